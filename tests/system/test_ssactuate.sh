@@ -1028,6 +1028,15 @@ processes_that_outlive_the_command_leave_its_group() {
     [[ $groups != *ssactuate* ]] || fail "the process is still in the group: $groups"
 }
 
+groups_that_the_command_makes_are_removed() {
+    need_knob quota cgroup-quota
+    expect 0 ssactuate run quota=50% -- sh -c '
+        own=$(find /sys/fs/cgroup -type d -name "ssactuate-$PPID" | head -n 1)
+        mkdir "$own/x" "$own/x/y"; echo "$own"'
+    [ ! -e "$(cat "$folder/out")" ] || fail "left: $(cat "$folder/out")"
+    expect 0 ssactuate run quota=50% -- true
+}
+
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
 calls_that_see_the_proc_of_another_namespace_are_refused() {
     local options=-pf verb
@@ -1220,6 +1229,7 @@ run_case sizes_of_a_policy_may_leave_out_parts
 run_case the_memory_limit_is_not_set_below_the_memory_in_use
 run_case control_groups_limit_the_command_and_are_removed
 run_case processes_that_outlive_the_command_leave_its_group
+run_case groups_that_the_command_makes_are_removed
 run_case calls_that_see_the_proc_of_another_namespace_are_refused
 run_case pin_sets_the_affinity_of_the_command
 run_case each_thread_is_bound_to_one_cpu

@@ -563,8 +563,23 @@ static void stop_giving(const char *folder, const char *home) {
     }
 }
 
+/* Removes the groups that the command has made below its own. */
+static void remove_below(const char *folder, const char *home) {
+    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        char path[SS_GROUP_PATH_SIZE];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_type != DT_DIR || *entry->d_name == '.' || length >= (int)sizeof path)
+            continue;
+        remove_below(path, home);
+        move_processes(path, home);
+        rmdir(path);
+    }
+}
+
 int ss_platform_limit_folder_remove(const char *folder, const char *home) {
     for (int i = 0; i < REMOVALS_MAX; i++) {
+        remove_below(folder, home);
         if (rmdir(folder) == 0 || errno == ENOENT)
             return 0;
         if (errno != EBUSY)

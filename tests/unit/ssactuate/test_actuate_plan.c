@@ -234,6 +234,20 @@ static void cpus_are_the_first_in_the_order_of_pin(void **state) {
     close_machine();
 }
 
+/* A list of many single CPUs is long. */
+static void lists_of_cpus_may_be_long(void **state) {
+    (void)state;
+    char word[1000] = "pin=0";
+    open_machine("../platform/m620-near");
+    for (int i = 0; i < 10; i++) {
+        for (unsigned cpu = 2; cpu < 32; cpu += 2)
+            snprintf(word + strlen(word), sizeof word - strlen(word), ",%u", cpu);
+    }
+    PLAN(word);
+    assert_int_equal(plan.cpus.count, 16);
+    close_machine();
+}
+
 /* Gives the recorded machine control groups of version 1. */
 static void add_groups(void) {
     tree_write("proc/self/cgroup", "1:cpu:/\n2:memory:/\n3:cpuset:/\n");
@@ -320,6 +334,7 @@ UNIT_MAIN(
     cmocka_unit_test(each_file_is_set_by_the_last_knob_that_names_it),
     cmocka_unit_test(pin_to_all_cpus_means_free),
     cmocka_unit_test(cpus_are_the_first_in_the_order_of_pin),
+    cmocka_unit_test(lists_of_cpus_may_be_long),
     cmocka_unit_test(size_sets_cpus_quota_and_memory),
     cmocka_unit_test(quota_and_memory_have_limits),
     cmocka_unit_test(printed_levels_describe_the_current_state))

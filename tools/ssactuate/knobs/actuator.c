@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/words.h"
 
@@ -63,24 +64,25 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
         return ss_error_fail(error, "'%s': write a target of 1 to %zu bytes after the @",
             ss_words_show(text).text, sizeof knob->target - 1);
     snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
-    if (*equals && (!equals[1] || strlen(equals + 1) >= sizeof knob->level))
+    if (*equals && !equals[1])
         return ss_error_fail(error, "'%s': invalid level: write %s=%s", ss_words_show(text).text,
             knob->actuator->name, knob->actuator->form);
-    snprintf(knob->level, sizeof knob->level, "%s", *equals ? equals + 1 : "");
+    knob->level = *equals ? equals + 1 : "";
     return 0;
 }
 
 void ssactuate_level_print(
     const struct ssactuate_output *output, const char *name, const char *format, ...) {
-    char level[300];
+    SS_OWNED(free) char *level = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(level, sizeof level, format, arguments);
+    if (vasprintf(&level, format, arguments) < 0)
+        level = NULL;
     va_end(arguments);
     if (output->json)
         ss_json_text(output->json, "level", level);
     else
-        fprintf(output->stream, "%s=%s\n", name, level);
+        fprintf(output->stream, "%s=%s\n", name, level ? level : "unknown");
 }
 
 /* Returns the levels as text, which the caller frees. */
@@ -105,7 +107,8 @@ static const char guests[] =
 
 void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream) {
     for (size_t i = 0; i < COUNT; i++) {
-        const struct ssactuate_knob knob = {.actuator = table[i], .text = table[i]->name};
+        const struct ssactuate_knob knob = {
+            .actuator = table[i], .text = table[i]->name, .level = ""};
         char reason[SSACTUATE_REASON];
         if (!table[i]->probe(machine, &knob, reason)) {
             fprintf(stream, "%-10s absent: %s\n", table[i]->name, reason);
@@ -124,7 +127,8 @@ void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream)
     ss_json_open(&json, NULL, '{');
     ss_json_open(&json, "actuators", '[');
     for (size_t i = 0; i < COUNT; i++) {
-        const struct ssactuate_knob knob = {.actuator = table[i], .text = table[i]->name};
+        const struct ssactuate_knob knob = {
+            .actuator = table[i], .text = table[i]->name, .level = ""};
         char reason[SSACTUATE_REASON];
         bool present = table[i]->probe(machine, &knob, reason);
         char *levels = present ? write_levels(machine, table[i]) : NULL;

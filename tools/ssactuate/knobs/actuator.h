@@ -60,9 +60,9 @@ SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);
 /* A word of the command line: ACTUATOR[@TARGET][=LEVEL]. */
 struct ssactuate_knob {
     const struct ssactuate_actuator *actuator;
-    char target[64];  /* empty: not given */
-    const char *text; /* the whole word */
-    char level[200];  /* empty: not given */
+    char target[64];   /* empty: not given */
+    const char *text;  /* the whole word */
+    const char *level; /* a part of `text`; empty: not given */
 };
 
 /* Where to write the level of a knob: as text if `json` is NULL. */

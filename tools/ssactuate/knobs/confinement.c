@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "actuator.h"
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -119,21 +120,21 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     return topology_place(machine->root, &request, order, error);
 }
 
-/* Returns whether the level ends with `,each`. Sets `place` to the level without it. */
-static bool split_each(const char *level, char place[200]) {
+/* Returns the level without `,each` at its end; the caller frees it. */
+static char *split_each(const char *level, bool *each) {
     size_t length = strlen(level), suffix = sizeof ",each" - 1;
-    bool each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
-    snprintf(place, 200, "%.*s", (int)(each ? length - suffix : length), level);
-    return each;
+    *each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
+    return strndup(level, *each ? length - suffix : length);
 }
 
 int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *level, int side,
     struct ssactuate_plan *plan, struct ss_error *error) {
-    char place[200];
+    SS_OWNED(free) char *place = split_each(level, &plan->each);
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
     struct ss_error ignored = {0};
-    plan->each = split_each(level, place);
+    if (!place)
+        return ss_error_memory(error);
     plan->pinned = plan->ordered = strcmp(place, "free") != 0;
     if (!plan->pinned) {
         /* Binding needs an order of the CPUs: numerical if the topology is unknown. */
@@ -164,7 +165,7 @@ static int set_pin(const struct ssactuate_machine *machine, const struct ssactua
 static int get_pin(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     const struct ssactuate_output *output, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
-    char text[250];
+    char text[8 * SS_CPUS_MAX];
     (void)error;
     ss_cpus_print(text, sizeof text, &cpus.usable);
     bool is_free = ss_cpus_count(&cpus.usable) == ss_cpus_count(&cpus.online);

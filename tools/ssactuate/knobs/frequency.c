@@ -262,7 +262,7 @@ static void print_level(
 
 static void write_policy(
     const struct ssactuate_machine *machine, const struct policy *policy, struct ss_json *json) {
-    char cpus[1000], level[100];
+    char cpus[8 * SS_CPUS_MAX], level[100];
     ss_cpus_print(cpus, sizeof cpus, &policy->cpus);
     print_level(machine, policy, level);
     ss_json_open(json, NULL, '{');
@@ -300,7 +300,7 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
         ssactuate_level_print(output, knob->text, "%s", level[0]);
     } else {
         for (size_t i = 0; i < policies.count; i++) {
-            char cpus[1000];
+            char cpus[8 * SS_CPUS_MAX];
             ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
             print_level(machine, &policies.items[i], level[1]);
             fprintf(output->stream, "frequency@%s=%s\n", cpus, level[1]);
