@@ -33,6 +33,7 @@ serve_instances() {
         words+=("$1")
         shift
     done
+    rm -f "$folder/run-out" # has_urls would take the URLs of an earlier run for those of this one
     ssactuate "${words[@]}" -- sh -c 'exec ssburn serve --listen "$0" --units $(($1 * $2))' '{port}' '{instance}' "$2" \
         >"$folder/run-out" 2>"$folder/run-err" &
     run_pid=$!

@@ -273,14 +273,28 @@ static void tell_generator(struct ssactuate_copies *copies) {
 }
 
 /*
- * Returns whether a leaving copy has no unfinished requests, according to the generator, and gets
- * no more: until the copies that start meanwhile serve, the generator has the previous URLs.
+ * Returns whether the generator sends no more requests to a leaving copy: until the copies that
+ * start meanwhile serve, it has the previous URLs.
  */
-static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
-    if (!copies->control || !copies->has_generator)
-        return true;
-    return copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url)) &&
-           ssactuate_generator_unfinished(copies->control, copy->url) == 0;
+static bool has_left(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
+    return copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
+}
+
+/* Ends the leaving copies that have no unfinished requests, if there is a generator that knows. */
+static void end_unused(struct ssactuate_copies *copies) {
+    static char answer[SSACTUATE_STATUS];
+    bool knows = copies->control && copies->has_generator;
+    int status = 1; /* not asked yet: once for all copies, because it may not answer for a while */
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        struct ssactuate_copy *copy = &copies->copies[i];
+        if (copy->state != SSACTUATE_LEAVING || (knows && !has_left(copies, copy)))
+            continue;
+        if (knows && status == 1)
+            status = ssactuate_generator_status(copies->control, answer);
+        if (!knows || status == -ENOENT ||
+            (status == 0 && ssactuate_generator_find_unfinished(answer, copy->url) == 0))
+            end(copy, SIGTERM);
+    }
 }
 
 /* Prints the URLs of the serving copies if they have changed. */
@@ -345,10 +359,9 @@ static int await_start(struct ssactuate_copies *copies, struct ss_error *error) 
 }
 
 static void await_end(struct ssactuate_copies *copies) {
+    end_unused(copies);
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
-        if (copy->state == SSACTUATE_LEAVING && is_unused(copies, copy))
-            end(copy, SIGTERM);
         if (copy->state == SSACTUATE_ENDING &&
             ss_time_since(ss_platform_now(), copy->since) > END_PATIENCE)
             kill_tree(NULL, copy->child.pid);

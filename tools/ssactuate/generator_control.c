@@ -11,9 +11,6 @@
 
 #include "base/owned.h"
 
-/* Larger than any answer of ssrequest. */
-#define ANSWER_ROOM 40000
-
 /* Time limit for an answer of ssrequest. */
 static const struct timeval patience = {.tv_sec = 2};
 
@@ -93,10 +90,6 @@ int64_t ssactuate_generator_find_unfinished(const char *answer, const char *url)
     return strstr(answer, " left_out=") ? -EINVAL : 0;
 }
 
-int64_t ssactuate_generator_unfinished(const char *path, const char *url) {
-    static char answer[ANSWER_ROOM];
-    int status = ask(path, "status\n", answer, sizeof answer);
-    if (status < 0)
-        return status == -ENOENT ? 0 : status;
-    return ssactuate_generator_find_unfinished(answer, url);
+int ssactuate_generator_status(const char *path, char answer[SSACTUATE_STATUS]) {
+    return ask(path, "status\n", answer, SSACTUATE_STATUS);
 }

@@ -18,11 +18,15 @@
 SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_tell(
     const char *path, const char *urls, char *answer, size_t size);
 
+/* Room for any answer to `status`. */
+#define SSACTUATE_STATUS 40000
+
 /*
- * Returns the number of unfinished requests to this URL; 0 if no ssrequest is listening or its run
- * is over; a negative errno if it does not answer.
+ * Asks for the status. Returns 0, -ENOENT if no ssrequest is listening at the socket, or another
+ * negative errno, such as -EINTR after a signal, or if it does not answer for 2 s.
  */
-SS_MUST_USE SS_NONNULL() int64_t ssactuate_generator_unfinished(const char *path, const char *url);
+SS_MUST_USE SS_NONNULL() int ssactuate_generator_status(
+    const char *path, char answer[SSACTUATE_STATUS]);
 
 /*
  * Finds the number of unfinished requests to this URL in the answer to `status`, a single line.

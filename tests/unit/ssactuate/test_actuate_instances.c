@@ -39,10 +39,10 @@ static void status_without_a_valid_number_is_an_error(void **state) {
 static void ended_run_has_no_unfinished_requests(void **state) {
     (void)state;
     assert_int_equal(find("error: the run is over"), 0);
-    assert_int_equal(ssactuate_generator_unfinished("/nonexistent/socket", "http://b/"), 0);
 }
 
-static int sent; /* the latest signal */
+static int sent;          /* the latest signal */
+static _Atomic int asked; /* number of questions for the status */
 
 /* Replaces kill(): the copies do not exist. */
 int kill(pid_t process, int number) {
@@ -58,26 +58,41 @@ static void *generate(void *context) {
         ssize_t length = read(connection, line, sizeof line);
         if (length > 0 && *line == 'u') /* urls */
             send(connection, "ok\n", 3, MSG_NOSIGNAL);
-        else if (length > 0) /* status */
+        else if (length > 0) { /* status */
+            asked++;
             send(connection, "ok unfinished=0\n", 16, MSG_NOSIGNAL);
+        }
         close(connection);
     }
     return NULL;
 }
 
-/* The first copy starts slowly, so ssrequest still sends requests to the second, which leaves. */
-static void copy_leaves_after_its_url_is_withdrawn(void **state) {
-    static struct ssactuate_copies copies;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct ss_error error = {0};
-    const char *folder = tree_new();
-    pthread_t thread;
-    (void)state;
-    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/control", folder);
-    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+static struct sockaddr_un address;
+static pthread_t thread;
+static int listener;
+
+static void open_generator(void) {
+    address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/control", tree_new());
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(listener, 5), 0);
     assert_int_equal(pthread_create(&thread, NULL, generate, &listener), 0);
+    sent = asked = 0;
+}
+
+static void close_generator(void) {
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+}
+
+/* The first copy starts slowly, so ssrequest still sends requests to the second, which leaves. */
+static void copy_leaves_after_its_url_is_withdrawn(void **state) {
+    static struct ssactuate_copies copies;
+    struct ss_error error = {0};
+    (void)state;
+    open_generator();
     copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 1};
     copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:9/");
     copies.copies[0] =
@@ -94,9 +109,26 @@ static void copy_leaves_after_its_url_is_withdrawn(void **state) {
     assert_int_equal(copies.copies[1].state, SSACTUATE_ENDING);
     assert_int_equal(sent, SIGTERM);
     free(copies.urls);
-    shutdown(listener, SHUT_RDWR);
-    pthread_join(thread, NULL);
-    close(listener);
+    close_generator();
+}
+
+/* It may not answer for 2 s. */
+static void generator_is_asked_once_for_all_leaving_copies(void **state) {
+    static struct ssactuate_copies copies;
+    struct ss_error error = {0};
+    (void)state;
+    open_generator();
+    copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 0};
+    copies.urls = strdup("");
+    for (int i = 0; i < 3; i++)
+        copies.copies[i] = (struct ssactuate_copy){
+            .state = SSACTUATE_LEAVING, .url = "http://127.0.0.1:9/", .child = {.pid = INT_MAX}};
+    assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(copies.copies[i].state, SSACTUATE_ENDING);
+    assert_int_equal(asked, 1);
+    free(copies.urls);
+    close_generator();
 }
 
 // clang-format off
@@ -104,4 +136,5 @@ UNIT_MAIN(
     cmocka_unit_test(unfinished_requests_are_found_by_exact_url),
     cmocka_unit_test(status_without_a_valid_number_is_an_error),
     cmocka_unit_test(ended_run_has_no_unfinished_requests),
-    cmocka_unit_test(copy_leaves_after_its_url_is_withdrawn))
+    cmocka_unit_test(copy_leaves_after_its_url_is_withdrawn),
+    cmocka_unit_test(generator_is_asked_once_for_all_leaving_copies))
