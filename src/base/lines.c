@@ -3,15 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
-
-#include "base/streams.h"
 
 void ss_lines_adopt(struct ss_lines *lines, int file) {
     lines->why = 0;
     lines->waiting = lines->lost = 0;
     lines->used = 0;
     lines->size = 0;
+    lines->interrupt = -1;
+    lines->given_up = false;
     lines->file = file;
 }
 
@@ -40,14 +41,34 @@ static uint64_t keep_whole_lines(struct ss_lines *lines) {
     return kept;
 }
 
+/* Waits for room in a pipe. Returns false if it is interrupted before. */
+static bool await_room(struct ss_lines *lines) {
+    struct pollfd polls[] = {
+        {.fd = lines->file, .events = POLLOUT}, {.fd = lines->interrupt, .events = POLLIN}};
+    if (lines->given_up || lines->interrupt < 0 || (poll(polls, 2, -1) < 0 && errno != EINTR))
+        return false;
+    lines->given_up = polls[0].revents == 0 && polls[1].revents != 0;
+    return !lines->given_up;
+}
+
+static bool write_all(struct ss_lines *lines) {
+    for (size_t done = 0; done < lines->used;) {
+        ssize_t written = write(lines->file, lines->bytes + done, lines->used - done);
+        if (written < 0 && errno != EINTR && (errno != EAGAIN || !await_room(lines)))
+            return false;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
 void ss_lines_flush(struct ss_lines *lines) {
     if (lines->file < 0 || lines->used == 0)
         return;
-    if (ss_streams_write_all(lines->file, lines->bytes, lines->used)) {
+    if (write_all(lines)) {
         lines->size += (off_t)lines->used;
     } else {
         if (!lines->why)
-            lines->why = errno;
+            lines->why = lines->given_up ? EINTR : errno;
         lines->lost += lines->waiting - keep_whole_lines(lines);
     }
     lines->used = 0;

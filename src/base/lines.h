@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_BASE_LINES_H
 #define SHOWSTOPPER_BASE_LINES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,6 +21,9 @@ struct ss_lines {
     int why;                /* errno of the first failure, or 0 */
     uint64_t waiting, lost; /* number of lines in the buffer, number of lost lines */
     off_t size;             /* offset of the end of the last line in the file */
+    int interrupt; /* of a file that does not block: once this descriptor is readable, a full pipe
+                      is not awaited any more; -1: writes block */
+    bool given_up; /* that has happened */
     size_t used;
     char bytes[SS_LINES_ROOM];
 };

@@ -206,6 +206,21 @@ static void close_after_answer(int client) {
         hang_up(client);
 }
 
+/* Resets the first connection, sends a wrong chunk to the second, and so on. */
+static void reset_or_wrong_chunk(int client) {
+    static atomic_int visits;
+    if (atomic_fetch_add(&visits, 1) % 2 == 0)
+        reset_after_request(client);
+    else
+        wrong_chunk(client);
+}
+
+static void status_417(int client) {
+    while (read_request(client) &&
+           say(client, "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"))
+        continue;
+}
+
 static void status_500(int client) {
     while (read_request(client) &&
            say(client, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nsorry"))
@@ -297,6 +312,8 @@ static const struct way {
     {"endless-headers", endless_headers},
     {"endless-line", endless_line},
     {"close-after-answer", close_after_answer},
+    {"reset-or-wrong-chunk", reset_or_wrong_chunk},
+    {"status-417", status_417},
     {"status-500", status_500},
     {"recover", recover},
     {"redirect", redirect},

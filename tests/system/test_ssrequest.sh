@@ -120,6 +120,19 @@ garbled_answers_are_counted() {
     done
 }
 
+# libcurl remembers the errno of the first failure.
+cause_does_not_depend_on_an_earlier_failure() {
+    serve reset-or-wrong-chunk
+    ask 1 --rate 20 --duration 500m --cap 1 --timeout 1M "$url"
+    end_server
+    expect reset 5
+    expect garbled 5
+}
+
+answers_that_refuse_an_expectation_are_counted_by_status() {
+    each_is status status-417 --header 'Expect: 100-continue' --data x
+}
+
 timeouts_are_counted() {
     local limit
     each_is timeout never-answer --timeout 200m
@@ -417,6 +430,45 @@ a_signal_before_the_start_ends_the_first_process_of_a_container() {
     done
 }
 
+# A lookup may take long, and nothing has begun.
+a_signal_during_a_lookup_ends_the_call() {
+    local status=0
+    mkfifo names
+    SS_TEST_NAMES=names LD_PRELOAD=$names \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$bin/ssrequest" --rate 100 --record record http://slow.test:1/ >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    sleep 0.6
+    kill -TERM "$asker"
+    wait "$asker" || status=$?
+    [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
+    [ ! -e record ] || fail "leftover record"
+}
+
+# The first signal ends the run, whatever the reader of --each does.
+a_reader_that_stops_reading_does_not_delay_a_signal() {
+    local asker status=0
+    serve well
+    mkfifo pipe
+    # shellcheck disable=SC2217 # the pipe needs a reader
+    sleep 1000 <pipe &
+    pids+=($!)
+    "$bin/ssrequest" --rate 3000 --duration 1000s --each pipe --json json "$url" >out 2>err &
+    asker=$!
+    pids+=("$asker")
+    sleep 3
+    kill -TERM "$asker"
+    for _ in $(seq 100); do
+        ! is_gone "$asker" || break
+        sleep 0.1
+    done
+    is_gone "$asker" || { kill -KILL "$asker" && fail "the signal was not noticed"; }
+    wait "$asker" || status=$?
+    [ -s json ] || fail "status $status: no results: $(cat err)"
+    grep -q 'pipe: Interrupted system call; .* lines lost' err || fail "lost lines are not reported: $(cat err)"
+}
+
 # Nothing was connected, so the reason is not the service.
 a_start_that_passes_during_a_lookup_is_refused() {
     local status=0
@@ -494,6 +546,7 @@ closed_loop_clients_send_one_request_at_a_time() {
         [ "$(count succeeded)" -le 20 ] || break
     done
     [ "$(count succeeded)" -gt 20 ] || fail "too few requests of a closed loop: $(cat out)"
+    grep -q '"when_full": null' json || fail "a closed loop has no setting for a full cap: $(cat json)"
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
     # An answer that arrives immediately must be read immediately, not after 100 ms. On a busy machine, others may be
@@ -1225,6 +1278,8 @@ run_case refused_connections_are_counted
 run_case resets_are_counted
 run_case truncated_answers_are_counted
 run_case garbled_answers_are_counted
+run_case cause_does_not_depend_on_an_earlier_failure
+run_case answers_that_refuse_an_expectation_are_counted_by_status
 run_case timeouts_are_counted
 run_case flood_of_chunks_is_ended_at_the_timeout
 run_case error_statuses_are_counted_and_reported
@@ -1244,6 +1299,8 @@ run_case requests_begin_at_a_given_time
 run_case a_start_that_passes_while_the_service_starts_is_refused
 run_case nothing_is_left_of_a_run_that_a_signal_ends_before_its_start
 run_case a_signal_before_the_start_ends_the_first_process_of_a_container
+run_case a_signal_during_a_lookup_ends_the_call
+run_case a_reader_that_stops_reading_does_not_delay_a_signal
 run_case a_start_that_passes_during_a_lookup_is_refused
 run_case a_service_that_does_not_start_is_named
 run_case a_full_unix_socket_refuses_connections

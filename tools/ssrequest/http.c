@@ -194,8 +194,9 @@ static bool is_wrong_chunk(const struct slot *slot, CURLcode code) {
 }
 
 static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code) {
+    /* libcurl also resends a request that was answered with 417, without its Expect. */
     if (slot->again)
-        return SSREQUEST_RESET;
+        return slot->headed ? outcome_of_answer(slot) : SSREQUEST_RESET;
     if (is_wrong_chunk(slot, code))
         return SSREQUEST_GARBLED;
     switch (code) {
@@ -620,15 +621,33 @@ static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_
     http->last_done = slot;
 }
 
+/*
+ * Drops the handle of a request that failed with an errno, which libcurl would report for later
+ * requests, too. Its connections belong to all handles.
+ */
+static void drop_handle(struct slot *slot) {
+    curl_easy_cleanup(slot->easy);
+    curl_url_cleanup(slot->url);
+    slot->easy = NULL;
+    slot->url = NULL;
+    slot->message = NULL;
+    slot->target = NO_TARGET;
+    slot->aim = 0;
+    slot->version = 0;
+}
+
 static void end(struct slot *slot, enum ssrequest_outcome outcome) {
     struct ssrequest_http *http = slot->http;
-    long status = 0;
+    long status = 0, why = 0;
     if (outcome == SSREQUEST_SUCCESS || outcome == SSREQUEST_STATUS)
         curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     slot->one->status = (uint32_t)status;
     slot->bytes = bytes_of(slot);
     unlink_slot(slot);
     curl_multi_remove_handle(http->multi, slot->easy);
+    curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
+    if (why != 0)
+        drop_handle(slot);
     note(http, slot, outcome);
 }
 

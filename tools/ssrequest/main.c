@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/end_signals.h"
 #include "base/units.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -71,7 +73,14 @@ static int check_start(const struct ssrequest_options *options, struct ss_error 
 static int aim(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_aim found;
-    if (ssrequest_aim_make(options->urls, options->url_count, options->socket, &found, error) < 0)
+    sigset_t ends;
+    ss_end_signals(&ends);
+    /* A lookup may take long. Nothing has to be cleaned up yet, so a signal may end the process. */
+    sigprocmask(SIG_UNBLOCK, &ends, NULL);
+    int made =
+        ssrequest_aim_make(options->urls, options->url_count, options->socket, &found, error);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    if (made < 0)
         return -1;
     for (uint32_t i = 0; i < found.count; i++) {
         if (found.targets[i].lost)

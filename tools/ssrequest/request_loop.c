@@ -28,6 +28,10 @@ struct ssrequest_loop {
     ss_time period; /* a second, unless the caller needs another period */
 };
 
+int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
+    return loop->signals;
+}
+
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
     return ss_time_since(ss_platform_now(), loop->begin);
 }

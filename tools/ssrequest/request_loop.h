@@ -53,6 +53,10 @@ void ssrequest_loop_close(struct ssrequest_loop *loop);
 SS_NONNULL()
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
+/* Returns a descriptor that is readable while a signal has not been handled yet. */
+SS_NONNULL()
+int ssrequest_loop_signals(const struct ssrequest_loop *loop);
+
 /* Returns the time since the start of the run. */
 SS_NONNULL()
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);

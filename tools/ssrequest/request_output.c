@@ -220,7 +220,8 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
             &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
         return -1;
     output->aimed = options->url_count;
-    if (options->each && ssrequest_rows_keep_each(output->rows, options->each, error) < 0)
+    if (options->each && ssrequest_rows_keep_each(output->rows, options->each,
+                             ssrequest_loop_signals(parts->loop), error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
         return -1;

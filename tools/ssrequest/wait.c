@@ -111,7 +111,7 @@ int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct
 /* Short pauses notice that the wall clock was set. */
 int ssrequest_wait_until(int64_t time) {
     int64_t left;
-    int number = 0;
+    int number = ssrequest_pause(0); /* a signal that is pending */
     while (number == 0 && (left = time - ss_platform_wallclock()) > 0)
         number = ssrequest_pause(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
     return number;

@@ -206,7 +206,7 @@ static void failed_starts_keep_earlier_files(void **state) {
     struct fixture *it = open_it();
     char path[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     assert_int_equal(access(path, F_OK), -1);
 
@@ -215,7 +215,7 @@ static void failed_starts_keep_earlier_files(void **state) {
     fputs("kept\n", stream);
     fclose(stream);
     assert_int_equal(ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path);
     assert_string_equal(text, "kept\n");
@@ -230,11 +230,11 @@ static void output_pipe_without_a_reader_is_refused(void **state) {
     char path[256], text[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, &error), -1);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, &error), -1);
     assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_that(reader, >=, 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
     ssrequest_rows_begin(it->rows, NAN);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     assert_that(read(reader, text, sizeof text), >, 10);
@@ -265,7 +265,7 @@ static void every_request_is_written_as_one_line(void **state) {
         if (again)
             assert_int_equal(
                 ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-        assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, NULL), 0);
+        assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, -1, NULL), 0);
         ssrequest_rows_begin(it->rows, NAN);
         struct ssrequest_one one = send_one(it, 0, 0, SS_MILLISECOND);
         end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_STATUS);
@@ -311,7 +311,7 @@ static void lost_request_lines_are_reported(void **state) {
     SKIP_UNLESS_FULL();
     struct fixture *it = open_it();
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", NULL), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
     ssrequest_rows_begin(it->rows, NAN);
     assert_int_equal(ssrequest_rows_close(it->rows, &error), -1);
     assert_says(error.message, "/dev/full: No space left on device; 1 line lost");

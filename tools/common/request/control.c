@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "generator.h"
@@ -117,12 +118,44 @@ void ssrequest_control_describe(
         (unsigned long long)ssrequest_tally_failed(tally));
 }
 
-/* Returns the first target with the same URL. */
-static size_t first_of(const struct ssrequest_control_targets *targets, size_t number) {
-    size_t first = 0;
-    while (strcmp(targets->urls[first], targets->urls[number]) != 0)
-        first++;
-    return first;
+/* All targets with one URL. */
+struct same_url {
+    const char *url;
+    size_t first;
+    uint64_t unfinished;
+    bool is_current;
+};
+
+static int compare_urls(const void *left, const void *right) {
+    const struct same_url *a = left, *b = right;
+    int order = strcmp(a->url, b->url);
+    return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
+static int compare_first(const void *left, const void *right) {
+    const struct same_url *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Adds up the targets of each URL. Returns the number of URLs, in the order of their first use. */
+static size_t group_targets(
+    const struct ssrequest_control_targets *targets, struct same_url *groups) {
+    size_t used = 0;
+    for (size_t i = 0; i < targets->count; i++)
+        groups[i] = (struct same_url){
+            targets->urls[i], i, targets->unfinished[i], i + targets->current >= targets->count};
+    qsort(groups, targets->count, sizeof *groups, compare_urls);
+    for (size_t i = 0; i < targets->count; i++) {
+        struct same_url *last = used > 0 ? &groups[used - 1] : NULL;
+        if (last && strcmp(last->url, groups[i].url) == 0) {
+            last->unfinished += groups[i].unfinished;
+            last->is_current |= groups[i].is_current;
+        } else {
+            groups[used++] = groups[i];
+        }
+    }
+    qsort(groups, used, sizeof *groups, compare_first);
+    return used;
 }
 
 void ssrequest_control_describe_targets(
@@ -130,21 +163,14 @@ void ssrequest_control_describe_targets(
     size_t used = strlen(buffer), left_out = 0;
     /* Reserve room for ` left_out=`, whose number has at most 20 digits. */
     size_t room = size > sizeof " left_out=" + 20 ? size - sizeof " left_out=" - 20 : 0;
-    for (size_t i = 0; i < targets->count; i++) {
-        bool is_current = false;
-        uint64_t unfinished = 0;
-        if (first_of(targets, i) != i)
-            continue;
-        for (size_t j = i; j < targets->count; j++) {
-            if (first_of(targets, j) != i)
-                continue;
-            unfinished += targets->unfinished[j];
-            is_current |= j + targets->current >= targets->count;
-        }
-        if (!is_current && unfinished == 0)
+    SS_OWNED(free) struct same_url *groups = calloc(targets->count + 1, sizeof *groups);
+    size_t count = groups ? group_targets(targets, groups) : 0;
+    left_out += groups ? 0 : targets->count;
+    for (size_t i = 0; i < count; i++) {
+        if (!groups[i].is_current && groups[i].unfinished == 0)
             continue;
         int length = snprintf(buffer + used, room > used ? room - used : 0,
-            " unfinished_of=%llu,%s", (unsigned long long)unfinished, targets->urls[i]);
+            " unfinished_of=%llu,%s", (unsigned long long)groups[i].unfinished, groups[i].url);
         if (length > 0 && used + (size_t)length < room)
             used += (size_t)length;
         else

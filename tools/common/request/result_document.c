@@ -68,7 +68,9 @@ static void print_request(struct ss_json *json, const struct ssrequest_account *
         print_whole(json, "seed", account->seed);
     }
     print_whole(json, "cap", account->rules.cap);
-    ss_json_text(json, "when_full", ssrequest_when_full_name(account->rules.when_full));
+    /* Clients never exceed the cap, which is their number. */
+    ss_json_text(json, "when_full",
+        account->rules.closed ? NULL : ssrequest_when_full_name(account->rules.when_full));
     print_time(
         json, "timeout_seconds", account->tally ? account->tally->timeout : account->timeout);
 }

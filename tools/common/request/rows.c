@@ -128,7 +128,8 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
  * Fails instead of waiting for the reader of a FIFO.
  */
 int ssrequest_rows_keep_each(
-    struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
+    struct ssrequest_rows *rows, const char *path, int interrupt, struct ss_error *error) {
+    struct stat status;
     int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     int file = open(path, flags | O_CREAT | O_EXCL, 0666);
     rows->each_is_new = file >= 0;
@@ -139,8 +140,11 @@ int ssrequest_rows_keep_each(
             ss_words_show(path).text);
     if (file < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    fcntl(file, F_SETFL, 0);
+    bool is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
+    if (!is_pipe)
+        fcntl(file, F_SETFL, 0);
     ss_lines_adopt(&rows->each, file);
+    rows->each.interrupt = is_pipe ? interrupt : -1;
     rows->each_path = path;
     return 0;
 }

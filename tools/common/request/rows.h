@@ -44,9 +44,12 @@ int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1) int ssrequest_rows_keep(
     struct ssrequest_rows *rows, int folder, struct ss_error *error);
 
-/* Writes a line per request to this file, which is replaced when the run begins. */
+/*
+ * Writes a line per request to this file, which is replaced when the run begins. Waits for the
+ * reader of a pipe until the descriptor `interrupt` is readable, if it is not -1.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_keep_each(
-    struct ssrequest_rows *rows, const char *path, struct ss_error *error);
+    struct ssrequest_rows *rows, const char *path, int interrupt, struct ss_error *error);
 
 /* Begins the run at `epoch`, in seconds since 1970; NaN in virtual time. */
 SS_NONNULL()
