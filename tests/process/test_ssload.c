@@ -432,6 +432,43 @@ static void expect_targets(const char *trace) {
     ck_assert_int_gt(judged, 0);
 }
 
+/*
+ * Returns the target of a sample that begins in the first half second and ends after 0.8 s, because
+ * ssload is stopped. Infinity if all samples ended on time.
+ */
+static double late_target(const char *trace) {
+    struct run *run = START_LOAD("-i", "200m", "-d", "2s", "--target", trace);
+    run_wait_text(run, "\n2");
+    kill(run->pid, SIGSTOP);
+    double until = run_now() + 0.8;
+    RUN_UNTIL(run, run_now() > until);
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), 0);
+    for (size_t i = 1; i < count_rows(run); i++) {
+        if (number(run, i - 1, ELAPSED) < 0.49 && number(run, i, ELAPSED) > 0.8)
+            return number(run, i, TARGET);
+    }
+    return INFINITY;
+}
+
+static void expect_late_target(double expected, const char *trace) {
+    double target = INFINITY;
+    for (int attempts = 5; isinf(target) && attempts > 0; attempts--)
+        target = late_target(trace);
+    ck_assert_msg(isnan(expected) ? isnan(target) : fabs(target - expected) < 1e-4,
+        "target %f instead of %f", target, expected);
+}
+
+START_TEST(a_late_sample_has_the_target_of_its_end) {
+    const char *folder = run_make_folder(), *trace = run_path(folder, "trace");
+    run_write_file(trace, "0 20%\n500m 20%\n500m 80%\n60s 80%\n");
+    expect_late_target(0.8, trace);
+    run_write_file(trace, "0 20%\n500m 20%\n500m free\n700m 80%\n60s 80%\n");
+    expect_late_target(NAN, trace);
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(a_dash_is_standard_output) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
@@ -544,6 +581,7 @@ PROCESS_MAIN(
     SS_CASE(error_messages_are_one_line),
     SS_CASE(a_dash_is_standard_output),
     SS_CASE(target_column_follows_the_trace),
+    SS_CASE(a_late_sample_has_the_target_of_its_end),
     SS_CASE(each_cpu_has_a_row),
     SS_CASE(json_has_one_line_per_sample),
     SS_CASE(the_table_fits_the_window),

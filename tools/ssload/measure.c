@@ -17,6 +17,9 @@
 /* The minimum length of the last sample: the counters are too coarse for less. */
 #define LEAST (10 * SS_MILLISECOND)
 
+/* A `free` section within a sample is found if it is at least this long. */
+#define FREE_STEP (10 * SS_MILLISECOND)
+
 struct measurement {
     const struct ssload_request *request;
     struct ss_load_meter meter;
@@ -140,8 +143,19 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
 }
 
 /*
- * Takes a sample with the target from just before `end`: a step exactly at `end` has had no effect
- * yet.
+ * Returns the target of a sample between two times since the start: that from just before its end,
+ * because a step exactly at the end has had no effect yet. NaN if a part of it has no target.
+ */
+static double target_of(const struct ssload_target *target, ss_time from, ss_time to) {
+    double last = ssload_target_at(target, ss_time_since(to, 1));
+    for (ss_time at = from; !isnan(last) && at < to; at = ss_time_add(at, FREE_STEP)) {
+        if (isnan(ssload_target_at(target, at)))
+            return NAN;
+    }
+    return last;
+}
+
+/* Takes a sample that is due at `end`. If it is late by a whole interval, it has the later target.
  */
 static int take_sample(struct measurement *it, ss_time end, struct ss_error *error) {
     if (read_meter(it, error) < 0)
@@ -151,7 +165,11 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->counters.time);
     sample.elapsed = ss_time_seconds(reading->counters.time - it->started);
     struct ss_load_sample of_all = sample;
-    of_all.target = ssload_target_at(&it->target, ss_time_since(end, it->started + 1));
+    if (reading->counters.time >= ss_time_add(end, it->request->interval))
+        end = reading->counters.time;
+    of_all.target =
+        target_of(&it->target, ss_time_since(it->meter.before.counters.time, it->started),
+            ss_time_since(end, it->started));
     of_all.pressure = reading->pressure;
     if (!add_row(it, of_all, SS_LOAD_ALL_CPUS))
         return 0;
