@@ -359,6 +359,16 @@ a_backlog_limited_by_the_system_is_reported() {
     grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
 }
 
+a_limit_on_open_files_is_reported() {
+    bash -c 'ulimit -n 200; exec "$0" serve --work 0 --listen ./socket' "$ssburn" >out 2>err &
+    server=$!
+    await grep -q listening out
+    kill "$server"
+    wait "$server" || fail "status $?"
+    server=''
+    grep -q 'warning: only 136 connections can be open' err || fail "no warning: $(cat err)"
+}
+
 # A stopped server accepts no connection, so all of them wait in the kernel's backlog.
 the_backlog_is_as_large_as_the_system_permits() {
     need python3
@@ -421,6 +431,7 @@ run_case a_second_signal_ends_the_server_at_once
 run_case an_ignored_hangup_stays_ignored
 run_case a_unix_socket_is_removed_at_the_end
 run_case a_backlog_limited_by_the_system_is_reported
+run_case a_limit_on_open_files_is_reported
 run_case the_backlog_is_as_large_as_the_system_permits
 run_case invalid_options_are_refused
 end_cases

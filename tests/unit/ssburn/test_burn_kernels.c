@@ -49,6 +49,22 @@ static const struct kernel *find(const char *name) {
     return NULL;
 }
 
+/* Otherwise rounds cannot be compared between machines. */
+static void a_round_reads_as_much_from_a_cache_of_any_size(void **state) {
+    (void)state;
+    static const size_t sizes[] = {32 << 10, 48 << 10, 96 << 10, 1 << 20};
+    const struct kernel *kernel = find("read-l1");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct caches caches = {sizes[i], 2 << 20, 4 << 20};
+        struct kernel_hand hand;
+        struct ss_error error = {0};
+        assert_int_equal(kernel_open(kernel, &caches, &hand, &error), 0);
+        assert_true(kernel->round(&hand));
+        assert_int_equal(hand.state % hand.bytes, (256 << 10) % hand.bytes);
+        kernel_close(kernel, &hand);
+    }
+}
+
 /* Modifies data that the next round reads again. */
 static void kernels_detect_changed_memory(void **state) {
     (void)state;
@@ -158,6 +174,7 @@ static void kernels_use_default_sizes_without_an_argument(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(kernel_names_are_unique_and_described),
     cmocka_unit_test(every_kernel_computes_the_right_result),
+    cmocka_unit_test(a_round_reads_as_much_from_a_cache_of_any_size),
     cmocka_unit_test(kernels_detect_changed_memory),
     cmocka_unit_test(failed_calls_are_not_wrong_results),
     cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),

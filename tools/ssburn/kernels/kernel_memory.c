@@ -86,9 +86,11 @@ static bool read_round(struct kernel_hand *hand) {
     size_t piece = hand->bytes < PIECE ? hand->bytes : PIECE;
     bool right = true;
     for (size_t done = 0; done < PIECE; done += piece) {
-        size_t at = take_piece(hand, hand->bytes, piece);
+        /* The last piece is shorter if the cache does not divide PIECE. */
+        size_t length = piece < PIECE - done ? piece : PIECE - done;
+        size_t at = take_piece(hand, hand->bytes, length);
         KERNEL_MEMORY_SEEN();
-        right &= sum_words((const uint64_t *)hand->memory + at / 8, at / 8, piece / 8);
+        right &= sum_words((const uint64_t *)hand->memory + at / 8, at / 8, length / 8);
     }
     return right;
 }

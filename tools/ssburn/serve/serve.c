@@ -92,11 +92,17 @@ static double cpu_seconds(void) {
 static int announce(const struct server *server, struct ss_error *error) {
     const struct serve_listener *listener = &server->listener;
     long backlog = serve_listener_backlog();
+    unsigned connections = serve_http_connections(server->http);
     if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
             "ssburn: warning: only %ld connections can wait to be accepted, and any more are "
             "delayed by seconds: sysctl -w net.core.somaxconn=%d\n",
             backlog, BACKLOG_USUAL);
+    if (connections < BACKLOG_USUAL)
+        fprintf(stderr,
+            "ssburn: warning: only %u connections can be open because of the limit on open files, "
+            "and any more wait until one is closed: ulimit -Hn\n",
+            connections);
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",
         listener->path ? listener->path : listener->url);
     return ss_streams_flush(error);

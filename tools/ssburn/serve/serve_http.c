@@ -35,6 +35,7 @@ struct serve_http {
     char *bytes; /* content of the page */
     struct serve_queue *queue;
     uint64_t numbers; /* number of requests so far */
+    unsigned connections;
     atomic_bool ending;
     /* Protects all fields below. The acceptor owns the counts until it ends. */
     pthread_mutex_t mutex;
@@ -184,9 +185,10 @@ struct serve_http *serve_http_start(
         pthread_mutex_init(&http->mutex, NULL);
         pthread_cond_init(&http->less, &attributes);
         pthread_condattr_destroy(&attributes);
+        http->connections = find_connections();
         http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
             NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
-            find_connections(), MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
+            http->connections, MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
         if (http->daemon)
             return http;
         ss_error_fail(error, "cannot start libmicrohttpd: the limit on open files may be too low");
@@ -195,6 +197,10 @@ struct serve_http *serve_http_start(
     if (http)
         release(http);
     return NULL;
+}
+
+unsigned serve_http_connections(const struct serve_http *http) {
+    return http->connections;
 }
 
 void serve_http_quiesce(struct serve_http *http) {

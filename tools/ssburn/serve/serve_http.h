@@ -35,6 +35,10 @@ SS_NONNULL(2)
 struct serve_http *serve_http_start(
     int file, struct serve_queue *queue, size_t bytes, struct ss_error *error);
 
+/* Returns how many connections can be open at a time. */
+SS_NONNULL()
+unsigned serve_http_connections(const struct serve_http *http);
+
 /* Returns the number of a request, from 0 in the order of arrival. */
 SS_NONNULL()
 uint64_t serve_request_number(const struct serve_request *request);
