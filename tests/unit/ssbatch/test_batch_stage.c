@@ -414,7 +414,7 @@ static void a_signal_ends_commands_in_the_usual_order(void **state) {
     close_stage();
 }
 
-/* Whoever ends all processes at once ends the command first. */
+/* Signals to all processes of a job may reach the command first. */
 static void command_that_ends_just_before_a_signal_has_not_failed(void **state) {
     (void)state;
     read_plan("run a takes 1s\nmain -- signaled\nafter -- close\n");

@@ -28,7 +28,7 @@
  *   cpus N CPUS                   threads of group N are about to get this affinity
  */
 
-/* What the kernel may make of a value. Each kind accepts all that the one before accepts. */
+/* How a value may differ after it is set. Each kind also accepts what the previous one accepts. */
 enum ssactuate_kept {
     SSACTUATE_EXACT,
     SSACTUATE_ROUNDED, /* a number, rounded */

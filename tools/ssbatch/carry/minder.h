@@ -12,7 +12,7 @@
 #include "keeper/signals.h"
 #include "spawner.h"
 
-/* What the process of a command does before the command is executed. */
+/* Steps of a command's process before it executes the command. */
 enum ssbatch_step { SSBATCH_SET_UP, SSBATCH_ENTER_FOLDER, SSBATCH_EXECUTE };
 
 /*

@@ -222,8 +222,8 @@ static bool has_failed(const struct ssbatch_stage *stage) {
 }
 
 /*
- * Whoever ends all processes of a job, as Slurm does before it starts the job again, ends a command
- * first now and then. That is an interruption of the run, not a failure.
+ * When all processes of a job are ended, as Slurm does before it starts the job again, the signal
+ * may reach a command first. That is an interruption of the run, not a failure.
  */
 static int await_signal(const struct ssbatch_stage *stage) {
     struct ssbatch_spawner *spawner = stage->spawner;
