@@ -63,7 +63,8 @@ static int run(struct ss_plan *plan) {
              ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
         outcome.status = print_error(&error);
     struct ss_error unwritten = {0};
-    if (plan->json && !outcome.lost && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
+    if (plan->json && !outcome.lost &&
+        ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
         if (strcmp(plan->json, "-") != 0)
             ss_error_wrap(&unwritten, "--json");
         print_error(&unwritten);

@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_BASE_END_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /*
  * Fills in the signals that should end a program in an orderly way: SIGINT, SIGTERM, and SIGHUP
@@ -10,5 +11,18 @@
  * shell ignores it for programs that it starts in the background.
  */
 void ss_end_signals(sigset_t *set);
+
+/* Returns whether a signal requests an end, even if it is ignored: one of those above or SIGQUIT.
+ */
+bool ss_end_signals_has(int number);
+
+/* Holds these signals back. `before` is the caller's signal mask. */
+void ss_end_signals_hold(sigset_t *before);
+
+/*
+ * Returns whether a signal that has been held back since then will end this process as soon as the
+ * mask is restored.
+ */
+bool ss_end_signals_are_held(const sigset_t *before);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <showstopper/error.h>
 
+#include "base/end_signals.h"
 #include "base/module_call.h"
 #include "platform/platform.h"
 
@@ -231,38 +232,6 @@ int ss_signals_next(struct ss_signals *signals) {
     return byte & ~FROM_KERNEL;
 }
 
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-#define ENDS (sizeof ends / sizeof *ends)
-
-static bool requests_end(int number) {
-    bool found = false;
-    for (size_t i = 0; i < ENDS; i++)
-        found |= number == ends[i];
-    return found;
-}
-
-void ss_signals_hold_ends(sigset_t *before) {
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < ENDS; i++)
-        sigaddset(&set, ends[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
-bool ss_signals_will_end(const sigset_t *before) {
-    sigset_t pending;
-    bool ending = false;
-    sigpending(&pending);
-    for (size_t i = 0; i < ENDS; i++) {
-        struct sigaction action;
-        sigaction(ends[i], NULL, &action);
-        ending |= sigismember(&pending, ends[i]) && !sigismember(before, ends[i]) &&
-                  action.sa_handler != SIG_IGN;
-    }
-    return ending;
-}
-
 int ss_signals_close(struct ss_signals *signals) {
     int first = 0;
     if (pipe_end < 0)
@@ -273,7 +242,7 @@ int ss_signals_close(struct ss_signals *signals) {
     }
     /* Read after the handlers are gone, so that no signal is lost in between. */
     for (int number; (number = ss_signals_next(signals));) {
-        if (!first && requests_end(number))
+        if (!first && ss_end_signals_has(number))
             first = number;
     }
     pipe_end = -1;

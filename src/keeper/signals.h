@@ -51,18 +51,6 @@ int ss_signals_next(struct ss_signals *signals);
 SS_MUST_USE int ss_signals_close(struct ss_signals *signals);
 
 /*
- * Holds back the signals that request an end, which would end this process before
- * ss_signals_open(). `before` is the caller's signal mask.
- */
-void ss_signals_hold_ends(sigset_t *before);
-
-/*
- * Returns whether a signal that has been held back since then will end this process as soon as the
- * mask is restored.
- */
-bool ss_signals_will_end(const sigset_t *before);
-
-/*
  * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): a keyboard
  * signal to the whole group must not reach the master a second time through its handlers in the
  * child.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/master.h"
-#include "record/judge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,8 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
 #include "loop/pipeline.h"
 #include "platform/platform.h"
+#include "record/judge.h"
 #include "run/events.h"
 #include "run/perf.h"
 #include "run/stage_actions.h"
@@ -144,7 +145,7 @@ static int open_recorder(struct ss_master *master) {
     master->iterations.tell = record_iteration;
     master->iterations.context = master->recorder;
     int status = ss_recorder_open(master->recorder, master->plan, master->error);
-    if (status == 0 && master->plan->record && ss_signals_will_end(&master->caller_mask)) {
+    if (status == 0 && master->plan->record && ss_end_signals_are_held(&master->caller_mask)) {
         ss_recorder_abandon(master->recorder);
         sigprocmask(SIG_SETMASK, &master->caller_mask, NULL); /* ends this process */
     }
@@ -498,7 +499,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         return -1;
     }
     /* A signal in the meantime ends the run once it can close its record. */
-    ss_signals_hold_ends(&master->caller_mask);
+    ss_end_signals_hold(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {
         atomic_store(&master->board->begun, 1);

@@ -424,6 +424,17 @@ error_has 'is too long for a file'
 [ -z "$(ls -A "$folder/empty")" ] || fail "a failed --split left files"
 set -- "$folder"/empty.*
 [ ! -e "$1" ] || fail "a failed --split left $1"
+awk 'BEGIN { for (time = 0; time <= 60; time += 60) for (i = 0; i < 20000; i++) print time ",m" i ",0.5,0.5" }' \
+    >"$folder/many.csv"
+"$sstrace" --from alibaba-2021 --split "$folder/empty" "$folder/many.csv" &
+tracer=$!
+until [ -e "$folder/empty.$tracer" ] || [ ! -e "/proc/$tracer" ]; do sleep 0.01; done
+kill "$tracer" 2>/dev/null || true
+status=0
+wait "$tracer" 2>/dev/null || status=$?
+[ "$status" -eq 143 ] || fail "--split that got a signal: status $status"
+set -- "$folder"/empty.*
+[ ! -e "$1" ] || fail "an interrupted --split left $1"
 expect 2 --split "$folder/empty" "$traces/saw.txt"
 error_has '--split is for measurements, and this is a trace'
 printf 'time,load\n0,10%%\n1,20%%\n' >"$folder/one.csv"

@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
@@ -244,7 +246,9 @@ static int write_machine(
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
 }
 
-static int write_machines(struct machines *machines, const char *folder, struct ss_error *error) {
+/* Fails if a signal, which the caller holds back, is to end the program. */
+static int write_machines(
+    struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
     const char *suffix = machines->request.action == SSTRACE_DUMP ? ".txt" : ".trace";
     machines->origin = find_origin(machines);
     for (size_t i = 0; i < machines->count; i++) {
@@ -252,6 +256,8 @@ static int write_machines(struct machines *machines, const char *folder, struct 
         char path[4400], file[FILE_NAME];
         if (machine->samples.used == 0)
             continue;
+        if (ss_end_signals_are_held(before))
+            return ss_error_fail(error, "interrupted");
         if (sstrace_split_name(file, machine->name, suffix, error) != 0)
             return -1;
         snprintf(path, sizeof path, "%.4096s/%s", folder, file);
@@ -298,14 +304,15 @@ static int make_temporary(char path[TEMPORARY_SIZE], const char *folder) {
 }
 
 /* Writes the traces to a folder next to the final one, then renames it. */
-static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
+static int write_folder(
+    struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
     char temporary[TEMPORARY_SIZE];
     struct stat replaced;
     if (make_temporary(temporary, folder) != 0)
         return fail(errno == EEXIST ? temporary : folder, error);
     if (stat(folder, &replaced) == 0)
         chmod(temporary, replaced.st_mode & 07777);
-    int result = write_machines(machines, temporary, error);
+    int result = write_machines(machines, temporary, before, error);
     if (result == 0 && (sync_folder(temporary) != 0 || rename(temporary, folder) != 0))
         result = fail(folder, error);
     if (result != 0)
@@ -367,8 +374,12 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
         sstrace_strands_open(&machines.strands, error) != 0)
         return -1;
     int result = sstrace_source_run(&machines.request, &nowhere, error);
-    if (result == 0)
-        result = write_folder(&machines, folder, error);
+    if (result == 0) {
+        sigset_t before;
+        ss_end_signals_hold(&before);
+        result = write_folder(&machines, folder, &before, error);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
     for (size_t i = 0; i < machines.count; i++) {
         sstrace_samples_close(&machines.items[i]->samples);
         free(machines.items[i]);

@@ -6,7 +6,8 @@
 
 /*
  * Finds the columns of plans in which runs differ, the column along which figures are compared, and
- * the variants of runs and of records of requests. Call this after all records are read. Returns -1 if memory is exhausted.
+ * the variants of runs and of records of requests. Call this after all records are read. Returns -1
+ * if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL() int ssreport_differences_find(struct ssreport_report *report);
 
