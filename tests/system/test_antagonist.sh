@@ -529,7 +529,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     write_bench
     start_sleeper
     local one=$pid experiment=$source/tools/experiments/antagonist slot status
-    start sh -c 'while :; do sleep 0.01; done'
+    start sh -c 'while :; do :; done'
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
     grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
@@ -544,7 +544,9 @@ a_study_reports_whether_suspects_slow_the_victim() {
             --json answer.json >out 2>err || status=$?
         grep -q 'the victim lost 30 % or more' err || break
     done
-    [ "$status" -eq 0 ] || fail "status $status: $(cat err)"
+    # There, the second suspect may catch up, too.
+    [ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q 'no suspect could be tested' out; } ||
+        fail "status $status: $(cat out err)"
     runs_on "$one" "$pid"
     grep -q ' minutes. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
@@ -553,14 +555,15 @@ a_study_reports_whether_suspects_slow_the_victim() {
     grep -q '^  "schema": 1,$' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The repeated call has nothing left to do.
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err ||
+        [ $? -eq "$status" ] || fail "$(cat err)"
     cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
     # Neither do its suspects have to exist.
     kill "$one"
     wait "$one" || true
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err ||
-        fail "$(cat err)"
+        [ $? -eq "$status" ] || fail "$(cat err)"
     cmp out again || fail "the answer differs without the suspect"
 }
 
