@@ -430,6 +430,16 @@ a_signal_before_the_start_ends_the_first_process_of_a_container() {
     done
 }
 
+# await_end PID: kills the process, and fails, if it does not end within ten seconds.
+await_end() {
+    for _ in $(seq 100); do
+        ! is_gone "$1" || return 0
+        sleep 0.1
+    done
+    kill -KILL "$1"
+    fail "the signal was not noticed"
+}
+
 # A lookup may take long, and nothing has begun.
 a_signal_during_a_lookup_ends_the_call() {
     local status=0
@@ -441,6 +451,7 @@ a_signal_during_a_lookup_ends_the_call() {
     pids+=("$asker")
     sleep 0.6
     kill -TERM "$asker"
+    await_end "$asker"
     wait "$asker" || status=$?
     [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
     [ ! -e record ] || fail "leftover record"
@@ -459,11 +470,7 @@ a_reader_that_stops_reading_does_not_delay_a_signal() {
     pids+=("$asker")
     sleep 3
     kill -TERM "$asker"
-    for _ in $(seq 100); do
-        ! is_gone "$asker" || break
-        sleep 0.1
-    done
-    is_gone "$asker" || { kill -KILL "$asker" && fail "the signal was not noticed"; }
+    await_end "$asker"
     wait "$asker" || status=$?
     [ -s json ] || fail "status $status: no results: $(cat err)"
     grep -q 'pipe: Interrupted system call; .* lines lost' err || fail "lost lines are not reported: $(cat err)"
