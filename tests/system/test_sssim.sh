@@ -347,6 +347,8 @@ for words in '--frequency 1.5GHz' '--base 2.2GHz' '--beta 50%' '--contention ser
     *) ! cmp -s before out || fail "queue $words has no effect" ;;
     esac
 done
+expect queue --rate 80 --workers 4 --contention workers:0.1,0.02
+grep -q 'contention a = 0.10*, b = 0.020*\b' out || fail "a and b are not as given: $(cat out)"
 expect queue --rate 80 --workers 4 --contention workers:capacities
 grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed: $(cat out)"
 refused '--frequency and --base require each other' queue --rate 5 --frequency 1GHz
