@@ -29,6 +29,7 @@ struct ss_planned_state {
     ss_time length;      /* its length, more than 0 */
 };
 
+/* Measured: see showstopper-method(7), "Constants of control". */
 #define SS_SETTLING 0.6
 
 struct ss_dithering_module {

@@ -12,8 +12,7 @@
  */
 void ss_end_signals(sigset_t *set);
 
-/* Returns whether a signal requests an end, even if it is ignored: one of those above or SIGQUIT.
- */
+/* Returns whether a signal is one of those above or SIGQUIT, even if it is ignored. */
 bool ss_end_signals_has(int number);
 
 /* Holds these signals back. `before` is the caller's signal mask. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 /* Reads the number in a file; UINT64_MAX if the file has none ("max") or does not exist. */
@@ -31,13 +32,11 @@ static int check_limit(
 /* Counts the descriptors that the caller left open, besides the standard streams. */
 static uint64_t count_inherited_files(void) {
     uint64_t count = 0;
-    DIR *folder = opendir("/proc/self/fd");
+    SS_OWNED(closedir) DIR *folder = opendir("/proc/self/fd");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         int file = (int)strtol(entry->d_name, NULL, 10);
         count += file > STDERR_FILENO && file != dirfd(folder);
     }
-    if (folder)
-        closedir(folder);
     return count;
 }
 

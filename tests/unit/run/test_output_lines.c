@@ -98,7 +98,7 @@ static void time_ends_with_its_group(void **state) {
     close_output();
 }
 
-/* What does not fit is not the end of the line. */
+/* A pattern with $ does not match where the buffer is full. */
 static void line_that_is_cut_does_not_end_there(void **state) {
     (void)state;
     char line[5001];

@@ -26,7 +26,7 @@ static char folder[64];
 static struct suspects suspects;
 static struct stages_options options;
 
-/* What each suspect does, in the order of pids; nothing in particular unless a test says so. */
+/* The behavior of each suspect, in the order of pids: tests set it; 0 has no effect. */
 static struct behavior {
     double cost;        /* gain of the victim while it is throttled, as a logarithm at full depth */
     double catches_up;  /* the part of the withheld CPU time that it still uses in the same slot */

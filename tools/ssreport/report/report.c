@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group_by.h"
+
 /* Two sides that should start together may start this many seconds apart. */
 #define APART 0.02
 
@@ -72,6 +74,16 @@ int ssreport_compare_numbers(double left, double right) {
     if (isnan(left) || isnan(right))
         return !isnan(left) - !isnan(right);
     return (left > right + SAME_NUMBER) - (left < right - SAME_NUMBER);
+}
+
+int ssreport_compare_levels(
+    const struct ssreport_responses *one, const struct ssreport_responses *other) {
+    return STATS_ORDER(ssreport_compare_words(one->knobs, other->knobs),
+        ssreport_compare_words(one->balance, other->balance),
+        ssreport_compare_numbers(one->cap, other->cap),
+        ssreport_compare_words(one->method, other->method),
+        ssreport_compare_numbers(one->target, other->target),
+        ssreport_compare_numbers(one->tau, other->tau));
 }
 
 bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other) {

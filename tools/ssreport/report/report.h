@@ -114,6 +114,11 @@ int ssreport_compare_words(const char *left, const char *right);
 /* Orders numbers, NaN first. Numbers whose difference a manifest cannot express are equal. */
 int ssreport_compare_numbers(double left, double right);
 
+/* Compares what separates the series of one service. */
+SS_NONNULL()
+int ssreport_compare_levels(
+    const struct ssreport_responses *one, const struct ssreport_responses *other);
+
 /* Returns whether two runs are of one study. */
 SS_NONNULL(1, 2)
 bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other);

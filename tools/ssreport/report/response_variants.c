@@ -23,12 +23,7 @@ static int compare_known(const void *left, const void *right, void *context) {
         ssreport_compare_words(one->workload, other->workload),
         ssreport_compare_words(one->environment, other->environment),
         ssreport_compare_words(one->arrival, other->arrival), one->closed - other->closed,
-        ssreport_compare_words(one->knobs, other->knobs),
-        ssreport_compare_words(one->balance, other->balance),
-        ssreport_compare_numbers(one->cap, other->cap),
-        ssreport_compare_words(one->method, other->method),
-        ssreport_compare_numbers(one->target, other->target),
-        ssreport_compare_numbers(one->tau, other->tau));
+        ssreport_compare_levels(one, other));
 }
 
 /* Returns whether records that differ in a column are measurements of one service anyway. */

@@ -261,13 +261,7 @@ static int compare_services(const void *left, const void *right, void *context) 
 static int compare_series(const void *left, const void *right, void *context) {
     const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
     const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
-    return STATS_ORDER(compare_services(left, right, context),
-        ssreport_compare_words(one->knobs, other->knobs),
-        ssreport_compare_words(one->balance, other->balance),
-        ssreport_compare_numbers(one->cap, other->cap),
-        ssreport_compare_words(one->method, other->method),
-        ssreport_compare_numbers(one->target, other->target),
-        ssreport_compare_numbers(one->tau, other->tau));
+    return STATS_ORDER(compare_services(left, right, context), ssreport_compare_levels(one, other));
 }
 
 bool ssreport_rate_point_is_service(
