@@ -545,11 +545,10 @@ a_study_reports_whether_suspects_slow_the_victim() {
         grep -q 'the victim lost 30 % or more' err || break
     done
     # There, the second suspect may catch up, too, and then nothing is answered.
-    if grep -q '^The question is not answered: no suspect could be tested' out; then
-        grep -q '"complete": false' answer.json && [ "$status" -eq 1 ] || fail "no answer, but status $status"
-    else
-        grep -q '"complete": true' answer.json && [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
-    fi
+    local complete=true wanted=0
+    ! grep -q '^The question is not answered: no suspect could be tested' out || { complete=false && wanted=1; }
+    [ "$status" -eq "$wanted" ] || fail "status $status: $(cat out err)"
+    grep -q "\"complete\": $complete" answer.json || fail "expected $complete: $(cat answer.json)"
     runs_on "$one" "$pid"
     grep -q ' minutes. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
