@@ -137,6 +137,8 @@ wide_tests() {
     tools/ssburn/serve/*) echo "-R ^(fuzz\\.|system\\.serve)" ;;
     tools/ssguest/*) echo "-R ^process\\.guest" ;;
     tools/ssplace/*) echo "-R ^(process|system)\\.place" ;;
+    tools/ssreplay/*) echo "-R ^process\\.(files|record)" ;;
+    tools/ssload/*) echo "-R ^(fuzz\\.|process\\.ssload|system\\.ssload)" ;;
     tools/*) sed -E 's|tools/([a-z]*).*|-R ^(fuzz\\.\|system\\.(tools_)?\1)|' <<<"$1" ;;
     *) echo "-L process|fuzz" ;;
     esac
