@@ -223,13 +223,16 @@ START_TEST(a_refused_command_line_keeps_existing_files) {
 END_TEST
 
 START_TEST(ssload_passes_signals_on_to_the_command) {
-    struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
-    run_find(run, "payload");
-    run_wait_text(run, "\n2");
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), 128 + SIGTERM);
-    run_expect_nothing_left();
-    run_expect_text(&run->err, "ssload: average over ");
+    static const int numbers[] = {SIGTERM, SIGQUIT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
+        run_find(run, "payload");
+        run_wait_text(run, "\n2");
+        kill(run->pid, numbers[i]);
+        run_expect(run_wait(run), 128 + numbers[i]);
+        run_expect_nothing_left();
+        run_expect_text(&run->err, "ssload: average over ");
+    }
 }
 END_TEST
 
