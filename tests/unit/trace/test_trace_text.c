@@ -131,6 +131,7 @@ static void byte_order_mark_of_a_trace_is_skipped(void **state) {
     assert_refused("\xff\xfe"
                    "0",
         "saw.txt:1:1: this is UTF-16, but a trace is plain text or UTF-8: convert it");
+    assert_refused("\xff\xfe", "saw.txt:1:1: this is UTF-16");
     assert_refused("0 10%\n\xef\xbb\xbf"
                    "5s 20%\n",
         "saw.txt:2:1: ");
