@@ -201,6 +201,27 @@ static void error_at_the_highest_level_widens_the_range(void **state) {
     assert_that(log(prediction.free.y / prediction.free.low), >=, prediction.missed - 1e-9);
 }
 
+static double zigzag(double load) {
+    return 1000 * load * (1 + 0.05 * sin(40 * load));
+}
+
+/* The same in another unit. */
+static double small_zigzag(double load) {
+    return 1e-4 * zigzag(load);
+}
+
+static void prediction_does_not_depend_on_the_unit_of_throughput(void **state) {
+    (void)state;
+    struct loadline line = measure(zigzag), small_line = measure(small_zigzag);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    struct loadline_prediction small = predict(&small_line, &at_90);
+    for (size_t i = 0; i < prediction.fit_count; i++)
+        assert_false(prediction.fits[i].fits);
+    assert_near(small.free.y / prediction.free.y, 1e-4, 1e-9);
+    assert_near(small.range.low / prediction.range.low, 1e-4, 1e-9);
+    assert_near(small.range.high / prediction.range.high, 1e-4, 1e-9);
+}
+
 static void measured_load_is_not_predicted(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_half);
@@ -221,4 +242,5 @@ UNIT_MAIN(cmocka_unit_test(straight_line_is_extrapolated),
     cmocka_unit_test(knee_above_the_levels_is_not_identified),
     cmocka_unit_test(bursts_at_full_load_replace_extrapolation),
     cmocka_unit_test(error_at_the_highest_level_widens_the_range),
+    cmocka_unit_test(prediction_does_not_depend_on_the_unit_of_throughput),
     cmocka_unit_test(measured_load_is_not_predicted))
