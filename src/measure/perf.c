@@ -86,7 +86,7 @@ static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *so
     if (enabled > 0 && running <= 0)
         return NAN;
     source->last = now;
-    return running > 0 && running < enabled ? value * (enabled / running) : value;
+    return running < enabled ? value * (enabled / running) : value;
 }
 
 void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]) {

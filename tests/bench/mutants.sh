@@ -17,7 +17,7 @@ src and modules were found, or less than 85 % of those in tools.
   --count N     mutants that compile without a warning; default $count
   --seed N      selects the places; default $seed
   --in LIST     folders and files; default $in
-  --limit SEC   of a stage of tests; a mutant that exceeds it counts as found; default $limit
+  --limit SEC   of a stage of tests; a unit test that exceeds it has found the mutant; default $limit
   --jobs N      compilers and tests at a time; default the number of CPUs
   --preset NAME release does not detect what only sanitizers do; default $preset
   --unit        run only the unit tests of the room, which need the smallest build

@@ -256,6 +256,26 @@ static void combined_throughput_adds_each_program_relative_to_its_run_alone(void
     ssreport_report_free(&report);
 }
 
+/* The throughput of q alone is uncertain, but beside p it is the same in both placements. */
+static void equal_backgrounds_do_not_widen_the_interval(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair chip = per_chip;
+    chip.background_throughput = per_core.background_throughput;
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &per_core);
+    add_alone(&report, "per-chip", "p", 1, 10);
+    for (int round = 1; round <= 3; round++)
+        add_alone(&report, "per-chip", "q", round, 1 + round);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    assert_text(&report, "findings", row, "measure", "system");
+    assert_cell(&report, "findings", row, "percent", 100 * 0.1 / 1.6);
+    assert_cell(&report, "findings", row, "low_percent", 100 * 0.1 / 1.6);
+    assert_cell(&report, "findings", row, "high_percent", 100 * 0.1 / 1.6);
+    ssreport_report_free(&report);
+}
+
 /* Adds a study of one round on a machine that is faster by a factor. */
 static void add_study(struct ssreport_report *report, size_t manifest, double factor) {
     struct made_pair pairs[] = {per_chip, per_core, per_chip};
@@ -586,6 +606,7 @@ UNIT_MAIN(
     cmocka_unit_test(variation_between_rounds_widens_the_interval),
     cmocka_unit_test(placements_are_ranked_by_both_sides_of_one_program),
     cmocka_unit_test(combined_throughput_adds_each_program_relative_to_its_run_alone),
+    cmocka_unit_test(equal_backgrounds_do_not_widen_the_interval),
     cmocka_unit_test(each_study_is_compared_with_itself),
     cmocka_unit_test(steps_at_one_load_are_compared_by_their_mean),
     cmocka_unit_test(single_run_alone_uses_the_variation_of_its_intervals),

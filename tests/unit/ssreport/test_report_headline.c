@@ -94,6 +94,25 @@ static void headline_of_an_environment_states_its_cost(void **state) {
     ssreport_report_free(&report);
 }
 
+static void headline_asks_about_each_environment_once(void **state) {
+    (void)state;
+    struct made_pair inside[] = {rounds[0], rounds[1]};
+    static const struct {
+        const char *other, *question;
+    } cases[] = {{"lxc", "What does lxc cost?"}, {"podman", "What do these environments cost?"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct ssreport_report report = begin_report();
+        inside[0].environment = "lxc";
+        inside[1].environment = cases[i].other;
+        add_made_pair(&report, &rounds[0]);
+        add_made_pair(&report, &inside[0]);
+        add_made_pair(&report, &inside[1]);
+        finish_report(&report);
+        assert_string_equal(report.headline.question, cases[i].question);
+        ssreport_report_free(&report);
+    }
+}
+
 /* On the host, an empty `measured_in` means `host`. */
 static void pairs_on_the_host_are_in_one_environment(void **state) {
     (void)state;
@@ -115,4 +134,5 @@ UNIT_MAIN(
     cmocka_unit_test(headline_of_one_placement_states_the_disturbance),
     cmocka_unit_test(headline_omits_an_unknown_interval),
     cmocka_unit_test(headline_of_an_environment_states_its_cost),
+    cmocka_unit_test(headline_asks_about_each_environment_once),
     cmocka_unit_test(pairs_on_the_host_are_in_one_environment))

@@ -99,14 +99,12 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
     char *line = NULL;
     size_t size = 0;
     int status = 0;
-    errno = 0;
     while (status == 0 && getline(&line, &size, file) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
         reader->number++;
         if (take_line(reader, line, error) < 0)
             status = ss_error_wrap(
                 error, "%s:%llu", ss_words_show(path).text, (unsigned long long)reader->number);
-        errno = 0;
     }
     if (status == 0 && ferror(file))
         status = ss_error_fail(

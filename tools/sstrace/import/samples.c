@@ -409,7 +409,6 @@ static int flush_last(struct sstrace_samples *samples, struct sstrace_input *inp
     struct sstrace_sample it = samples->held;
     it.from = it.to - samples->usual;
     samples->has_held = false;
-    samples->line = samples->held_line;
     return pass_on(samples, input, it);
 }
 
