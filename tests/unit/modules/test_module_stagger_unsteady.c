@@ -101,6 +101,25 @@ static void rounds_are_shortened_from_a_certain_change_on(void **state) {
     }
 }
 
+/* The duty that a new target needs says nothing about how the workload changes. */
+static void a_new_target_does_not_shorten_rounds(void **state) {
+    static const double before[] = {0.4, 0.4}, after[] = {0.9, 0.9};
+    struct rig rig;
+    struct walk walks[2];
+    (void)state;
+    rig_open(&rig, "dithering/stagger", NULL, 2, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        walks[i] = walk_towards(&rig, i, 0.5);
+    walk_all(walks, 2, before, BEGIN + 10 * SS_SECOND);
+    for (uint32_t i = 0; i < 2; i++)
+        walks[i].target = 0.6;
+    for (int half = 1; half <= 20; half++) {
+        walk_all(walks, 2, after, BEGIN + 10 * SS_SECOND + (ss_time)half * SS_SECOND / 2);
+        assert_near(tau_of(&rig), 107, 1e-6);
+    }
+    rig_close(&rig);
+}
+
 static void alternating_duties_do_not_shorten_rounds(void **state) {
     (void)state;
     duty_of = each_of;
@@ -162,6 +181,7 @@ static void running_time_is_kept_while_round_lengths_change(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(stagger_shortens_rounds_while_the_workload_changes),
     cmocka_unit_test(rounds_are_shortened_from_a_certain_change_on),
+    cmocka_unit_test(a_new_target_does_not_shorten_rounds),
     cmocka_unit_test(alternating_duties_do_not_shorten_rounds),
     cmocka_unit_test(configured_rounds_are_not_shortened),
     cmocka_unit_test(shortened_rounds_stay_long_enough_for_switches),
