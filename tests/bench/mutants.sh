@@ -224,7 +224,7 @@ print_table() {
         }'
 }
 
-# end_leftovers: kills processes that outlived their tests. They would take CPU time from those of the next mutant.
+# end_leftovers: kills processes that outlived their tests. They would take CPU time from the tests of the next mutant.
 end_leftovers() {
     local environment
     for environment in /proc/[0-9]*/environ; do
@@ -252,6 +252,7 @@ choose_places >"$work/places"
 [ -e "$build/build.ninja" ] || cmake --preset "$preset" -G Ninja -DSHOWSTOPPER_WERROR=ON \
     -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" >"$work/build.log" 2>&1 || fail "cmake failed: see $work/build.log"
 export SS_TEST_MUTANTS=$$ # marks the tests
+trap end_leftovers EXIT
 : >"$work/outcomes"
 : >"$work/log"
 rm -f "$work"/healthy.*

@@ -86,18 +86,18 @@ static void stagger_shortens_rounds_while_the_workload_changes(void **state) {
 }
 
 /* More instances level out larger changes. */
-static void rounds_are_shortened_from_a_certain_change_on(void **state) {
+static void rounds_are_shortened_above_a_threshold(void **state) {
     static const struct {
         uint32_t instances;
-        double least; /* share of the duty by which rounds differ from the mean */
+        double threshold; /* difference of both duties from their mean, relative to it */
     } cases[] = {{1, 0.041}, {2, 0.067}, {4, 0.088}, {8, 0.129}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double below = 0.9 * cases[i].least, above = 1.1 * cases[i].least;
-        const double few[] = {0.4 * (1 - below), 0.4 * (1 + below)};
-        const double many[] = {0.4 * (1 - above), 0.4 * (1 + above)};
-        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, few), 107, 107);
-        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, many), 53.5, 107);
+        double small = 0.9 * cases[i].threshold, large = 1.1 * cases[i].threshold;
+        const double below[] = {0.4 * (1 - small), 0.4 * (1 + small)};
+        const double above[] = {0.4 * (1 - large), 0.4 * (1 + large)};
+        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, below), 107, 107);
+        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, above), 53.5, 107);
     }
 }
 
@@ -180,7 +180,7 @@ static void running_time_is_kept_while_round_lengths_change(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(stagger_shortens_rounds_while_the_workload_changes),
-    cmocka_unit_test(rounds_are_shortened_from_a_certain_change_on),
+    cmocka_unit_test(rounds_are_shortened_above_a_threshold),
     cmocka_unit_test(a_new_target_does_not_shorten_rounds),
     cmocka_unit_test(alternating_duties_do_not_shorten_rounds),
     cmocka_unit_test(configured_rounds_are_not_shortened),
