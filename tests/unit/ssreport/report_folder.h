@@ -113,16 +113,24 @@ static inline void folder_write_record(const char *name) {
     free(text);
 }
 
-/* Like folder_write_record(), with targets of 30, 40 and 50 % for 10 s each. */
-static inline void folder_write_stairs(const char *name) {
+/*
+ * Like folder_write_record(), with these targets in tenths of the machine for 10 s each, and then
+ * 50 %.
+ */
+static inline void folder_write_steps(const char *name, int first, int second) {
     char path[64], from[64], to[64];
     folder_write_record(name);
     snprintf(path, sizeof path, "%s/samples.csv", name);
     for (int i = 1; i <= 40; i++) {
         snprintf(from, sizeof from, "Z,%.6f,0.500000", i * 0.5);
-        snprintf(to, sizeof to, "Z,%.6f,0.%d00000", i * 0.5, i <= 20 ? 3 : 4);
+        snprintf(to, sizeof to, "Z,%.6f,0.%d00000", i * 0.5, i <= 20 ? first : second);
         folder_change(path, from, to);
     }
+}
+
+/* Like folder_write_record(), with targets of 30, 40 and 50 % for 10 s each. */
+static inline void folder_write_stairs(const char *name) {
+    folder_write_steps(name, 3, 4);
 }
 
 #endif

@@ -123,9 +123,31 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
     ssreport_run_free(&run);
 }
 
+/* An iteration that is stopped during a step of target 0 is neither a point nor a fault. */
+static void fitted_line_excludes_idle_steps_without_a_note(void **state) {
+    (void)state;
+    char iterations[1000] = "instance,start,end\n0,10,20.5\n";
+    for (int second = 0; second < 9; second++)
+        sprintf(iterations + strlen(iterations), "0,%d,%d\n0,%d.5,%d.5\n", second, second + 1,
+            second + 20, second + 21);
+    folder_open();
+    folder_write_steps("a", 3, 0);
+    folder_write("a/iterations.csv", iterations);
+    struct ssreport_settings settings = {
+        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    assert_int_equal(run.steps.count, 3);
+    assert_int_equal(run.fit.count, 2);
+    assert_null(strstr(run.record.notes.text, "left out of the fit"));
+    ssreport_run_free(&run);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_are_compared_with_the_original_speed),
     cmocka_unit_test(slowest_replay_is_the_reference_without_an_original),
     cmocka_unit_test(replay_counts_an_unfinished_iteration_in_part),
-    cmocka_unit_test(fitted_line_excludes_steps_shorter_than_their_iterations))
+    cmocka_unit_test(fitted_line_excludes_steps_shorter_than_their_iterations),
+    cmocka_unit_test(fitted_line_excludes_idle_steps_without_a_note))

@@ -187,7 +187,10 @@ static void note_exceeded(struct ssreport_run *run) {
             run->exceeded, run->exceeded + run->fit.count, run->fits_steps ? "steps" : "intervals");
 }
 
-/* Collects the points of the line: steps if there are enough, otherwise intervals. */
+/*
+ * Collects the points of the line: steps if there are enough, otherwise intervals. A step with
+ * target 0, in which no iteration can end, is left out without a note.
+ */
 static size_t collect(struct ssreport_run *run) {
     size_t used = 0;
     size_t count = run->fits_steps ? run->steps.count : run->rates.count;
@@ -200,7 +203,7 @@ static size_t collect(struct ssreport_run *run) {
         if (!isfinite(load) || !isfinite(throughput))
             continue;
         if (is_exceeded(run, i)) {
-            run->exceeded++;
+            run->exceeded += !run->fits_steps || run->steps.items[i].target > 0;
             continue;
         }
         run->loads[used] = load;
