@@ -25,6 +25,8 @@ the remaining studies can no longer meet it, and as met when they can no longer 
   --studies N      of each part; default $studies. 0 prints what is done
   --time TIME      of duet, for a study; default $time
   --hold TIME      of loadline, for a level; default $hold
+  --rounds N       of loadline: each visits all levels twice; default $rounds. Many rounds of short levels, because
+                   the speed of a machine varies over minutes
   --slot TIME      of antagonist, which has 126 slots, and as many again for each accused; default $slot
   --answers DIR    this folder; default $answers
   --build DIR      default $build
@@ -32,8 +34,8 @@ the remaining studies can no longer meet it, and as met when they can no longer 
 END
 }
 
-parts=equal,slower,loadline,antagonist studies=1 time=3M hold=60s slot=5s build=build answers=build/questions
-take_options parts studies time hold slot answers build -- "$@"
+parts=equal,slower,loadline,antagonist studies=1 time=3M hold=4s rounds=20 slot=5s build=build answers=build/questions
+take_options parts studies time hold rounds slot answers build -- "$@"
 [[ $studies =~ ^[0-9]+$ ]] || fail "--studies: $studies: not a number"
 for part in ${parts//,/ }; do
     [[ " equal slower loadline antagonist " = *" $part "* ]] || fail "--parts: $part: not a part"
@@ -44,7 +46,7 @@ open_bench
 
 # keep_settings: studies of different lengths are not counted together.
 keep_settings() {
-    local settings="--time $time --hold $hold --slot $slot"
+    local settings="--time $time --hold $hold --rounds $rounds --slot $slot"
     [ -e "$answers/settings" ] || echo "$settings" >"$answers/settings"
     [ "$(<"$answers/settings")" = "$settings" ] ||
         fail "$answers has answers of $(<"$answers/settings"): give the same options, or another --answers"
@@ -77,10 +79,12 @@ ask_slower() { ask_duet "$1" 2 | xargs; }
 
 # ask_loadline STUDY: prints the target of each level below the maximum and the difference of two studies in percent.
 ask_loadline() {
-    local repeat
+    local repeat work
+    work=$(kept work calibrate serial)
     mkdir -p "$1"
     for repeat in 1 2; do
-        experiment loadline "$1/$repeat" --hold "$hold" --workloads serial
+        experiment loadline "$1/$repeat" --hold "$hold" --rounds "$rounds" --iteration '^iteration' -- \
+            ssburn serial --work $((work / 10))
         ssreport --table loadline "$1/$repeat" >"$folder/levels-$repeat.csv" 2>"$folder/warnings"
     done
     awk -f "$source/tests/bench/levels.awk" "$folder"/levels-[12].csv

@@ -129,7 +129,7 @@ knobs_bench_loses_no_request() {
 questions_bench_counts_right_answers() {
     local answers=$scratch/answers
     mkdir "$answers"
-    echo '--time 3M --hold 60s --slot 5s' >"$answers/settings"
+    echo '--time 3M --hold 4s --rounds 20 --slot 5s' >"$answers/settings"
     for number in {1..91}; do
         echo "$((number > 81 ? 1 : -1)) 2" >"$answers/equal-$number.txt"
     done
