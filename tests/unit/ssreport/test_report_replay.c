@@ -7,6 +7,16 @@ static void assert_note(const struct ssreport_run *run, const char *part) {
         fail_msg("no '%s' in: %s", part, run->record.notes.text);
 }
 
+static struct ssreport_run read_run(const char *name) {
+    const struct ssreport_settings settings = {
+        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    if (ssreport_run_read(&run, folder_file(name), name, &settings, &error) < 0)
+        fail_msg("%s: %s", name, error.message);
+    return run;
+}
+
 /* Replays that follow the trace keep their iterations per second; one of them does not. */
 static void replays_are_compared_with_the_original_speed(void **state) {
     (void)state;
@@ -79,11 +89,7 @@ static void replay_counts_an_unfinished_iteration_in_part(void **state) {
     for (int i = 0; i < 29; i++)
         sprintf(text + strlen(text), "0,%.6f,%.6f\n", i * 1.01, (i + 1) * 1.01);
     folder_write("a/iterations.csv", text);
-    struct ssreport_settings settings = {
-        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
-    struct ssreport_run run;
-    struct ss_error error = {0};
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    struct ssreport_run run = read_run("a");
     if (!(fabs(run.figures.throughput - 1 / 1.01) < 1e-9))
         fail_msg("throughput %.12g", run.figures.throughput);
     assert_true(fabs(run.figures.iteration.mean - 1.01) < 1e-9);
@@ -94,7 +100,7 @@ static void replay_counts_an_unfinished_iteration_in_part(void **state) {
     /* An instance that exited has no unfinished iteration. */
     folder_write("a/events.jsonl", "{\"elapsed_seconds\":29.5,\"event\":\"instance_ended\","
                                    "\"instance\":0,\"value\":0}\n");
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    run = read_run("a");
     assert_true(fabs(run.figures.throughput - 29 / 30.0) < 1e-9);
     ssreport_run_free(&run);
 }
@@ -104,16 +110,12 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
     (void)state;
     folder_open();
     folder_write_stairs("a");
-    struct ssreport_settings settings = {
-        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
-    struct ssreport_run run;
-    struct ss_error error = {0};
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    struct ssreport_run run = read_run("a");
     assert_int_equal(run.exceeded, 0);
     assert_null(strstr(run.record.notes.text, "left out of the fit"));
     ssreport_run_free(&run);
     folder_write("a/iterations.csv", "instance,start,end\n0,0,30\n1,0,29\n");
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    run = read_run("a");
     size_t steps = run.steps.count;
     assert_int_equal(run.exceeded, steps);
     assert_int_equal(run.fit.count, 0);
@@ -133,11 +135,7 @@ static void fitted_line_excludes_idle_steps_without_a_note(void **state) {
     folder_open();
     folder_write_steps("a", 3, 0);
     folder_write("a/iterations.csv", iterations);
-    struct ssreport_settings settings = {
-        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
-    struct ssreport_run run;
-    struct ss_error error = {0};
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    struct ssreport_run run = read_run("a");
     assert_int_equal(run.steps.count, 3);
     assert_int_equal(run.fit.count, 2);
     assert_null(strstr(run.record.notes.text, "left out of the fit"));
