@@ -44,28 +44,36 @@ mkdir -p "$answers"
 answers=$(cd "$answers" && pwd) build=$(cd "$build" && pwd) missed=0
 open_bench
 
-# keep_settings: studies of different lengths are not counted together.
+# keep_settings PART: studies of different lengths are not counted together.
 keep_settings() {
-    local settings="--time $time --hold $hold --rounds $rounds --slot $slot"
-    [ -e "$answers/settings" ] || echo "$settings" >"$answers/settings"
-    [ "$(<"$answers/settings")" = "$settings" ] ||
-        fail "$answers has answers of $(<"$answers/settings"): give the same options, or another --answers"
+    local settings="--time $time" kept=$answers/$1-settings
+    case $1 in
+    loadline) settings="--hold $hold --rounds $rounds" ;;
+    antagonist) settings="--slot $slot" ;;
+    esac
+    [ -e "$kept" ] || echo "$settings" >"$kept"
+    [ "$(<"$kept")" = "$settings" ] ||
+        fail "$answers has answers of $1 with $(<"$kept"): give the same options, or another --answers"
 }
 
-# experiment NAME OUTPUT WORD...: carries out an experiment, or continues it.
+# experiment NAME OUTPUT WORD...: carries out an experiment, or continues it. It runs in the background because a signal
+# would otherwise wait for its end.
 experiment() {
-    "$source/tools/experiments/$1" --bin "$build/bin" --output "$2" "${@:3}" >"$folder/output" 2>&1 ||
-        fail "$1: $(tail -n 3 "$folder/output")"
+    "$source/tools/experiments/$1" --bin "$build/bin" --output "$2" "${@:3}" >"$folder/output" 2>&1 &
+    started+=($!)
+    wait "${started[-1]}" || fail "$1: $(tail -n 3 "$folder/output")"
+    unset 'started[-1]'
 }
 
 # ask_duet STUDY PERCENT: prints the interval of the difference between two commands of which one has this much more work.
 ask_duet() {
-    local work
+    local work low high
     work=$(kept work calibrate serial)
     experiment duet "$1" --seed "${1##*-}" --at-most "$time" --iteration '^iteration' \
         --a "ssburn serial --work $work" --b "ssburn serial --work $((work + work * $2 / 100))"
-    ssreport --table duet --column worse_low "$1" 2>"$folder/warnings"
-    ssreport --table duet --column worse_high "$1" 2>"$folder/warnings"
+    low=$(ssreport --table duet --column worse_low "$1" 2>"$folder/warnings")
+    high=$(ssreport --table duet --column worse_high "$1" 2>"$folder/warnings")
+    echo "$low $high"
 }
 
 # kept NAME COMMAND...: prints the output of the command's first call.
@@ -74,8 +82,8 @@ kept() {
     cat "$answers/$1"
 }
 
-ask_equal() { ask_duet "$1" 0 | xargs; }
-ask_slower() { ask_duet "$1" 2 | xargs; }
+ask_equal() { ask_duet "$1" 0; }
+ask_slower() { ask_duet "$1" 2; }
 
 # ask_loadline STUDY: prints the target of each level below the maximum and the difference of two studies in percent.
 ask_loadline() {
@@ -180,7 +188,9 @@ judge_antagonist() {
 }
 
 print_machine
-keep_settings
+for part in ${parts//,/ }; do
+    keep_settings "$part"
+done
 for part in ${parts//,/ }; do
     for ((study = 0; study < studies; study++)); do
         ask "$part"

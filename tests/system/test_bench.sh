@@ -129,7 +129,6 @@ knobs_bench_loses_no_request() {
 questions_bench_counts_right_answers() {
     local answers=$scratch/answers
     mkdir "$answers"
-    echo '--time 3M --hold 4s --rounds 20 --slot 5s' >"$answers/settings"
     for number in {1..91}; do
         echo "$((number > 81 ? 1 : -1)) 2" >"$answers/equal-$number.txt"
     done
@@ -147,8 +146,29 @@ questions_bench_counts_right_answers() {
     rm "$answers/equal-91.txt"
     "$benches/questions.sh" --build "$build" --answers "$answers" --studies 0 --parts equal >"$output" 2>&1 || true
     prints "Bar: duet finds a difference between equal commands: 9 of 90, at most 9 of 100: not decided"
-    ! "$benches/questions.sh" --build "$build" --answers "$answers" --studies 0 --slot 1s >"$output" 2>&1 ||
-        fail "answers of studies of another length are counted"
+}
+
+questions_bench_refuses_answers_of_other_settings_of_the_same_part() {
+    local questions=("$benches/questions.sh" --build "$build" --answers "$scratch/settings" --studies 0)
+    "${questions[@]}" >"$output" 2>&1 || fail "status $?"
+    ! "${questions[@]}" --slot 1s >"$output" 2>&1 || fail "answers of studies of another length are counted"
+    prints "questions.sh: $scratch/settings has answers of antagonist with --slot 5s: give the same options, $(:
+        )or another --answers"
+    "${questions[@]}" --slot 1s --parts equal,slower,loadline >"$output" 2>&1 || fail "--slot is not of these parts"
+    ! "${questions[@]}" --time 5M --parts slower >"$output" 2>&1 || fail "--time of another value is accepted"
+    ! "${questions[@]}" --rounds 3 --parts loadline >"$output" 2>&1 || fail "--rounds of another value is accepted"
+}
+
+questions_bench_ends_its_study_on_a_signal() {
+    local study=$scratch/questions/equal-1 pid status=0
+    "$benches/questions.sh" --build "$build" --answers "$scratch/questions" --parts equal >"$output" 2>&1 &
+    pid=$!
+    await compgen -G "$study/.*.part" >"$scratch/runs"
+    kill "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 143 ] || fail "status $status"
+    [ ! -e "$study/answer.txt" ] || fail "the bench waits for the end of its study"
+    ! pgrep -f "$study" >>"$output" || fail "processes of the study continue"
 }
 
 questions_bench_compares_the_same_levels_of_two_studies() {
@@ -629,6 +649,8 @@ run_case environments_bench_prints_the_load_in_a_container
 run_case guests_bench_prints_the_load_in_a_guest
 run_case knobs_bench_loses_no_request
 run_case questions_bench_counts_right_answers
+run_case questions_bench_refuses_answers_of_other_settings_of_the_same_part
+run_case questions_bench_ends_its_study_on_a_signal
 run_case questions_bench_compares_the_same_levels_of_two_studies
 run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
