@@ -59,10 +59,12 @@ keep_settings() {
 # experiment NAME OUTPUT WORD...: carries out an experiment, or continues it. It runs in the background because a signal
 # would otherwise wait for its end.
 experiment() {
+    local status=0
     "$source/tools/experiments/$1" --bin "$build/bin" --output "$2" "${@:3}" >"$folder/output" 2>&1 &
     started+=($!)
-    wait "${started[-1]}" || fail "$1: $(tail -n 3 "$folder/output")"
-    unset 'started[-1]'
+    wait "${started[-1]}" || status=$?
+    unset 'started[-1]' # its number may become that of a stranger
+    [ "$status" = 0 ] || fail "$1: $(tail -n 3 "$folder/output")"
 }
 
 # ask_duet STUDY PERCENT: prints the interval of the difference between two commands of which one has this much more work.

@@ -161,6 +161,7 @@ questions_bench_refuses_answers_of_other_settings_of_the_same_part() {
 
 questions_bench_ends_its_study_on_a_signal() {
     local study=$scratch/questions/equal-1 pid status=0
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     "$benches/questions.sh" --build "$build" --answers "$scratch/questions" --parts equal >"$output" 2>&1 &
     pid=$!
     await compgen -G "$study/.*.part" >"$scratch/runs"
