@@ -15,7 +15,7 @@
 #include "html_page.h"
 #include "sheet.h"
 
-#define SENTENCE 600
+#define SENTENCE 800
 
 /*
  * Above this standard deviation, a loss of 30 % in two slots may be chance: it is less than three
@@ -125,6 +125,55 @@ static void write_name(const struct result *result, char text[100]) {
         snprintf(text + used, 100 - (size_t)used, ", in a group of %zu", size);
 }
 
+static const struct suspect *first_of(
+    const struct stages *stages, const struct stage *stage, size_t group) {
+    return &stages->suspects->items[stage->members[stage->bounds[group]]];
+}
+
+/* How the CPU time of a group changed while a group, maybe the same one, was throttled. */
+struct crossing {
+    size_t group, throttled;
+    double change; /* relative */
+    bool significant;
+};
+
+/* Returns the number of pairs of groups, each with itself, too; 0 if there is no estimate. */
+static size_t count_crossings(const struct stage *stage) {
+    return stage->estimated ? stage->groups * stage->groups : 0;
+}
+
+static struct crossing crossing_at(const struct stage *stage, size_t place) {
+    size_t group = place / stage->groups, throttled = place % stage->groups;
+    return (struct crossing){group, throttled, stage->effects.crossed[group][throttled],
+        stage->effects.crossed_found[group][throttled]};
+}
+
+/* Writes the name of a suspect, or of the first in a group. */
+static void write_group(
+    const struct stages *stages, const struct stage *stage, size_t group, char text[100]) {
+    const struct suspect *first = first_of(stages, stage, group);
+    size_t size = group_size(stage, group);
+    int used = snprintf(text, 100, "pid %d (%s)", (int)first->pid, first->name);
+    if (size > 1)
+        snprintf(text + used, 100 - (size_t)used, " and %zu more", size - 1);
+}
+
+/*
+ * Returns how the CPU time of a group that hurts rose while this one was throttled: of the group
+ * that gained most; the change is 0 if none gained.
+ */
+static struct crossing find_gaining(const struct stage *stage, size_t throttled) {
+    struct crossing most = {.change = 0};
+    for (size_t group = 0; group < stage->groups; group++) {
+        struct crossing crossing = crossing_at(stage, group * stage->groups + throttled);
+        enum effects_verdict verdict = stage->effects.codes[group].verdict;
+        if ((verdict == EFFECTS_HURTS || verdict == EFFECTS_SHIFTS) && crossing.significant &&
+            crossing.change >= fmax(most.change, CHANGE_MIN))
+            most = crossing;
+    }
+    return most;
+}
+
 static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
     bool lower = is_lower_better(stages);
     snprintf(text, SENTENCE / 2,
@@ -136,6 +185,24 @@ static void write_hurt(const struct stages *stages, const struct effects_one *on
         digits_of(gain_percent(stages, one->now.interval.high)).text, lower ? "shorter" : "more",
         lower ? "makes them" : "costs", digits_of(cost_percent(stages, one->cost.value)).text,
         lower ? " longer" : "");
+}
+
+static void write_support(const struct stages *stages, const struct result *result, char *text) {
+    const struct effects_one *one = result->together;
+    struct crossing gaining = find_gaining(result->stage, result->group);
+    char name[100];
+    snprintf(text, SENTENCE / 2,
+        "the service depends on it: withholding %.0f %% of its CPU time costs %s %% (%s to %s); "
+        "look for sockets, pipes or memory that they share",
+        100 * one->withheld, digits_of(cost_percent(stages, -one->now.value)).text,
+        digits_of(cost_percent(stages, -one->now.interval.high)).text,
+        digits_of(cost_percent(stages, -one->now.interval.low)).text);
+    if (gaining.change > 0) {
+        write_group(stages, result->stage, gaining.group, name);
+        snprintf(text + strlen(text), 220,
+            "; or it holds back %s, found to hurt, which used %s %% more CPU time meanwhile", name,
+            digits_of(100 * gaining.change).text);
+    }
 }
 
 static void write_verdict(const struct stages *stages, const struct result *result, char *text) {
@@ -158,12 +225,7 @@ static void write_verdict(const struct stages *stages, const struct result *resu
             snprintf(text + strlen(text), 160, "; but throttling only shifts its work");
         break;
     case EFFECTS_SUPPORTS:
-        snprintf(text, SENTENCE / 2,
-            "the service depends on it: withholding %.0f %% of its CPU time costs %s %% (%s to "
-            "%s); look for sockets, pipes or memory that they share",
-            100 * one->withheld, digits_of(cost_percent(stages, -one->now.value)).text,
-            digits_of(cost_percent(stages, -one->now.interval.high)).text,
-            digits_of(cost_percent(stages, -one->now.interval.low)).text);
+        write_support(stages, result, text);
         break;
     case EFFECTS_UNTESTABLE:
         if (one->withheld >= 0.0005) /* rounds to at least 0.1 % */
@@ -289,39 +351,6 @@ static void list_results(const struct stages *stages, const struct result *resul
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s", noise);
         take(context, text);
     }
-}
-
-static const struct suspect *first_of(
-    const struct stages *stages, const struct stage *stage, size_t group) {
-    return &stages->suspects->items[stage->members[stage->bounds[group]]];
-}
-
-/* How the CPU time of a group changed while a group, maybe the same one, was throttled. */
-struct crossing {
-    size_t group, throttled;
-    double change; /* relative */
-    bool significant;
-};
-
-/* Returns the number of pairs of groups, each with itself, too; 0 if there is no estimate. */
-static size_t count_crossings(const struct stage *stage) {
-    return stage->estimated ? stage->groups * stage->groups : 0;
-}
-
-static struct crossing crossing_at(const struct stage *stage, size_t place) {
-    size_t group = place / stage->groups, throttled = place % stage->groups;
-    return (struct crossing){group, throttled, stage->effects.crossed[group][throttled],
-        stage->effects.crossed_found[group][throttled]};
-}
-
-/* Writes the name of a suspect, or of the first in a group. */
-static void write_group(
-    const struct stages *stages, const struct stage *stage, size_t group, char text[100]) {
-    const struct suspect *first = first_of(stages, stage, group);
-    size_t size = group_size(stage, group);
-    int used = snprintf(text, 100, "pid %d (%s)", (int)first->pid, first->name);
-    if (size > 1)
-        snprintf(text + used, 100 - (size_t)used, " and %zu more", size - 1);
 }
 
 /* Passes a sentence for each suspect whose CPU time changed with another's code to `take`. */

@@ -32,6 +32,7 @@ static struct behavior {
     double catches_up;  /* the part of the withheld CPU time that it still uses in the same slot */
     double fills_gaps;  /* by this part, it uses more CPU time while the first one is throttled */
     double grows;       /* by this part, it uses more CPU time after `look` */
+    double varies;      /* by at most half of this part, its CPU time varies from slot to slot */
     bool returns_later; /* it uses the withheld CPU time in other slots */
     bool only_stops;    /* it is stopped nearly all the time */
     bool hardly_runs;   /* it uses 0.09 % of a CPU */
@@ -122,6 +123,8 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
             load *= 1 + job->fills_gaps;
         if (stage->codes.slots > 0)
             load *= 1 + job->grows;
+        uint64_t random = slot;
+        load *= 1 + job->varies * (ss_random_next(&random) - 0.5);
         ss_wallclock_print(time, sizeof time, (int64_t)((BEGIN + elapsed) * 1e9));
         fprintf(file, "%s,%.6f,1,%.9f,0,1,1\n", time, elapsed, load);
     }
@@ -497,6 +500,44 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     assert_says(text, "pid 100 (job0): no effect was found; all of it costs at most ");
     assert_says(text, "Costs are valid while the other suspects run\n");
     assert_lacks(text, "Doubtful");
+    close_study();
+}
+
+/* The second suspect costs the victim more while it uses what the first one leaves. */
+static void suspect_that_holds_back_another_may_be_needed_for_that(void **state) {
+    (void)state;
+    open_study(3);
+    jobs[0].cost = -0.2;
+    jobs[1].cost = 0.3, jobs[1].fills_gaps = 0.5;
+    carry_out_runs(2);
+    assert_says(print(answer_print),
+        "memory that they share; or it holds back pid 101 (job1), found to hurt, which used 3");
+    assert_says(print(answer_print), " % more CPU time meanwhile\n");
+    close_study();
+}
+
+static void suspect_may_be_needed_although_a_harmless_one_uses_more_meanwhile(void **state) {
+    (void)state;
+    open_study(3);
+    jobs[0].cost = -0.2;
+    jobs[1].cost = 0.3;
+    jobs[2].fills_gaps = 0.5;
+    carry_out_runs(2);
+    assert_says(print(answer_print), "While pid 100 (job0) was throttled, pid 102 (job2) used 3");
+    assert_says(print(answer_print), "memory that they share\n");
+    close_study();
+}
+
+static void suspect_may_be_needed_although_another_uses_more_by_chance(void **state) {
+    (void)state;
+    open_study(3);
+    jobs[0].cost = -0.2;
+    jobs[1].cost = 0.3, jobs[1].varies = 0.3;
+    carry_out_runs(2);
+    struct stages stages = read_study();
+    assert_that(stages.items[1].effects.crossed[1][0], >, 0.003);
+    stages_close(&stages);
+    assert_says(print(answer_print), "memory that they share\n");
     close_study();
 }
 
@@ -883,6 +924,9 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(suspects_that_do_not_use_less_while_throttled_are_not_testable),
     cmocka_unit_test(suspect_that_hardly_runs_is_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
+    cmocka_unit_test(suspect_that_holds_back_another_may_be_needed_for_that),
+    cmocka_unit_test(suspect_may_be_needed_although_a_harmless_one_uses_more_meanwhile),
+    cmocka_unit_test(suspect_may_be_needed_although_another_uses_more_by_chance),
     cmocka_unit_test(change_of_another_suspects_cpu_time_is_reported),
     cmocka_unit_test(cpu_time_of_a_throttled_neighbor_is_not_shifted_work),
     cmocka_unit_test(load_that_has_risen_is_not_shifted_work),
