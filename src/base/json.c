@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
-#include <math.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -102,13 +102,13 @@ void ss_json_bool(struct ss_json *json, const char *name, bool value) {
 }
 
 void ss_json_number(struct ss_json *json, const char *name, double number) {
-    char text[SS_NUMBER_ROOM] = "null";
-    if (isfinite(number))
-        ss_number_put(text, number);
+    char text[SS_NUMBER_ROOM];
+    ss_number_put(text, number);
     ss_json_digits(json, name, text);
 }
 
 void ss_json_digits(struct ss_json *json, const char *name, const char *digits) {
+    bool is_number = isdigit((unsigned char)digits[*digits == '-']);
     begin_value(json, name);
-    fputs(digits, json->stream);
+    fputs(is_number ? digits : "null", json->stream);
 }

@@ -37,7 +37,7 @@ SS_NONNULL(1)
 void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
 SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
-/* Writes `digits`, a decimal number, unchanged. */
+/* Writes `digits`, a decimal number, unchanged; null instead of anything else, such as inf. */
 SS_NONNULL(1, 3) void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

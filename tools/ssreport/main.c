@@ -119,12 +119,16 @@ static int write_profile(
 static int write_timeline(
     const struct ssreport_report *report, const char *path, struct ss_error *error) {
     struct ss_whole_file file;
+    size_t left_out;
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
-    if (ssreport_timeline_write(file.stream, report, error) < 0) {
+    if (ssreport_timeline_write(file.stream, report, &left_out, error) < 0) {
         ss_whole_file_abandon(&file);
         return -1;
     }
+    if (left_out > 0)
+        fprintf(stderr, "ssreport: --perfetto: left out %zu event%s at impossible times\n",
+            left_out, left_out == 1 ? "" : "s");
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 

@@ -158,6 +158,9 @@ static void infinite_numbers_are_null_in_json(void **state) {
     assert_number(NAN, "null");
     assert_number(INFINITY, "null");
     assert_number(-INFINITY, "null");
+    begin();
+    ss_json_digits(&json, NULL, "-inf");
+    assert_written("null");
 }
 
 static void json_numbers_have_the_fewest_digits(void **state) {

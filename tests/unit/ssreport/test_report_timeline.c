@@ -6,6 +6,7 @@
 #include "timeline.h"
 
 static struct json_object *document;
+static size_t left_out;
 
 static struct json_object *write_timeline(const struct ssreport_report *report) {
     char *text = NULL, why[256];
@@ -13,7 +14,7 @@ static struct json_object *write_timeline(const struct ssreport_report *report) 
     struct ss_error error = {0};
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(ssreport_timeline_write(stream, report, &error), 0);
+    assert_int_equal(ssreport_timeline_write(stream, report, &left_out, &error), 0);
     fclose(stream);
     document = document_parse(text, why, sizeof why);
     if (!document)
@@ -282,6 +283,28 @@ static void names_are_quoted(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Nanoseconds of these times overflow, and so does 100 % of this load. */
+static void impossible_times_and_loads_are_left_out(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/decisions.csv", "x,9,0,stopped,21,21", "x,9,0,stopped,21,1e300");
+    folder_change("a/events.jsonl", "0.000000", "1e302");
+    folder_change("a/iterations.csv", "01,1.000000,2.000000", "01,1.000000,1e305");
+    folder_change("a/samples.csv", "0.480000", "1e308");
+    struct ssreport_report report = make_report(folder_file("a"));
+    report.runs[0].record.samples[1].begin = INFINITY;
+    const struct json_object *events = write_timeline(&report);
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+        assert_true(isfinite(document_number(event, "ts")));
+        assert_false(isinf(document_number(event, "dur")));
+    }
+    assert_int_equal(left_out, 5); /* a state, an event, an iteration, load and duty of a sample */
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(timeline_contains_load_states_and_iterations),
@@ -294,4 +317,5 @@ UNIT_MAIN(
     cmocka_unit_test(unplanned_instances_have_tracks_of_their_own),
     cmocka_unit_test(timeline_keeps_the_time_between_records),
     cmocka_unit_test(no_event_is_before_time_0),
-    cmocka_unit_test(names_are_quoted))
+    cmocka_unit_test(names_are_quoted),
+    cmocka_unit_test(impossible_times_and_loads_are_left_out))

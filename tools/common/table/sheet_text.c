@@ -38,10 +38,10 @@ void table_print_json(FILE *stream, const struct table_sheet *sheet) {
         if (i % sheet->column_count == 0)
             ss_json_open(&json, NULL, '{');
         snprintf(digits, sizeof digits, "%.*g", table_digits(column), cell->number);
-        if (!cell->text && isfinite(cell->number))
-            ss_json_digits(&json, column->name, digits);
+        if (cell->text)
+            ss_json_text(&json, column->name, *cell->text ? cell->text : NULL);
         else
-            ss_json_text(&json, column->name, cell->text && *cell->text ? cell->text : NULL);
+            ss_json_digits(&json, column->name, digits);
         if ((i + 1) % sheet->column_count == 0)
             ss_json_close(&json, '}');
     }

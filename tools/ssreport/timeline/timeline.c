@@ -19,6 +19,9 @@
 
 #define INSTANCES_MAX 1000000 /* as many as showstopper accepts */
 
+/* Damaged records may contain any time. Seconds up to this can be converted and subtracted. */
+#define SECONDS_MAX 1e12
+
 struct timeline {
     FILE *stream;
     double origin;     /* time 0, in seconds since 1970 */
@@ -26,6 +29,7 @@ struct timeline {
     double earliest;   /* time of the first event, in seconds after the origin */
     size_t events;     /* number of events written */
     size_t spans;      /* number of spans begun */
+    size_t left_out;   /* number of events without a usable time */
     unsigned process;  /* ID of this record's process */
     double start;      /* start of this record, in seconds after the origin */
     double *state_end; /* end of the last state of each instance */
@@ -35,6 +39,13 @@ struct timeline {
 /* Rounds to nanoseconds, so that a slice's beginning and length add up to its end as printed. */
 static double microseconds(double seconds) {
     return round(1e9 * seconds) / 1e3;
+}
+
+/* Returns whether an event can have these times; otherwise counts it as left out. */
+static bool are_times(struct timeline *timeline, double from, double to) {
+    bool are = fabs(from) <= SECONDS_MAX && fabs(to) <= SECONDS_MAX;
+    timeline->left_out += !are;
+    return are;
 }
 
 /* Begins an event at `at` seconds after the origin. The caller ends it with "}". */
@@ -61,6 +72,8 @@ static void name_track(
 
 static void write_slice(
     struct timeline *timeline, unsigned track, double from, double to, const char *name) {
+    if (!are_times(timeline, from, to))
+        return;
     begin_event(timeline, 'X', track, from);
     fprintf(timeline->stream, ",\"dur\":%.3f,\"name\":\"%s\"}",
         microseconds(to) - microseconds(from), name);
@@ -69,7 +82,10 @@ static void write_slice(
 /* Unlike slices, spans of the same name may overlap. */
 static void write_span(
     struct timeline *timeline, unsigned track, double from, double to, const char *name) {
-    size_t id = timeline->spans++;
+    size_t id = timeline->spans;
+    if (!are_times(timeline, from, to))
+        return;
+    timeline->spans++;
     begin_event(timeline, 'b', track, from);
     fprintf(timeline->stream, ",\"id2\":{\"local\":\"%zx\"},\"cat\":\"span\",\"name\":\"%s\"}", id,
         name);
@@ -79,6 +95,8 @@ static void write_span(
 }
 
 static void write_mark(struct timeline *timeline, unsigned track, double at, const char *name) {
+    if (!are_times(timeline, at, at))
+        return;
     begin_event(timeline, 'i', track, at);
     fprintf(timeline->stream, ",\"s\":\"%c\",", track == RUN ? 'p' : 't');
     write_text(timeline, "name", name);
@@ -96,7 +114,7 @@ static void write_counter(struct timeline *timeline, double at, const char *name
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
         known += isfinite(series[i].value);
-    if (known == 0)
+    if (known == 0 || !are_times(timeline, at, at))
         return;
     begin_event(timeline, 'C', RUN, at);
     fprintf(timeline->stream, ",\"name\":\"%s\",\"args\":{", name);
@@ -279,19 +297,20 @@ static double find_origin(const struct ssreport_report *report) {
  * Writes all records, with times relative to `origin`. Returns the time of the first event if it is
  * before the origin, otherwise 0.
  */
-static double write_records(
-    FILE *stream, const struct ssreport_report *report, double origin, double unknown) {
+static double write_records(FILE *stream, const struct ssreport_report *report, double origin,
+    double unknown, size_t *left_out) {
     struct timeline timeline = {.stream = stream, .origin = origin, .unknown = unknown};
     for (size_t i = 0; i < report->run_count; i++)
         write_run(&timeline, &report->runs[i].record);
     for (size_t i = 0; i < report->response_count; i++)
         write_requests(&timeline, &report->responses[i]);
     free(timeline.state_end);
+    *left_out = timeline.left_out;
     return timeline.earliest;
 }
 
 int ssreport_timeline_write(
-    FILE *stream, const struct ssreport_report *report, struct ss_error *error) {
+    FILE *stream, const struct ssreport_report *report, size_t *left_out, struct ss_error *error) {
     double origin = find_origin(report);
     if (report->run_count + report->response_count == 0)
         return ss_error_fail(error, "--perfetto needs a record of showstopper or ssrequest: none "
@@ -303,10 +322,10 @@ int ssreport_timeline_write(
     FILE *nowhere = fopen("/dev/null", "we");
     if (!nowhere)
         return ss_error_fail(error, "/dev/null: %s", strerror(errno));
-    double earliest = write_records(nowhere, report, origin, origin);
+    double earliest = write_records(nowhere, report, origin, origin, left_out);
     fclose(nowhere);
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", stream);
-    write_records(stream, report, origin + floor(earliest), origin);
+    write_records(stream, report, origin + floor(earliest), origin, left_out);
     fputs("\n]}\n", stream);
     return 0;
 }
