@@ -37,11 +37,29 @@ take_options() {
     done
 }
 
+# with_progress COMMAND...: builds; prints every tenth that is done, and the output only if it fails.
+with_progress() {
+    local log line percent shown=0 status=0
+    log=$(mktemp)
+    "$@" 2>&1 | tee "$log" | while read -r line; do
+        # make prints "[ 40%]", ninja "[30/75]"
+        [[ $line =~ ^\[\ *([0-9]+)(%|/([0-9]+))\] ]] || continue
+        percent=$((BASH_REMATCH[1] * 100 / ${BASH_REMATCH[3]:-100} / 10 * 10))
+        [ "$percent" -gt "$shown" ] || continue
+        printf '%d %% ' "$percent"
+        shown=$percent
+    done || status=$?
+    echo
+    [ "$status" -eq 0 ] || cat "$log" >&2
+    rm -f "$log"
+    return "$status"
+}
+
 build() {
     install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make
     echo "Building in build/"
     quietly cmake --preset release
-    quietly cmake --build --preset release --parallel "$(nproc)"
+    with_progress cmake --build --preset release --parallel "$(nproc)" --target programs
 }
 
 hold() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tests/run.sh, in a tree that has only the scripts it calls, with stand-ins for the programs that build.
+# Tests of tests/run.sh and tools/demo.sh, in a tree that has only the scripts it calls, with stand-ins for the programs that build.
 # Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 
@@ -41,10 +41,10 @@ make_tree() {
     }
 }
 
-# runs STATUS OPTION...: calls the script.
+# runs STATUS OPTION...: calls $script, by default tests/run.sh.
 runs() {
     local status=0
-    (cd "$tree" && PATH=$scratch/bin:$scratch/usual exec tests/run.sh "${@:2}") >"$scratch/out" 2>&1 || status=$?
+    (cd "$tree" && PATH=$scratch/bin:$scratch/usual exec "${script:-tests/run.sh}" "${@:2}") >"$scratch/out" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "${*:2}: status $status instead of $1: $(<"$scratch/out")"
 }
 
@@ -133,6 +133,31 @@ sanitizers_are_used_only_on_request() {
     ! grep -q 'preset release' "$scratch/out" || fail "built without sanitizers, too: $(<"$scratch/out")"
     runs 1 --quick --sanitizers
     says "--sanitizers: not together with --quick"
+}
+
+# The first build would otherwise compile all tests, silently.
+the_demo_builds_the_programs_alone_and_shows_progress() {
+    make_tree
+    cp "$source/tools/demo.sh" "$tree/tools"
+    mkdir -p "$tree/build/bin"
+    printf '#!/bin/sh\necho "holds $*" >&2\n' >"$tree/build/bin/showstopper"
+    chmod +x "$tree/build/bin/showstopper"
+    stand_in make 'exit 0'
+    # shellcheck disable=SC2016 # for the stand-in
+    stand_in cmake 'echo "cmake $*" >>calls' 'printf "[  7%%] a\n[ 12%%] b\n[30/75] c\n[ 44%%] d\n[100%%] e\n"'
+    script=tools/demo.sh runs 0
+    says '10 % 40 % 100 %'
+    says 'holds --load 50% --duration 20s'
+    grep -q -- '--target programs' "$tree/calls" || fail "built more than the programs: $(<"$tree/calls")"
+    # shellcheck disable=SC2016 # for the stand-in
+    stand_in cmake '[ "$1" = --preset ] || { echo "[ 50%] a"; echo "an error"; exit 2; }'
+    script=tools/demo.sh runs 2
+    says 'an error'
+    # What this target builds, by ninja or make.
+    grep -hsE '^(build programs: |CMakeFiles/programs.dir/all: )' "$build"/{build.ninja,CMakeFiles/Makefile2} \
+        >"$scratch/target" || true
+    grep -q 'ssburn' "$scratch/target" || fail "the target programs lacks ssburn: $(<"$scratch/target")"
+    ! grep -q 'tests/' "$scratch/target" || fail "the target programs has tests: $(<"$scratch/target")"
 }
 
 # Other versions of shellcheck have other warnings, and the user's own files are not checked.
@@ -227,6 +252,7 @@ run_case failed_installations_end_only_strict_runs
 run_case all_parts_are_built_if_the_libraries_are_installed
 run_case variables_that_change_programs_are_not_passed_on
 run_case paths_with_special_characters_are_refused
+run_case the_demo_builds_the_programs_alone_and_shows_progress
 run_case scripts_of_the_tree_are_checked_by_known_versions
 run_case sanitizers_are_used_only_on_request
 run_case unsuitable_folders_of_temporary_files_are_refused
