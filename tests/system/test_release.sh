@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The documents name the version of the programs, and manual pages have the date of the release. Argument: the build
-# folder.
+# The documents name the version of the programs, manual pages have the date of the release, README and
+# showstopper-method(7) name the same papers as CITATION.cff, and README shows on its first screen what to do. Argument:
+# the build folder.
 set -eu
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 
 # expect WHAT ACTUAL EXPECTED
 expect() {
@@ -19,3 +23,29 @@ expect "the version in showstopper.spec" "$(sed -n 's/^Version: *//p' "$source/p
 expect "the version in PKGBUILD" "$(sed -n 's/^pkgver=//p' "$source/packaging/arch/PKGBUILD")" "$version"
 date=$(sed -n 's/^\.TH [^ ]* [^ ]* \([^ ]*\) .*/\1/p' "$source/src/showstopper.1")
 expect "the date in CITATION.cff" "$(sed -n 's/^date-released: "\(.*\)"$/\1/p' "$source/CITATION.cff")" "$date"
+
+# plain FILE: prints its text on one line, in small letters.
+plain() {
+    sed 's/^\.[A-Z]* //; s/\\-/-/g; s/[*"]//g' "$1" | tr -s '\n ' ' ' | tr '[:upper:]' '[:lower:]'
+}
+
+# The papers that Showstopper reimplements.
+sed -n '/^references:/,$s/^    \(title\|doi\): "\{0,1\}\([^"]*\)"\{0,1\}$/\2/p' "$source/CITATION.cff" |
+    tr '[:upper:]' '[:lower:]' >"$folder/papers"
+expect "the number of papers and their DOIs" "$(wc -l <"$folder/papers" | tr -d ' ')" 9
+for document in README.md src/showstopper-method.7; do
+    plain "$source/$document" >"$folder/plain"
+    while read -r name; do
+        grep -qF "$name" "$folder/plain" || expect "a paper in $document" "" "$name"
+    done <"$folder/papers"
+done
+
+# The first screen: how to hold a load, how to test, and some of the lines that the program prints, up to the verdict.
+head -n 40 "$source/README.md" >"$folder/screen"
+for words in tools/demo.sh tests/run.sh build/bin/showstopper 'verdict: valid: '; do
+    grep -qF "$words" "$folder/screen" || expect "the first screen of README.md" "" "$words"
+done
+"$1/bin/showstopper" -f own -l 50% --duration 1s "$1/bin/ssburn" serial 2>"$folder/printed" >"$folder/iterations"
+sed -n '/^showstopper: /,/^verdict: /s/^\([a-z ]*\)\(:\|  \).*/\1/p' "$folder/screen" | while read -r label; do
+    grep -q "^$label" "$folder/printed" || expect "a line of README.md that showstopper prints" "" "$label"
+done
