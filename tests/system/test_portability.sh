@@ -160,11 +160,11 @@ sweep_plots_speed_against_setting() {
     refuses "--setting cannot be used with sweep" portability sweep --setting 40%
     experiment portability sweep --kernels int64,gcd --repetitions 2 --dry-run
     prints "90%: about 2\.4 s"
-    [ "$(wc -l <"$output")" -eq 10 ] || fail "wrong steps: $(cat "$output")"
+    [ "$(wc -l <"$output")" -eq 11 ] || fail "wrong steps: $(cat "$output")"
     [ ! -e "$results" ] || fail "--dry-run created a folder"
     experiment portability sweep --kernels int64,gcd --repetitions 2
     prints "Results: portability-results/sweep/sweep.html"
-    [ "$(wc -l <"$results/sweep/sweep.csv")" -eq 10 ] || fail "expected nine settings: $(cat "$results/sweep/sweep.csv")"
+    [ "$(wc -l <"$results/sweep/sweep.csv")" -eq 11 ] || fail "expected ten settings: $(cat "$results/sweep/sweep.csv")"
     grep -qx 'duty-4000,0.4,2,0.4,0.4,0.4,0.4,0.4,1' "$results/sweep/sweep.csv" || fail "no box at 40 %"
 }
 

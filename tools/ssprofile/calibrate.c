@@ -358,13 +358,12 @@ static size_t find_test(const struct calibration *calibration, double setting) {
 
 static int run_search(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_search state;
-    size_t tests[SSPROFILE_TESTS], found = 0; /* row of each setting */
+    size_t found = 0; /* row of the best setting */
     ssprofile_search_begin(&state);
     for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0)
             return -1;
         size_t row = find_test(calibration, calibration->runner.throttle.setting);
-        tests[state.count] = row;
         if (row < table_rows(&calibration->sheets[TESTS])) {
             ssprofile_search_add_cost(&state, setting, test_number(calibration, row, "cost"));
             continue;
@@ -376,10 +375,8 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
         ssprofile_search_add_cost(&state, setting, ssprofile_search_cost(calibration->mean));
         if (setting == SSPROFILE_SETTING_MAX && calibration->mean > COST_MATCHED)
             return refuse_slower(1 / calibration->mean, error);
-    }
-    for (size_t i = 0; i < state.count; i++) {
-        if (state.settings[i] == state.best)
-            found = tests[i];
+        if (state.best == setting)
+            found = row;
     }
     printf("setting %.2f%% (cost %.5f, %zu tests)\n",
         100 * test_number(calibration, found, "setting"), state.best_cost,

@@ -7,10 +7,12 @@ double ssprofile_search_cost(double mean) {
     return mean >= 1 ? mean : 2 - mean;
 }
 
+/* OpenTuner, which the published search uses, extends the range of an integer at both ends. */
+#define RANGE (SSPROFILE_SETTING_MAX - SSPROFILE_SETTING_MIN + 2 * 0.4999)
+
 void ssprofile_search_begin(struct ssprofile_search *search) {
-    *search = (struct ssprofile_search){.best = SSPROFILE_SETTING_MAX,
-        .best_cost = INFINITY,
-        .step = -(SSPROFILE_SETTING_MAX - SSPROFILE_SETTING_MIN) / 4.0};
+    *search = (struct ssprofile_search){
+        .best = SSPROFILE_SETTING_MAX, .best_cost = INFINITY, .step = -RANGE / 4};
 }
 
 static void turn(struct ssprofile_search *search) {
@@ -26,8 +28,8 @@ static bool was_tested(const struct ssprofile_search *search, int setting) {
 }
 
 /*
- * Returns the next setting. Reverses the direction, without a test, at the ends of the range and at
- * settings tested before, which were no better than the current one.
+ * Settings that were tested before were no better than the current one, so they reverse the
+ * direction without another test.
  */
 int ssprofile_search_next(struct ssprofile_search *search) {
     if (search->count == 0)
@@ -35,10 +37,9 @@ int ssprofile_search_next(struct ssprofile_search *search) {
     if (search->count == SSPROFILE_TESTS)
         return 0;
     for (; fabs(search->step) >= 0.5; turn(search)) {
-        /* nearbyint() rounds halves to even, the default rounding mode. */
-        int setting = (int)nearbyint(search->best + search->step);
-        if (setting >= SSPROFILE_SETTING_MIN && setting <= SSPROFILE_SETTING_MAX &&
-            !was_tested(search, setting))
+        double next = round(search->best + search->step);
+        int setting = (int)fmin(fmax(next, SSPROFILE_SETTING_MIN), SSPROFILE_SETTING_MAX);
+        if (!was_tested(search, setting))
             return setting;
     }
     return 0;

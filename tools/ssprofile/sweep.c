@@ -20,7 +20,7 @@
 #include "statistics.h"
 #include "throttle.h"
 
-#define SETTINGS "10%,20%,30%,40%,50%,60%,70%,80%,90%"
+#define SETTINGS "10%,20%,30%,40%,50%,60%,70%,80%,90%,100%"
 
 struct request {
     struct ssprofile_forwarded measure; /* options for measure */

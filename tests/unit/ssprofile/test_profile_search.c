@@ -12,22 +12,36 @@
 #include "setting_search.h"
 #include "unit.h"
 
-/* The settings that the published method tests for the cost |q - 6263|. */
-static const int published[SSPROFILE_TESTS] = {10000, 7750, 5500, 3250, 6625, 6062, 6343, 6624,
-    6202, 6061, 6272, 6342, 6237, 6290, 6263, 6254};
+/* Searches with the cost |setting - optimum|. */
+static void search_optimum(struct ssprofile_search *search, int optimum) {
+    ssprofile_search_begin(search);
+    for (int setting; (setting = ssprofile_search_next(search)) != 0;)
+        ssprofile_search_add_cost(search, setting, abs(setting - optimum));
+}
 
+/* OpenTuner's moves for the cost |setting - 6263|. */
 static void search_tests_the_published_settings(void **state) {
     (void)state;
+    static const int published[] = {10000, 7750, 5500, 3250, 6625, 6062, 5499, 6343, 6624, 6202,
+        6061, 6272, 6342, 6237, 6290, 6263};
     struct ssprofile_search search;
-    ssprofile_search_begin(&search);
-    for (size_t i = 0; i < SSPROFILE_TESTS; i++) {
-        int setting = ssprofile_search_next(&search);
-        assert_int_equal(setting, published[i]);
-        assert_int_equal(ssprofile_search_next(&search), setting);
-        ssprofile_search_add_cost(&search, setting, abs(setting - 6263));
-    }
-    assert_int_equal(ssprofile_search_next(&search), 0);
+    search_optimum(&search, 6263);
+    assert_int_equal(search.count, sizeof published / sizeof *published);
+    for (size_t i = 0; i < search.count; i++)
+        assert_int_equal(search.settings[i], published[i]);
     assert_int_equal(search.best, 6263);
+}
+
+/* The authors' machines got these quotas. A step of exactly 2250 does not lead to three of them. */
+static void search_leads_to_the_published_quotas(void **state) {
+    (void)state;
+    static const int quotas[][2] = {
+        {6353, 6352}, {7111, 7111}, {7009, 7009}, {5465, 5465}, {7116, 7116}};
+    for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++) {
+        struct ssprofile_search search;
+        search_optimum(&search, quotas[i][0]);
+        assert_int_equal(search.best, quotas[i][1]);
+    }
 }
 
 static void search_stays_within_its_range(void **state) {
@@ -40,6 +54,7 @@ static void search_stays_within_its_range(void **state) {
             assert_true(setting >= 1000 && setting <= 10000);
             for (size_t i = 0; i < search.count; i++)
                 assert_int_not_equal(setting, search.settings[i]);
+            assert_int_equal(ssprofile_search_next(&search), setting);
             ssprofile_search_add_cost(&search, setting, abs(setting - optimum));
         }
         int wanted = optimum < 1000 ? 1000 : optimum > 10000 ? 10000 : optimum;
@@ -172,6 +187,7 @@ static void calibration_fails_if_no_setting_is_within_the_range(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(search_tests_the_published_settings),
+    cmocka_unit_test(search_leads_to_the_published_quotas),
     cmocka_unit_test(search_stays_within_its_range),
     cmocka_unit_test(search_ends_if_the_cost_is_constant),
     cmocka_unit_test(search_cost_grows_with_the_distance_of_the_ratio_from_one),
