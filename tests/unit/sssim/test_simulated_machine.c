@@ -287,20 +287,22 @@ static double saving(struct setup high, struct setup low) {
     return 100 * (watts - saturated_watts(&low)) / watts;
 }
 
+/* What a frequency saves is an input of the model, so it is not among these. sssim(1) has them. */
 static void savings_are_within_5_points_of_published_savings(void **state) {
     (void)state;
-    struct setup part = with_cores(24), pinned = part;
-    pinned.power = &pinned_power;
-    double dvfs = saving(at_frequency(2.1, SSREQUEST_EVEN), at_frequency(1.4, SSREQUEST_EVEN));
-    double pinning = saving(part, pinned);
+    static const double pinning[] = {10.3, 11.5, 7.9}; /* 8, 16 and 24 of 32 cores */
+    for (uint32_t i = 0; i < 3; i++) {
+        struct setup part = with_cores(8 * (i + 1)), pinned = part;
+        pinned.power = &pinned_power;
+        assert_near(saving(part, pinned), pinning[i], 0.05);
+        assert_near(pinning[i], 8, 5);
+    }
     double horizontal = saving(with_machines(4), with_machines(1));
     double vertical = saving(with_cores(32), with_cores(8));
-    assert_near(dvfs, 14, 5);
-    assert_near(pinning, 8, 5);
+    assert_near(horizontal, 25.9, 0.05);
+    assert_near(vertical, 25.9, 0.05);
     assert_near(horizontal, 29, 5);
     assert_near(vertical, 27, 5);
-    assert_that(fmin(horizontal, vertical), >, dvfs);
-    assert_that(dvfs, >, pinning);
 }
 
 static void write_file(const char *path, const char *text) {
