@@ -172,22 +172,75 @@ load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
 published_levels_are_planned() {
     local knob cpus
     cpus=$(nproc)
-    for knob in pinning horizontal vertical cap; do
+    for knob in pinning horizontal vertical fig7 fig8 fig9 cap; do
         experiment tradeoffs --plan --published "$knob" --rounds 1
         ssbatch_accepts
         is_planned "$(runs | wc -l)" '^run .* arrival=(even|concurrent) '
+        # 3.3 and 4.2.1: 0, 5, ... below 140 requests a second, 10 s each; 5.2: 32, and up to 50, requests a second.
+        case $knob in
+        cap) is_planned 0 '^run .* steps=' ;;
+        fig7) is_planned "$(runs | wc -l)" ' rate=32 ' ;;
+        fig8) is_planned "$(runs | wc -l)" ' steps=50:5:10 ' ;;
+        *) is_planned "$(runs | wc -l)" ' steps=140:5:10 ' ;;
+        esac
+        is_planned 1 "^once units .* --iteration $((1000 * cpus / 105))m "
     done
+    experiment tradeoffs --plan --service mediawiki --wiki "$scratch/wiki" --knobs instances=1 --rounds 1
+    is_planned 1 ' steps=140:5:10 '
     experiment tradeoffs cap --plan --rounds 1 --knobs instances=1 --work 10m
     [ "$(runs | wc -l)" -eq 6 ] || fail "$(runs | wc -l) caps"
     is_planned 6 ' rate=110 '
-    is_planned 1 ' cap=101 '
+    is_planned 1 ' cap=100 ' # 0 is at a second's requests of the capacity, as in Fig. 11
+    is_planned 1 ' cap=200 '
     experiment tradeoffs --plan --published horizontal --service mediawiki --wiki "$scratch/wiki" --rounds 1
-    is_planned 2 'ssactuate run instances=4.,url=http.* run .*/wiki-.\{instance.* --port .\{port'
+    is_planned 2 "ssactuate run instances=4.,url=http.* run .*/wiki-.\{instance.* --workers $(((cpus + 3) / 4)) --port .\{port"
     experiment tradeoffs busy --plan --rounds 1
     ssbatch_accepts
     is_planned "$(runs | wc -l)" '^main -- .*showstopper --quiet --record '
     is_planned 1 '^run quarter-both-chips-.* placement=quarter-both-chips target=(0\.[0-9]+|1) '
     is_planned "$cpus" ' placement=pinned '
+}
+
+# as_on_32_cpus OPTION...: prints the plan for a machine of 32 CPUs that has all knobs.
+as_on_32_cpus() {
+    call tradeoffs --plan --rounds 1 --bin "$scratch/large" "$@" || fail "status $?: $(cat "$output")"
+}
+
+# The instances of sections 4 to 6 on 32 cores: guest 1 is pinned to cores 0 to 7, guest 2 to 8 to 15, ...
+published_instances_have_the_published_cpus() {
+    local n
+    mkdir "$scratch/large"
+    ln -s "$build/bin/showstopper" "$scratch/large"
+    echo 'echo 32' >"$scratch/large/nproc"
+    # shellcheck disable=SC2016 # for the other shell
+    echo '[ "$*" = "${*#* -- }" ] || echo 0-15' >"$scratch/large/ssactuate"
+    sed -i '1i #!/bin/sh' "$scratch/large/nproc" "$scratch/large/ssactuate"
+    chmod +x "$scratch/large/nproc" "$scratch/large/ssactuate"
+    as_on_32_cpus --published pinning
+    is_planned 16 '^run .* machine_cpus=32'
+    for n in 1 2 3 4; do
+        is_planned 2 " knobs=instances=$n\+workers=8 "
+        is_planned 2 " knobs=instances=$n\+workers=8\+pin=first:$((8 * n)).,each "
+        is_planned 2 " ssactuate run instances=$n pin=first:$((8 * n)).,each .* --workers 8 "
+    done
+    as_on_32_cpus --published horizontal
+    is_planned 8 ' ssactuate run instances=. .* --workers 8 '
+    as_on_32_cpus --published dvfs
+    is_planned 3 ' knobs=frequency=min\+cpus=16\+workers=16 arrival=(even|concurrent|poisson) '
+    is_planned 6 ' ssload --cpus 0-15 '
+    as_on_32_cpus --published vertical
+    is_planned 8 ' knobs=cpus=(8|16|24|32)\+workers=32 '
+    as_on_32_cpus --published fig7
+    is_planned 8 ' knobs=instances=8\+workers=1\+pin=(free|one-node:8.,each|one-chip:8.,each|spread:8.,each) '
+    as_on_32_cpus --published fig8
+    is_planned 8 ' knobs=workers=8\+pin='
+    as_on_32_cpus --published fig9
+    is_planned 2 ' knobs=instances=3\+workers=4\+pin=first:12.,each '
+    as_on_32_cpus --published cap --work 100m
+    is_planned 2 ' knobs=instances=2\+workers=8 .* cap=260 rate=170 ' # 160 a second, and 50 more for each
+    as_on_32_cpus busy
+    is_planned 1 '^main -- ssactuate run pin=first:8 -- .* -n 8 -l 100%'
+    is_planned 0 '^run pinned-.*spread'
 }
 
 the_other_instance_visits_all_cpus() {
@@ -283,6 +336,7 @@ run_case levels_with_similar_texts_have_different_names
 run_case busy_leaves_out_placements_that_the_machine_lacks
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
+run_case published_instances_have_the_published_cpus
 run_case the_other_instance_visits_all_cpus
 run_case default_levels_fit_the_cpus_that_may_be_used
 run_case later_calls_may_add_levels

@@ -60,7 +60,10 @@ static const char *text_in(const struct tested *tested, int table, size_t row, c
     return table_cell_at(&tested->hypotheses.tables[table], row, column)->text;
 }
 
-/* n is not published: 69 and 29 values fit all p-values. */
+/*
+ * Tables 1, 5 and 6. Their n is not published; the scripts make 70 and 30 values, and with 69 and
+ * 29 all values of p in Tables 5 and 6 follow.
+ */
 static void published_p_values_follow_from_published_means(void **state) {
     (void)state;
     char line[256], one[64], other[64];
@@ -70,19 +73,22 @@ static void published_p_values_follow_from_published_means(void **state) {
     assert_non_null(fgets(line, sizeof line, stream));
     size_t rows = 0;
     for (; fgets(line, sizeof line, stream); rows++) {
-        double mean[2], deviation[2], p;
-        int n;
-        assert_int_equal(sscanf(line, "%*[^,],%*[^,],%*[^,],%lf,%lf,%lf,%lf,%d,%lf", &mean[0],
-                             &deviation[0], &mean[1], &deviation[1], &n, &p),
-            6);
-        snprintf(one, sizeof one, "%g,%g,%d", mean[0], deviation[0], n);
-        snprintf(other, sizeof other, "%g,%g,%d", mean[1], deviation[1], n);
+        char *rest = line, *fields[9];
+        for (int i = 0; i < 9; i++)
+            fields[i] = strsep(&rest, ",");
+        bool is_bound = *fields[8] == '<';
+        double p = strtod(fields[8] + (is_bound ? 2 : 0), NULL);
+        snprintf(one, sizeof one, "%s,%s,%s", fields[3], fields[4], fields[7]);
+        snprintf(other, sizeof other, "%s,%s,%s", fields[5], fields[6], fields[7]);
         struct tested tested = test_figures(one, other, HYPOTHESIS_DIFFERENCES);
-        assert_near(number_in(&tested, HYPOTHESES_DIFFERENCES, 0, "p"), p, 0.008);
+        if (is_bound)
+            assert_that(number_in(&tested, HYPOTHESES_DIFFERENCES, 0, "p"), <, p);
+        else
+            assert_near(number_in(&tested, HYPOTHESES_DIFFERENCES, 0, "p"), p, 0.008);
         end_test(&tested);
     }
     fclose(stream);
-    assert_int_equal(rows, 5);
+    assert_int_equal(rows, 20);
 }
 
 static const char three_groups[] = "knob,watts\n"

@@ -57,7 +57,7 @@ static const struct table_column setting_columns[] = {
     {"variant", "variant", .if_known = true}, {"method", NULL},
     {"load", "load, %", 1, true, .text = {"load, %", 9}},
     {"placement", "setting", .text = {"setting", 20}}, {"runs", "runs", .text = {"runs", 6}},
-    {"seconds", "seconds", .text = {"seconds", 9}}, {"least", "least, W", 1, .text = {"least", 8}},
+    {"least", "least, W", 1, .text = {"least", 8}},
     {"lower_quartile", "25 %", 1, .text = {"25 %", 8}}, {"median", "median", 1, .text = {"median", 8}},
     {"upper_quartile", "75 %", 1, .text = {"75 %", 8}}, {"most", "most", 1, .text = {"most", 8}},
 };
@@ -80,7 +80,7 @@ static const struct table_sheet tables[] = {
         "step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
     TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
-    TABLE_INIT("power-settings", "Power in each second by setting, at loads with three or more settings",
+    TABLE_INIT("power-settings", "Mean power of the runs by setting, at loads with three or more settings",
         setting_columns),
     TABLE_INIT("idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps", idle_columns),
@@ -397,7 +397,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "power-apart"),
         "busy CPUs at which two fits of power are farthest apart");
     table_print_text(stream, ssreport_table(report, "power-settings"),
-        "power in each second by setting, W, at loads with three or more settings");
+        "mean power of the runs by setting, W, at loads with three or more settings");
     for (size_t i = 0; i < sources.count; i++) {
         const char *source = report->runs[sources.first[i]].power_source;
         fputs("power covers ", stream);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/owned.h"
 #include "frame.h"
 #include "gnuplot.h"
@@ -32,50 +31,36 @@ static bool has_power(const struct ssreport_run *run, const void *context) {
            run->steps.count > 0;
 }
 
-struct seconds {
-    double *watts;
-    size_t count, room;
-};
-
-/* Adds the power of each second of a run. */
-static int add_seconds(struct seconds *seconds, const struct ssreport_run *run) {
+/* Returns the mean power of a run. */
+static double mean_watts(const struct ssreport_run *run) {
     const struct ssreport_steps *steps = &run->steps;
     double from = run->record.wall + steps->items[0].from;
     double to = run->record.wall + steps->items[steps->count - 1].to;
-    for (size_t i = 0; i < run->energy.count; i++) {
-        const struct ssreport_power *sample = &run->energy.samples[i];
-        if (!(sample->at > from) || sample->at > to || isnan(sample->watts))
-            continue;
-        if (!SS_GROW(seconds->watts, seconds->count + 1, seconds->room))
-            return -1;
-        seconds->watts[seconds->count++] = sample->watts;
-    }
-    return 0;
+    return ssreport_energy_between(&run->energy, from, to).watts;
 }
 
 static int add_setting(
     struct ssreport_report *report, const struct stats_groups *settings, size_t setting) {
     const struct ssreport_run *run = &report->runs[settings->first[setting]];
-    struct seconds seconds = {0};
+    SS_OWNED(free) double *watts = calloc(settings->items, sizeof *watts);
     size_t runs = 0;
-    int result = 0;
+    if (!watts)
+        return -1;
     for (size_t i = settings->first[setting]; i < settings->items; i = settings->next[i]) {
-        runs++;
-        if (add_seconds(&seconds, &report->runs[i]) < 0)
-            result = -1;
+        watts[runs] = mean_watts(&report->runs[i]);
+        runs += isfinite(watts[runs]);
     }
-    if (seconds.count > 0)
+    if (runs > 0)
         TABLE_ROW(ssreport_table(report, "power-settings"), CELL("set", run->set + 1),
             CELL("environment", ssreport_run_environment(run)), CELL("workload", run->workload),
             CELL("variant", run->variant), CELL("method", run->method), CELL("load", run->target),
-            CELL("placement", run->placement), CELL("runs", runs), CELL("seconds", seconds.count),
-            CELL("least", ssreport_quantile_of(seconds.watts, seconds.count, 0)),
-            CELL("lower_quartile", ssreport_quantile_of(seconds.watts, seconds.count, 0.25)),
-            CELL("median", ssreport_quantile_of(seconds.watts, seconds.count, 0.5)),
-            CELL("upper_quartile", ssreport_quantile_of(seconds.watts, seconds.count, 0.75)),
-            CELL("most", ssreport_quantile_of(seconds.watts, seconds.count, 1)));
-    free(seconds.watts);
-    return result;
+            CELL("placement", run->placement), CELL("runs", runs),
+            CELL("least", ssreport_quantile_of(watts, runs, 0)),
+            CELL("lower_quartile", ssreport_quantile_of(watts, runs, 0.25)),
+            CELL("median", ssreport_quantile_of(watts, runs, 0.5)),
+            CELL("upper_quartile", ssreport_quantile_of(watts, runs, 0.75)),
+            CELL("most", ssreport_quantile_of(watts, runs, 1)));
+    return 0;
 }
 
 int ssreport_power_settings_fill(struct ssreport_report *report) {
@@ -150,7 +135,7 @@ void ssreport_power_settings_print(
         if (!script)
             break;
         if (picture == 0)
-            fputs("<p>Power in each second by setting: quartiles, least and most</p>\n"
+            fputs("<p>Mean power of the runs by setting: quartiles, least and most</p>\n"
                   "<div class=\"plots\">\n",
                 page->stream);
         snprintf(caption, sizeof caption, "%.80s at %.3g %% of the machine%s%.100s",

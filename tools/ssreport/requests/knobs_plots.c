@@ -97,21 +97,28 @@ static void split_pin(const char *knobs, char pin[200], char others[200]) {
         snprintf(others, 200, "no other knob");
 }
 
-/* Adds a series to its column and level, unless there are too many. */
+/*
+ * Adds a series to its column and level, unless there are too many. One column is for all levels
+ * that are pinned to the first CPUs, however many, unless two differ only in that number.
+ */
 static void add_series(struct grid *grid, size_t group, enum ssreport_knobs_columns columns) {
     const struct ssreport_rate_point *point = &grid->report->points[grid->series.first[group]];
     struct ssreport_responses of = *point->of;
     struct ssreport_rate_point renamed = *point;
-    char column[200], others[200], level[200];
+    char column[200], pin[200] = "", each[200] = "", others[200], level[200];
     renamed.of = &of;
     snprintf(column, sizeof column, "%s", of.arrival ? of.arrival : "");
     if (columns == SSREPORT_COLUMN_PER_PIN) {
-        split_pin(of.knobs, column, others);
+        split_pin(of.knobs, pin, others);
         of.knobs = others;
+        sscanf(pin, "%190[^:]:%*[0-9]%8s", column, each);
+        strcat(column, each);
     }
     ssreport_rate_point_name_level(&renamed, level, sizeof level);
     size_t i = find_name(grid->columns, &grid->column_count, COLUMNS_MAX, column);
     size_t j = find_name(grid->levels, &grid->level_count, LEVELS_MAX, level);
+    if (*pin && i < COLUMNS_MAX && j < LEVELS_MAX && grid->groups[i][j] != SIZE_MAX)
+        i = find_name(grid->columns, &grid->column_count, COLUMNS_MAX, pin);
     if (i < COLUMNS_MAX && j < LEVELS_MAX)
         grid->groups[i][j] = group;
 }

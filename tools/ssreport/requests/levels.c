@@ -74,3 +74,9 @@ double ssreport_levels_amount(const struct ssreport_responses *of, const char *k
     double number = is_absent ? SSREPORT_UNLIMITED : strtod(text + 1, &end);
     return is_absent || end > text + 1 ? number : NAN;
 }
+
+double ssreport_levels_pinned(const struct ssreport_responses *of) {
+    struct ss_words_part level = find_level(of->knobs, "pin");
+    const char *colon = level.length > 0 ? memchr(level.text, ':', level.length) : NULL;
+    return colon ? strtod(colon + 1, NULL) : NAN;
+}

@@ -33,4 +33,7 @@ bool ssreport_levels_are_one_step(
  */
 SS_NONNULL() double ssreport_levels_amount(const struct ssreport_responses *of, const char *knob);
 
+/* Returns the number of CPUs of a level such as "pin=first:8,each"; NaN if it has none. */
+SS_NONNULL() double ssreport_levels_pinned(const struct ssreport_responses *of);
+
 #endif

@@ -157,7 +157,8 @@ static const struct table_column knob_columns[] = {
     {"published_lost_per_saved", "lost for each % saved", 2},
 };
 static const struct table_column rule_columns[] = {
-    {"statement", "statement"}, {"verdict", "verdict"}, {"difference", "difference, %", 1, true, true},
+    {"statement", "statement"}, {"source", "published in"}, {"verdict", "verdict"},
+    {"difference", "difference, %", 1, true, true},
     {"low", "its confidence, from", 1, true, true}, {"high", "to", 1, true, true},
     {"runs", "runs of each"}, {"rate", "requested, /s", 2, .if_known = true},
     {"first", "from", .if_known = true}, {"second", "to", .if_known = true},
@@ -180,7 +181,7 @@ static const struct table_sheet tables[] = {
         saving_columns),
     TABLE_INIT("requests-idle", "Idle states of the CPUs by rate", idle_columns),
     TABLE_INIT("requests-knobs",
-        "What each knob saves and costs, and published figures (Table 8, another machine)",
+        "What each knob saves and costs, and published figures (Table 7, another machine)",
         knob_columns),
     TABLE_INIT("requests-rules", "Published statements about knobs, tested on these runs", rule_columns),
     TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),

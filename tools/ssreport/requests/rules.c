@@ -12,91 +12,114 @@
 #include "points.h"
 #include "underload.h"
 
-/* Maximum relative difference for NO_DIFFERENCE. */
-#define EQUAL 0.05
-
 #define ROUNDS_MAX 64 /* maximum number of values of a series at one rate */
 
 /* The figure that is compared. */
 enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
 
 /* Series are compared at the highest rate at which both are in this state. */
-enum state { ANY, UNDERLOADED, SATURATED, OVERLOADED };
+enum state { ANY, UNDERLOADED, UNSATURATED, SATURATED, OVERLOADED, SOME_CPUS, ALL_CPUS };
 
-/* A claim about the difference, relative to the figure from which it starts. */
-enum claim { MORE_THAN, LESS_THAN, NO_DIFFERENCE };
+/* The published change: the difference between two series, relative to the first. */
+#define EQUAL 0.05
+#define NONE  -EQUAL, EQUAL
+#define LESS  0, INFINITY  /* the second has less */
+#define MORE  -INFINITY, 0 /* the second has more */
 
 /*
  * A statement about two series that differ only in `of`. The first series has more of it: a higher
- * frequency, a larger number, no pinning, even arrivals, or round-robin. The difference is from the
- * first to the second or, with `reverse`, from the second to the first.
+ * frequency, a larger number, no pinning, even arrivals, or round-robin.
  */
 struct rule {
-    const char *statement, *of;
-    const char *arrival; /* NULL: any */
+    const char *statement, *source;
+    const char *of, *with; /* `with` is an arrival or a balance; NULL: any */
     enum state state;
     enum figure figure;
-    bool reverse;
-    enum claim claim;
-    double bound;
+    double least, most; /* bounds of the difference */
 };
 
+// clang-format off
 static const struct rule rules[] = {
-    {"a lower frequency saves less than 5 % of the power of an underloaded service", "frequency",
-        NULL, UNDERLOADED, WATTS, false, LESS_THAN, 0.05},
-    {"with concurrent arrivals, a lower frequency does not save power of an underloaded service",
-        "frequency", "concurrent", UNDERLOADED, WATTS, false, LESS_THAN, 0},
-    {"a lower frequency saves power of a saturated machine", "frequency", NULL, SATURATED, WATTS,
-        false, MORE_THAN, 0},
-    {"pinning saves power of an underloaded service", "pin", NULL, UNDERLOADED, WATTS, false,
-        MORE_THAN, 0},
-    {"more instances shorten the mean response time", "instances", NULL, ANY, MEAN_TIME, true,
-        MORE_THAN, 0},
-    {"more instances shorten the 95th percentile", "instances", NULL, ANY, P95_TIME, true,
-        MORE_THAN, 0},
-    {"the capacity grows less than the number of instances", "instances", NULL, ANY, CAPACITY_EACH,
-        true, MORE_THAN, 0},
-    {"more CPUs shorten the mean response time", "cpus", NULL, ANY, MEAN_TIME, true, MORE_THAN, 0},
-    {"more CPUs shorten the 95th percentile", "cpus", NULL, ANY, P95_TIME, true, MORE_THAN, 0},
-    {"the capacity grows less than the number of CPUs", "cpus", NULL, ANY, CAPACITY_EACH, true,
-        MORE_THAN, 0},
-    {"even arrivals need more power than concurrent ones if the service is underloaded", "arrival",
-        NULL, UNDERLOADED, WATTS, false, MORE_THAN, 0},
-    {"even and concurrent arrivals need the same power if the service is overloaded", "arrival",
-        NULL, OVERLOADED, WATTS, false, NO_DIFFERENCE, 0},
-    {"least connections shorten the 95th percentile, compared with round-robin", "balance", NULL,
-        ANY, P95_TIME, false, MORE_THAN, 0},
+    {"with concurrent arrivals, a lower frequency does not change the power of a machine that is not saturated",
+        "Table 8", "frequency", "concurrent", UNSATURATED, WATTS, NONE},
+    {"with even arrivals, a lower frequency saves up to 5 % of the power of a machine that is not saturated",
+        "Table 8", "frequency", "even", UNSATURATED, WATTS, 0, 0.05},
+    {"with even arrivals, a lower frequency lengthens the mean response time of a machine that is not saturated",
+        "Table 8", "frequency", "even", UNSATURATED, MEAN_TIME, MORE},
+    {"a lower frequency saves less than 5 % of the power of an underloaded service",
+        "abstract", "frequency", NULL, UNDERLOADED, WATTS, -INFINITY, 0.05},
+    {"a lower frequency saves 5 to 20 % of the power of a saturated machine",
+        "abstract, Table 8", "frequency", NULL, SATURATED, WATTS, 0.05, 0.20},
+    {"a lower frequency lengthens the mean response time of a saturated machine",
+        "Table 8", "frequency", NULL, SATURATED, MEAN_TIME, MORE},
+    {"pinning does not change the power of an underloaded service",
+        "Table 8", "pin", NULL, UNDERLOADED, WATTS, NONE},
+    {"pinning saves up to 7 % of the power of an underloaded service",
+        "abstract; Table 8: nothing", "pin", NULL, UNDERLOADED, WATTS, 0, 0.07},
+    {"pinning to a part of the CPUs saves power of an overloaded service",
+        "Table 8", "pin", NULL, SOME_CPUS, WATTS, LESS},
+    {"pinning to a part of the CPUs lengthens the mean response time of an overloaded service",
+        "Table 8", "pin", NULL, SOME_CPUS, MEAN_TIME, MORE},
+    {"pinning to all CPUs costs power of an overloaded service",
+        "Table 8", "pin", NULL, ALL_CPUS, WATTS, MORE},
+    {"pinning to all CPUs shortens the mean response time of an overloaded service",
+        "Table 8", "pin", NULL, ALL_CPUS, MEAN_TIME, LESS},
+    {"fewer instances do not change the power of an underloaded service",
+        "Table 8", "instances", NULL, UNDERLOADED, WATTS, NONE},
+    {"fewer instances do not change the mean response time of an underloaded service",
+        "6.1.1", "instances", NULL, UNDERLOADED, MEAN_TIME, NONE},
+    {"more instances shorten the mean response time of an overloaded service",
+        "Table 8", "instances", NULL, OVERLOADED, MEAN_TIME, MORE},
+    {"fewer instances save power of an overloaded service",
+        "Table 8", "instances", NULL, OVERLOADED, WATTS, LESS},
+    {"with round-robin, more instances do not shorten the 95th percentile of an overloaded service",
+        "6.1.1", "instances", "round-robin", OVERLOADED, P95_TIME, -EQUAL, INFINITY},
+    {"the capacity grows less than the number of instances",
+        "6.1.1", "instances", NULL, ANY, CAPACITY_EACH, MORE},
+    {"fewer CPUs do not change the power of an underloaded service",
+        "Table 8", "cpus", NULL, UNDERLOADED, WATTS, NONE},
+    {"more CPUs shorten the mean response time of an overloaded service",
+        "Table 8", "cpus", NULL, OVERLOADED, MEAN_TIME, MORE},
+    {"more CPUs shorten the 95th percentile of an overloaded service",
+        "6.2.1", "cpus", NULL, OVERLOADED, P95_TIME, MORE},
+    {"fewer CPUs save power of an overloaded service",
+        "Table 8", "cpus", NULL, OVERLOADED, WATTS, LESS},
+    {"the capacity grows less than the number of CPUs",
+        "6.2.1", "cpus", NULL, ANY, CAPACITY_EACH, MORE},
+    {"even arrivals need more power than concurrent ones if the service is underloaded",
+        "4.2.3", "arrival", NULL, UNDERLOADED, WATTS, LESS},
+    {"even and concurrent arrivals need the same power if the service is overloaded",
+        "4.2.3", "arrival", NULL, OVERLOADED, WATTS, NONE},
+    {"least connections shorten the 95th percentile, compared with round-robin",
+        "6.1.4", "balance", NULL, ANY, P95_TIME, LESS},
+    {"least connections lengthen the mean response time, compared with round-robin",
+        "6.1.4", "balance", NULL, ANY, MEAN_TIME, MORE},
+    {"least connections and round-robin need the same power",
+        "6.1.4", "balance", NULL, ANY, WATTS, NONE},
 };
 
-#define RULES (sizeof rules / sizeof *rules)
-
-/* A statement about two differences: the first one is greater. */
-struct comparison {
+/* A statement about two differences: the first exceeds `times` the second. */
+static const struct comparison {
     const char *statement;
     struct rule greater, less;
+    double times;
+} comparisons[] = {
+#define SAVED(knob) {.of = knob, .state = OVERLOADED, .figure = WATTS}
+#define LOST(knob)  {.of = knob, .figure = CAPACITY}
+    {"fewer instances save more power of an overloaded service than a lower frequency",
+        SAVED("instances"), SAVED("frequency"), 1},
+    {"fewer CPUs save more power of an overloaded service than a lower frequency",
+        SAVED("cpus"), SAVED("frequency"), 1},
+    {"a lower frequency saves more power of an overloaded service than pinning",
+        SAVED("frequency"), SAVED("pin"), 1},
+    {"a lower frequency costs at least twice as much capacity as it saves power",
+        LOST("frequency"), SAVED("frequency"), 2},
+    {"pinning costs at least twice as much capacity as it saves power", LOST("pin"), SAVED("pin"), 2},
+    {"fewer instances cost at least twice as much capacity as they save power",
+        LOST("instances"), SAVED("instances"), 2},
+    {"fewer CPUs cost at least twice as much capacity as they save power", LOST("cpus"), SAVED("cpus"), 2},
 };
-
-#define SAVED(knob)                                                                                \
-    { NULL, knob, NULL, SATURATED, WATTS, false, MORE_THAN, 0 }
-#define LOST(knob)                                                                                 \
-    { NULL, knob, NULL, ANY, CAPACITY, false, MORE_THAN, 0 }
-
-static const struct comparison comparisons[] = {
-    {"fewer instances save more power of a saturated machine than a lower frequency",
-        SAVED("instances"), SAVED("frequency")},
-    {"fewer CPUs save more power of a saturated machine than a lower frequency", SAVED("cpus"),
-        SAVED("frequency")},
-    {"a lower frequency saves more power of a saturated machine than pinning", SAVED("frequency"),
-        SAVED("pin")},
-    {"a lower frequency costs more capacity than it saves power", LOST("frequency"),
-        SAVED("frequency")},
-    {"pinning costs more capacity than it saves power", LOST("pin"), SAVED("pin")},
-    {"fewer instances cost more capacity than they save power", LOST("instances"),
-        SAVED("instances")},
-    {"fewer CPUs cost more capacity than they save power", LOST("cpus"), SAVED("cpus")},
-};
-
-#define COMPARISONS (sizeof comparisons / sizeof *comparisons)
+// clang-format on
 
 /* Two series, and the difference of their figures. */
 struct contrast {
@@ -119,12 +142,21 @@ static bool is_word(const char *word, const char *text) {
     return word && strcmp(word, text) == 0;
 }
 
+/* Returns whether the series have the arrival, the balance and the pinned CPUs of the rule. */
+static bool is_with(const struct rule *rule, const struct ssreport_responses *first,
+    const struct ssreport_responses *second) {
+    double pinned = ssreport_levels_pinned(second);
+    double cpus = atof(ssreport_columns_get(&second->columns, "machine_cpus"));
+    if (rule->with && !is_word(first->arrival, rule->with) && !is_word(first->balance, rule->with))
+        return false;
+    return rule->state == SOME_CPUS ? pinned < cpus : rule->state != ALL_CPUS || pinned == cpus;
+}
+
 /* Returns by how much the first series has more of the knob; 0 if the series cannot be compared. */
 static double find_distance(const struct rule *rule, const struct ssreport_responses *first,
     const struct ssreport_responses *second) {
     bool is_arrival = strcmp(rule->of, "arrival") == 0;
-    if (!first->knobs || !second->knobs ||
-        (rule->arrival && !is_word(first->arrival, rule->arrival)))
+    if (!first->knobs || !second->knobs || !is_with(rule, first, second))
         return 0;
     if (is_arrival)
         return ssreport_is_same(first->knobs, second->knobs) &&
@@ -166,7 +198,11 @@ static bool is_in_state(const struct ssreport_rate_point *point, enum state stat
     case UNDERLOADED:
         return ssreport_point_is_underloaded(point);
     case OVERLOADED:
+    case SOME_CPUS:
+    case ALL_CPUS:
         return !ssreport_point_is_underloaded(point);
+    case UNSATURATED:
+        return point->joined.busiest < SSREPORT_SATURATED;
     case SATURATED:
         return point->joined.busiest >= SSREPORT_SATURATED;
     case ANY:
@@ -252,12 +288,11 @@ static int collect(double values[ROUNDS_MAX], const struct test *test, const str
     return count;
 }
 
-static const char *why_unknown(const struct rule *rule) {
-    return rule->figure == WATTS ? "no power was recorded"
-           : rule->figure == CAPACITY || rule->figure == CAPACITY_EACH
-               ? "the capacity of a level is unknown"
-               : "too many requests got no answer";
-}
+static const char *const unknown[] = {[WATTS] = "no power was recorded",
+    [MEAN_TIME] = "too many requests got no answer",
+    [P95_TIME] = "too many requests got no answer",
+    [CAPACITY] = "the capacity of a level is unknown",
+    [CAPACITY_EACH] = "the capacity of a level is unknown"};
 
 /* Compares the runs of both series by Welch's test. */
 static int compare(const struct test *test, const struct rule *rule, struct contrast *contrast) {
@@ -269,7 +304,7 @@ static int compare(const struct test *test, const struct rule *rule, struct cont
             return -1;
         for (int j = 0; j < count; j++) {
             if (!isfinite(values[i][j]))
-                contrast->missing = why_unknown(rule);
+                contrast->missing = unknown[rule->figure];
         }
         samples[i] = stats_sample_of(values[i], (size_t)count);
     }
@@ -278,10 +313,9 @@ static int compare(const struct test *test, const struct rule *rule, struct cont
         contrast->missing = "needs two rounds or more";
     if (contrast->missing)
         return 0;
-    int from = rule->reverse ? 1 : 0;
-    double whole = samples[from].mean;
-    struct stats_difference found = stats_test_difference(
-        &samples[from], &samples[1 - from], test->report->settings.confidence);
+    double whole = samples[0].mean;
+    struct stats_difference found =
+        stats_test_difference(&samples[0], &samples[1], test->report->settings.confidence);
     contrast->difference = found.difference / whole;
     contrast->interval =
         (struct ssreport_interval){found.interval.low / whole, found.interval.high / whole};
@@ -293,12 +327,14 @@ static int compare(const struct test *test, const struct rule *rule, struct cont
     return 0;
 }
 
-static const char *why_no_rate(const struct rule *rule) {
-    return rule->state == UNDERLOADED  ? "no common rate at which both are underloaded"
-           : rule->state == SATURATED  ? "no common rate at which a CPU set is at least 98 % busy"
-           : rule->state == OVERLOADED ? "no common rate at which both are overloaded"
-                                       : "no common rate";
-}
+#define NO_OVERLOADED "no common rate at which both are overloaded"
+static const char *const no_rate[] = {[ANY] = "no common rate",
+    [UNDERLOADED] = "no common rate at which both are underloaded",
+    [UNSATURATED] = "no common rate at which no CPU set is 98 % busy",
+    [SATURATED] = "no common rate at which a CPU set is at least 98 % busy",
+    [OVERLOADED] = NO_OVERLOADED,
+    [SOME_CPUS] = NO_OVERLOADED,
+    [ALL_CPUS] = NO_OVERLOADED};
 
 /* Finds the two series that are farthest apart, and compares them. */
 static int find_contrast(
@@ -329,32 +365,25 @@ static int find_contrast(
     if (rule->figure != CAPACITY && rule->figure != CAPACITY_EACH) {
         contrast->rate = find_rate(test, rule, contrast->groups);
         if (isnan(contrast->rate)) {
-            contrast->missing = why_no_rate(rule);
+            contrast->missing = no_rate[rule->state];
             return 0;
         }
     }
     return compare(test, rule, contrast);
 }
 
-static const char *judge(const struct contrast *contrast, enum claim claim, double bound) {
-    double low = contrast->interval.low, high = contrast->interval.high;
-    if (contrast->missing)
-        return "not tested";
-    if (claim == NO_DIFFERENCE)
-        return low >= -EQUAL && high <= EQUAL ? "supported"
-               : low > EQUAL || high < -EQUAL ? "contradicted"
-                                              : "undecided";
-    bool is_more = low > bound, is_less = high < bound;
-    if (!is_more && !is_less)
-        return "undecided";
-    return is_more == (claim == MORE_THAN) ? "supported" : "contradicted";
-}
-
-static void add_row(struct ssreport_report *report, const char *statement,
-    const struct contrast *contrast, const char *verdict) {
+static void add_row(struct ssreport_report *report, const char *statement, const char *source,
+    const struct contrast *contrast, double least, double most) {
     const struct ssreport_responses *first = contrast->first, *second = contrast->second;
+    const char *verdict = "undecided";
+    if (contrast->missing)
+        verdict = "not tested";
+    else if (contrast->interval.low > least && contrast->interval.high < most)
+        verdict = "supported";
+    else if (contrast->interval.high <= least || contrast->interval.low >= most)
+        verdict = "contradicted";
     TABLE_ROW(ssreport_table(report, "requests-rules"), CELL("statement", statement),
-        CELL("verdict", verdict), CELL("difference", contrast->difference),
+        CELL("source", source), CELL("verdict", verdict), CELL("difference", contrast->difference),
         CELL("low", contrast->interval.low), CELL("high", contrast->interval.high),
         CELL("runs", contrast->runs > 0 ? (double)contrast->runs : NAN),
         CELL("rate", contrast->rate), CELL("first", first ? first->knobs : NULL),
@@ -364,17 +393,17 @@ static void add_row(struct ssreport_report *report, const char *statement,
 }
 
 /*
- * Subtracts `other`, an independent difference, by adding the squared distances to the bounds
- * (MOVER).
+ * Subtracts `times` `other`, an independent difference, by adding the squared distances to the
+ * bounds (MOVER).
  */
-static void subtract(struct contrast *from, const struct contrast *other) {
-    double low =
-        hypot(from->difference - from->interval.low, other->interval.high - other->difference);
-    double high =
-        hypot(from->interval.high - from->difference, other->difference - other->interval.low);
+static void subtract(struct contrast *from, const struct contrast *other, double times) {
+    double low = hypot(
+        from->difference - from->interval.low, times * (other->interval.high - other->difference));
+    double high = hypot(
+        from->interval.high - from->difference, times * (other->difference - other->interval.low));
     if (!from->missing)
         from->missing = other->missing;
-    from->difference -= other->difference;
+    from->difference -= times * other->difference;
     from->interval = (struct ssreport_interval){from->difference - low, from->difference + high};
     if (isnan(from->rate))
         from->rate = other->rate;
@@ -390,18 +419,17 @@ int ssreport_rules_fill(struct ssreport_report *report) {
     const struct test test = {report, series};
     if (!series.first)
         return -1;
-    for (size_t i = 0; i < RULES; i++) {
-        if (find_contrast(&test, &rules[i], &contrast) < 0)
+    for (const struct rule *rule = rules; rule < rules + sizeof rules / sizeof *rules; rule++) {
+        if (find_contrast(&test, rule, &contrast) < 0)
             return -1;
-        add_row(report, rules[i].statement, &contrast,
-            judge(&contrast, rules[i].claim, rules[i].bound));
+        add_row(report, rule->statement, rule->source, &contrast, rule->least, rule->most);
     }
-    for (size_t i = 0; i < COMPARISONS; i++) {
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
         if (find_contrast(&test, &comparisons[i].greater, &contrast) < 0 ||
             find_contrast(&test, &comparisons[i].less, &other) < 0)
             return -1;
-        subtract(&contrast, &other);
-        add_row(report, comparisons[i].statement, &contrast, judge(&contrast, MORE_THAN, 0));
+        subtract(&contrast, &other, comparisons[i].times);
+        add_row(report, comparisons[i].statement, "Table 7", &contrast, LESS);
     }
     return 0;
 }

@@ -9,9 +9,9 @@
 #include "base/words.h"
 #include "csv.h"
 
-/* Part of the power that is saved at 2/3 of the base frequency, with few busy CPUs and with all. */
-#define SAVED_BY_FEW 0.05
-#define SAVED_BY_ALL 0.18
+/* Part of the power that is saved at 2/3 of the base frequency, without busy CPUs and with all. */
+#define SAVED_BY_NONE 0.05
+#define SAVED_BY_ALL  0.18
 
 /* Reads two columns of numbers and passes each row to `take`. Stops if `take` fails. */
 static int read_columns(const char *path, const char *const names[3],
@@ -181,8 +181,6 @@ void queue_power_free(struct queue_power *power) {
 
 double queue_power_at(const struct queue_power *power, double busy, double relative_frequency) {
     const struct queue_watts *points = power->points;
-    if (busy <= 0)
-        return points[0].watts;
     size_t next = 1;
     while (next + 1 < power->count && points[next].busy < busy)
         next++;
@@ -190,7 +188,7 @@ double queue_power_at(const struct queue_power *power, double busy, double relat
     double watts = points[next - 1].watts + part * (points[next].watts - points[next - 1].watts);
     double lacks = 3 * (1 - relative_frequency);
     double saved =
-        SAVED_BY_FEW + (SAVED_BY_ALL - SAVED_BY_FEW) * busy / points[power->count - 1].busy;
+        SAVED_BY_NONE + (SAVED_BY_ALL - SAVED_BY_NONE) * busy / points[power->count - 1].busy;
     return watts * (1 - lacks * saved);
 }
 
