@@ -375,8 +375,8 @@ static struct looks look(enum ssrequest_balance balance) {
 
 /*
  * As published, here with steps of 2 s: with least connections the mean of successes is worse and
- * their 95th percentile better. With round robin, a quarter of the requests times out at the slower server and is not a
- * success.
+ * their 95th percentile better. With round robin, a quarter of the requests times out at the slower
+ * server and is not a success.
  */
 static void excluding_timeouts_makes_least_connections_look_worse(void **state) {
     (void)state;
