@@ -56,7 +56,7 @@ ssburn kern\t long-d\t | <kernel><long-double>
 ssburn ser\t | <ser>
 ssburn serv\t --spr\t exp\t | <serve><--spread><exponential>
 sssim que\t --arr\t pois\t | <queue><--arrival><poisson>
-sssim --lateness-l\t reco\t | <--lateness-law><recorded>
+sssim --smt-f\t ran\t | <--smt-fill><random>
 ssfleet run --engine para\t | <run><--engine><parallel>
 ssfleet replay --engine=loc\t --assign ha\t | <replay><--engine=local><--assign><hash>
 ssbatch --workload paral\t | <--workload><parallel>

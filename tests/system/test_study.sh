@@ -198,7 +198,7 @@ invalid_studies_are_refused() {
     refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --csv --record new
     refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --sweep seed=1,2 --record new
     refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
-    for option in '--foreground-instances 1' '--foreground-iteration 1s' '--foreground-accesses 1' \
+    for option in '--foreground-iteration 1s' '--foreground-accesses 1' \
         '--foreground-waiting 0' '--rounds 2' '--shared-cpus' '--record new'; do
         # shellcheck disable=SC2086 # words, not one
         refused "${option%% *} requires --foreground" -l 50% --iteration 1s \

@@ -40,7 +40,7 @@ static void demand_never_exceeds_the_machine(void **state) {
 /* Returns how long the ring's threads stay on a single CPU after a continue. */
 static ss_time measure_gathering(struct demand *demand) {
     ss_time time = 0;
-    demand_resume(demand, 0);
+    demand_resume(demand);
     while (demand->threads < 2) {
         time += demand->left;
         demand_next(demand);
@@ -71,32 +71,9 @@ static void continuing_an_instance_does_not_affect_other_classes(void **state) {
         struct demand demand;
         demand_open(&demand, demand_mix_find(&mix, i), 8, 1, i);
         struct demand before = demand;
-        demand_resume(&demand, i == 1 ? 0 : 10 * SS_MILLISECOND);
+        demand_resume(&demand);
         assert_memory_equal(&demand, &before, sizeof demand);
     }
-    demand_mix_free(&mix);
-}
-
-/*
- * In one of four cases the threads of a parallel instance share one CPU, for up to the given time.
- */
-static void parallel_instances_may_start_on_one_cpu(void **state) {
-    (void)state;
-    struct demand_mix mix = parse_mix("parallel");
-    struct demand demand;
-    int gathered = 0;
-    demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
-    for (int i = 0; i < 1000; i++) {
-        demand_resume(&demand, 10 * SS_MILLISECOND);
-        bool late = demand.left != SS_TIME_NEVER;
-        gathered += late;
-        assert_true(!late || demand.left <= 10 * SS_MILLISECOND);
-        assert_int_equal(demand.threads, late ? 1 : 8);
-        demand_next(&demand);
-        assert_int_equal(demand.threads, 8);
-        assert_int_equal(demand.left, SS_TIME_NEVER);
-    }
-    assert_in_range(gathered, 200, 300);
     demand_mix_free(&mix);
 }
 
@@ -331,7 +308,6 @@ UNIT_MAIN(
     cmocka_unit_test(demand_never_exceeds_the_machine),
     cmocka_unit_test(continued_blocking_instance_starts_on_one_cpu),
     cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
-    cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
     cmocka_unit_test(blocking_and_forking_demand_changes_often),
     cmocka_unit_test(work_queued_while_stopped_is_done_later),
     cmocka_unit_test(demand_classes_of_a_mix_are_assigned_in_turn),

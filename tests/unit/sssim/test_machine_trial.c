@@ -4,21 +4,6 @@
 
 #define MS SS_MILLISECOND
 
-static void periodic_background_load_is_on_half_of_the_time(void **state) {
-    (void)state;
-    struct log log = {0};
-    struct trial_options options = make_options(4, 1, "0");
-    options.modules[SS_KIND_CONTROL] = "fixed";
-    options.background = 1.5;
-    options.background_period = 6 * SS_SECOND;
-    options.on_sample = note;
-    options.context = &log;
-    run(&options, 30 * SS_SECOND);
-    assert_int_equal(log.count, 60);
-    for (size_t i = 1; i < log.count; i++)
-        assert_near(log.samples[i].load, i % 12 < 6 ? 1.5 / 4 : 0, 1e-9);
-}
-
 /* Returns the non-idle share minus the share that ran, both from 0 to 1. */
 static double measure_overhead(const char *class, ss_time overhead) {
     static struct trial trial;
@@ -191,8 +176,6 @@ static void measure_lateness(double late[2]) {
     static struct trial trial;
     struct trial_options options = make_options(1, 1, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
-    options.background = 1;
-    options.background_period = 117 * MS;
     options.lateness_law = TRIAL_LATENESS_RECORDED;
     open_trial(&trial, &options);
     advance(&trial, SS_SECOND);
@@ -201,6 +184,7 @@ static void measure_lateness(double late[2]) {
     for (int i = 0; i < 10000; i++) {
         ss_time planned = trial.steppers[0].deadline;
         uint64_t before = trial.steps;
+        trial_crowd(&trial, (i + 1) / 2 % 2, trial.now);
         advance(&trial, planned - trial.now);
         bool idle = machine_idle_cpus(&trial.machine) > 0;
         while (trial.steps == before)
@@ -337,53 +321,16 @@ static void ended_instance_has_no_late_stop_effects(void **state) {
     demand_mix_free(&mix);
 }
 
-/*
- * In one of four cases only one thread starts at first, for half of the longest time on average,
- * unless the instance is stopped.
- */
-static void continued_threads_start_together_or_one_by_one(void **state) {
-    (void)state;
-    static struct trial trial;
-    struct trial_options options = make_options(4, 1, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
-    options.options[SS_KIND_DITHERING] = "53297u";
-    options.width = 3;
-    options.start_lateness = 10 * MS;
-    open_trial(&trial, &options);
-    const struct machine_instance *one = &trial.machine.instances[0];
-    int gathered = 0;
-    double waited = 0;
-    for (int i = 0; i < 1000; i++) {
-        while (one->running)
-            advance(&trial, 20 * SS_MICROSECOND);
-        assert_int_equal(trial.machine.threads, 0);
-        while (!one->running)
-            advance(&trial, 20 * SS_MICROSECOND);
-        ss_time begun = trial.now;
-        gathered += trial.machine.threads == 1;
-        while (one->running && trial.machine.threads == 1)
-            advance(&trial, 20 * SS_MICROSECOND);
-        waited += ss_time_seconds(trial.now - begun);
-        assert_that(trial.now - begun, <=, options.start_lateness);
-        assert_true(!one->running || trial.machine.threads == 3);
-    }
-    trial_close(&trial);
-    assert_near(gathered / 1000.0, 0.25, 0.05);
-    assert_near(waited / gathered, 0.005, 0.0005);
-}
-
 static void log_everything(struct log *log, uint64_t seed) {
     struct demand_mix mix = parse_mix("blocking,forking,serial,parallel");
     struct trial_options options = make_options(4, 6, "60%");
     options.mix = &mix;
     options.background = 0.4;
-    options.background_period = 3 * SS_SECOND;
     options.overhead = 2 * SS_MICROSECOND;
     options.tick_rate = 250;
     options.lateness_law = TRIAL_LATENESS_RECORDED;
     options.preempt = 2 * MS;
     options.stop_lateness = 4 * MS;
-    options.start_lateness = 4 * MS;
     options.seed = seed;
     options.on_sample = note;
     options.context = log;
@@ -406,7 +353,6 @@ static void equal_seeds_give_identical_trials(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(periodic_background_load_is_on_half_of_the_time),
     cmocka_unit_test(overhead_of_blocking_instances_is_1_to_3_percent),
     cmocka_unit_test(statistics_use_the_source_of_the_feedback),
     cmocka_unit_test(shorter_quantum_costs_more_cpu_time),
@@ -418,6 +364,5 @@ UNIT_MAIN(
     cmocka_unit_test(simulated_wake_ups_are_as_late_as_recorded_ones),
     cmocka_unit_test(woken_threads_delay_the_executor),
     cmocka_unit_test(stops_take_effect_at_the_next_tick),
-    cmocka_unit_test(continued_threads_start_together_or_one_by_one),
     cmocka_unit_test(ended_instance_has_no_late_stop_effects),
     cmocka_unit_test(equal_seeds_give_identical_trials))

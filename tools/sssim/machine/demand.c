@@ -38,7 +38,6 @@ static const struct phase blocking[] = {
  */
 #define BLOCKING_GATHERED      0.6
 #define BLOCKING_GATHERED_TIME 12e6 /* mean, in nanoseconds */
-#define PARALLEL_GATHERED      0.25
 
 /*
  * Models 1,100 forks per second: a child works, then parent and child run concurrently, then both
@@ -154,13 +153,6 @@ static void take_phase(struct demand *demand) {
     demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
-/* Makes all threads runnable. Demand is constant once they no longer share a CPU. */
-static void take_all(struct demand *demand) {
-    demand->threads = demand->gathered > 0 ? 1 : demand->width;
-    demand->left = demand->gathered > 0 ? demand->gathered : SS_TIME_NEVER;
-    demand->gathered = 0;
-}
-
 /*
  * Works until the queue is empty, including work that arrives meanwhile; then waits for more.
  * Without a backlog, both take one period together.
@@ -188,8 +180,10 @@ static void take(struct demand *demand) {
         take_queue(demand);
     else if (tables[demand->class->kind].phases)
         take_phase(demand);
-    else
-        take_all(demand);
+    else {
+        demand->threads = demand->width;
+        demand->left = SS_TIME_NEVER;
+    }
 }
 
 /*
@@ -240,20 +234,12 @@ void demand_skip(struct demand *demand, ss_time stopped) {
     take_queue(demand);
 }
 
-/* Draws how long the threads share one CPU. */
-static ss_time draw_gathering(struct demand *demand, ss_time start_lateness) {
-    bool blocks = demand->class->kind == DEMAND_BLOCKING;
-    if (ss_random_next(&demand->random) >= (blocks ? BLOCKING_GATHERED : PARALLEL_GATHERED))
-        return 0;
-    return 1 + ss_time_from_double(
-                   blocks ? chance_draw_exponential(&demand->random, BLOCKING_GATHERED_TIME)
-                          : ss_random_next(&demand->random) * (double)start_lateness);
-}
-
-void demand_resume(struct demand *demand, ss_time start_lateness) {
-    bool late = demand->class->kind == DEMAND_PARALLEL && demand->width > 1 && start_lateness > 0;
-    if (!late && demand->class->kind != DEMAND_BLOCKING)
+void demand_resume(struct demand *demand) {
+    if (demand->class->kind != DEMAND_BLOCKING)
         return;
-    demand->gathered = draw_gathering(demand, start_lateness);
+    demand->gathered = 0;
+    if (ss_random_next(&demand->random) < BLOCKING_GATHERED)
+        demand->gathered = 1 + ss_time_from_double(chance_draw_exponential(
+                                   &demand->random, BLOCKING_GATHERED_TIME));
     demand_next(demand);
 }

@@ -64,12 +64,9 @@ SS_NONNULL()
 void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
     uint64_t seed, uint32_t instance);
 
-/*
- * Continues after a stop. Threads may share one CPU at first; those of the parallel class for up to
- * `start_lateness`.
- */
+/* Continues after a stop. The threads of the blocking class may share one CPU at first. */
 SS_NONNULL()
-void demand_resume(struct demand *demand, ss_time start_lateness);
+void demand_resume(struct demand *demand);
 
 /*
  * Adds the time for which the instance was stopped, during which work for a queue arrived. Call

@@ -23,14 +23,6 @@ enum simulation_accounting {
     ACCOUNTING_TICKS,
 };
 
-/* How late wake-ups are, in the order of the option's words. */
-enum simulation_law {
-    LAW_AUTO, /* recorded lateness, or exponential if a mean is given */
-    LAW_FIXED,
-    LAW_EXPONENTIAL,
-    LAW_RECORDED,
-};
-
 /* Which CPUs are busy first if pairs of them are hardware threads. */
 enum simulation_fill {
     FILL_CORES,
@@ -76,11 +68,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
-                 .help = "how late executors wake up on average; default: as on a real machine"}},
-    {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "auto",
-                .choices = "auto fixed exponential recorded",
-                .help = "fixed: all are equally late; exponential: random; recorded: as on a real "
-                        "machine; auto: recorded, or exponential with --lateness"}},
+                 .help = "executors wake up late by random times with this mean; default: as on a real machine"}},
     {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
                  .help = "CPU time that an executor uses whenever it wakes up"}},
     {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
@@ -93,18 +81,11 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next tick; this is the time between ticks; 0: all at once"}},
-    {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
-                 .help = "each time an instance is continued, with a chance of 1/4 its other threads start later than its first, by a random time of at most this"}},
     {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0", .max = "65536",
                  .help = "CPU time that all instances together are allowed, as in a control group "
-                         "with a quota: 0.5 is half of one CPU; 0: no limit"}},
-    {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
-                 .max = "1s", .help = "the period of --quota"}},
+                         "with a quota in each 100 ms: 0.5 is half of one CPU; 0: no limit"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
                  .help = "the part of the machine that other processes demand"}},
-    {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
-                 .max = "36500d",
-                 .help = "other processes demand CPU time only in the first half of each such period; 0: all the time"}},
     {0, "LOAD", {"steal", SS_OPTION_LOAD, AT(steal), .initial = "0", .max = "99%",
                  .help = "the part of the time of busy CPUs that a hypervisor takes"}},
     {0, "TIME", {"overhead", SS_OPTION_TIME, AT(overhead), .initial = "0", .max = "1s",
@@ -146,8 +127,6 @@ const struct ss_argument simulation_rows[] = {
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
-    {0, "N", {"foreground-instances", COUNT_AT(front_instances), .min = "1",
-              .max = "1000000", .help = "instances of the foreground; default: as many as CPUs"}},
     {0, "TIME", {"foreground-iteration", SS_OPTION_TIME, AT(front_iteration), .max = "1h",
                  .help = "length of the foreground's iterations; default: as in the background"}},
     {0, "RATE", {"foreground-accesses", SS_OPTION_NUMBER, AT(front.accesses),
@@ -161,7 +140,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
                 .help = "write the study to this folder, which ssreport reads"}},
     {0, "NAME=V,...", {"sweep",
-                       .help = "run once with each of these values of a long option, or with each combination if given several times; print a table and a recommendation"},
+                       .help = "run once with each of these values of a long option, or with each combination if given several times; print a table"},
                        .take = take_sweep},
     {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, print the table as CSV"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -234,10 +213,6 @@ static int check_needs(const struct simulation *simulation, struct ss_error *err
         const char *name, *needed;
         bool is_changed, is_used;
     } options[] = {
-        {"background-period", "--background", simulation->background_period > 0,
-            simulation->background > 0},
-        {"quota-period", "--quota", simulation->quota_period != 100 * SS_MILLISECOND,
-            simulation->quota > 0},
         {"tick-rate", "--accounting ticks", simulation->tick_rate != 250,
             simulation->accounting == ACCOUNTING_TICKS},
         {"preempt", "--priority normal", simulation->preempt != 2 * SS_MILLISECOND,
@@ -260,7 +235,6 @@ static int check_no_study(const struct simulation *simulation, struct ss_error *
         const char *name;
         bool given;
     } options[] = {
-        {"foreground-instances", simulation->front_instances > 0},
         {"foreground-iteration", simulation->front_iteration > 0},
         {"foreground-accesses", !isnan(simulation->front.accesses)},
         {"foreground-waiting", !isnan(simulation->front.waiting)},
@@ -295,10 +269,6 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
 }
 
 static int check(struct simulation *simulation, struct ss_error *error) {
-    if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
-        return ss_error_fail(error, "--lateness cannot be combined with --lateness-law recorded");
-    if (simulation->background_period == 1)
-        return ss_error_fail(error, "--background-period must be at least 2 ns");
     if (check_needs(simulation, error) < 0 || check_work(simulation, error) < 0 ||
         check_cores(simulation, error) < 0)
         return -1;
@@ -340,43 +310,28 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
     return 0;
 }
 
-static enum trial_lateness choose_law(const struct simulation *simulation) {
-    switch (simulation->lateness_law) {
-    case LAW_FIXED:
-        return TRIAL_LATENESS_FIXED;
-    case LAW_EXPONENTIAL:
-        return TRIAL_LATENESS_EXPONENTIAL;
-    case LAW_RECORDED:
-        return TRIAL_LATENESS_RECORDED;
-    default:
-        return simulation->lateness == SS_TIME_NEVER ? TRIAL_LATENESS_RECORDED
-                                                     : TRIAL_LATENESS_EXPONENTIAL;
-    }
-}
-
 static struct trial_options make_options(const struct simulation *simulation) {
     uint64_t cpus = simulation->cpus;
+    bool recorded = simulation->lateness == SS_TIME_NEVER;
     struct trial_options options = {
         .cpus = (uint32_t)cpus,
         .instances = (uint32_t)(simulation->instances ? simulation->instances : cpus),
         .mix = &simulation->mix,
         .background = simulation->background * (double)cpus,
-        .background_period = simulation->background_period,
         .steal = simulation->steal,
         .switch_cost = simulation->switch_cost,
         .quota = simulation->quota,
-        .quota_period = simulation->quota_period,
+        .quota_period = 100 * SS_MILLISECOND,
         .inside = simulation->priority == PRIORITY_NORMAL,
         .overhead = simulation->overhead,
         .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
         .window = simulation->window,
         .warmup = simulation->warmup,
         .settle = simulation->settle,
-        .lateness = simulation->lateness == SS_TIME_NEVER ? 0 : simulation->lateness,
-        .lateness_law = choose_law(simulation),
+        .lateness = recorded ? 0 : simulation->lateness,
+        .lateness_law = recorded ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL,
         .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
         .stop_lateness = simulation->stop_lateness,
-        .start_lateness = simulation->start_lateness,
         .work = simulation->work,
         .memory_rate = simulation->memory_rate,
         .cores = simulation->cores,
@@ -426,10 +381,7 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
     memset(options->options, 0, sizeof options->options);
     options->options[SS_KIND_TRACE] = "100%";
     options->options[SS_KIND_CONTROL] = "duty=100%";
-    if (simulation->front_instances > 0)
-        options->instances = (uint32_t)simulation->front_instances;
-    else
-        options->instances = (uint32_t)simulation->cpus;
+    options->instances = (uint32_t)simulation->cpus;
     if (simulation->front_iteration > 0)
         options->work.iteration = simulation->front_iteration;
     options->work.use = find_front_use(simulation);

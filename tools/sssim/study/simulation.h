@@ -27,15 +27,11 @@ struct simulation {
     int accounting; /* enum simulation_accounting */
     uint64_t tick_rate;
     ss_time lateness; /* SS_TIME_NEVER if not given */
-    int lateness_law; /* enum simulation_law */
     int priority;     /* enum simulation_priority */
     ss_time preempt;
     ss_time stop_lateness;
-    ss_time start_lateness;
-    double quota; /* quota in CPUs; 0: no quota */
-    ss_time quota_period;
+    double quota;      /* quota in CPUs; 0: no quota */
     double background; /* CPU use of the background, as a part of the machine */
-    ss_time background_period;
     double steal;
     struct work_options work;
     double memory_rate; /* maximum number of memory accesses per second; 0: no limit */
@@ -43,10 +39,9 @@ struct simulation {
     int smt_fill;       /* enum simulation_fill */
     const char *turbo;  /* frequency steps as text; NULL if not given */
     struct cores cores;
-    const char *foreground;   /* class of the foreground; NULL: no study */
-    uint64_t front_instances; /* number of foreground instances; 0: one for each CPU */
-    ss_time front_iteration;  /* 0: as in the background */
-    struct memory_use front;  /* NaN: as in the background */
+    const char *foreground;  /* class of the foreground; NULL: no study */
+    ss_time front_iteration; /* 0: as in the background */
+    struct memory_use front; /* NaN: as in the background */
     int shared_cpus;
     uint64_t rounds;
     const char *record; /* NULL: nothing is recorded */

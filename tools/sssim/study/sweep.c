@@ -7,7 +7,6 @@
 
 #include "base/streams.h"
 #include "base/words.h"
-#include "conclusion.h"
 #include "crash.h"
 #include "run_progress.h"
 #include "simulation.h"
@@ -162,67 +161,54 @@ static bool go_on(const struct grid *grid, size_t *place) {
 
 struct sweep {
     const struct grid *grid;
-    struct trial_figures *rows;   /* NULL: command lines are only checked */
+    bool runs;                    /* false: command lines are only checked */
     struct ss_option_store store; /* warnings of all runs, without duplicates */
     struct progress progress;
     bool csv;
 };
 
-static int take_row(struct sweep *sweep, size_t run, const size_t *place, struct ss_error *error) {
+static int print_row(struct sweep *sweep, const size_t *place, const struct trial_figures *row,
+    struct ss_error *error) {
     progress_clear(&sweep->progress);
-    sweep->progress.done = run + 1;
+    sweep->progress.done++;
     if (sweep->csv)
-        print_csv_row(sweep->grid, place, &sweep->rows[run]);
+        print_csv_row(sweep->grid, place, row);
     else
-        print_table_row(sweep->grid, place, &sweep->rows[run]);
+        print_table_row(sweep->grid, place, row);
     /* Show each row at once: users watch long sweeps. */
     return ss_streams_flush(error);
 }
 
 static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
-    size_t place[GRID_AXES_MAX] = {0}, run = 0;
+    size_t place[GRID_AXES_MAX] = {0};
+    struct trial_figures figures, *row = sweep->runs ? &figures : NULL;
     int status;
     do {
         struct words words;
-        struct trial_figures *row = sweep->rows ? &sweep->rows[run] : NULL;
         status = make_words(&words, sweep->grid, place, argv, error);
         if (status == 0 && simulate(words.argv, &sweep->progress, row, &sweep->store, error) < 0)
             status = blame(&words, error);
         if (status == 0 && row)
-            status = take_row(sweep, run++, place, error);
+            status = print_row(sweep, place, row, error);
         free_words(&words);
     } while (status == 0 && go_on(sweep->grid, place));
-    return status;
-}
-
-static int run_and_conclude(struct sweep *sweep, char **argv, struct ss_error *error) {
-    sweep->rows = calloc(grid_count_runs(sweep->grid), sizeof *sweep->rows);
-    if (!sweep->rows)
-        return ss_error_memory(error);
-    if (sweep->csv)
-        print_csv_heading(sweep->grid);
-    else
-        print_table_heading(sweep->grid);
-    progress_open(&sweep->progress, grid_count_runs(sweep->grid));
-    int status = run_all(sweep, argv, error);
-    progress_clear(&sweep->progress);
-    if (status == 0) {
-        char conclusion[2048];
-        conclusion_make(conclusion, sizeof conclusion, sweep->grid, sweep->rows);
-        fprintf(sweep->csv ? stderr : stdout, "%s\n", conclusion);
-    }
-    free(sweep->rows);
+    ss_option_store_print_warnings(stderr, "sssim", &sweep->store);
+    ss_option_store_free(&sweep->store);
     return status;
 }
 
 int sweep_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error) {
     struct sweep sweep = {.grid = grid, .csv = csv};
+    if (run_all(&sweep, argv, error) < 0)
+        return -1;
+
+    if (csv)
+        print_csv_heading(grid);
+    else
+        print_table_heading(grid);
+    sweep.runs = true;
+    progress_open(&sweep.progress, grid_count_runs(grid));
     int status = run_all(&sweep, argv, error);
-    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
-    ss_option_store_free(&sweep.store);
-    if (status == 0)
-        status = run_and_conclude(&sweep, argv, error);
-    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
-    ss_option_store_free(&sweep.store);
+    progress_clear(&sweep.progress);
     return status;
 }

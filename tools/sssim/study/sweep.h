@@ -8,10 +8,7 @@
 
 #include "grid.h"
 
-/*
- * Simulates all runs of a grid. Prints a table followed by the conclusion, or CSV, with the
- * conclusion on standard error. Checks the command lines of all runs before the first one begins.
- */
+/* Simulates all runs of a grid, and prints a row for each. Checks all command lines first. */
 SS_MUST_USE SS_NONNULL(1, 2) int sweep_run(
     const struct grid *grid, char **argv, bool csv, struct ss_error *error);
 

@@ -32,7 +32,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     struct demand *demand = &life->demand;
     demand_skip(demand, ss_time_since(trial->now, life->stopped));
     life->stopped = SS_TIME_NEVER;
-    demand_resume(demand, trial->options.start_lateness);
+    demand_resume(demand);
     machine_set_width(&trial->machine, number, demand->threads, trial->now);
     machine_set_running(&trial->machine, number, true, trial->now);
     return due_after(trial, number, demand->left);
@@ -81,17 +81,6 @@ void tenants_change_demand(struct trial *trial, uint32_t number) {
     }
     follow_work(trial, number);
     sleepers_set(&trial->sleepers, tenants_demand_sleeper(trial, number), due);
-}
-
-void tenants_set_background(struct trial *trial, double background) {
-    machine_set_background(&trial->machine, background, trial->now);
-    if (trial->options.background_period > 0)
-        sleepers_set(&trial->sleepers, tenants_background_sleeper(trial),
-            trial->now + trial->options.background_period / 2);
-}
-
-void tenants_switch_background(struct trial *trial) {
-    tenants_set_background(trial, trial->machine.background > 0 ? 0 : trial->options.background);
 }
 
 void tenants_enforce_quota(struct trial *trial) {

@@ -8,19 +8,15 @@
 
 /*
  * The sources of demand on the machine of a trial, other than the executors: the instances, whose
- * demand changes as they run, the background, and the quota. Each is a sleeper of the trial.
+ * demand changes as they run, and the quota. Each is a sleeper of the trial.
  */
 
 static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {
     return trial->options.instances + 1 + number;
 }
 
-static inline uint32_t tenants_background_sleeper(const struct trial *trial) {
-    return 2 * trial->options.instances + 1;
-}
-
 static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
-    return 2 * trial->options.instances + 2;
+    return 2 * trial->options.instances + 1;
 }
 
 /*
@@ -36,14 +32,6 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running);
  */
 SS_NONNULL()
 void tenants_change_demand(struct trial *trial, uint32_t number);
-
-/* Sets the demand of the background, in CPUs, and when it switches next. */
-SS_NONNULL()
-void tenants_set_background(struct trial *trial, double background);
-
-/* Switches the background on or off. Call this when its sleeper is due. */
-SS_NONNULL()
-void tenants_switch_background(struct trial *trial);
 
 /* Throttles or releases the instances. Call this when the sleeper of the quota is due. */
 SS_NONNULL()

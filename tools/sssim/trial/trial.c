@@ -375,12 +375,12 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
-        sleepers_open(&trial->sleepers, 2 * options->instances + 3, error) < 0 ||
+        sleepers_open(&trial->sleepers, 2 * options->instances + 2, error) < 0 ||
         open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
         trial_close(trial);
         return -1;
     }
-    tenants_set_background(trial, options->background);
+    machine_set_background(&trial->machine, options->background, trial->now);
     start_executors(trial);
     start_monitor(trial);
     follow_machine(trial);
@@ -411,9 +411,7 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
         return step(trial, sleeper, error);
     if (sleeper == instances)
         return take_sample(trial, error);
-    if (sleeper == tenants_background_sleeper(trial))
-        tenants_switch_background(trial);
-    else if (sleeper == tenants_quota_sleeper(trial))
+    if (sleeper == tenants_quota_sleeper(trial))
         tenants_enforce_quota(trial);
     else
         tenants_change_demand(trial, sleeper - instances - 1);

@@ -42,8 +42,6 @@ struct trial_options {
     uint32_t width;               /* number of threads of an instance, which are always runnable */
     const struct demand_mix *mix; /* replaces `width`; NULL: not used */
     double background;            /* number of CPUs that the rest of the system uses */
-    ss_time background_period;    /* if not 0, the background runs only in the first half of each
-                                     such period */
     ss_time switch_cost;          /* CPU time of an executor per wake-up */
     double steal;                 /* part of busy CPUs' time that a hypervisor takes */
     double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
@@ -63,8 +61,6 @@ struct trial_options {
         preempt; /* delay for each thread that an executor continues and that finds no idle CPU */
     ss_time stop_lateness;  /* a stop reaches one thread at once, and the other threads at the next
                                multiple of this; 0: all at once */
-    ss_time start_lateness; /* the other threads of an instance sometimes begin up to this much
-                               later; 0: at once */
     struct work_options work; /* the work of the instances */
     struct memory *memory;    /* memory shared with another trial; NULL: the trial has its own, with
                                  `memory_rate` */
@@ -97,7 +93,7 @@ struct trial {
     struct ss_stepper *steppers;
     struct trial_instance *lives;
     struct demand_class class; /* class of all instances without a mix */
-    /* Sleepers: the executors; the monitor; the executors' instances; the background; the quota. */
+    /* Sleepers: the executors; the monitor; the executors' instances; the quota. */
     struct sleepers sleepers;
     ss_time start;
     ss_time now;
