@@ -231,7 +231,7 @@ static const struct ss_argument rows[] = {
     {0, "C", {"separator", SS_OPTION_TEXT, AT(import.separator),
         .help = "the character between columns of csv"}},
     {0, "UNIT", {"time-unit", SS_OPTION_TEXT, AT(import.time_unit),
-        .help = "the unit of times in csv: s, ms, us or ns"}},
+        .help = "the unit of times in csv: s, ms, us, ns, min or h"}},
 
     {'h', NULL, {"help", AT(help), .help = "print this help"}, .heading = ""},
     {0, NULL, {"version", AT(version), .help = "print the version"}},

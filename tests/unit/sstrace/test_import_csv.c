@@ -272,10 +272,36 @@ static const struct refusal refusals[] = {
     {"time,load\n0,10\n", {.separator = "ab"}, "'ab' cannot separate fields"},
     {"time,load\n0,10\n", {.separator = ""}, "'' cannot separate fields"},
     {"time,load\n0,10\n", {.separator = "1"}, "'1' cannot separate fields"},
-    {"time,load\n0,10\n", {.time_unit = "min"}, "'min' is not a unit of time"},
+    {"time,load\n0,10\n", {.time_unit = "m"}, "'m' is not a unit of time"},
     {"time,load\n0,10\n", {0}, "in has a single sample"},
 };
 // clang-format on
+
+static void csv_unit_of_time_is_a_word_of_the_heading(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds;
+    } tables[] = {{"a,minutes,percent\nx,0,10\nx,2.5,20\nx,5,30\n", 150},
+        {"minute,load\n0,10\n1,20\n2,30\n", 60}, {"min,load\n0,10\n1,20\n2,30\n", 60},
+        {"a,t_min,load\nx,0,10\nx,1,20\nx,2,30\n", 60}, {"time (min),load\n0,10\n1,20\n2,30\n", 60},
+        {"a,hours,cpu\nx,0,10\nx,1.5,20\nx,3,30\n", 5400},
+        {"a,t [ms],pct\nx,0,10\nx,5,20\nx,10,30\n", 0.005},
+        {"elapsed_h,load\n0,10\n1,20\n2,30\n", 3600}, {"5min,load\n0,10\n1,20\n2,30\n", 1},
+        {"Tmin,time,percent,load\n9,0,90,10\n9,1,90,20\n9,2,90,30\n", 1},
+        {"minutes,time,load\n0,0,10\n0,1,20\n0,2,30\n", 1}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct import_run run = import_text(csv, NULL, tables[i].text);
+        assert_levels(&run, tables[i].seconds, LEVELS(10, 20, 30));
+    }
+
+    struct import_run run =
+        import_text(csv, &(import_options){.time_unit = "min"}, "time,load\n0,10\n1,20\n2,30\n");
+    assert_levels(&run, 60, LEVELS(10, 20, 30));
+    run = import_text(csv, &(import_options){.time_column = "uptime_ms"},
+        "uptime_ms,load\n0,10\n1000,20\n2000,30\n");
+    assert_levels(&run, 1, LEVELS(10, 20, 30));
+}
 
 static void csv_errors_name_line_and_column(void **state) {
     (void)state;
@@ -318,6 +344,7 @@ UNIT_MAIN(
     cmocka_unit_test(csv_files_without_times_are_concatenated),
     cmocka_unit_test(csv_line_without_final_newline_is_read_with_a_warning),
     cmocka_unit_test(csv_unit_is_a_word_of_the_heading),
+    cmocka_unit_test(csv_unit_of_time_is_a_word_of_the_heading),
     cmocka_unit_test(csv_errors_name_line_and_column),
     cmocka_unit_test(csv_numbers_are_rounded_only_once))
 // clang-format on

@@ -78,7 +78,13 @@ static void timestamp_units_are_known(void **state) {
     assert_int_equal(sstrace_stamp_unit("ms"), 1000000);
     assert_int_equal(sstrace_stamp_unit("us"), 1000);
     assert_int_equal(sstrace_stamp_unit("ns"), 1);
+    assert_int_equal(sstrace_stamp_unit("mins"), 60 * SECOND);
+    assert_int_equal(sstrace_stamp_unit("hours"), 3600 * SECOND);
     assert_int_equal(sstrace_stamp_unit("m"), 0);
+    assert_int_equal(sstrace_stamp_unit("hs"), 0);
+    assert_true(sstrace_stamp_number("-2.25", 5, 3600 * SECOND, &ns));
+    assert_int_equal(ns, -8100 * SECOND);
+    assert_false(sstrace_stamp_number("2562047.9", 9, 3600 * SECOND, &ns));
     assert_true(sstrace_stamp_number("1435781430781.5", 15, 1000000, &ns));
     assert_int_equal(ns, INT64_C(1435781430781500000));
     assert_true(sstrace_stamp_number("1.5", 3, 1, &ns));

@@ -13,26 +13,16 @@ struct plain_name {
     char text[48];
 };
 
-/* Suffixes of the names of times and loads, and the units that they imply. */
+/* Suffixes of the names of loads, and the units that they imply. */
 static const struct ending {
     const char *name;
-    bool of_time;
-    int64_t ns;
     enum sstrace_unit unit;
 } endings[] = {
-    {"percent", .unit = SSTRACE_UNIT_PERCENT},
-    {"percentage", .unit = SSTRACE_UNIT_PERCENT},
-    {"pct", .unit = SSTRACE_UNIT_PERCENT},
-    {"fraction", .unit = SSTRACE_UNIT_FRACTION},
-    {"ratio", .unit = SSTRACE_UNIT_FRACTION},
-    {"s", .of_time = true, .ns = 1000000000},
-    {"sec", .of_time = true, .ns = 1000000000},
-    {"seconds", .of_time = true, .ns = 1000000000},
-    {"ms", .of_time = true, .ns = 1000000},
-    {"us", .of_time = true, .ns = 1000},
-    {"ns", .of_time = true, .ns = 1},
-    {"utc", .of_time = true},
-    {"local", .of_time = true},
+    {"percent", SSTRACE_UNIT_PERCENT},
+    {"percentage", SSTRACE_UNIT_PERCENT},
+    {"pct", SSTRACE_UNIT_PERCENT},
+    {"fraction", SSTRACE_UNIT_FRACTION},
+    {"ratio", SSTRACE_UNIT_FRACTION},
 };
 
 #define ENDINGS (sizeof endings / sizeof *endings)
@@ -46,6 +36,7 @@ static const char *const load_names[] = {"load", "cpu", "cpuload", "usage", "cpu
 static const char *const idle_names[] = {"idle", "cpuidle", "idl", NULL};
 static const char *const series_names[] = {"machine", "machineid", "host", "hostname", "node", "vm",
     "vmid", "instance", "instanceid", "server", "serverid", "series", NULL};
+static const char *const percent_names[] = {"percent", "percentage", "pct", NULL};
 
 static struct plain_name make_plain(const struct sstrace_field *field) {
     struct plain_name plain;
@@ -64,13 +55,32 @@ static const char *behind(const char *text, const char *base) {
     return strncmp(text, base, length) == 0 ? text + length : NULL;
 }
 
-/* Finds the suffix of a name. Returns NULL if it is unknown. */
-static const struct ending *find_ending(const char *text, bool of_time) {
+static bool is_ending(const char *text, bool of_time) {
+    if (of_time)
+        return sstrace_stamp_unit(text) || strcmp(text, "utc") == 0 || strcmp(text, "local") == 0;
     for (size_t i = 0; i < ENDINGS; i++) {
-        if (endings[i].of_time == of_time && strcmp(text, endings[i].name) == 0)
-            return &endings[i];
+        if (strcmp(text, endings[i].name) == 0)
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+/* Returns the last word of a name: "ms" of "t [ms]". */
+static struct plain_name last_word(const struct sstrace_field *field) {
+    size_t end = field->length, begin;
+    while (end > 0 && !isalnum((unsigned char)field->text[end - 1]))
+        end--;
+    for (begin = end; begin > 0 && isalnum((unsigned char)field->text[begin - 1]); begin--) {
+    }
+    return make_plain(&(struct sstrace_field){.text = field->text + begin, .length = end - begin});
+}
+
+/* Returns whether the name is the name of a unit, not just its symbol, or t with a unit. */
+static bool means_unit_of_time(const struct sstrace_field *field) {
+    struct plain_name plain = make_plain(field), word = last_word(field);
+    size_t before = strlen(plain.text) - strlen(word.text);
+    return sstrace_stamp_unit(word.text) &&
+           (before == 0 ? strlen(word.text) > 3 : before == 1 && *plain.text == 't');
 }
 
 static bool means(const struct sstrace_field *field, enum sstrace_meaning meaning) {
@@ -79,11 +89,14 @@ static bool means(const struct sstrace_field *field, enum sstrace_meaning meanin
         [SSTRACE_MEANS_LOAD] = load_names,
         [SSTRACE_MEANS_IDLE] = idle_names,
         [SSTRACE_MEANS_SERIES] = series_names,
+        [SSTRACE_MEANS_PERCENT] = percent_names,
     };
+    if (meaning == SSTRACE_MEANS_UNIT_OF_TIME)
+        return means_unit_of_time(field);
     struct plain_name plain = make_plain(field);
     for (const char *const *name = names[meaning]; *name; name++) {
         const char *ending = behind(plain.text, *name);
-        if (ending && (!*ending || find_ending(ending, meaning == SSTRACE_MEANS_TIME)))
+        if (ending && (!*ending || is_ending(ending, meaning == SSTRACE_MEANS_TIME)))
             return true;
     }
     return false;
@@ -288,7 +301,7 @@ enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, si
     if (memchr(field.text, '%', field.length))
         return SSTRACE_UNIT_PERCENT;
     for (size_t i = 0; i < ENDINGS; i++) {
-        if (!endings[i].of_time && has_word(&field, endings[i].name))
+        if (has_word(&field, endings[i].name))
             return endings[i].unit;
     }
     return SSTRACE_UNIT_DEFAULT;
@@ -300,10 +313,10 @@ int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t 
         return 0;
     struct plain_name plain = make_plain(&field);
     for (const char *const *name = time_names; *name; name++) {
-        const char *text = behind(plain.text, *name);
-        const struct ending *ending = text ? find_ending(text, true) : NULL;
-        if (ending)
-            return ending->ns;
+        const char *ending = behind(plain.text, *name);
+        int64_t unit = ending ? sstrace_stamp_unit(ending) : 0;
+        if (unit)
+            return unit;
     }
-    return 0;
+    return sstrace_stamp_unit(last_word(&field).text);
 }

@@ -22,6 +22,10 @@ enum sstrace_meaning {
     SSTRACE_MEANS_LOAD,
     SSTRACE_MEANS_IDLE,
     SSTRACE_MEANS_SERIES,
+
+    /* Names that only count if no column has a clearer one. */
+    SSTRACE_MEANS_UNIT_OF_TIME,
+    SSTRACE_MEANS_PERCENT,
 };
 
 struct sstrace_guess {
@@ -65,7 +69,7 @@ SS_NONNULL()
 int sstrace_heading_ask(
     const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);
 
-/* Returns the unit that the name of a column implies. */
+/* Return the unit that the name of a column implies; the default unit or 0 if it implies none. */
 SS_NONNULL()
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number);
 SS_NONNULL()

@@ -51,6 +51,8 @@ static int choose_time(struct csv *csv) {
     if (wanted)
         return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->time_number);
     csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_TIME).number;
+    if (!csv->time_number)
+        csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_UNIT_OF_TIME).number;
     if (csv->time_number || csv->options->every)
         return 0;
     if (csv->heading.count != 2)
@@ -72,6 +74,8 @@ static bool is_number_of_cpu(struct csv *csv, size_t number) {
 static int guess_load(struct csv *csv) {
     struct sstrace_guess load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_LOAD);
     struct sstrace_guess idle = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_IDLE);
+    if (load.matches == 0 && idle.matches == 0)
+        load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_PERCENT);
     bool unclear = load.matches == 1 && idle.matches > 0 && is_number_of_cpu(csv, load.number);
     if (load.matches == 1 && !unclear) {
         csv->load_number = load.number;
@@ -118,7 +122,8 @@ static int choose_units(struct csv *csv) {
     csv->time_unit = time_unit ? sstrace_stamp_unit(time_unit)
                                : sstrace_heading_time_unit(&csv->heading, csv->time_number);
     if (time_unit && !csv->time_unit)
-        return ss_error_fail(csv->input->error, "'%s' is not a unit of time: write s, ms, us or ns",
+        return ss_error_fail(csv->input->error,
+            "'%s' is not a unit of time: use s, ms, us, ns, min or h",
             ss_words_show(time_unit).text);
     enum sstrace_unit unit = sstrace_heading_unit(&csv->heading, csv->load_number);
     csv->unit_is_known = unit != SSTRACE_UNIT_DEFAULT || csv->options->unit != SSTRACE_UNIT_DEFAULT;

@@ -35,12 +35,16 @@ static bool take_digits(struct rest *rest, int min, int max, int *value) {
 
 int64_t sstrace_stamp_unit(const char *name) {
     static const struct {
-        const char *name;
+        const char *names[3];
         int64_t ns;
-    } units[] = {{"s", SECOND}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(units[i].name, name) == 0)
-            return units[i].ns;
+    } units[] = {{{"s", "sec", "second"}, SECOND}, {{"ms", "msec", "millisecond"}, 1000000},
+        {{"us", "usec", "microsecond"}, 1000}, {{"ns", "nsec", "nanosecond"}, 1},
+        {{"min", "mins", "minute"}, 60 * SECOND}, {{"h", "hr", "hour"}, HOUR}};
+    for (size_t i = 0; i < 3 * sizeof units / sizeof *units; i++) {
+        const char *unit = units[i / 3].names[i % 3], *rest = name + strlen(unit);
+        if (strncmp(name, unit, strlen(unit)) == 0 &&
+            (!*rest || (i % 3 > 0 && strcmp(rest, "s") == 0)))
+            return units[i / 3].ns;
     }
     return 0;
 }
@@ -90,13 +94,6 @@ static bool take_exponent(struct rest *rest, int *exponent) {
     return true;
 }
 
-static int unit_exponent(int64_t unit) {
-    int exponent = 0;
-    for (; unit >= 10; unit /= 10)
-        exponent++;
-    return exponent;
-}
-
 /* Parses whole seconds, as in most files: the fast path. */
 static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
     int64_t value = 0;
@@ -123,8 +120,9 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
     const char *end = rest.at;
     if (digits == 0 || whole > 4096 || !take_exponent(&rest, &exponent) || rest.at != rest.end)
         return false;
-    exponent += (int)whole - 1 + unit_exponent(unit);
-    if (!sum_digits(begin, end, exponent, ns))
+    for (exponent += (int)whole - 1; unit % 10 == 0; unit /= 10)
+        exponent++;
+    if (!sum_digits(begin, end, exponent, ns) || __builtin_mul_overflow(*ns, unit, ns))
         return false;
     if (negative)
         *ns = -*ns;

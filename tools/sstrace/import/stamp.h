@@ -28,11 +28,13 @@ struct sstrace_clock {
     int64_t before; /* previous time, ns since that midnight */
 };
 
-/* Returns the length of the unit s, ms, us or ns in ns; 0 if unknown. */
+/* Returns the length of the unit s, ms, us, ns, min or h, or of its English name, in ns; 0 if
+ * unknown. */
 SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
-/* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns. */
+/* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns, or 36 ns
+ * for hours. */
 SS_READS(1, 2)
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns);
 
