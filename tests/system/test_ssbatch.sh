@@ -773,6 +773,24 @@ disturbed_runs_are_reported_and_repeated() {
     says err "--retry-disturbed requires a limit for other processes"
 }
 
+runs_wait_until_the_machine_is_quiet() {
+    local pid
+    begin
+    start_burners
+    echo "run a takes 1s
+        main -- sh -c 'echo x >>tries; sleep 0.5'" >plan
+    ssbatch --quiet-below 1% study plan 2>err &
+    pid=$!
+    await grep -qs 'waiting until other processes' err
+    kill "$pid"
+    wait "$pid" && fail "the signal had no effect"
+    [ ! -e tries ] || fail "the run did not wait"
+    expect 0 ssbatch --quiet-below 100% --others 1% --retries 2 study plan
+    kill "${burners[@]}"
+    is tries "$(printf 'x\nx\nx')"
+    says study/a/run.json '"waited": 0'
+}
+
 a_failed_repetition_does_not_replace_a_result() {
     begin
     start_burners
@@ -1154,6 +1172,7 @@ run_case many_missing_programs_fail_by_themselves
 run_case signal_during_the_last_after_ends_the_call
 run_case missing_folder_of_the_call_is_named
 run_case disturbed_runs_are_reported_and_repeated
+run_case runs_wait_until_the_machine_is_quiet
 run_case a_failed_repetition_does_not_replace_a_result
 run_case a_run_is_not_disturbed_by_its_own_cpu_time
 run_case runs_are_not_disturbed_by_the_cpu_time_of_the_study

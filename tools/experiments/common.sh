@@ -44,6 +44,7 @@ take_options() {
     while [ $# -gt 0 ]; do
         word=$1
         shift
+        [ "$word" != -o ] || word=--output
         case $word in
         --help | -h) usage; exit ;;
         --version) print_version; exit ;;

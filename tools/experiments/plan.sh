@@ -15,7 +15,7 @@ shorter=''          # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
 output='' on='' instances='' rounds='' workloads='' default_workloads='' catalogue='' list_workloads='' name=''
 iteration='' repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
-published='' plan='' energy='' energy_root=/ energy_scope='' others=10% ram=/dev/shm
+published='' plan='' energy='' energy_root=/ energy_scope='' others=10% quiet_below='' retries='' own='' ram=/dev/shm
 usable=() # methods that are available here
 
 # Set by single experiments; here, so that they are not variables of the caller.
@@ -26,12 +26,13 @@ idle_states=''           # yes to record idle states even without --energy
 deviation=''             # --deviation of ssreport
 
 # These options for take_options: flags, and options with a value.
+study_names="output bin ram others quiet-below retries" # of all studies
 common_flags="dry-run quick repeat go-on list-workloads counters published"
-common_names="output bin ram instances rounds workloads workload catalogue+ name iteration memory energy
- energy-root others"
+common_names="$study_names instances rounds workloads workload catalogue+ name iteration memory energy energy-root"
 on_usage() {
     cat <<END
   --on LIST           run on these CPUs and measure their load, such as 0-3,8; default: all
+  --own               the load is that of the instances alone (-f own), whatever else runs
   --instances N       number of instances; default: the number of these CPUs
 END
 }
@@ -52,12 +53,13 @@ common_usage() {
   --energy-root DIR   look for /sys below this folder; default /
   --counters          record counters of CPUs and kernel for the instances once a second: instructions, cache
                       misses and so on, see showstopper(1)
-  --output DIR        folder for all results; default $output
+  -o, --output DIR    folder for all results; default $output
   --ram DIR           folder on a RAM disk, for temporary data of runs; default /dev/shm. TMPDIR is a new folder in
                       it, and {scratch} in the command a folder in TMPDIR for each instance
   --go-on             continue after a run that failed; without it, a run that fails ends the study
   --others LOAD       warn if other processes use more of the machine, before the study or during a run;
                       default $others
+$(quiet_usage)
   --bin DIR           folder of the programs; default: the build of this tree, otherwise PATH
   --dry-run           print the runs and their durations, and start nothing
   -h, --help          print this help
@@ -75,6 +77,15 @@ published_usage() {
     cat <<END
   --published         use the workloads, methods, loads and times of the published evaluation, and one instance per
                       CPU; README.md has the values
+END
+}
+
+quiet_usage() {
+    cat <<END
+  --quiet-below LOAD  before each run, wait until other processes use at most this much of the machine; a run in
+                      which they use more than --others is tried again, up to --retries times
+  --retries N         try a run that fails again, up to N times, or with --quiet-below one that was
+                      disturbed, at least once; default 0
 END
 }
 
@@ -115,13 +126,16 @@ take_published() {
     done <"$here/published/settings.txt"
 }
 
-# find_programs: finds the programs, and resolves the CPUs of --on.
+# find_programs: finds the programs, checks the options for ssbatch, and resolves the CPUs of --on.
 find_programs() {
     local program
     extend_path "$bin"
     for program in showstopper ssbatch; do
         command -v "$program" >/dev/null || fail "$program not found: build it, or use --bin"
     done
+    [ -z "$others" ] || check load others
+    [ -z "$quiet_below" ] || check load quiet_below
+    [ -z "$retries" ] || check whole retries
     cpus=$(count_cpus)
     pinning=()
     if [ -n "$on" ]; then
@@ -160,7 +174,7 @@ check_workloads() {
     : "${workloads:=$default_workloads}"
     check_command
     check_names workloads "$workloads"
-    method_options=(${counters:+--counters} ${cdc_dithering:+--cdc-dithering "$cdc_dithering"}
+    method_options=(${counters:+--counters} ${own:+--feedback "-f own"} ${cdc_dithering:+--cdc-dithering "$cdc_dithering"}
         ${pi_control:+--pi-control "$pi_control"})
 }
 
@@ -463,7 +477,8 @@ batch() {
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM "${words[@]}")
     set -m
     "${words[@]}" ${ram:+--ram-folder "$ram"} --others "$others%" ${go_on:+--go-on} \
-        ${shuffle:+--shuffle "$shuffle"} "$@" &
+        ${shuffle:+--shuffle "$shuffle"} ${quiet_below:+--quiet-below "$quiet_below%"} ${retries:+--retries "$retries"} \
+        "$@" &
     pid=$!
     set +m
     trap 'caught=INT; kill -INT "$pid" 2>/dev/null || true' INT
@@ -509,11 +524,11 @@ fail_incomplete() {
 # look_at_machine: warns if other processes use much of the machine.
 look_at_machine() {
     local load
-    [ "$others" != 100 ] && command -v ssload >/dev/null || return 0
+    [ "$others" != 100 ] && [ -z "$quiet_below" ] && command -v ssload >/dev/null || return 0
     { read -r load && IFS=, read -r _ _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
     [ "$(compute "100 * $load > $others")" = 0 ] ||
         say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show" \
-            "it. To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
+            "it. --quiet-below $others% waits until it is quiet; --others 100% turns this warning off"
 }
 
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits unless there

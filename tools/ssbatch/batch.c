@@ -18,6 +18,7 @@
 #include "merge.h"
 #include "order.h"
 #include "progress.h"
+#include "quiet.h"
 #include "values.h"
 
 /* Polling interval in milliseconds for the end of another call's clean-up. */
@@ -314,12 +315,37 @@ static void report_attempt(
         say_left(batch, run->name, attempt->left);
 }
 
+struct announcer {
+    struct batch *batch;
+    const char *name;
+};
+
+static void announce(void *context, const char *text) {
+    const struct announcer *announcer = context;
+    say(announcer->batch, announcer->name, text);
+}
+
+/* Waits for --quiet-below. Returns the signal that interrupted it, or 0. */
+static int await_quiet(struct batch *batch, const struct ssbatch_run *run, double *waited) {
+    double below = batch->options->quiet_below / 100;
+    struct announcer announcer = {batch, run->name};
+    const struct ssbatch_quiet quiet = {below, announce, &announcer};
+    if (isnan(below) || run->reason)
+        return 0;
+    return ssbatch_quiet_await(&quiet, &batch->spawner, batch->carrier.outer, waited);
+}
+
 static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     struct ssbatch_attempt *attempt, struct ss_error *error) {
     uint64_t number = 0;
     bool is_done = false;
+    attempt->waited = isnan(batch->options->quiet_below) ? (double)NAN : 0;
     do {
         number++;
+        attempt->status = SSBATCH_TO_COME;
+        attempt->signal = await_quiet(batch, run, &attempt->waited);
+        if (attempt->signal)
+            return 0;
         if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
             return -1;
         is_done |= attempt->status == SSBATCH_DONE;
@@ -510,6 +536,8 @@ static int open_call(struct batch *batch, struct ss_error *error) {
     if (ssbatch_crew_open(&batch->crew, error) < 0)
         return -1;
     batch->spawner = ssbatch_crew_spawner(&batch->crew);
+    if (!isnan(batch->options->quiet_below) && batch->spawner.cpus <= 0)
+        return ss_error_fail(error, "--quiet-below: the load of this machine cannot be read");
     return 0;
 }
 

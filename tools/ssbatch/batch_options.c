@@ -47,6 +47,9 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"retry-disturbed", AT(retries_disturbed),
         .help = "also repeat a run, up to --retries times (at least once), in which other processes "
                 "used more than --others"}},
+    {0, "PERCENT", {"quiet-below", SS_OPTION_PERCENT, AT(quiet_below), .min = "0.1", .max = "100",
+        .help = "before each attempt, wait until other processes use at most this much of the machine; "
+                "includes --retry-disturbed, with --others of the same if it is not given"}},
     {0, NULL, {"go-on", AT(go_on), .help = "continue with the next run after one has failed"}},
     {0, "SEED", {"shuffle", SS_OPTION_COUNT, .help = "shuffle the runs; if they have a column `round`, only within each round"}, .take = take_seed},
     {0, NULL, {"dry-run", AT(dry_run),
@@ -109,6 +112,7 @@ static int refuse_ignored(const struct ssbatch_options *options, struct ss_error
         {"ram", options->in_memory},
         {"ram-folder", options->memory != NULL},
         {"others", !isnan(options->others)},
+        {"quiet-below", !isnan(options->quiet_below)},
         {"joblog", options->joblog != NULL},
     };
     for (size_t i = 0; action && i < sizeof ignored / sizeof *ignored; i++) {
@@ -157,8 +161,15 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
 }
 
 int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct ss_error *error) {
-    *options = (struct ssbatch_options){.others = NAN};
+    *options = (struct ssbatch_options){.others = NAN, .quiet_below = NAN};
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
-    return options->help || options->version ? 0 : check(options, error);
+    if (!options->help && !options->version && check(options, error) < 0)
+        return -1;
+    if (isnan(options->quiet_below))
+        return 0;
+    options->retries_disturbed = true;
+    if (isnan(options->others))
+        options->others = options->quiet_below;
+    return 0;
 }

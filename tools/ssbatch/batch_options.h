@@ -12,8 +12,9 @@ struct ssbatch_options {
     const char *joblog;
     uint64_t retries;
     uint64_t seed;
-    double others; /* in percent; NaN: no warning */
-    int shuffles;  /* --shuffle was given */
+    double others;      /* in percent; NaN: no warning */
+    double quiet_below; /* in percent; NaN: runs do not wait */
+    int shuffles;       /* --shuffle was given */
     int go_on;
     int retries_disturbed;
     int in_memory;

@@ -13,6 +13,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "merge.h"
+#include "quiet.h"
 #include "verdict.h"
 
 /* A run while it is carried out. */
@@ -251,44 +252,16 @@ static int forget(
                : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
 }
 
-/* CPU time used so far. */
-struct use {
-    ss_time machine; /* by all processes of the machine; SS_TIME_NEVER: unknown */
-    ss_time own;     /* by the commands of the run and of the study */
-};
-
-static struct use read_use(const struct carried *carried) {
-    const struct ssbatch_carrier *carrier = carried->carrier;
-    struct use use = {.own = ssbatch_stage_cpu_time(&carried->stage)};
-    if (carrier->outer)
-        use.own += ssbatch_stage_cpu_time(carrier->outer);
-    use.machine = carrier->spawner->machine_time(carrier->spawner->context);
-    return use;
-}
-
-/* Returns the CPU time of other processes as a fraction of the machine's; NaN if unknown. */
-static double share_of_others(const struct carried *carried, struct use before, ss_time elapsed) {
-    const struct ssbatch_spawner *spawner = carried->carrier->spawner;
-    struct use after = read_use(carried);
-    if (before.machine == SS_TIME_NEVER || after.machine == SS_TIME_NEVER || elapsed == 0 ||
-        spawner->cpus <= 0)
-        return NAN;
-    double used = (double)ss_time_since(after.machine, before.machine);
-    double own = (double)ss_time_since(after.own, before.own);
-    return fmin(fmax((used - own) / ((double)elapsed * spawner->cpus), 0), 1);
-}
-
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
     struct ssbatch_stage *stage = &carried->stage;
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
-    struct use before = read_use(carried);
-    ss_time begin = spawner->now(spawner->context);
+    struct ssbatch_use before = ssbatch_use_read(spawner, stage);
     attempt->begin = spawner->wallclock(spawner->context);
     ssbatch_stage_run(stage);
     ssbatch_stage_end(stage);
-    ss_time elapsed = ss_time_since(spawner->now(spawner->context), begin);
-    attempt->others = share_of_others(carried, before, elapsed);
-    attempt->seconds = ss_time_seconds(elapsed);
+    struct ssbatch_use after = ssbatch_use_read(spawner, stage);
+    attempt->others = ssbatch_use_by_others(spawner, &before, &after);
+    attempt->seconds = ss_time_seconds(ss_time_since(after.at, before.at));
     attempt->signal = stage->signal;
     const struct ssbatch_act *failed = failed_main(stage);
     attempt->exit_status = failed ? failed->status : 0;
@@ -338,6 +311,7 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .end = attempt->begin ? carrier->spawner->wallclock(carrier->spawner->context) : 0,
         .seconds = attempt->seconds,
         .others = attempt->others,
+        .waited = attempt->waited,
         .attempts = number,
     };
     if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
@@ -407,7 +381,7 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
 int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct ssbatch_holder holder;
-    *attempt = (struct ssbatch_attempt){.others = NAN};
+    *attempt = (struct ssbatch_attempt){.others = NAN, .waited = attempt->waited};
     int lock = ssbatch_study_lock_run(carrier->study, run->name, &holder, error);
     if (lock == SSBATCH_HELD) {
         snprintf(attempt->reason, sizeof attempt->reason,

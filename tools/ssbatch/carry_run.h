@@ -34,6 +34,7 @@ struct ssbatch_attempt {
     double seconds;
     int64_t begin;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
+    double waited; /* set by the caller: seconds until the machine was quiet; NaN: did not wait */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "quiet.h"
 #include "replace.h"
 #include "stage.h"
 #include "unit.h"
@@ -33,7 +34,8 @@ struct command {
 
 static struct {
     ss_time now;
-    ss_time signal_at; /* 0: no signal */
+    ss_time signal_at;  /* 0: no signal */
+    ss_time busy_until; /* when other processes no longer use one of the two CPUs; 0: unknown */
     const struct script *scripts;
     struct command commands[COMMANDS];
     int count;
@@ -147,7 +149,9 @@ static ss_time cpu_time(void *context, int number) {
 
 static ss_time machine_time(void *context) {
     (void)context;
-    return SS_TIME_NEVER;
+    if (world.busy_until == 0)
+        return SS_TIME_NEVER;
+    return world.now < world.busy_until ? world.now : world.busy_until;
 }
 
 static struct ssbatch_spawner spawner = {
@@ -161,6 +165,7 @@ static struct ssbatch_spawner spawner = {
     .wallclock = wallclock,
     .cpu_time = cpu_time,
     .machine_time = machine_time,
+    .cpus = 2,
 };
 
 static char scratch[64];
@@ -653,6 +658,39 @@ static void the_journal_has_the_afters_with_placeholders_replaced(void **state) 
     close_stage();
 }
 
+static void count_announcement(void *context, const char *text) {
+    unsigned *count = context;
+    assert_non_null(strstr(text, *count == 0 ? "now 50 %" : "quiet after 30 s"));
+    ++*count;
+}
+
+static void run_waits_until_the_machine_is_quiet(void **state) {
+    struct ss_error error = {0};
+    unsigned said = 0;
+    double waited = 0;
+    const struct ssbatch_quiet quiet = {0.03, count_announcement, &said};
+    (void)state;
+    read_plan("run a takes 1s\nmain -- work\n");
+    assert_int_equal(open_stage(usual, &error), 0);
+    world.busy_until = world.now + 30 * SS_SECOND;
+    assert_int_equal(ssbatch_quiet_await(&quiet, &spawner, NULL, &waited), 0);
+    assert_int_equal(world.now, world.busy_until + SS_SECOND);
+    assert_near(waited, 30, 1e-9);
+    assert_int_equal(said, 2);
+
+    /* A quiet machine is announced to nobody; a signal ends the wait. */
+    assert_int_equal(ssbatch_quiet_await(&quiet, &spawner, NULL, &waited), 0);
+    assert_near(waited, 30, 1e-9);
+    assert_int_equal(said, 2);
+    world.busy_until = world.now + 30 * SS_SECOND;
+    world.signal_at = world.now + 5 * SS_SECOND;
+    said = 0;
+    assert_int_equal(ssbatch_quiet_await(&quiet, &spawner, NULL, &waited), 15);
+    assert_int_equal(world.now, world.signal_at);
+    assert_int_equal(said, 1);
+    close_stage();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(lines_of_a_run_are_carried_out_in_order, make_scratch, remove_scratch),
@@ -691,4 +729,5 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_value_is_computed_only_once, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(values_that_are_not_found_yet_are_refused, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_value_without_matching_output_fails, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(run_waits_until_the_machine_is_quiet, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_journal_has_the_afters_with_placeholders_replaced, make_scratch, remove_scratch))

@@ -99,6 +99,7 @@ char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct
     ss_json_number(&json, "seconds", done->seconds);
     ss_json_number(&json, "attempts", (double)done->attempts);
     ss_json_number(&json, "others", done->others);
+    ss_json_number(&json, "waited", done->waited);
     ss_json_text(&json, "host", study->host);
     ss_json_text(&json, "version", ss_version());
     ss_json_text(&json, "identity", done->identity);

@@ -39,6 +39,7 @@ struct ssbatch_done {
     int64_t begin, end; /* nanoseconds since 1970 */
     double seconds;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
+    double waited; /* seconds until the machine was quiet, of all attempts; NaN: did not wait */
     uint64_t attempts; /* number of attempts in this call */
 };
 
