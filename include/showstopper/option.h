@@ -13,8 +13,8 @@
  * choice) or 0 (a count). The type determines the field at `offset` in the configuration:
  *
  *   SS_OPTION_TIME    ss_time       20s, 107m (milliseconds), 1/3s, 2M (minutes)
- *   SS_OPTION_LOAD    double        0.6, 6/10, 60%: from 0 to 1; in a trace module also
- *                                   0.5cpu, a number of CPUs
+ *   SS_OPTION_LOAD    double        0.6, 6/10, 60% or, from 2 to 100, 60: from 0 to 1; in a
+ *                                   trace module also 0.5cpu, a number of CPUs
  *   SS_OPTION_COUNT   uint64_t      a whole number
  *   SS_OPTION_NUMBER  double        a decimal or a fraction
  *   SS_OPTION_CHOICE  int           the position of the word in `choices`

@@ -203,13 +203,17 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
         ss_words_show(rest).text, UNITS_LISTED);
 }
 
-/* Reads a time into `*value` and the name of its unit into `*name`. */
+/*
+ * Reads a time into `*value` and the name of its unit into `*name`. Unless it may be in
+ * `milliseconds`, a number without a unit is in seconds.
+ */
 static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
     struct ss_error *error) {
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
-    const struct unit *unit = reading == READ_WELL ? find_unit(at) : NULL;
+    const struct unit *unit =
+        reading == READ_WELL ? find_unit(*at || milliseconds ? at : "s") : NULL;
     *name = at;
     if (reading == READ_WELL && !*at && is_zero(number.over)) {
         *value = 0;
@@ -232,11 +236,14 @@ int ss_units_time(const char *text, ss_time *value, struct ss_error *error) {
     return read_time(text, true, value, &unit, error);
 }
 
+/* Options whose shortest sensible time is below this are often given in milliseconds. */
+#define SHORTEST_IN_SECONDS (100 * SS_MILLISECOND)
+
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     struct ss_units_doubt *doubt, struct ss_error *error) {
     const char *unit;
     doubt->text[0] = '\0';
-    if (read_time(text, sensible == 0, value, &unit, error) < 0)
+    if (read_time(text, sensible < SHORTEST_IN_SECONDS, value, &unit, error) < 0)
         return -1;
     if (*value == 0 || *value >= sensible || strcmp(unit, "m") != 0)
         return 0;
@@ -293,6 +300,18 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
             shown.text);
     return ss_error_fail(
         error, "'%s' is not a load: it must be between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
+}
+
+int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    if (read_number(&at, &number) != READ_WELL || *at ||
+        ss_wide_compare(number.over, ss_wide_times(number.under, 2)) < 0 ||
+        ss_wide_compare(number.over, ss_wide_times(number.under, 100)) > 0)
+        return ss_units_load(text, cpus, value, error);
+    number.under = ss_wide_times(number.under, 100);
+    *value = divide(&number);
+    return 0;
 }
 
 int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,

@@ -25,8 +25,8 @@ struct ss_units_doubt {
 
 /*
  * Parses a time that makes no sense below `sensible`: a shorter one in `m` was most likely meant in
- * minutes. Accepts it, with a warning in `doubt`. Unless `sensible` is 0, error messages do not
- * suggest milliseconds.
+ * minutes. Accepts it, with a warning in `doubt`. If `sensible` is at least 100 ms, a number
+ * without a unit is in seconds.
  */
 SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
@@ -38,6 +38,13 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
  */
 SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
+
+/*
+ * Parses a load as ss_units_load() does, and a number from 2 to 100 without a unit as percent. Not
+ * for lists and files, whose other numbers may be below 2.
+ */
+SS_NONNULL(1, 3)
+int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error);
 
 /* Parses exactly `count` loads separated by `separator`: "95%:5%:5%". */
 SS_NONNULL(1, 4)

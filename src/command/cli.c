@@ -51,7 +51,7 @@ static const struct ss_argument rows[] = {
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),
         .help = "each line of output that matches ends one iteration; the first group, if any, "
                 "is its time in milliseconds"}, .may_be_empty = true},
-    {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
+    {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write each instance's output to DIR/NN.out and DIR/NN.err"}},
     {0, NULL, {"tty", AT(tty),
         .help = "give each instance a pseudo-terminal as standard output, so that programs which "

@@ -21,7 +21,8 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
     if (!board)
         return -1;
-    if (strcmp(load, "trace") != 0 && ss_units_load(load, board->load_cpus, &value, error) < 0) {
+    if (strcmp(load, "trace") != 0 &&
+        ss_units_load_option(load, board->load_cpus, &value, error) < 0) {
         ss_board_close(board);
         return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }

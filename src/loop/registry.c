@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/suggest.h"
+#include "base/units.h"
 #include "loop/module_source.h"
 #include "options/option.h"
 #include "platform/platform.h"
@@ -31,14 +32,17 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         return -1;
     char what[32];
     snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
+    struct ss_units_doubt doubt;
+    ss_time time;
     struct ss_suggest_names known = {
         .what = what,
         .names = (const char *const *)names,
         .count = count,
-        .hint = count > 0
-                    ? NULL
-                    : "no such module was found: is the installation of Showstopper complete?",
     };
+    if (count == 0)
+        known.hint = "no such module was found: is the installation of Showstopper complete?";
+    else if (ss_units_time_sensible(name, SS_SECOND, &time, &doubt, NULL) == 0)
+        known.hint = "this is a time; --duration sets the length of a run";
     ss_suggest_refuse(&known, name, error);
     for (size_t i = 0; i < count; i++)
         free(names[i]);

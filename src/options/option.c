@@ -113,7 +113,8 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
         return 0;
     }
     default: {
-        int status = row->type == SS_OPTION_LOAD ? ss_units_load(text, quantity->cpus, value, error)
+        int status = row->type == SS_OPTION_LOAD
+                         ? ss_units_load_option(text, quantity->cpus, value, error)
                      : row->type == SS_OPTION_PERCENT ? ss_units_percent(text, value, error)
                                                       : ss_units_number(text, value, error);
         if (status == 0 && place)

@@ -37,7 +37,7 @@ static int parse_setting(
         throttle->setting = 0;
         return 0;
     }
-    if (ss_units_load(text, 0, &throttle->setting, error) < 0)
+    if (ss_units_load_option(text, 0, &throttle->setting, error) < 0)
         return -1;
     return throttle->setting >= 0.01
                ? 0

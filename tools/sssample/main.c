@@ -47,7 +47,7 @@ static int take_word(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to this file"}},
+    {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to this file"}},
     {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "for `energy`: look for /sys below this folder"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "for `idle`: look for /sys below this folder"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},

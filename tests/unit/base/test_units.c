@@ -123,9 +123,11 @@ static int read_long_time(const char *text, ss_time *value, struct ss_error *err
     return ss_units_time_sensible(text, SS_SECOND, value, &doubt, error);
 }
 
-static void milliseconds_are_not_suggested_for_long_times(void **state) {
+static void long_times_without_a_unit_are_seconds(void **state) {
     (void)state;
-    assert_refused_time(read_long_time, "20", "'20' has no unit: write 20s or 20M (minutes)");
+    ss_time time;
+    assert_int_equal(read_long_time("20", &time, NULL), 0);
+    assert_that(time, ==, 20 * SS_SECOND);
     assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
 }
 
@@ -224,6 +226,21 @@ static void loads_are_fractions_decimals_or_percentages(void **state) {
     assert_double(read_part, "33.3%", 0.333);
     assert_double(read_part, "200/3%", 2.0 / 3);
     assert_double(read_part, "1/3", 1.0 / 3);
+}
+
+static int read_option(const char *text, double *value, struct ss_error *error) {
+    return ss_units_load_option(text, 0, value, error);
+}
+
+static void loads_of_options_may_be_bare_percentages(void **state) {
+    (void)state;
+    assert_double(read_option, "37", 0.37);
+    assert_double(read_option, "2", 0.02);
+    assert_double(read_option, "100", 1);
+    assert_double(read_option, "1", 1);
+    assert_double(read_option, "0.37", 0.37);
+    assert_refused_double(read_option, "1.5", "'1.5' is not a load");
+    assert_refused_double(read_option, "101", "'101' is not a load");
 }
 
 static void loads_out_of_range_are_refused(void **state) {
@@ -473,7 +490,7 @@ UNIT_MAIN(
     cmocka_unit_test(every_time_unit_has_the_right_length),
     cmocka_unit_test(time_units_may_be_words),
     cmocka_unit_test(milliseconds_that_look_like_minutes_cause_a_warning),
-    cmocka_unit_test(milliseconds_are_not_suggested_for_long_times),
+    cmocka_unit_test(long_times_without_a_unit_are_seconds),
     cmocka_unit_test(zero_needs_no_time_unit),
     cmocka_unit_test(decimal_times_are_exact),
     cmocka_unit_test(decimal_times_round_to_the_nearest_nanosecond),
@@ -482,6 +499,7 @@ UNIT_MAIN(
     cmocka_unit_test(invalid_times_are_refused),
     cmocka_unit_test(excessive_times_are_refused),
     cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
+    cmocka_unit_test(loads_of_options_may_be_bare_percentages),
     cmocka_unit_test(loads_out_of_range_are_refused),
     cmocka_unit_test(loads_may_be_given_in_cpus),
     cmocka_unit_test(counts_are_whole_numbers),

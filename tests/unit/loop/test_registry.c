@@ -106,6 +106,7 @@ static void unknown_module_gets_a_suggestion_and_the_list(void **state) {
         "unknown space module 'evn': did you mean 'even'? Available: "
         "even, null, uneven");
     /* A module of another kind is not found. */
+    refuse(SS_KIND_DITHERING, "20s", "unknown dithering module '20s': this is a time; --duration ");
     refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
     refuse(SS_KIND_TRACE, "", "unknown trace module ''");
     refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");

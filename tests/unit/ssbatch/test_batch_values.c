@@ -60,7 +60,7 @@ static void loads_are_printed_in_percent(void **state) {
     assert_becomes("load", "1/3", "33.3333333333333");
     assert_becomes("load", "0.29", "29"); /* 28.999999999999996 in binary */
     assert_becomes("load", "12.345%", "12.345");
-    assert_becomes("load", "99.50", "99.50");
+    assert_becomes("load", "99.50", "99.5");
     assert_becomes("loads", "25%,1/2,0.75,100", "25,50,75,100");
     assert_refused("loads", "50,0", "--name: '0' is not a load above 0");
     assert_refused("load", "150%", "--name: '150%' is not a load: it must be between 0 and 100%");

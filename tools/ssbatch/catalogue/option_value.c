@@ -111,46 +111,23 @@ static int print_round(FILE *stream, const struct ssbatch_option_value *value, c
     return 0;
 }
 
-/*
- * Returns whether the text is a number from 2 to 100 without a percent sign, which is a load in
- * percent.
- */
-static bool is_bare_percent(const char *text) {
-    double number = is_decimal(text) && *text != '0' ? strtod(text, NULL) : 0;
-    return number >= 2 && (number < 100 || strcmp(text, "100") == 0);
-}
-
 static int read_percent(const char *text, double *percent, struct ss_error *error) {
     struct ss_cpus cpus;
-    if (is_bare_percent(text)) {
-        *percent = strtod(text, NULL);
-        return 0;
-    }
     ss_platform_affinity(&cpus);
-    if (ss_units_load(text, ss_cpus_count(&cpus), percent, error) < 0)
+    if (ss_units_load_option(text, ss_cpus_count(&cpus), percent, error) < 0)
         return -1;
     *percent *= 100;
     return 0;
 }
 
-/*
- * Writes a load in percent; with `as_written`, keeps the text if it is in percent. 15 digits are as
- * many as decimals keep exactly: targets of 1/3 are not rounded.
- */
-static void put_percent(FILE *stream, const char *text, double percent, bool as_written) {
-    if (as_written || is_bare_percent(text))
-        put_decimal(stream, text);
-    else
-        fprintf(stream, "%.15g", percent);
-}
-
+/* Writes a load in percent. 15 digits are as many as decimals keep exactly: 1/3 is not rounded. */
 static int print_load(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     double percent;
     (void)value;
     if (read_percent(text, &percent, error) < 0)
         return -1;
-    put_percent(stream, text, percent, false);
+    fprintf(stream, "%.15g", percent);
     return 0;
 }
 
@@ -310,7 +287,7 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
             "'%s' is not HIGH:LOW:STEP: write three loads, as in "
             "95%%:5%%:5%%",
             ss_words_show(text).text);
-    bool bare = is_bare_percent(parts[0]) && !text[strspn(text, "0123456789:")];
+    bool bare = strtod(parts[0], NULL) >= 2 && !text[strspn(text, "0123456789:")];
     (void)value;
     for (int i = 0; i < 3; i++) {
         if (bare)
@@ -323,11 +300,8 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
             error, "'%s': levels must go down by a step above 0", ss_words_show(text).text);
     if (ss_stairs_set(&stairs, percents[0], percents[1], percents[2], error) < 0)
         return -1;
-    for (int i = 0; i < 3; i++) {
-        if (i > 0)
-            fputc(':', stream);
-        put_percent(stream, parts[i], percents[i], bare);
-    }
+    for (int i = 0; i < 3; i++)
+        fprintf(stream, "%s%.15g", i > 0 ? ":" : "", percents[i]);
     fprintf(stream, " %llu", (unsigned long long)ss_stairs_count(&stairs));
     return 0;
 }
