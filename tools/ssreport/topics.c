@@ -20,6 +20,7 @@
 #include "study_topic.h"
 #include "throughput_topic.h"
 #include "verdicts_topic.h"
+#include "worth.h"
 
 const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_findings_topic,
@@ -53,12 +54,29 @@ static const struct ssreport_topic *const asking[] = {
     &ssreport_runs_topic,
 };
 
+/* If all records are invalid, the finding about that is the answer. */
+static void qualify(struct ssreport_report *report) {
+    struct ssreport_headline *headline = &report->headline;
+    struct ssreport_worth worth = ssreport_worth_of(report);
+    const char *answer = ssreport_findings_answer(report);
+    if (ssreport_worth_is_nothing(&worth)) {
+        headline->finding = ssreport_findings_first(report, "verdicts", true);
+        *headline->answer = '\0';
+    } else if (answer) {
+        if (answer != headline->answer)
+            snprintf(headline->answer, sizeof headline->answer, "%s", answer);
+        ssreport_qualify(report, headline->answer, sizeof headline->answer);
+    }
+}
+
 static void ask(struct ssreport_report *report) {
     bool asked = false;
     for (size_t i = 0; i < sizeof asking / sizeof *asking && !asked; i++) {
         report->headline = (struct ssreport_headline){.finding = SSREPORT_NO_ROW};
         asked = asking[i]->ask(report, &report->headline);
     }
+    if (asked)
+        qualify(report);
 }
 
 /* Returns the n-th table of all topics; NULL after the last. */

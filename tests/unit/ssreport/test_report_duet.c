@@ -876,6 +876,32 @@ static void only_the_first_of_several_studies_is_answered(void **state) {
     end();
 }
 
+static void invalid_runs_decide_nothing(void **state) {
+    (void)state;
+    char text[DUET_TEXT];
+    struct ss_evidence evidence;
+    ss_evidence_clear(&evidence);
+    evidence.figures[SS_CHECK_OTHERS] = 61;
+    settings.fail_above = "1";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(0.9));
+    for (size_t i = 0; i < report.run_count; i++)
+        ssreport_verdict_reach(&report.runs[i].record.verdict, &evidence);
+    judge();
+    assert_says("All 104 records are invalid, the first because of load of other processes 61 % "
+                "(invalid above 10). Repeat them on a quiet machine");
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_UNDECIDED);
+    duet_study_free(&study);
+    evidence.figures[SS_CHECK_OTHERS] = 5;
+    ssreport_verdict_reach(&report.runs[0].record.verdict, &evidence);
+    judge();
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_FAILED);
+    duet_doubt(&study, text, sizeof text);
+    assert_string_equal(
+        text, "of 104 records 103 are invalid and 1 is disturbed by other processes");
+    end();
+}
+
 static void runs_of_one_study_have_one_number(void **state) {
     (void)state;
     folder_open();
@@ -903,6 +929,7 @@ static void runs_of_one_study_have_one_number(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(only_the_first_of_several_studies_is_answered),
+    cmocka_unit_test(invalid_runs_decide_nothing),
     cmocka_unit_test(runs_of_one_study_have_one_number),
     cmocka_unit_test(number_of_blocks_follows_from_the_first_ten),
     cmocka_unit_test(study_ends_after_the_planned_blocks),

@@ -95,6 +95,17 @@ static void answer_compares_the_load_of_all_nodes_with_their_targets(void **stat
     close_report(&report);
 }
 
+static void answer_counts_invalid_nodes(void **state) {
+    (void)state;
+    make_fleet(0, 5, 0.01);
+    for (size_t i = 0; i < 2; i++)
+        nodes[0][i].verdict.verdict.finding = SS_INVALID;
+    struct ssreport_report report = report_on(1);
+    assert_has_part(
+        ssreport_findings_answer(&report), "Of 5 records 2 are invalid. The load of 5 of 5 nodes");
+    close_report(&report);
+}
+
 static void starts_are_compared_in_milliseconds(void **state) {
     (void)state;
     static const struct {
@@ -265,6 +276,7 @@ static void page_counts_all_kinds_of_records(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(page_counts_all_kinds_of_records),
     cmocka_unit_test(answer_compares_the_load_of_all_nodes_with_their_targets),
+    cmocka_unit_test(answer_counts_invalid_nodes),
     cmocka_unit_test(starts_are_compared_in_milliseconds),
     cmocka_unit_test(unknown_starts_are_not_compared),
     cmocka_unit_test(answer_names_three_failures_and_counts_the_others),

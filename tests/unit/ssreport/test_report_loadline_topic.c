@@ -35,6 +35,22 @@ static void headline_asks_about_the_capacity(void **state) {
     close_report(&report);
 }
 
+static void answer_of_an_invalid_record_says_why(void **state) {
+    (void)state;
+    struct ss_evidence evidence;
+    climb(&ladder, overlap, 1);
+    ss_evidence_clear(&evidence);
+    evidence.figures[SS_CHECK_STEAL] = 30;
+    ssreport_verdict_reach(&ladder.run.record.verdict, &evidence);
+    struct ssreport_report report = report_on_ladder();
+    assert_text(&report, "loadline-answers", 0, "answer",
+        "The record is invalid because of steal 30 % (invalid above 5). Remove the cause and "
+        "repeat it.");
+    assert_text(&report, "loadline-answers", 0, "answer", ssreport_findings_answer(&report));
+    ssreport_verdict_free(&ladder.run.record.verdict);
+    close_report(&report);
+}
+
 /* Noise has opposite signs on both ways, so it does not change the mean. */
 static void answer_and_levels_are_in_tables(void **state) {
     (void)state;
@@ -196,6 +212,7 @@ static void report_without_load_lines_has_no_section(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(headline_asks_about_the_capacity),
+    cmocka_unit_test(answer_of_an_invalid_record_says_why),
     cmocka_unit_test(answer_and_levels_are_in_tables),
     cmocka_unit_test(series_without_a_line_has_only_an_answer),
     cmocka_unit_test(prediction_is_listed_with_its_shapes),

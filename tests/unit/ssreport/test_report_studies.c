@@ -420,6 +420,56 @@ static void repeated_runs_of_a_round_are_compared_with_the_first(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Writes a run with a target whose record and study say how much other processes used. */
+static void write_disturbed(
+    const char *name, const char *more, double record, double study, double load) {
+    char path[64], columns[200], text[300];
+    snprintf(columns, sizeof columns, "\"load\": \"%.0f\"%s", 100 * load, more);
+    write_run(name, columns, 30 + (int)(100 * load));
+    set_load(name, load);
+    snprintf(path, sizeof path, "%s/run.json", name);
+    snprintf(text, sizeof text, "\"status\": \"done\", \"others\": %g", study / 100);
+    folder_change(path, "\"status\": \"done\"", text);
+    snprintf(path, sizeof path, "%s/main/summary.json", name);
+    snprintf(text, sizeof text,
+        "{\"verdict\": {\"reasons\": \"?\", \"checks\": ["
+        "{\"check\": \"others\", \"result\": \"invalid\", \"figure\": %g, \"invalid\": 10},"
+        "{\"check\": \"samples\", \"result\": \"?\", \"figure\": %d, \"invalid\": 1}]}, ",
+        record, *more ? 0 : 60);
+    folder_change(path, "{", text);
+}
+
+static void invalid_records_give_no_answer(void **state) {
+    (void)state;
+    folder_open();
+    write_disturbed("a", "", 81, 85, 0.2);
+    write_disturbed("b", "", 99, 99, 0.8);
+    struct ssreport_report report = report_study();
+    assert_headline(&report, "How does the throughput depend on load?",
+        "All 2 records are invalid, the first because of load of other processes 81 % (invalid "
+        "above 10). Repeat them on a quiet machine.");
+    ssreport_report_free(&report);
+    write_disturbed("b", "", 0, 0, 0.8);
+    write_disturbed("c", "", 5, 5, 0.8);
+    report = report_study();
+    assert_string_equal(ssreport_findings_answer(&report),
+        "Of 3 records 1 is invalid and 1 is disturbed by other processes; --leave-out invalid "
+        "answers without the invalid ones. It is 1.667 /s at load=20 and 3.667 /s (3.667 to 3.667) "
+        "at load=80.");
+    ssreport_report_free(&report);
+}
+
+/* A record counts its neighbor as another process, and has no sample if the program ends early. */
+static void neighbors_and_short_launches_make_no_record_invalid(void **state) {
+    (void)state;
+    folder_open();
+    write_disturbed("a", ", \"experiment\": \"duet\", \"metric\": \"time\"", 50, 1, 0.2);
+    struct ssreport_report report = report_study();
+    assert_text(&report, "verdicts", 0, "verdict", "valid");
+    assert_cell(&report, "checks", SS_CHECK_OTHERS, "figure", 1);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -431,6 +481,8 @@ UNIT_MAIN(
     cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
     cmocka_unit_test(replays_are_compared_with_the_slowest_of_their_study),
     cmocka_unit_test(repeated_runs_of_a_round_are_compared_with_the_first),
+    cmocka_unit_test(invalid_records_give_no_answer),
+    cmocka_unit_test(neighbors_and_short_launches_make_no_record_invalid),
     cmocka_unit_test(question_shortens_long_names_of_columns),
     cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
     cmocka_unit_test(runs_next_to_a_duet_are_listed),

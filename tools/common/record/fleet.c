@@ -196,6 +196,13 @@ static double read_cpus(const char *folder, struct ss_error *error) {
     return cpus > 0 ? cpus : (double)NAN;
 }
 
+static void read_verdict(struct ssreport_verdict *verdict, const char *folder) {
+    struct ss_error error = {0};
+    struct json_object *summary = document_read(folder, "summary.json", "", &error);
+    ssreport_verdict_take(verdict, summary);
+    json_object_put(summary);
+}
+
 static void fail_node(struct ssreport_fleet_node *node, const char *why) {
     node->failed = true;
     if (*node->reason)
@@ -237,6 +244,7 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
     if (!reader.record.folder)
         return -1;
     node->cpus = read_cpus(path, &error);
+    read_verdict(&node->verdict, path);
     ssreport_record_read_events(&reader.record);
     if (isnan(node->cpus) || ssreport_csv_read(path, &csv, &notes, &error) < 0)
         fail_node(node,
@@ -296,6 +304,7 @@ void ssreport_fleet_free(struct ssreport_fleet *fleet) {
         free(fleet->nodes[i].trace);
         free(fleet->nodes[i].reason);
         free(fleet->nodes[i].clock);
+        ssreport_verdict_free(&fleet->nodes[i].verdict);
     }
     free(fleet->nodes);
     free(fleet->name);

@@ -14,6 +14,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "record_verdict.h"
 #include "record_warnings.h"
 
 #define SSREPORT_FLEET_BINS 240  /* time bins, whose width doubles if the replay is longer */
@@ -28,11 +29,12 @@ struct ssreport_fleet_node {
     char *name, *record, *trace; /* `record` is a path in the folder of the fleet */
     char *reason;                /* reason for the failure; may be empty */
     bool failed;
-    double start;                /* planned start, by the clock of ssfleet, since 1970 */
-    double offset, offset_error; /* offset of the node's clock, and its error */
-    char *clock;                 /* what synchronizes the clock; may be empty */
-    double clock_error;          /* maximum error that `clock` reports */
-    double late;                 /* time from the planned start to the start of the trace */
+    struct ssreport_verdict verdict; /* empty if its record has none */
+    double start;                    /* planned start, by the clock of ssfleet, since 1970 */
+    double offset, offset_error;     /* offset of the node's clock, and its error */
+    char *clock;                     /* what synchronizes the clock; may be empty */
+    double clock_error;              /* maximum error that `clock` reports */
+    double late;                     /* time from the planned start to the start of the trace */
     double cpus;
     double covered;          /* total length of the counted samples, without pauses */
     double ended;            /* time from the planned start to the end of the last of them */

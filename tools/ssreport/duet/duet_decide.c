@@ -7,6 +7,8 @@
 #include "duet_words.h"
 
 enum duet_status duet_status_of(const struct duet_study *study) {
+    if (study->decision != DUET_CONTINUES && ssreport_worth_is_nothing(&study->worth))
+        return DUET_STATUS_UNDECIDED;
     switch (study->decision) {
     case DUET_CONTINUES:
         return DUET_STATUS_CONTINUES;

@@ -9,7 +9,8 @@ enum duet_status {
     DUET_STATUS_DONE = 0,      /* decided; with a limit, B is worse by less than the limit */
     DUET_STATUS_FAILED = 1,    /* B is worse by more than the limit */
     DUET_STATUS_CONTINUES = 2, /* more blocks are needed */
-    DUET_STATUS_UNDECIDED = 3, /* no more blocks follow, but the limit is inside the interval */
+    DUET_STATUS_UNDECIDED = 3, /* no more blocks follow, but the limit is inside the interval,
+                                  or all records are invalid */
 };
 
 SS_NONNULL() enum duet_status duet_status_of(const struct duet_study *study);

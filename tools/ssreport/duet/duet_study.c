@@ -491,6 +491,7 @@ int duet_study_read(struct duet_study *study, const struct ssreport_report *repo
         study->lacking = &study->same;
     judge_same(study);
     judge_beside(study);
+    study->worth = ssreport_worth_of(report);
     if (study->failed) {
         duet_study_free(study);
         return -1;

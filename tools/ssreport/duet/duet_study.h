@@ -9,6 +9,7 @@
 #include "duet_turns.h"
 #include "report.h"
 #include "sequential.h"
+#include "worth.h"
 
 enum duet_order {
     DUET_TURN,      /* blocks of four fresh runs */
@@ -100,6 +101,7 @@ struct duet_study {
     struct duet_percent beside_more;
     bool beside_differs;
     bool beside_unknown;         /* most blocks lack the background's throughput */
+    struct ssreport_worth worth; /* of the records */
     struct ssreport_notes notes; /* faults of files of requests */
 };
 

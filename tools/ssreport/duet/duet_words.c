@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "duet_words.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +78,10 @@ void duet_answer(const struct duet_study *study, char *text, size_t size) {
             study->order == DUET_ALTERNATE ? "pairs of processes" : "blocks");
         return;
     }
+    if (ssreport_worth_is_nothing(&study->worth)) {
+        ssreport_worth_describe(&study->worth, text, size);
+        return;
+    }
     describe_beside(study, beside);
     describe_difference(study, study->worse, difference);
     if (isfinite(same->low) && isfinite(same->high))
@@ -116,10 +121,25 @@ static void describe_background(const struct duet_percent *more, char *text, siz
         certain ? "so A and B did not run under the same load" : "which may be chance");
 }
 
+static size_t count_left_out(const struct duet_blocks *blocks) {
+    return blocks->carried > blocks->count ? blocks->carried - blocks->count : 0;
+}
+
+/* Returns whether records are invalid or disturbed, except one in each block that is left out. */
+static bool has_bad_records(const struct duet_study *study) {
+    size_t left_out = count_left_out(&study->same) + count_left_out(&study->different);
+    return study->worth.disturbed > 0 || study->worth.invalid > left_out;
+}
+
 void duet_doubt(const struct duet_study *study, char *text, size_t size) {
     const struct duet_blocks *both[] = {&study->same, &study->different};
     char reason[DUET_TEXT];
     *text = '\0';
+    if (!ssreport_worth_is_nothing(&study->worth) && has_bad_records(study)) {
+        ssreport_worth_describe(&study->worth, reason, sizeof reason);
+        *reason = (char)tolower(*reason);
+        doubt(text, size, reason);
+    }
     if (study->same_differs)
         doubt(text, size,
             "A against A differs from 0 at 99 %, so even runs of one command differ on this "

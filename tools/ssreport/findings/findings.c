@@ -7,6 +7,7 @@
 
 #include "html_page.h"
 #include "options/option.h"
+#include "worth.h"
 
 /* Maximum numbers of findings about single pairs: on the terminal, and unfolded on the page. */
 #define SENTENCES_MAX      12
@@ -67,9 +68,25 @@ size_t ssreport_findings_first(
 
 const char *ssreport_findings_answer(const struct ssreport_report *report) {
     const struct ssreport_headline *headline = &report->headline;
-    if (headline->finding != SSREPORT_NO_ROW)
-        return ssreport_finding_at(report, headline->finding).sentence;
-    return *headline->answer ? headline->answer : NULL;
+    if (*headline->answer)
+        return headline->answer;
+    return headline->finding == SSREPORT_NO_ROW
+               ? NULL
+               : ssreport_finding_at(report, headline->finding).sentence;
+}
+
+/*
+ * Returns whether a finding is listed: it is not the headline and, if no record supports an answer,
+ * it is about the records.
+ */
+static bool is_listed(const struct ssreport_report *report, size_t row) {
+    static const char *const about_records[] = {"verdicts", "others", "early"};
+    struct ssreport_worth worth = ssreport_worth_of(report);
+    const char *kind = table_cell_at(ssreport_table(report, "findings"), row, "kind")->text;
+    bool is_about = !ssreport_worth_is_nothing(&worth);
+    for (size_t i = 0; i < sizeof about_records / sizeof *about_records; i++)
+        is_about |= strcmp(kind, about_records[i]) == 0;
+    return is_about && row != report->headline.finding;
 }
 
 struct counts {
@@ -92,7 +109,7 @@ static void print_sentences(FILE *stream, const struct ssreport_report *report, 
     page_findings_begin(stream);
     for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
-        if (finding.is_general == general && i != report->headline.finding)
+        if (finding.is_general == general && is_listed(report, i))
             page_finding(stream, finding.sentence);
     }
     page_findings_end(stream);
@@ -125,7 +142,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     size_t special = 0;
     for (size_t i = 0; i < counts.all; i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
-        if (i == report->headline.finding || (!finding.is_general && ++special > SENTENCES_MAX))
+        if (!is_listed(report, i) || (!finding.is_general && ++special > SENTENCES_MAX))
             continue;
         fputs("- ", stream);
         ss_option_print_wrapped(stream, 2, finding.sentence);

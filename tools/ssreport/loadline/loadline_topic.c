@@ -8,6 +8,7 @@
 #include "html_page.h"
 #include "load_series.h"
 #include "loadline_plots.h"
+#include "worth.h"
 
 // clang-format off
 static const struct table_column level_columns[] = {
@@ -88,6 +89,7 @@ static void add_answer(
     const struct loadline *line = &series->line;
     char answer[1024];
     ssreport_load_series_answer(series, answer, sizeof answer);
+    ssreport_qualify(report, answer, sizeof answer);
     TABLE_ROW(sheet, CELL("set", series->set + 1), CELL("environment", series->environment),
         CELL("workload", (const char *)series->label), CELL("method", series->method),
         CELL("at", series->at), CELL("answer", (const char *)answer));

@@ -110,10 +110,6 @@ static struct ssreport_run *add_run(
         *result = ssreport_add_failure(report, name, error.message, SS_INVALID);
         return NULL;
     }
-    if (is_left_out(report, name, &run->record.verdict, result)) {
-        ssreport_run_free(run);
-        return NULL;
-    }
     run->place = find_place(path);
     note_repeated(&run->record.notes, report, &run->place, set);
     run->set = set;
@@ -136,10 +132,6 @@ static struct ssreport_responses *add_responses(
     if (ssreport_responses_read(responses, path, name, &error) < 0) {
         ssreport_responses_free(responses);
         *result = ssreport_add_failure(report, name, error.message, SS_INVALID);
-        return NULL;
-    }
-    if (is_left_out(report, name, &responses->verdict, result)) {
-        ssreport_responses_free(responses);
         return NULL;
     }
     ssreport_responses_read_beside(responses);
@@ -379,38 +371,66 @@ static int copy_columns(struct ssreport_columns *copy, const struct ssreport_col
     return 0;
 }
 
+/*
+ * Judges a run of a study again. A run counts its neighbors as other processes, but ssbatch does
+ * not: the true load is the smaller figure. A launch may end before the first sample.
+ */
+static void judge_in_study(struct ssreport_run *run) {
+    struct ssreport_verdict *verdict = &run->record.verdict;
+    struct ss_evidence evidence = verdict->verdict.evidence;
+    double *figures = evidence.figures, others = 100 * run->others;
+    bool is_refused = ss_verdict_reach(&evidence).finding != verdict->verdict.finding;
+    bool is_less = figures[SS_CHECK_OTHERS] > others, is_launch = ssreport_run_is_launch(run);
+    if (is_refused || !(is_less || is_launch))
+        return;
+    if (is_less)
+        figures[SS_CHECK_OTHERS] = others;
+    if (is_launch)
+        figures[SS_CHECK_SAMPLES] = NAN;
+    ssreport_verdict_reach(verdict, &evidence);
+}
+
 static int load_responses(struct ssreport_report *report, const struct ssreport_source *source) {
     int result;
     struct ssreport_responses *responses =
         add_responses(report, source->path, source->set, &result);
     if (!responses)
         return result;
-    responses->manifest = report->manifest_count;
-    for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
+    responses->manifest = source->fields ? report->manifest_count : 0;
+    for (size_t i = 0; source->fields && i < MANIFEST_COLUMNS; i++) {
         const struct manifest_column *column = &manifest_columns[i];
         if (column->in_responses != NOWHERE)
             set_member((char *)responses + column->in_responses, column, &source->fields[i]);
     }
     responses->edge = choose_edge(report, responses->edge);
-    if (copy_columns(&responses->columns, source->columns) < 0)
+    if (copy_columns(&responses->columns, source->columns) < 0 ||
+        set_level(responses, source->columns) < 0)
         return -1;
-    return set_level(responses, source->columns);
+    if (is_left_out(report, responses->name, &responses->verdict, &result))
+        ssreport_responses_free(&report->responses[--report->response_count]);
+    return result;
 }
 
-int ssreport_load_record(struct ssreport_report *report, const struct ssreport_source *source) {
+static int load_run(struct ssreport_report *report, const struct ssreport_source *source) {
     int result;
-    if (source->is_requests || ssreport_responses_are_in(source->path))
-        return load_responses(report, source);
     struct ssreport_run *run = add_run(report, source->path, source->set,
-        choose_edge(report, known_number(&source->fields[EDGE])), &result);
+        choose_edge(report, source->fields ? known_number(&source->fields[EDGE]) : NAN), &result);
     if (!run)
         return result;
-    run->manifest = report->manifest_count;
+    run->manifest = source->fields ? report->manifest_count : 0;
     set_origin(run, source->fields);
     if (copy_columns(&run->columns, source->columns) < 0)
         return -1;
     find_surroundings(run, source->path);
-    return 0;
+    judge_in_study(run);
+    if (is_left_out(report, run->record.name, &run->record.verdict, &result))
+        ssreport_run_free(&report->runs[--report->run_count]);
+    return result;
+}
+
+int ssreport_load_record(struct ssreport_report *report, const struct ssreport_source *source) {
+    bool is_requests = source->is_requests || ssreport_responses_are_in(source->path);
+    return is_requests ? load_responses(report, source) : load_run(report, source);
 }
 
 /* Adds a failure for a planned run that is missing. A skipped run is no invalid record. */
@@ -521,7 +541,6 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
 
 int ssreport_gather(struct ssreport_report *report, const char *given, int set) {
     char manifest[4200], path[4200];
-    int result;
     /* Files next to a record have its name, which a shell completes with a slash. */
     snprintf(path, sizeof path, "%.*s", length_of(given), given);
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
@@ -531,16 +550,7 @@ int ssreport_gather(struct ssreport_report *report, const char *given, int set) 
         return add_fleet(report, path, set);
     if (ssreport_study_is_in(path))
         return ssreport_study_load(report, path, set);
-    if (ssreport_responses_are_in(path)) {
-        add_responses(report, path, set, &result);
-        return result;
-    }
-    struct ssreport_run *run = add_run(report, path, set, report->settings.edge, &result);
-    if (!run)
-        return result;
-    set_origin(run, NULL);
-    find_surroundings(run, path);
-    return 0;
+    return ssreport_load_record(report, &(struct ssreport_source){.path = path, .set = set});
 }
 
 void ssreport_inputs_free(struct ssreport_report *report) {

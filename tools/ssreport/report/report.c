@@ -86,6 +86,11 @@ int ssreport_compare_levels(
         ssreport_compare_numbers(one->tau, other->tau));
 }
 
+bool ssreport_run_is_launch(const struct ssreport_run *run) {
+    return ssreport_is_word(run->experiment, "duet") &&
+           strcmp(ssreport_columns_get(&run->columns, "metric"), "time") == 0;
+}
+
 bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other) {
     return other->manifest == run->manifest;
 }

@@ -119,6 +119,9 @@ SS_NONNULL()
 int ssreport_compare_levels(
     const struct ssreport_responses *one, const struct ssreport_responses *other);
 
+/* Returns whether the end of the program is the result, as in a comparison of run times. */
+SS_NONNULL() bool ssreport_run_is_launch(const struct ssreport_run *run);
+
 /* Returns whether two runs are of one study. */
 SS_NONNULL(1, 2)
 bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other);

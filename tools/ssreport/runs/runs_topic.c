@@ -45,12 +45,6 @@ static void count_unnamed(const struct named *named, char text[40]) {
         snprintf(text, 40, ", and %zu more", named->count - NAMED_MAX);
 }
 
-/* Returns whether the end of the program is the result, as in a comparison of run times. */
-static bool is_launch(const struct ssreport_run *run) {
-    return ssreport_is_word(run->experiment, "duet") &&
-           strcmp(ssreport_columns_get(&run->columns, "metric"), "time") == 0;
-}
-
 /* Adds a finding about runs of a study whose program ended early. */
 static void find_early(struct ssreport_report *report) {
     struct named early = {0};
@@ -60,7 +54,7 @@ static void find_early(struct ssreport_report *report) {
         const struct ssreport_run *run = &report->runs[i];
         runs += run->manifest > 0;
         if (run->manifest > 0 && ssreport_is_word(run->record.ended_by, "workloads") &&
-            !is_launch(run))
+            !ssreport_run_is_launch(run))
             name_run(&early, "%.120s (after %.1f s)", ssreport_record_title(&run->record),
                 ssreport_record_end(&run->record));
     }

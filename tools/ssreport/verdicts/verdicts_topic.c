@@ -7,6 +7,7 @@
 #include "findings.h"
 #include "html_page.h"
 #include "options/option.h"
+#include "worth.h"
 
 /* Maximum number of records that the terminal names. */
 #define NAMED_MAX 4
@@ -56,6 +57,29 @@ size_t ssreport_verdicts_count(const struct ssreport_report *report, const char 
     return count;
 }
 
+static void add_finding(struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "verdicts");
+    size_t invalid = ssreport_verdicts_count(report, "invalid"),
+           doubtful = ssreport_verdicts_count(report, "doubtful");
+    struct ssreport_worth worth = ssreport_worth_of(report);
+    char text[SS_VERDICT_TEXT + 200];
+    ssreport_worth_describe(&worth, text, sizeof text);
+    if (ssreport_worth_is_nothing(&worth))
+        ssreport_findings_add(report, "verdicts", "%s.", text);
+    else if (invalid + doubtful > 0 && table_rows(sheet) == 1)
+        ssreport_findings_add(report, "verdicts", "The record is doubtful: %s.",
+            table_cell_at(sheet, 0, "reasons")->text);
+    else if (invalid + doubtful > 0)
+        ssreport_findings_add(report, "verdicts",
+            "Of %zu records, %zu %s doubtful and %zu %s invalid: see \"What the records are "
+            "worth\".%s",
+            table_rows(sheet), doubtful, doubtful == 1 ? "is" : "are", invalid,
+            invalid == 1 ? "is" : "are",
+            report->leave_out == SS_NOT_CHECKED
+                ? " --leave-out doubtful reports the valid ones alone."
+                : "");
+}
+
 static int build(struct ssreport_report *report, struct ss_error *error) {
     (void)error;
     for (size_t i = 0; i < report->run_count; i++)
@@ -70,23 +94,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
             TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", failure->name),
                 CELL("verdict", ss_finding_names[failure->finding]), CELL("reasons", failure->why));
     }
-    size_t invalid = ssreport_verdicts_count(report, "invalid"),
-           doubtful = ssreport_verdicts_count(report, "doubtful");
-    size_t all = table_rows(ssreport_table(report, "verdicts"));
-    if (invalid + doubtful == 0)
-        return 0;
-    if (all == 1)
-        ssreport_findings_add(report, "verdicts", "The record is %s: %s.",
-            invalid ? "invalid" : "doubtful",
-            table_cell_at(ssreport_table(report, "verdicts"), 0, "reasons")->text);
-    else
-        ssreport_findings_add(report, "verdicts",
-            "Of %zu records, %zu %s doubtful and %zu %s invalid: see \"What the records are "
-            "worth\".%s",
-            all, doubtful, doubtful == 1 ? "is" : "are", invalid, invalid == 1 ? "is" : "are",
-            report->leave_out == SS_NOT_CHECKED
-                ? " --leave-out doubtful reports the valid ones alone."
-                : "");
+    add_finding(report);
     return 0;
 }
 
