@@ -3,6 +3,9 @@
 #define SHOWSTOPPER_BASE_ADVICE_H
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /*
  * These return what to do about a path that cannot be opened, from errno, to follow strerror() in a
@@ -12,8 +15,14 @@ static inline const char *ss_advice_to_read(int why) {
     return why == ENOENT || why == ENOTDIR ? ": check the path" : "";
 }
 
-static inline const char *ss_advice_to_write(int why) {
-    return why == ENOENT ? ": create its folder first" : "";
+static inline const char *ss_advice_to_write(int why, const char *path) {
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    if (why != ENOENT)
+        return "";
+    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path);
+    return access(folder, F_OK) < 0 ? ": create its folder first"
+                                    : ": nothing can be created in its folder";
 }
 
 #endif

@@ -81,14 +81,14 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
             shown.text);
     if (errno)
         return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
-            ss_advice_to_write(errno));
+            ss_advice_to_write(errno, path));
     char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';
     if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
         return 0;
     return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
-        ss_advice_to_write(errno));
+        ss_advice_to_write(errno, path));
 }
 
 /* How many names of killed programs an unfinished file avoids. */

@@ -13,6 +13,7 @@
 
 #include "base/advice.h"
 #include "base/json.h"
+#include "base/owned.h"
 #include "base/streams.h"
 #include "base/whole_file.h"
 #include "record/outcome.h"
@@ -20,6 +21,7 @@
 #include "record/summary.h"
 
 #define MARK         "interrupted"
+#define MARK_TEXT    "This run has not finished.\n"
 #define SUMMARY_ROOM 16384
 
 /* The files of a record. --force removes only these and those of `prefixes`. */
@@ -51,8 +53,31 @@ pid_t ss_record_writer(const char *folder) {
     return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
-/* Fails with the reason why the existing folder cannot be used. */
-static int refuse(const char *path, struct ss_error *error) {
+/*
+ * Returns whether the folder is a record, possibly of a run that was killed at its start: other
+ * programs have a plan.json, too.
+ */
+static bool is_record(int folder) {
+    static const char *const begins[][2] = {
+        {"plan.json", "{\n  \"schema\": "}, {"plan.json", "{\n  \"version\": "}, {MARK, MARK_TEXT}};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        char text[64];
+        SS_OWNED(close)
+        int file = openat(folder, begins[i][0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        size_t length = strlen(begins[i][1]);
+        if (file >= 0 && read(file, text, length) == (ssize_t)length &&
+            memcmp(text, begins[i][1], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Fails with the reason why the existing folder cannot be used. Even --force does not replace what
+ * is not a record.
+ */
+static int refuse(const char *path, bool force, struct ss_error *error) {
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pid_t writer = ss_record_writer(path);
     char pid[32] = "";
     if (writer > 0)
@@ -62,8 +87,14 @@ static int refuse(const char *path, struct ss_error *error) {
             "--record: another run%s is still writing %s: choose another folder, or "
             "wait until it ends",
             pid, path);
-    return ss_error_fail(error,
-        "--record: %s already exists: choose another folder, or replace it with --force", path);
+    if (folder >= 0 && !is_record(folder))
+        return ss_error_fail(
+            error, "--record: %s already exists and is not a record: choose another folder", path);
+    return force ? 0
+                 : ss_error_fail(error,
+                       "--record: %s already exists: choose another folder, or replace it with "
+                       "--force",
+                       path);
 }
 
 int ss_record_folder_check(const char *path, bool force, struct ss_error *error) {
@@ -75,7 +106,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
         return ss_error_fail(error, "--record: %s", why.message);
     if (!S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--record: %s is not a folder: name a folder", path);
-    return force && ss_record_writer(path) == 0 ? 0 : refuse(path, error);
+    return refuse(path, force, error);
 }
 
 static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
@@ -148,7 +179,7 @@ static int reserve(int file) {
  * summary, of many instances, is not cut: on a full disk ss_record_finish() fails.
  */
 static int write_mark(int mark) {
-    static const char text[] = "This run has not finished.\n";
+    static const char text[] = MARK_TEXT;
     int why = reserve(mark);
     if (why) {
         errno = why;
@@ -263,19 +294,20 @@ static int refuse_stranger(
 static int take_folder(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     record->made = mkdir(plan->record, 0777) == 0;
-    if (!record->made && errno == EEXIST && !plan->force)
-        return refuse(plan->record, error);
-    if (record->made || errno == EEXIST)
+    bool exists = !record->made && errno == EEXIST;
+    if (exists && refuse(plan->record, plan->force, error) < 0)
+        return -1;
+    if (record->made || exists)
         record->folder = open(
             plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (record->made ? O_NOFOLLOW : 0));
     if (record->folder < 0 && record->made && (errno == ELOOP || errno == ENOTDIR))
         return refuse_stranger(record, plan, error);
     if (record->folder < 0)
-        return ss_error_fail(
-            error, "--record: %s: %s%s", plan->record, strerror(errno), ss_advice_to_write(errno));
+        return ss_error_fail(error, "--record: %s: %s%s", plan->record, strerror(errno),
+            ss_advice_to_write(errno, plan->record));
     record->mark = take_mark(record->folder, record->made);
     if (record->mark < 0)
-        return errno == EBUSY ? refuse(plan->record, error) : fail(plan, MARK, error);
+        return errno == EBUSY ? refuse(plan->record, false, error) : fail(plan, MARK, error);
     return !record->made || has_our_owner(record) ? 0 : refuse_stranger(record, plan, error);
 }
 

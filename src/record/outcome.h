@@ -69,6 +69,7 @@ struct ss_outcome {
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
     uint64_t iterations_left; /* number of iterations missing in iterations.csv */
+    int output_why;           /* errno of output of instances that was lost; 0: none */
     uint64_t lines_lost;      /* number of lines missing in the record for any other reason */
     struct ss_evidence evidence;
     struct ss_verdict verdict;

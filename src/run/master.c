@@ -332,6 +332,7 @@ static int open_master(struct ss_master *master) {
     master->output = (struct ss_output){
         .instances = plan->instances,
         .folder = plan->output,
+        .numbers = plan->numbers,
         .out = ss_plan_output(plan),
         .tty = plan->tty,
         .errors = ss_plan_pipes_errors(plan),
@@ -426,6 +427,7 @@ static void close_master(struct ss_master *master) {
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
     if (master->output.failed) {
+        master->outcome->output_why = master->output.why;
         master->outcome->lines_lost++;
         ss_outcome_warn(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));

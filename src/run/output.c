@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/advice.h"
+#include "base/owned.h"
 #include "base/streams.h"
 #include "platform/platform.h"
 
@@ -43,6 +44,48 @@ static int check_tty(struct ss_error *error) {
     return 0;
 }
 
+/* The file that lists the files which runs have written to the folder: only these are replaced. */
+#define LIST ".showstopper-output"
+
+/* Fails if the run would replace a file that is not listed. Only regular files lose content. */
+static int check_files(const struct ss_output *output, const char *listed, struct ss_error *error) {
+    char path[4096], line[32];
+    struct stat status;
+    for (uint32_t i = 0; i < 2 * output->instances; i++) {
+        snprintf(line, sizeof line, "/%s.%s\n", output->numbers[i / 2], i % 2 ? "err" : "out");
+        snprintf(path, sizeof path, "%s%.*s", output->folder, (int)strlen(line) - 1, line);
+        if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+            !(listed && strstr(listed, line)))
+            return ss_error_fail(error,
+                "--output: %s was not written by showstopper, or by an earlier version: choose "
+                "another folder, or remove the file",
+                path);
+    }
+    return 0;
+}
+
+static int list_files(const struct ss_output *output, struct ss_error *error) {
+    char path[4096];
+    SS_OWNED(free) char *listed = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "%s/" LIST, output->folder);
+    SS_OWNED(fclose) FILE *list = fopen(path, "re");
+    if (list && getdelim(&listed, &room, '\0', list) < 0)
+        *listed = '\0';
+    if (check_files(output, listed, error) < 0)
+        return -1;
+    SS_OWNED(fclose) FILE *longer = fopen(path, "ae");
+    for (uint32_t i = 0; longer && i < output->instances; i++) {
+        char lines[64], *number = output->numbers[i];
+        snprintf(lines, sizeof lines, "/%s.out\n/%s.err\n", number, number);
+        if (!listed || !strstr(listed, lines))
+            fputs(lines, longer);
+    }
+    return longer && fflush(longer) == 0
+               ? 0
+               : ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+}
+
 int ss_output_open(struct ss_output *output, struct ss_error *error) {
     const char *folder = output->folder;
     output->streams = calloc(2 * (size_t)output->instances, sizeof *output->streams);
@@ -56,27 +99,27 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
         output->terminals[which] = file > 0 ? file : 0;
     }
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_error_fail(
-            error, "--output: %s: %s%s", folder, strerror(errno), ss_advice_to_write(errno));
-    return 0;
+        return ss_error_fail(error, "--output: %s: %s%s", folder, strerror(errno),
+            ss_advice_to_write(errno, folder));
+    return folder ? list_files(output, error) : 0;
 }
 
 static int open_target(
-    const struct ss_output *output, const char *label, int which, struct ss_error *error) {
+    const struct ss_output *output, uint32_t instance, int which, struct ss_error *error) {
     if (!output->folder && output->terminals[which] > 0)
         return output->terminals[which];
     if (!output->folder)
         return which == 0 ? output->out : STDERR_FILENO;
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%s", output->folder, label, which == 0 ? "out" : "err");
+    snprintf(path, sizeof path, "%s/%s.%s", output->folder, output->numbers[instance],
+        which == 0 ? "out" : "err");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
     return file;
 }
 
-int ss_output_add(
-    struct ss_output *output, const char *label, int ends[2], struct ss_error *error) {
+int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error) {
     for (int which = 0; which < 2; which++) {
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
@@ -89,7 +132,7 @@ int ss_output_add(
             return -1;
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
-            .to = open_target(output, label, which, error),
+            .to = open_target(output, output->count / 2, which, error),
             .own = output->folder != NULL,
             .instance = output->count / 2,
             .waited = output->waited,

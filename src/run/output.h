@@ -57,6 +57,7 @@ struct ss_output {
     uint32_t count;
     uint32_t instances;
     const char *folder;               /* folder for the output; NULL: it is forwarded */
+    char *const *numbers;             /* of instances, for the names of files in `folder` */
     int out;                          /* where standard output is forwarded */
     int terminals[2];                 /* `out` and standard error, opened again so that writes to
                                          a terminal do not block; 0: not opened */
@@ -76,9 +77,9 @@ struct ss_output {
 };
 
 /*
- * Opens the output. The caller must have set `instances`, `folder`, `out`, `tty`, `errors`,
- * `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist. Fails if
- * no pseudo-terminal can be created.
+ * Opens the output. The caller must have set `instances`, `folder`, `numbers`, `out`, `tty`,
+ * `errors`, `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist.
+ * Fails if no pseudo-terminal can be created, or if a file there was not written by a run.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 
@@ -86,8 +87,7 @@ SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error)
  * Makes the pipes of one instance. `ends` (output, error) are the instance's ends, -1 for one that
  * it inherits from the caller of Showstopper; the caller closes them once they have been inherited.
  */
-SS_MUST_USE int ss_output_add(
-    struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
+SS_MUST_USE int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error);
 
 /*
  * Between these two calls, the caller waits for output. What is printed at other times is read

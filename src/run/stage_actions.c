@@ -55,7 +55,7 @@ static int start_executors(struct ss_master *master) {
         int ends[2] = {-1, -1};
         int status = 0;
         if (ss_plan_pipes_output(master->plan))
-            status = ss_output_add(&master->output, master->plan->numbers[i], ends, master->error);
+            status = ss_output_add(&master->output, ends, master->error);
         else if (ss_plan_output(master->plan) != STDOUT_FILENO)
             status = copy_descriptor(&ends[0], ss_plan_output(master->plan), master->error);
         if (status == 0)

@@ -278,6 +278,52 @@ static int do_fork_storm(char **words) {
     }
 }
 
+/*
+ * `brood PARENTS`: each parent forks a child of 5 ms again and again, up to three at a time; every
+ * other child enters a session of its own.
+ */
+static int do_brood(char **words) {
+    pid_t child = 1;
+    for (long i = word_number(words, 0); i > 0 && child; i--)
+        child = fork_named("payload-parent");
+    if (child) {
+        payload_say("ready");
+        payload_spin();
+    }
+    for (int i = 0;; i++) {
+        if (fork_named("payload-brief") == 0) {
+            if (i % 2)
+                leave_session();
+            spin_for(5);
+            _exit(0);
+        }
+        if (i >= 2)
+            wait(NULL);
+    }
+}
+
+/*
+ * `chain COUNT MS`: starts chains of processes. Each process enters a session of its own, and after
+ * this many milliseconds forks the next one and exits. A chain ends after LIFE_SECONDS.
+ */
+static int do_chain(char **words) {
+    long milliseconds = word_number(words, 1);
+    time_t end = time(NULL) + LIFE_SECONDS;
+    pid_t child = 1;
+    for (long i = word_number(words, 0); i > 0 && child; i--)
+        child = fork_named("payload-link");
+    if (child) {
+        payload_say("ready");
+        payload_spin();
+    }
+    while (time(NULL) < end && !child) {
+        leave_session();
+        spin_for(milliseconds);
+        child = fork_named("payload-link");
+    }
+    return 0;
+}
+
 /* `late-setsid` leaves the group after this many milliseconds, or once this file exists. */
 static int do_late_setsid(char **words) {
     if (fork_named("payload-early") == 0) {
@@ -458,6 +504,8 @@ const struct payload_act payload_tree_acts[] = {
     {"daemon-at-end", do_daemon_at_end},
     {"outlast", do_outlast},
     {"fork-storm", do_fork_storm},
+    {"brood", do_brood},
+    {"chain", do_chain},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},
     {"heir", do_heir},

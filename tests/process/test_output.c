@@ -112,6 +112,29 @@ START_TEST(with_tty_only_standard_output_is_a_terminal) {
 }
 END_TEST
 
+static void run_to(const char *folder, int status) {
+    struct run *run =
+        RUN("-q", "-l", "100%", "-c", "fixed", "-n", "2", "--output", folder, PAYLOAD, "exit", "0");
+    run_expect(run, status);
+    run_free(run);
+}
+
+START_TEST(only_files_that_runs_have_written_are_replaced) {
+    const char *folder = run_make_folder(), *other = run_path(folder, "1.out");
+    run_write_file(other, "mine\n");
+    run_write_file(run_path(folder, "2.out"), "of no instance\n");
+    run_to(folder, 125);
+    ck_assert_str_eq(run_read_file(other).bytes, "mine\n");
+    ck_assert(!run_exists(run_path(folder, "0.out")));
+    unlink(other);
+    run_to(folder, 0);
+    run_write_file(other, "of the run\n");
+    run_to(folder, 0);
+    ck_assert_str_eq(run_read_file(other).bytes, "");
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(isolated_instances_have_a_pseudo_terminal) {
     SKIP_UNLESS_TERMINALS();
     SKIP_UNLESS_ISOLATED();
@@ -177,7 +200,7 @@ START_TEST(a_terminal_that_is_not_read_blocks_only_the_instance) {
         run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-f", "own", "-l", "100%", "-c",
                               "fixed", "--duration", "2s", "--iteration", "^xx", "sh", "-c",
                               "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 400000; sleep 30")));
-    run_expect(run, 0);
+    run_expect(run, 125); /* output is lost */
     run_expect_nothing_left();
 }
 END_TEST
@@ -188,6 +211,7 @@ PROCESS_MAIN(
     SS_CASE(programs_write_lines_to_a_pseudo_terminal),
     SS_CASE(output_through_a_pseudo_terminal_is_unchanged),
     SS_CASE(with_tty_only_standard_output_is_a_terminal),
+    SS_CASE(only_files_that_runs_have_written_are_replaced),
     SS_CASE(isolated_instances_have_a_pseudo_terminal),
     SS_CASE(repeated_instances_keep_their_pseudo_terminal),
     SS_CASE(missing_pseudo_terminals_are_reported_before_the_start),

@@ -451,6 +451,7 @@ START_TEST(existing_record_is_kept) {
     mkdir(record, 0777);
     run_write_file(run_path(record, "samples.csv"), "old\n");
     run_write_file(run_path(record, "notes"), "mine\n");
+    run_write_file(run_path(record, "plan.json"), "{\n  \"schema\": 2,\n");
     struct run *run = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
     run_expect(run, 125);
     run_expect_text(&run->err, "--force");
@@ -474,6 +475,27 @@ START_TEST(existing_record_is_kept) {
     run_expect(run, 125);
     run_expect_text(&run->err, "is not a folder");
     run_free(run);
+}
+END_TEST
+
+/* Without a plan of showstopper, these files are not those of a record. */
+START_TEST(a_folder_that_is_not_a_record_is_kept) {
+    static const char *const names[] = {
+        "input-raw.csv", "iterations.csv", "plan.json", ".plan.json.7", "interrupted"};
+    const char *data = run_path(run_make_folder(), "data");
+    mkdir(data, 0777);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        run_write_file(run_path(data, names[i]), "mine\n");
+    for (const char *const *option = WORDS("--verbose", "--force"); *option; option++) {
+        struct run *run =
+            RUN("-l", "100%", "-c", "fixed", "--record", data, *option, PAYLOAD, "exit", "0");
+        run_expect(run, 125);
+        run_expect_text(&run->err, "is not a record");
+        run_free(run);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_str_eq(run_read_file(run_path(data, names[i])).bytes, "mine\n");
+    ck_assert(!has(data, "summary.json"));
 }
 END_TEST
 
@@ -991,6 +1013,7 @@ PROCESS_MAIN(
     SS_CASE(decisions_match_the_target_without_gaps),
     SS_CASE(duty_agrees_in_summary_samples_and_decisions),
     SS_CASE(existing_record_is_kept),
+    SS_CASE(a_folder_that_is_not_a_record_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signaled_run_completes_its_record),

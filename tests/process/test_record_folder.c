@@ -402,6 +402,7 @@ START_TEST(a_forced_run_removes_unfinished_files) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         run_write_file(run_path(record, names[i]), "{");
     run_write_file(run_path(record, ".notes.json.2"), "mine\n");
+    run_write_file(run_path(record, "interrupted"), "This run has not finished.\n");
     struct run *run =
         RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
     run_expect(run, 0);
@@ -459,7 +460,7 @@ START_TEST(a_folder_that_is_replaced_at_once_is_refused) {
     ck_assert_int_eq(rmdir(run_path(folder, "record.moved")), 0);
     if (getuid() == 0 && family_can_become_nobody()) {
         expect_foreign_folder_is_refused(folder, false, "record was replaced as soon as");
-        expect_foreign_folder_is_refused(folder, true, "record already exists: choose");
+        expect_foreign_folder_is_refused(folder, true, "record already exists");
     }
     run_remove_folder(folder);
 }

@@ -47,6 +47,12 @@ closed() {
     [ "$(grep -c ': standard output: closed: the output is lost$' err)" -eq 1 ] || fail "$*: $(cat err)"
 }
 
+# Output of instances: the run itself is complete.
+status=0
+"$build/bin/showstopper" -q -l 50% -c fixed --iteration x echo x >/dev/full 2>err || status=$?
+[ "$status" -eq 125 ] && [ "$(cat err)" = 'showstopper: output of instances was lost: No space left on device' ] ||
+    fail "showstopper --iteration: status $status: $(cat err)"
+
 closed 2 sstrace --constant 50%
 closed 125 sssim -l 50% --duration 2s
 closed 125 ssload --interval 20m --count 1

@@ -33,7 +33,7 @@ int ssload_report_open(
         return ss_error_memory(error);
     if (request->output && !(report->stream = fopen(request->output, "we")))
         return ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text,
-            strerror(errno), ss_advice_to_write(errno));
+            strerror(errno), ss_advice_to_write(errno, request->output));
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     ssload_table_open(&report->table, report->stream, request->interval);

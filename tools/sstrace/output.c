@@ -100,7 +100,7 @@ static int write_file(
             return 0;
     }
     return ss_error_fail(error, "%s cannot be written: %s%s", ss_words_show(request->output).text,
-        strerror(errno), ss_advice_to_write(errno));
+        strerror(errno), ss_advice_to_write(errno, request->output));
 }
 
 int sstrace_output_write(

@@ -55,7 +55,7 @@ static void open_output(const char *expression) {
         .own_wait = read_own_wait,
     };
     assert_int_equal(ss_output_open(&output, &error), 0);
-    assert_int_equal(ss_output_add(&output, "0", ends, &error), 0);
+    assert_int_equal(ss_output_add(&output, ends, &error), 0);
     writer = ends[0];
 }
 
