@@ -135,7 +135,7 @@ done >counts
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"
 cp out plain
-for more in '--overhead 1m' '--accounting ticks' '--lateness 3m' '--lateness 0' \
+for more in '--accounting ticks' '--lateness 3m' '--lateness 0' \
     '--switch-cost 1m' '--priority normal' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
     # shellcheck disable=SC2086
     expect "${run[@]}" $more

@@ -9,10 +9,9 @@
 #define MS    SS_MILLISECOND
 
 /* Opens a machine with as many serial instances as CPUs. */
-static void open_machine(struct machine *machine, uint32_t cpus, ss_time overhead, uint64_t rate) {
+static void open_machine(struct machine *machine, uint32_t cpus, uint64_t rate) {
     struct ss_error error = {0};
     assert_int_equal(machine_open(machine, cpus, cpus, 1, START, &error), 0);
-    machine_set_overhead(machine, overhead);
     if (rate)
         assert_int_equal(machine_use_ticks(machine, rate, &error), 0);
 }
@@ -26,7 +25,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
 static void used_time_is_exact_to_the_nanosecond(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 2, 0, 0);
+    open_machine(&machine, 2, 0);
     machine_set_running(&machine, 0, true, START + 100);
     machine_set_width(&machine, 0, 5, START + 200);
     machine_set_width(&machine, 0, 1, START + 250);
@@ -42,7 +41,7 @@ static void stolen_time_is_busy_but_does_no_work(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
-        open_machine(&machine, 2, 0, rate);
+        open_machine(&machine, 2, rate);
         machine_set_steal(&machine, 0.25);
         machine_set_running(&machine, 0, true, START);
         assert_near(machine_share(&machine), 0.75, 1e-12);
@@ -60,7 +59,7 @@ static void stolen_time_is_busy_but_does_no_work(void **state) {
 static void delayed_stop_lets_threads_keep_running(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 4, 0, 0);
+    open_machine(&machine, 4, 0);
     machine_set_width(&machine, 0, 3, START);
     machine_set_running(&machine, 0, true, START);
     machine_stop(&machine, 0, 2, START + 100);
@@ -76,48 +75,11 @@ static void delayed_stop_lets_threads_keep_running(void **state) {
     machine_close(&machine);
 }
 
-/* The overhead is the time that a CPU takes to become idle. */
-static void overhead_is_neither_idle_nor_used(void **state) {
-    (void)state;
-    for (uint64_t rate = 0; rate <= 250; rate += 250) {
-        struct machine machine;
-        struct ss_counters exact;
-        open_machine(&machine, 2, MS, rate);
-        for (int i = 0; i < 100; i++) {
-            machine_set_running(&machine, 0, true, START + 100 * MS * i);
-            machine_set_running(&machine, 0, false, START + 100 * MS * i + 30 * MS);
-        }
-        machine_read_exactly(&machine, START + 10 * SS_SECOND, &exact);
-        assert_int_equal(exact.used, 3 * SS_SECOND);
-        assert_int_equal(exact.idle, 20 * SS_SECOND - 3 * SS_SECOND - 100 * MS);
-        assert_int_equal(look(&machine, 10 * SS_SECOND).idle, exact.idle);
-        machine_close(&machine);
-    }
-}
-
-/* The CPU becomes idle a thousand times, each time for a tenth of the overhead. */
-static void short_idle_periods_do_not_accumulate_overhead(void **state) {
-    (void)state;
-    for (uint64_t rate = 0; rate <= 250; rate += 250) {
-        struct machine machine;
-        open_machine(&machine, 1, 10 * MS, rate);
-        machine_set_running(&machine, 0, true, START);
-        for (int i = 0; i < 1000; i++) {
-            machine_set_running(&machine, 0, false, START + 10 * MS * i + 9 * MS);
-            machine_set_running(&machine, 0, true, START + 10 * MS * i + 10 * MS);
-        }
-        machine_set_running(&machine, 0, false, START + 10 * SS_SECOND);
-        assert_int_equal(look(&machine, 10 * SS_SECOND).idle, 0);
-        assert_int_equal(look(&machine, 11 * SS_SECOND).idle, SS_SECOND - 10 * MS);
-        machine_close(&machine);
-    }
-}
-
 /* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
 static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 2, 0, 1000);
+    open_machine(&machine, 2, 1000);
     assert_int_equal(look(&machine, 9 * MS).idle, 0);
     assert_int_equal(look(&machine, 18 * MS).idle, 20 * MS);
     machine_set_background(&machine, 1, START + 20 * MS);
@@ -129,7 +91,7 @@ static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
 static void run_time_is_known_up_to_the_last_tick(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 2, 0, 250);
+    open_machine(&machine, 2, 250);
     machine_set_running(&machine, 0, true, START + 5 * MS);
     assert_int_equal(look(&machine, 7 * MS).used, 0);
     assert_int_equal(look(&machine, 8 * MS).used, 3 * MS);
@@ -149,7 +111,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
 static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 2, 0, 100);
+    open_machine(&machine, 2, 100);
     machine_set_background(&machine, 1.25, START);
     struct ss_counters counters = look(&machine, 4 * SS_SECOND);
     assert_int_equal(counters.busy_ticks, 5 * SS_SECOND);
@@ -162,7 +124,7 @@ static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
 static void ticks_of_an_idle_machine_take_no_time_to_simulate(void **state) {
     (void)state;
     struct machine machine;
-    open_machine(&machine, 1, 0, 10000);
+    open_machine(&machine, 1, 10000);
     machine_set_running(&machine, 0, true, START);
     ss_time decade = 3650 * 86400 * SS_SECOND;
     assert_int_equal(look(&machine, decade).busy_ticks, decade);
@@ -177,7 +139,7 @@ struct shares {
 static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period) {
     struct machine machine;
     uint64_t random = 1;
-    open_machine(&machine, 2, 0, 250);
+    open_machine(&machine, 2, 250);
     ss_time end = 10 * SS_SECOND;
     for (ss_time at = phase; at + period < end; at += period) {
         ss_time late = lateness_recorded(ss_random_next(&random), true);
@@ -262,8 +224,6 @@ UNIT_MAIN(
     cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
     cmocka_unit_test(stolen_time_is_busy_but_does_no_work),
     cmocka_unit_test(delayed_stop_lets_threads_keep_running),
-    cmocka_unit_test(overhead_is_neither_idle_nor_used),
-    cmocka_unit_test(short_idle_periods_do_not_accumulate_overhead),
     cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),

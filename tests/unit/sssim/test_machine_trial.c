@@ -4,45 +4,17 @@
 
 #define MS SS_MILLISECOND
 
-/* Returns the non-idle share minus the share that ran, both from 0 to 1. */
-static double measure_overhead(const char *class, ss_time overhead) {
-    static struct trial trial;
-    struct demand_mix mix = parse_mix(class);
-    struct trial_options options = make_options(2, 2, "50%");
-    struct ss_counters counters;
-    options.mix = &mix;
-    options.overhead = overhead;
-    open_trial(&trial, &options);
-    advance(&trial, 60 * SS_SECOND);
-    machine_read_exactly(&trial.machine, trial.now, &counters);
-    double all = 2 * (double)(trial.now - trial.start);
-    trial_close(&trial);
-    demand_mix_free(&mix);
-    return 1 - ((double)counters.idle + (double)counters.used) / all;
-}
-
-/* A real machine showed 1 to 3 percentage points. */
-static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
-    (void)state;
-    assert_near(measure_overhead("blocking", 0), 0, 1e-9);
-    double points = measure_overhead("blocking", 4 * SS_MICROSECOND);
-    if (!(points > 0.01 && points < 0.03))
-        fail_msg("an overhead of %g", points);
-    assert_true(measure_overhead("serial", 4 * SS_MICROSECOND) < 1e-3);
-}
-
-/* The load by idle time is some points above that by run time, and control holds one of them. */
+/* With steal, the load by idle time is above that by run time, and control holds one of them. */
 static void statistics_use_the_source_of_the_feedback(void **state) {
     (void)state;
     static const char *const sources[] = {"source=runtime", "source=idle"};
     struct demand_mix mix = parse_mix("blocking");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         struct trial_options options = make_options(2, 3, "50%");
         options.mix = &mix;
-        options.overhead = i < 2 ? 4 * SS_MICROSECOND : 0;
-        options.steal = i < 2 ? 0 : 0.2;
+        options.steal = 0.2;
         options.modules[SS_KIND_FEEDBACK] = "exact";
-        options.options[SS_KIND_FEEDBACK] = sources[i % 2];
+        options.options[SS_KIND_FEEDBACK] = sources[i];
         struct trial_figures figures = run(&options, 60 * SS_SECOND);
         assert_near(figures.load_mean, 0.5, 0.005);
         assert_near(figures.error_mean_percent, 0, 0.5);
@@ -146,26 +118,6 @@ static void modules_read_counters_in_hundredths_of_a_second(void **state) {
         assert_that(exact.used, <=, counters.used + 3 * 4 * MS);
     }
     trial_close(&trial);
-}
-
-/* Overhead may be charged to the machine or to each CPU; the sum must be the same. */
-static void overhead_charged_to_machine_or_cpus_has_the_same_sum(void **state) {
-    (void)state;
-    static struct trial trial;
-    struct demand_mix mix = parse_mix("blocking");
-    struct trial_options options = make_options(4, 4, "75%");
-    struct ss_counters shown, exact;
-    options.mix = &mix;
-    options.overhead = 4 * SS_MICROSECOND;
-    options.tick_rate = 250;
-    open_trial(&trial, &options);
-    advance(&trial, 60 * SS_SECOND);
-    machine_read(&trial.machine, trial.now, &shown);
-    machine_read_exactly(&trial.machine, trial.now, &exact);
-    assert_that(exact.idle + exact.used + SS_SECOND, <, 4 * 60 * SS_SECOND);
-    assert_near((double)shown.idle, (double)exact.idle, 4 * 10 * MS);
-    trial_close(&trial);
-    demand_mix_free(&mix);
 }
 
 /*
@@ -326,7 +278,6 @@ static void log_everything(struct log *log, uint64_t seed) {
     struct trial_options options = make_options(4, 6, "60%");
     options.mix = &mix;
     options.background = 0.4;
-    options.overhead = 2 * SS_MICROSECOND;
     options.tick_rate = 250;
     options.lateness_law = TRIAL_LATENESS_RECORDED;
     options.preempt = 2 * MS;
@@ -353,14 +304,12 @@ static void equal_seeds_give_identical_trials(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(overhead_of_blocking_instances_is_1_to_3_percent),
     cmocka_unit_test(statistics_use_the_source_of_the_feedback),
     cmocka_unit_test(shorter_quantum_costs_more_cpu_time),
     cmocka_unit_test(cpu_time_of_executors_counts_as_load),
     cmocka_unit_test(tick_counters_mislead_control_with_synchronized_rounds),
     cmocka_unit_test(trial_figures_describe_the_true_load),
     cmocka_unit_test(modules_read_counters_in_hundredths_of_a_second),
-    cmocka_unit_test(overhead_charged_to_machine_or_cpus_has_the_same_sum),
     cmocka_unit_test(simulated_wake_ups_are_as_late_as_recorded_ones),
     cmocka_unit_test(woken_threads_delay_the_executor),
     cmocka_unit_test(stops_take_effect_at_the_next_tick),

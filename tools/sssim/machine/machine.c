@@ -21,17 +21,12 @@ int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uin
     return 0;
 }
 
-void machine_set_overhead(struct machine *machine, ss_time overhead) {
-    machine->overhead = (double)overhead;
-}
-
 void machine_set_steal(struct machine *machine, double steal) {
     machine->steal = steal;
 }
 
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error) {
-    machine->ticks =
-        ticks_open(machine->cpus, rate, ss_time_from_double(machine->overhead), machine->start);
+    machine->ticks = ticks_open(machine->cpus, rate, machine->start);
     return machine->ticks ? 0 : ss_error_memory(error);
 }
 
@@ -117,10 +112,8 @@ static void advance(struct machine *machine, ss_time now) {
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
     double chores = lesser(machine->chores, idle);
-    double overhead = lesser(machine->owed, idle - chores);
     machine->chores -= chores;
-    machine->owed -= overhead;
-    machine->idle_part += idle - chores - overhead;
+    machine->idle_part += idle - chores;
     machine->idle += take_whole(&machine->idle_part);
     double busy = (machine->cpus - cpus) * elapsed + chores;
     machine->used_part += busy * (1 - machine->steal);
@@ -134,10 +127,6 @@ static void advance(struct machine *machine, ss_time now) {
 static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
-    /* A CPU that is woken while becoming idle spends the rest of the overhead the next time. */
-    if (idle > idle_before)
-        machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
-            machine->cpus * machine->overhead);
     if (machine->ticks && idle != idle_before)
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }

@@ -56,8 +56,6 @@ struct machine {
     double used_part;
     uint64_t stolen; /* nanoseconds taken by the hypervisor */
     double stolen_part;
-    double overhead;     /* nanoseconds spent each time a CPU becomes idle */
-    double owed;         /* nanoseconds of overhead not yet spent */
     double chores;       /* nanoseconds of CPU time of executors not yet spent */
     struct ticks *ticks; /* NULL: machine_read() is exact */
 };
@@ -66,20 +64,13 @@ struct machine {
 SS_MUST_USE SS_NONNULL(1) int machine_open(struct machine *machine, uint32_t cpus,
     uint32_t instances, uint32_t width, ss_time start, struct ss_error *error);
 
-/*
- * Sets how long a CPU takes to become idle. During this time it neither idles nor runs a task. Call
- * this before the first change.
- */
-SS_NONNULL()
-void machine_set_overhead(struct machine *machine, ss_time overhead);
-
 /* Sets the part of busy CPUs' time that a hypervisor takes. Call this before the first change. */
 SS_NONNULL()
 void machine_set_steal(struct machine *machine, double steal);
 
 /*
- * Makes machine_read() return what /proc/stat would show with ticks at `rate` Hz. Call this after
- * machine_set_overhead() and before the first change.
+ * Makes machine_read() return what /proc/stat would show with ticks at `rate` Hz. Call this before
+ * the first change.
  */
 SS_MUST_USE SS_NONNULL(1) int machine_use_ticks(
     struct machine *machine, uint64_t rate, struct ss_error *error);

@@ -7,14 +7,13 @@
 /* /proc/stat shows hundredths of a second, rounded down. */
 #define SHOWN (10 * SS_MILLISECOND)
 
-struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start) {
+struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time start) {
     struct ticks *ticks = calloc(1, sizeof *ticks + cpus * sizeof ticks->cpus[0]);
     if (!ticks)
         return NULL;
     ticks->count = cpus;
     ticks->start = start;
     ticks->length = SS_SECOND / rate;
-    ticks->overhead = (double)overhead;
     for (uint32_t i = 0; i < cpus; i++)
         ticks->cpus[i].since = start;
     return ticks;
@@ -38,27 +37,19 @@ static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now
     double elapsed = (double)(now - cpu->since);
     double idle = (1 - cpu->level) * elapsed;
     double chores = fmin(cpu->chores, idle);
-    double spent = fmin(cpu->owed, idle - chores);
     cpu->used += cpu->level * elapsed + chores;
-    cpu->idle += idle - chores - spent;
+    cpu->idle += idle - chores;
     cpu->chores -= chores;
-    cpu->owed -= spent;
     cpu->sampled += cpu->level * count_ticks(ticks, cpu->since, now);
     cpu->since = now;
 }
 
-static void set_level(struct ticks *ticks, struct ticks_cpu *cpu, double level, ss_time now) {
-    settle(ticks, cpu, now);
-    if (level < cpu->level)
-        cpu->owed = fmin(
-            cpu->owed + (cpu->level - level) * ticks->overhead, ticks->count * ticks->overhead);
-    cpu->level = level;
-}
-
 void ticks_set_busy(struct ticks *ticks, double busy, ss_time now) {
     double min = fmin(busy, ticks->busy), max = fmax(busy, ticks->busy);
-    for (uint32_t i = (uint32_t)min; i < max; i++)
-        set_level(ticks, &ticks->cpus[i], fmin(fmax(busy - i, 0), 1), now);
+    for (uint32_t i = (uint32_t)min; i < max; i++) {
+        settle(ticks, &ticks->cpus[i], now);
+        ticks->cpus[i].level = fmin(fmax(busy - i, 0), 1);
+    }
     ticks->busy = busy;
 }
 

@@ -20,22 +20,20 @@ struct ticks_cpu {
     double level;  /* the part of the time since then in which it is busy, 0 to 1 */
     double used;   /* time for which its tasks ran */
     double idle;
-    double owed;    /* overhead that it must spend before it is idle */
     double chores;  /* unspent time of short tasks, which `level` does not include */
     double sampled; /* number of ticks while it was busy */
 };
 
 struct ticks {
-    uint32_t count;  /* number of CPUs */
-    ss_time start;   /* time 0 of all clocks; the first tick is one tick length later */
-    ss_time length;  /* time between ticks */
-    double busy;     /* number of busy CPUs */
-    double overhead; /* nanoseconds spent each time a CPU becomes idle */
+    uint32_t count; /* number of CPUs */
+    ss_time start;  /* time 0 of all clocks; the first tick is one tick length later */
+    ss_time length; /* time between ticks */
+    double busy;    /* number of busy CPUs */
     struct ticks_cpu cpus[];
 };
 
 /* Returns the state with all CPUs idle; NULL if memory is exhausted. Free it with free(). */
-struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start);
+struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time start);
 
 SS_NONNULL()
 void ticks_set_busy(struct ticks *ticks, double busy, ss_time now);

@@ -340,7 +340,6 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
     if (machine_open(&trial->machine, options->cpus, options->instances, options->width,
             trial->start, error) < 0)
         return -1;
-    machine_set_overhead(&trial->machine, options->overhead);
     machine_set_steal(&trial->machine, options->steal);
     if (options->quota > 0)
         machine_set_quota(&trial->machine, options->quota, options->quota_period);

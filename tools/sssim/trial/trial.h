@@ -47,8 +47,6 @@ struct trial_options {
     double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
     ss_time quota_period;         /* the period over which the mean is taken */
     bool inside;                  /* the quota throttles the executors, too */
-    ss_time overhead;   /* time spent whenever a CPU becomes idle, which counts neither as idle nor
-                           as used */
     uint64_t tick_rate; /* rate of the kernel's accounting in Hz; 0: the counters are exact */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: the defaults */
@@ -59,8 +57,8 @@ struct trial_options {
     enum trial_lateness lateness_law;
     ss_time
         preempt; /* delay for each thread that an executor continues and that finds no idle CPU */
-    ss_time stop_lateness;  /* a stop reaches one thread at once, and the other threads at the next
-                               multiple of this; 0: all at once */
+    ss_time stop_lateness; /* a stop reaches one thread at once, and the other threads at the next
+                              multiple of this; 0: all at once */
     struct work_options work; /* the work of the instances */
     struct memory *memory;    /* memory shared with another trial; NULL: the trial has its own, with
                                  `memory_rate` */
