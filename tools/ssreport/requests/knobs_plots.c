@@ -56,13 +56,10 @@ static double value_of(const struct ssreport_rate_point *point, enum row row) {
     }
 }
 
-/* Returns whether both points belong to one service, even with different arrivals. */
+/* Returns whether both points belong to one service with knobs, even with different arrivals. */
 static bool is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
-    return one->of->set == other->of->set && one->of->manifest == other->of->manifest &&
-           ssreport_is_same(one->of->workload, other->of->workload) &&
-           ssreport_is_same(one->of->environment, other->of->environment) && other->of->knobs &&
-           !other->of->closed;
+    return other->of->knobs && ssreport_rate_point_is_service_at_any_arrival(one, other);
 }
 
 static bool is_arrival(

@@ -243,19 +243,19 @@ int ssreport_points_find(struct ssreport_report *report) {
     return 0;
 }
 
+/* Compares services. If `context` is not NULL, their arrivals may differ. */
 static int compare_services(const void *left, const void *right, void *context) {
     const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
     const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
     /* Without a workload, each record of a manifest is a separate service. */
     bool is_named = one->workload || one->manifest == 0;
-    (void)context;
     return STATS_ORDER(one->set - other->set,
         (one->manifest > other->manifest) - (one->manifest < other->manifest),
         ssreport_compare_words(one->workload, other->workload),
         ssreport_compare_words(one->variant, other->variant),
         ssreport_compare_words(one->environment, other->environment),
-        ssreport_compare_words(one->arrival, other->arrival), one->closed - other->closed,
-        is_named ? 0 : (one > other) - (one < other));
+        context ? 0 : ssreport_compare_words(one->arrival, other->arrival),
+        one->closed - other->closed, is_named ? 0 : (one > other) - (one < other));
 }
 
 static int compare_series(const void *left, const void *right, void *context) {
@@ -267,6 +267,12 @@ static int compare_series(const void *left, const void *right, void *context) {
 bool ssreport_rate_point_is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
     return compare_services(one, other, NULL) == 0;
+}
+
+bool ssreport_rate_point_is_service_at_any_arrival(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    bool any_arrival = true;
+    return compare_services(one, other, &any_arrival) == 0;
 }
 
 bool ssreport_rate_point_is_series(

@@ -50,6 +50,8 @@ bool ssreport_rate_point_is_series(
 /* Returns whether both points belong to one service in one environment, however it is throttled. */
 bool ssreport_rate_point_is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
+bool ssreport_rate_point_is_service_at_any_arrival(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
 
 struct stats_groups ssreport_points_by_series(const struct ssreport_report *report);
 struct stats_groups ssreport_points_by_service(const struct ssreport_report *report);

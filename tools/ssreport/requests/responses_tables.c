@@ -8,9 +8,7 @@
 #include "findings.h"
 #include "html_page.h"
 #include "knobs.h"
-#include "latency.h"
 #include "points.h"
-#include "residency.h"
 #include "responses_findings.h"
 #include "responses_plots.h"
 #include "responses_read.h"
@@ -136,11 +134,12 @@ static const struct table_column saving_columns[] = {
 };
 static const struct table_column idle_columns[] = {
     {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method", .if_known = true},
-    {"environment", NULL}, {"arrival", "arrival"}, {"knobs", "knobs", .if_known = true},
-    {"rate", "requested, /s", 2}, {"seconds", "seconds"},
+    {"environment", NULL}, {"throttle_target", "throttled to, %", 1, true, true},
+    {"arrival", "arrival"}, LEVEL, {"rate", "requested, /s", 2}, {"seconds", "seconds"},
     {"frequency_mhz", "MHz", 0, .if_known = true}, {"active", "active, %", 2, true},
     {"active_deviation", "standard deviation", 2, true}, {"state", "state"},
     {"share", "of idle, %", 2, true}, {"share_deviation", "standard deviation", 2, true},
+    {"variant", "variant", .if_known = true},
 };
 static const struct table_column knob_columns[] = {
     {"knob", "knob", .text = {"knob", 10}}, {"high", "from", .if_known = true, .text = {"from", 16}},
@@ -226,6 +225,14 @@ static const char *describe_percentiles(const struct ssreport_response response[
     return isnan(response[SSREPORT_INTENDED].p95) ? "" : "counted";
 }
 
+static void add_counts(struct table_sheet *sheet, const struct ssreport_responses *of) {
+    TABLE_CELLS(sheet, CELL("intended", of->intended), CELL("sent", of->sent),
+        CELL("refused", of->refused), CELL("unfinished", of->unfinished),
+        CELL("succeeded", of->succeeded), CELL("failed", of->failed),
+        CELL("success_ratio", of->success_ratio), CELL("throughput", of->throughput),
+        CELL("lateness_p99_seconds", of->lateness_p99));
+}
+
 static void add_request(const struct ssreport_report *report, const struct ssreport_responses *of) {
     struct table_sheet *sheet = ssreport_table(report, "requests");
     const struct ssreport_run *beside = ssreport_responses_beside(report, of);
@@ -238,13 +245,8 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
         CELL("loop", of->closed ? "closed" : "open"), CELL("profile", of->profile),
         CELL("arrival", of->arrival), CELL("cap", of->cap), CELL("when_full", of->when_full),
         CELL("timeout_seconds", of->timeout), CELL("duration_seconds", of->duration),
-        CELL("intended", of->intended), CELL("sent", of->sent), CELL("refused", of->refused),
-        CELL("waiting", of->waiting), CELL("unfinished", of->unfinished),
-        CELL("succeeded", of->succeeded), CELL("failed", of->failed),
-        CELL("timeouts", of->timeouts), CELL("causes", of->causes),
-        CELL("success_ratio", of->success_ratio), CELL("throughput", of->throughput),
+        CELL("waiting", of->waiting), CELL("timeouts", of->timeouts), CELL("causes", of->causes),
         CELL("unfinished_most", of->unfinished_most), CELL("bytes", of->bytes),
-        CELL("lateness_p99_seconds", of->lateness_p99),
         CELL("lateness_most_seconds", of->lateness_most),
         CELL("all_intended_mean_seconds", intended->mean),
         CELL("all_intended_p95_seconds", intended->p95),
@@ -254,6 +256,7 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
         CELL("percentiles", describe_percentiles(of->successes)),
         CELL("own_cpu_seconds", of->own_cpu), CELL("others", of->others),
         CELL("joined", beside ? beside->record.name : ""), CELL("notes", of->notes.text));
+    add_counts(sheet, of);
     add_times(sheet, of->successes);
 }
 
@@ -312,6 +315,12 @@ static void add_seconds(const struct ssreport_report *report, const struct ssrep
     }
 }
 
+static void add_search(struct table_sheet *sheet, const struct ssreport_capacity *capacity) {
+    TABLE_CELLS(sheet, CELL("demand", capacity->demand), CELL("held_rate", capacity->held),
+        CELL("held_times", capacity->held_times), CELL("failed_rate", capacity->failed),
+        CELL("failed_times", capacity->failed_times));
+}
+
 static void add_capacity(
     const struct ssreport_report *report, const struct ssreport_responses *of) {
     struct table_sheet *sheet = ssreport_table(report, "requests-capacity");
@@ -319,9 +328,30 @@ static void add_capacity(
     if (!capacity->demand)
         return;
     add_row(sheet, of);
-    TABLE_CELLS(sheet, CELL("round", known(of->round)), CELL("demand", capacity->demand),
-        CELL("held_rate", capacity->held), CELL("held_times", capacity->held_times),
-        CELL("failed_rate", capacity->failed), CELL("failed_times", capacity->failed_times));
+    TABLE_CELLS(sheet, CELL("round", known(of->round)));
+    add_search(sheet, capacity);
+}
+
+/* Adds a row of the experiment latency: a run at one rate, or a search for a capacity. */
+static void add_latency(const struct ssreport_report *report, const struct ssreport_responses *of) {
+    const struct ssreport_capacity *capacity = &of->capacity;
+    struct table_sheet *sheet =
+        ssreport_table(report, capacity->demand ? "latency-capacity" : "latency");
+    const struct ssreport_run *beside = ssreport_responses_beside(report, of);
+    if (!ssreport_is_word(of->experiment, "latency") ||
+        !(capacity->demand || ssreport_is_word(of->profile, "constant")))
+        return;
+    TABLE_ROW(sheet, CELL("service", of->workload), CELL("duty", known(of->target)),
+        CELL("round", known(of->round)));
+    if (capacity->demand) {
+        add_search(sheet, capacity);
+        return;
+    }
+    TABLE_CELLS(sheet, CELL("rate", of->rate), CELL("arrival", of->arrival),
+        CELL("all_mean_seconds", of->all[SSREPORT_INTENDED].mean),
+        CELL("load_mean", beside ? beside->figures.load_mean : NAN));
+    add_counts(sheet, of);
+    add_times(sheet, of->successes);
 }
 
 static void note_lonely(struct ssreport_report *report) {
@@ -360,16 +390,14 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_targets(report, &report->responses[i]);
         add_seconds(report, &report->responses[i]);
         add_capacity(report, &report->responses[i]);
+        add_latency(report, &report->responses[i]);
     }
     for (size_t i = 0; i < report->point_count; i++)
         add_rate(report, &report->points[i]);
-    ssreport_latency_fill(report);
     if (ssreport_underload_fill(report) < 0)
         return ss_error_memory(error);
     ssreport_knobs_fill(report);
     if (ssreport_rules_fill(report) < 0)
-        return ss_error_memory(error);
-    if (ssreport_residency_fill(report) < 0)
         return ss_error_memory(error);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
 }

@@ -17,7 +17,10 @@
 /* The figure that is compared. */
 enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
 
-/* Series are compared at the highest rate at which both are in this state. */
+/*
+ * Series are compared at the highest rate at which both are in this state. The last two are
+ * overloaded, and the second series is pinned.
+ */
 enum state { ANY, UNDERLOADED, UNSATURATED, SATURATED, OVERLOADED, SOME_CPUS, ALL_CPUS };
 
 /* The published change: the difference between two series, relative to the first. */
@@ -138,16 +141,13 @@ struct test {
     struct stats_groups series;
 };
 
-static bool is_word(const char *word, const char *text) {
-    return word && strcmp(word, text) == 0;
-}
-
 /* Returns whether the series have the arrival, the balance and the pinned CPUs of the rule. */
 static bool is_with(const struct rule *rule, const struct ssreport_responses *first,
     const struct ssreport_responses *second) {
     double pinned = ssreport_levels_pinned(second);
     double cpus = atof(ssreport_columns_get(&second->columns, "machine_cpus"));
-    if (rule->with && !is_word(first->arrival, rule->with) && !is_word(first->balance, rule->with))
+    if (rule->with && !ssreport_is_word(first->arrival, rule->with) &&
+        !ssreport_is_word(first->balance, rule->with))
         return false;
     return rule->state == SOME_CPUS ? pinned < cpus : rule->state != ALL_CPUS || pinned == cpus;
 }
@@ -155,42 +155,25 @@ static bool is_with(const struct rule *rule, const struct ssreport_responses *fi
 /* Returns by how much the first series has more of the knob; 0 if the series cannot be compared. */
 static double find_distance(const struct rule *rule, const struct ssreport_responses *first,
     const struct ssreport_responses *second) {
-    bool is_arrival = strcmp(rule->of, "arrival") == 0;
     if (!first->knobs || !second->knobs || !is_with(rule, first, second))
         return 0;
-    if (is_arrival)
-        return ssreport_is_same(first->knobs, second->knobs) &&
-               ssreport_is_same(first->balance, second->balance) &&
-               ssreport_compare_numbers(first->cap, second->cap) == 0 &&
-               is_word(first->arrival, "even") && is_word(second->arrival, "concurrent");
+    if (strcmp(rule->of, "arrival") == 0)
+        return ssreport_compare_levels(first, second) == 0 &&
+               ssreport_is_word(first->arrival, "even") &&
+               ssreport_is_word(second->arrival, "concurrent");
     if (!ssreport_levels_are_one_step(first, second) ||
         !ssreport_is_same(first->arrival, second->arrival))
         return 0;
     const char *knob = ssreport_levels_knob(first, second);
     if (strcmp(rule->of, "balance") == 0)
-        return !knob && is_word(first->balance, "round-robin") &&
-               is_word(second->balance, "least-connections");
+        return !knob && ssreport_is_word(first->balance, "round-robin") &&
+               ssreport_is_word(second->balance, "least-connections");
     double amounts[] = {
         ssreport_levels_amount(first, rule->of), ssreport_levels_amount(second, rule->of)};
-    if (!is_word(knob, rule->of) ||
+    if (!ssreport_is_word(knob, rule->of) ||
         (rule->figure == CAPACITY_EACH && amounts[0] >= SSREPORT_UNLIMITED))
         return 0;
     return amounts[0] > amounts[1] ? amounts[0] - amounts[1] : 0;
-}
-
-/*
- * Returns whether the points belong to one service. For rules about arrivals, their arrivals may
- * differ.
- */
-static bool is_service(const struct rule *rule, const struct ssreport_rate_point *one,
-    const struct ssreport_rate_point *other) {
-    if (strcmp(rule->of, "arrival") != 0)
-        return ssreport_rate_point_is_service(one, other);
-    struct ssreport_responses same = *other->of;
-    struct ssreport_rate_point point = *other;
-    same.arrival = one->of->arrival;
-    point.of = &same;
-    return ssreport_rate_point_is_service(one, &point);
 }
 
 static bool is_in_state(const struct ssreport_rate_point *point, enum state state) {
@@ -327,14 +310,11 @@ static int compare(const struct test *test, const struct rule *rule, struct cont
     return 0;
 }
 
-#define NO_OVERLOADED "no common rate at which both are overloaded"
 static const char *const no_rate[] = {[ANY] = "no common rate",
     [UNDERLOADED] = "no common rate at which both are underloaded",
     [UNSATURATED] = "no common rate at which no CPU set is 98 % busy",
     [SATURATED] = "no common rate at which a CPU set is at least 98 % busy",
-    [OVERLOADED] = NO_OVERLOADED,
-    [SOME_CPUS] = NO_OVERLOADED,
-    [ALL_CPUS] = NO_OVERLOADED};
+    [OVERLOADED] = "no common rate at which both are overloaded"};
 
 /* Finds the two series that are farthest apart, and compares them. */
 static int find_contrast(
@@ -347,9 +327,10 @@ static int find_contrast(
         for (size_t j = 0; j < series->count; j++) {
             const struct ssreport_rate_point *one = &points[series->first[i]];
             const struct ssreport_rate_point *other = &points[series->first[j]];
-            double distance = i != j && is_service(rule, one, other)
-                                  ? find_distance(rule, one->of, other->of)
-                                  : 0;
+            bool is_service = strcmp(rule->of, "arrival") == 0
+                                  ? ssreport_rate_point_is_service_at_any_arrival(one, other)
+                                  : ssreport_rate_point_is_service(one, other);
+            double distance = i != j && is_service ? find_distance(rule, one->of, other->of) : 0;
             if (distance > contrast->distance) {
                 contrast->first = one->of;
                 contrast->second = other->of;
@@ -365,7 +346,7 @@ static int find_contrast(
     if (rule->figure != CAPACITY && rule->figure != CAPACITY_EACH) {
         contrast->rate = find_rate(test, rule, contrast->groups);
         if (isnan(contrast->rate)) {
-            contrast->missing = no_rate[rule->state];
+            contrast->missing = no_rate[rule->state < OVERLOADED ? rule->state : OVERLOADED];
             return 0;
         }
     }

@@ -265,6 +265,27 @@ static void add_power(
         CELL("saturated", describe_saturation(point->joined.busiest)));
 }
 
+/* Adds a row for each idle state at one rate. */
+static int add_idle(struct table_sheet *sheet, const struct ssreport_rate_point *point) {
+    const struct ssreport_idle *idle = &point->of->idle;
+    struct ssreport_residency residency;
+    if (idle->count == 0)
+        return 0;
+    if (ssreport_idle_between(idle, point->stretch.from, point->stretch.to, &residency) < 0)
+        return -1;
+    for (size_t i = 0; i < idle->state_count && residency.active.count > 0; i++) {
+        TABLE_ROW(sheet, CELL("record", point->of->name));
+        name_series(sheet, point->of);
+        TABLE_CELLS(sheet, CELL("rate", point->stretch.rate),
+            CELL("seconds", residency.active.count),
+            CELL("frequency_mhz", residency.frequency.mean), CELL("active", residency.active.mean),
+            CELL("active_deviation", residency.active.deviation), CELL("state", idle->states[i]),
+            CELL("share", residency.states[i].share),
+            CELL("share_deviation", residency.states[i].share_deviation));
+    }
+    return 0;
+}
+
 /* Finds the highest common rate. Returns false without one. */
 static bool find_common(
     const struct level *one, const struct level *other, const struct level_rate *common[2]) {
@@ -343,13 +364,15 @@ static void add_saving(
         CELL("low_knobs", other->first->of->knobs));
 }
 
-static void add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
+static int add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
     for (size_t i = 0; i < count; i++)
         add_limits(ssreport_table(report, "requests-limits"), &levels[i]);
     const struct ssreport_responses *last = NULL;
     double idle = NAN;
     for (size_t i = 0; i < report->point_count; i++) {
         const struct ssreport_rate_point *point = &report->points[i];
+        if (add_idle(ssreport_table(report, "requests-idle"), point) < 0)
+            return -1;
         if (isnan(point->joined.watts))
             continue;
         if (point->of != last) /* the points of a record follow each other */
@@ -364,6 +387,7 @@ static void add_tables(struct ssreport_report *report, const struct level *level
                 add_saving(ssreport_table(report, "requests-savings"), &levels[i], &levels[j]);
         }
     }
+    return 0;
 }
 
 int ssreport_underload_fill(struct ssreport_report *report) {
@@ -373,7 +397,7 @@ int ssreport_underload_fill(struct ssreport_report *report) {
     for (size_t i = 0; result == 0 && i < groups.count; i++)
         result = make_level(&levels[i], report, &groups, i, NAN);
     if (result == 0)
-        add_tables(report, levels, groups.count);
+        result = add_tables(report, levels, groups.count);
     for (size_t i = 0; levels && i < groups.count; i++)
         free(levels[i].rates);
     return result;

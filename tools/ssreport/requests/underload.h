@@ -57,7 +57,7 @@ SS_MUST_USE SS_NONNULL() int ssreport_series_capacity(double *capacity,
     const struct ssreport_report *report, const struct stats_groups *series, size_t group,
     double round);
 
-/* Fills the tables of limits, power and savings. Returns -1 if memory is exhausted. */
+/* Fills the tables of limits, power, idle states and savings. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_underload_fill(struct ssreport_report *report);
 
 #endif
