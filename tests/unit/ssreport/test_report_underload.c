@@ -80,12 +80,13 @@ static void columns_of_the_plan_separate_services(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The number of instances follows from the level of the knob. */
+/* The number of instances follows from the level of the knob, and the seed from the round. */
 static void columns_that_follow_from_knobs_do_not_separate_services(void **state) {
     (void)state;
     folder_open();
-    write_run("a", "\"knobs\": \"instances=2\", \"instances\": \"2\"", high);
-    write_run("b", "\"knobs\": \"instances=1\", \"instances\": \"1\"", low);
+    write_run("a", "\"knobs\": \"instances=2\", \"instances\": \"2\", \"seed\": \"2\"", high);
+    write_run("b", "\"knobs\": \"instances=1\", \"instances\": \"1\", \"seed\": \"2\"", low);
+    write_run("c", "\"knobs\": \"instances=1\", \"instances\": \"1\", \"seed\": \"3\"", low);
     struct ssreport_report report = report_study();
     assert_rows(&report, "requests-limits", 12);
     assert_text(&report, "requests-limits", 0, "variant", "");

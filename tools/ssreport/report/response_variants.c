@@ -28,7 +28,7 @@ static int compare_known(const void *left, const void *right, void *context) {
 
 /* Returns whether records that differ in a column are measurements of one service anyway. */
 static bool is_ignored(const char *column) {
-    static const char *const names[] = {"rate", "load", "published", "stands_for"};
+    static const char *const names[] = {"rate", "load", "seed", "published", "stands_for"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(column, names[i]) == 0)
             return true;
