@@ -203,7 +203,7 @@ static void pictures_follow_the_scheme_of_the_page(void **state) {
           "<g font-family=\"sans-serif\" fill='rgb(34,34,34)'/><g fill='rgb(1,2,3)'/></svg>\n",
         1, "a");
     assert_string_equal(bytes,
-        "<svg role=\"img\" aria-label=\"a\" style=\"max-width:35rem\" viewBox=\"0 0 560 300\">"
+        "<svg role=\"img\" aria-label=\"a\" style=\"max-width:40rem\" viewBox=\"0 0 560 300\">"
         "<g color=\"currentColor\" stroke=\"var(--blue)\"/><g fill='var(--ink)'/>"
         "<g fill='rgb(1,2,3)'/></svg>\n");
     free(bytes);

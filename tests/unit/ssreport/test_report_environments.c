@@ -134,6 +134,17 @@ static void mean_load_of_each_cpu_is_reported(void **state) {
     assert_has(&text, "\n14.5 15 0.5 1.5 50\n");
     assert_has_not(&text, "\n19.5 20 0.5 1.5");
     free(text.bytes);
+    /* With fewer samples than columns, there would be a gap after each sample. */
+    report.runs[0].record.sample_count = 6;
+    text = write_plot(&report.runs[0], "Load of each CPU over time");
+    assert_has(&text, "\n0.5 1 -0.5 0.5 90\n1 1.5 -0.5 0.5 25\n1.5 2 -0.5 0.5 35\n");
+    free(text.bytes);
+    /* The table is in the box of the run's pictures, so that it is beside the last one. */
+    text = print_report(&report);
+    assert_has(&text, "<div class=\"plots\">\n<div class=\"wide\"><table>\n"
+                      "<caption>Load of each CPU</caption>\n"
+                      "<thead><tr><th scope=\"col\" class=\"text\">CPU</th>");
+    free(text.bytes);
     ssreport_report_free(&report);
 }
 
@@ -152,7 +163,7 @@ static void steal_time_is_shown_if_recorded(void **state) {
     report = make_report(folder_file("a"));
     text = print_report(&report);
     assert_cell(&report, "runs", 0, "steal_mean", 0.125);
-    assert_has(&text, ">steal, %</th>");
+    assert_has(&text, ">steal,\u00a0%</th>");
     assert_has(&text, "<td>12.50</td>");
     free(text.bytes);
     ssreport_report_free(&report);

@@ -8,8 +8,9 @@
 
 /*
  * Font sizes are 1.5, 1.2, 1 and 0.875 rem; tables and pictures have the smallest. A picture is
- * scaled so that its text has this size, or a smaller one on a narrow screen. A caption is as wide
- * as its table, but not wider than the screen. A wider table scrolls in its box, whose edges are
+ * scaled so that rows of two or three fill the page and its text has this size or 1 rem, on a
+ * narrow screen a smaller one. Small tables are beside the last picture. A caption is as wide as
+ * its table, but not wider than the screen. A wider table scrolls in its box, whose edges are
  * shaded where columns are hidden, because phones show no scroll bar.
  */
 static const char style[] =
@@ -22,8 +23,11 @@ static const char style[] =
     ".answer{font-size:1.2rem}\n"
     ".note{background:var(--note);border-left:4px solid var(--amber);padding:.4rem .7rem;"
     "overflow-wrap:anywhere}\n"
-    ".plots{display:grid;gap:1rem 2rem;align-items:start;grid-template-columns:"
-    "repeat(auto-fill,minmax(min(100%,35rem),1fr))}\n"
+    ".plots{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start}"
+    ".plots>*{max-width:100%;min-width:0}.plots>figure{flex:0 1 40rem}"
+    "@media(min-width:72rem){.plots>figure{flex-basis:calc(50% - 1rem)}}"
+    "@media(min-width:108rem){.plots>figure{flex-basis:calc((100% - 4rem)/3)}}"
+    ".plots>figure.wide{flex:0 1 auto}.plots>.wide{margin:0}\n"
     "figure{margin:0;overflow-x:auto}figcaption{font-weight:600;font-size:1rem;"
     "overflow-wrap:anywhere}.how{font-weight:400;font-size:.875rem}\n"
     "svg{display:block;width:100%;min-width:20rem;height:auto;color:var(--ink)}\n"
@@ -38,7 +42,7 @@ static const char style[] =
     "min-width:min(18rem,calc(100vw - 2rem));max-width:calc(100vw - 2rem)}\n"
     "th,td{padding:.2rem .55rem;text-align:right;border-bottom:1px solid var(--grid);"
     "vertical-align:bottom}\n"
-    "th{font-weight:600;max-width:7rem}.text{text-align:left}"
+    "th{font-weight:600;line-height:1.25;max-width:7rem}.text{text-align:left}"
     "td.text{min-width:5rem;max-width:20rem;overflow-wrap:break-word}\n"
     "tr.doubtful td,tr.invalid td{background:var(--note)}\n"
     "tr.invalid td:first-child{border-left:4px solid var(--orange)}\n"
@@ -127,14 +131,8 @@ void page_findings_begin(FILE *page) {
 }
 
 void page_finding(FILE *page, const char *sentence) {
-    const char *percent;
     fputs("<li>", page);
-    while ((percent = strstr(sentence, " %")) != NULL) {
-        table_html_part(page, sentence, (size_t)(percent - sentence));
-        fputs("\u00a0%", page);
-        sentence = percent + 2;
-    }
-    table_html_text(page, sentence);
+    table_html_sentence(page, sentence);
     fputs("</li>\n", page);
 }
 

@@ -36,7 +36,7 @@ void page_unfold(FILE *page) SS_NONNULL();
 /* Prints a table, folded if it is long. Prints nothing without rows. */
 void page_sheet(FILE *page, const struct table_sheet *sheet) SS_NONNULL();
 
-/* Print a list of findings. A percent sign stays on the line of its number. */
+/* Print a list of findings. */
 void page_findings_begin(FILE *page) SS_NONNULL();
 void page_finding(FILE *page, const char *sentence) SS_NONNULL();
 void page_findings_end(FILE *page) SS_NONNULL();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "frame.h"
 #include "gnuplot.h"
 #include "palette.h"
 #include "sheet.h"
@@ -60,12 +61,12 @@ static size_t change(FILE *page, const char *at, unsigned number) {
     return change_color(page, at);
 }
 
-/* Scales the picture so that its text is as large as the page's, if there is room. */
+/* Scales the picture so that its text is at most as large as the page's. */
 static void write_size(FILE *page, const char *svg) {
     double width;
     const char *box = strstr(svg, "viewBox=\"");
     if (box && sscanf(box, "viewBox=\"%*f %*f %lf", &width) == 1)
-        fprintf(page, "\" style=\"max-width:%.4grem", width / 16);
+        fprintf(page, "\" style=\"max-width:%.4grem", width / PLOT_TEXT_SIZE);
 }
 
 int page_picture_embed(FILE *page, const char *svg, unsigned number, const char *what) {

@@ -167,6 +167,9 @@ void table_free(struct table_sheet *sheet);
 /* Prints an escaped text. Replaces characters that HTML forbids. */
 void table_html_text(FILE *stream, const char *text);
 
+/* Like table_html_text(); a percent sign stays on the line of its number or name. */
+void table_html_sentence(FILE *stream, const char *text);
+
 /* Prints at most `size` bytes of a text, without cutting a letter. */
 void table_html_part(FILE *stream, const char *text, size_t size);
 

@@ -31,6 +31,15 @@ void table_html_text(FILE *stream, const char *text) {
     table_html_part(stream, text, strlen(text));
 }
 
+void table_html_sentence(FILE *stream, const char *text) {
+    const char *percent;
+    for (; (percent = strstr(text, " %")) != NULL; text = percent + 2) {
+        table_html_part(stream, text, (size_t)(percent - text));
+        fputs("\u00a0%", stream);
+    }
+    table_html_text(stream, text);
+}
+
 void table_html_number(FILE *stream, double number, int decimals) {
     if (!isfinite(number)) {
         fputs("\u2013", stream);
@@ -117,7 +126,7 @@ void table_print_html(FILE *stream, const struct table_sheet *sheet, const char 
         fputs(
             holds_text(sheet, rows, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
             stream);
-        table_html_text(stream, sheet->columns[i].heading);
+        table_html_sentence(stream, sheet->columns[i].heading);
         fputs("</th>", stream);
     }
     fputs("</tr></thead>\n<tbody>\n", stream);

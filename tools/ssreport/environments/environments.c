@@ -74,8 +74,16 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_section(page, ssreport_table(report, "environments"), "Environments");
 }
 
-static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
-    page_sheet(page->stream, ssreport_table(report, "cpus"));
+static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_run *run) {
+    const struct table_sheet *sheet = ssreport_table(report, "cpus");
+    size_t count = run->surroundings.cpu_count;
+    if (count > PAGE_ROWS_OPEN_MAX)
+        page_fold(page->stream, sheet->title, count, "CPUs");
+    if (count > 0)
+        table_print_html(page->stream, sheet, run->record.name);
+    if (count > PAGE_ROWS_OPEN_MAX)
+        page_unfold(page->stream);
 }
 
 const struct ssreport_topic ssreport_environments_topic = {
@@ -83,5 +91,5 @@ const struct ssreport_topic ssreport_environments_topic = {
     .tables = tables,
     .build = build,
     .page = print_page,
-    .details = print_details,
+    .run = print_run,
 };

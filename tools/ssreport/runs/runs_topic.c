@@ -164,7 +164,8 @@ static void free_pooled(struct ssreport_report *report) {
     free(report->pooled);
 }
 
-static void print_plots(
+/* Begins a box of pictures; tables that follow in it are beside the last picture if they fit. */
+static void open_plots(
     struct ssreport_page *page, const struct ssreport_run *run, bool first_only) {
     fputs("<div class=\"plots\">\n", page->stream);
     for (const struct ssreport_plot *plot = ssreport_plots;
@@ -175,7 +176,6 @@ static void print_plots(
         plot->write(script, run);
         ssreport_page_figure(page, script, true, plot->caption);
     }
-    fputs("</div>\n", page->stream);
 }
 
 static void print_fit(struct ssreport_page *page, const struct ssreport_report *report,
@@ -197,7 +197,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
         100 * run->others);
     if (ssreport_others_disturb(run->others))
         page_note(page->stream, NULL, disturbed);
-    print_plots(page, run, report->run_count > SSREPORT_PICTURED_MAX);
+    open_plots(page, run, report->run_count > SSREPORT_PICTURED_MAX);
     if (run->steps.count > 1)
         table_print_html(page->stream, ssreport_table(report, "steps"), run->record.name);
     for (size_t i = 0; page->topics[i]; i++) {
@@ -206,6 +206,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
     }
     if (run->record.has_iterations)
         print_fit(page, report, run);
+    fputs("</div>\n", page->stream);
     ssreport_page_close(page);
 }
 
@@ -218,8 +219,9 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
     bool folds = report->run_count > SSREPORT_PICTURED_MAX && !is_in_block(&report->runs[0]);
     for (size_t i = 0; i < report->pooled_count; i++) {
         ssreport_page_open(page, report->pooled[i].record.name);
-        print_plots(page, &report->pooled[i], false);
+        open_plots(page, &report->pooled[i], false);
         print_fit(page, report, &report->pooled[i]);
+        fputs("</div>\n", page->stream);
         ssreport_page_close(page);
     }
     page_sheet(page->stream, ssreport_table(report, "runs"));
