@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "energy_plots.h"
+#include "pair_plots.h"
 #include "report_manifest.h"
 #include "report_plot.h"
 
@@ -293,12 +294,13 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
     end(&text);
     assert_has(&text, "$r0 << END\n1 720\n2 90\n3 90\nEND\n$r3 << END\n1 360\n2 180\n3 180\nEND\n");
     free(text.bytes);
-    /* Both placements over the same time. */
+    /* Power of both placements over the same time, next to the mean of each step. */
     begin(&text);
-    ssreport_energy_plots_write_power(text.stream, &report, 0);
+    assert_true(ssreport_plot_placements(text.stream, &report, &report.pairs[0]));
     end(&text);
     assert_has(&text, "\n9 10\n10 10\n11 80\n");
     assert_has(&text, "\n9 20\n10 20\n11 40\n");
+    assert_has(&text, "$mean2_0 << END\n2 20\n8 20\n\n12 40\n");
     free(text.bytes);
     /* This round has no per-chip run to compare with. */
     assert_cell(&report, "energy-steps", 6, "relative", NAN);

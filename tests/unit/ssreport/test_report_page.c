@@ -32,8 +32,8 @@ static void table_cells_are_escaped_in_every_format(void **state) {
     table_print_html(text.stream, &sheet, NULL);
     end(&text);
     assert_has(&text, "<caption>T&amp;T</caption>");
-    assert_has(
-        &text, "<th scope=\"col\" class=\"text\">name&lt;</th><th scope=\"col\">load, %</th></tr>");
+    assert_has(&text,
+        "<th scope=\"col\" class=\"text\">name&lt;</th><th scope=\"col\">load,\u00a0%</th></tr>");
     assert_has(
         &text, "<td class=\"text\">a,&quot;b&quot;?&lt;i&gt;\xc3\xa4?</td><td>12.3</td></tr>");
     assert_has(&text, "<td>\u22121.0e-07</td>");
@@ -242,7 +242,9 @@ static void pictures_show_recorded_loads_duties_and_steps(void **state) {
     assert_has(&text, "set yrange [-0.5:1.5]");
     free(text.bytes);
     text = write_plot(&report.runs[0], "Throughput over time");
-    assert_has(&text, "$rates << END\n0 1\n6 1\n6 1\n12 1\n");
+    assert_has(&text, "$values << END\n0 1\n6 1\n6 1\n12 1\n");
+    assert_has(&text, "$steps << END\n2 1\n8 1\n\n12 1\n18 1\n");
+    assert_has(&text, "title \"mean of a step\"");
     free(text.bytes);
     text = write_plot(&report.runs[0], "Errors of the samples");
     assert_has(&text, "set xrange [-22.5:5]");

@@ -323,6 +323,16 @@ static void errors_are_drawn_as_bars_by_target_and_method(void **state) {
     assert_has(&text, "$m2 << END\n0 4\n");
     assert_has(&text, "set logscale y");
     free(text.bytes);
+    /* Loads of all programs at 50 %, next to the target: fop has two methods, sunflow one. */
+    begin(&text);
+    assert_true(ssreport_error_plots_write(text.stream, sheet, 1, SSREPORT_LOAD));
+    end(&text);
+    assert_has(&text, "set arrow from graph 0, first 50 to graph 1, first 50 nohead");
+    assert_has(&text, "set xtics (\"\\146\\157\\160\" 0, ");
+    assert_has(&text, "$m1 << END\n-0.2 48\n");
+    assert_has(&text, "$m2 << END\n0.2 48\n1.2 48\n");
+    assert_has_not(&text, "$m0");
+    free(text.bytes);
     ssreport_report_free(&report);
 }
 
@@ -345,16 +355,19 @@ static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     begin(&text);
     assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[0]));
     end(&text);
-    assert_has(&text, "$load0 << END\n0.25 48\n0.75 48\n");
-    assert_has(&text, "$load1 << END\n");
-    assert_has_not(&text, "$load2");
-    assert_has(&text, "$rate1 << END\n3 1\n9 1\n");
+    assert_has(&text, "$line0_0 << END\n0.25 48 50\n0.75 48 50\n");
+    assert_has(&text, "$line0_1 << END\n");
+    assert_has_not(&text, "$line0_2");
+    assert_has(&text, "$line1_1 << END\n3 1\n9 1\n");
+    assert_has(
+        &text, "plot $line0_0 using 1:3 with lines lw 4 lc rgb \"#80868b\" title \"target\", ");
     free(text.bytes);
     begin(&text);
     assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[4]));
     end(&text);
-    assert_has(&text, "$load0 << END\n0.25 48\n");
-    assert_has(&text, "$load1 << END\n2.5 48\n7.5 48\n");
+    assert_has(&text, "$line0_0 << END\n0.25 48 50\n");
+    assert_has(&text, "$line0_1 << END\n2.5 48 50\n7.5 48 50\n");
+    assert_has(&text, "title \"target\"");
     assert_has(&text, "time of the trace in seconds");
     free(text.bytes);
     begin(&text);
@@ -381,8 +394,8 @@ static void picture_of_many_methods_counts_the_omitted_ones(void **state) {
         begin(&text);
         assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[0]));
         end(&text);
-        assert_has(&text, "$load7 << END\n");
-        assert_has_not(&text, "$load8");
+        assert_has(&text, "$line0_7 << END\n");
+        assert_has_not(&text, "$line0_8");
         if (more)
             assert_has(&text, "set title \"the first 8 of 10 runs\"\n");
         else

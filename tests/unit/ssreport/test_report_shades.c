@@ -151,8 +151,45 @@ static void pair_plots_show_both_halves_in_color(void **state) {
     assert_has(&text, "$a1down with points pt 10 ps 0.7 lc rgb \"#d55e00\" notitle");
     free(text.bytes);
     text = write_script(&report, 0, ssreport_plot_whole_system);
-    assert_has(&text, "$a0up << END\n30 9\n");
-    assert_has(&text, "$b1down << END\n90 94.4444\n60 111.111\n");
+    /* Both sides together are a time line: steps of 10 s. */
+    assert_has(&text, "$a0up << END\n5 9\n15 9\n25 9\n35 9\n45 9\n55 9\n\nNaN");
+    assert_has(&text, "$b1up << END\n5 94.4444\n15 111.111\n");
+    assert_has(&text, "set xlabel \"time in seconds\"\nset xrange [0:60]");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* One picture has the background's load and target, and the foreground's throughput by placement.
+ */
+static void placements_share_a_picture_over_time(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair later = core;
+    later.round = 2;
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &core);
+    add_made_pair(&report, &later);
+    for (size_t i = 0; i < report.run_count; i++) {
+        struct ssreport_run *run = &report.runs[i];
+        struct ssreport_record *record = &run->record;
+        record->samples[0].load = 0.4;
+        record->samples[0].target = 0.5;
+        ssreport_rates_open(&run->rates, 0, STEP_LENGTH * STEPS, STEP_LENGTH);
+        for (size_t j = 0; j < record->iteration_count; j++)
+            ssreport_rates_add(&run->rates, record->iterations[j].start, record->iterations[j].end);
+        ssreport_rates_divide(&run->rates);
+    }
+    finish_report(&report);
+    report.runs[2].record.verdict.verdict.finding = SS_INVALID;
+    struct text text = write_script(&report, 0, ssreport_plot_placements);
+    assert_has(&text, "$line0_0 << END\n30 40 50\n");
+    assert_has(&text, "$line1_1 << END\n5 5.5\n15 7\n25 8.5\n");
+    assert_has(&text, "$mean1_1 << END\n0 5.5\n10 5.5\n\n10 7\n20 7\n\n");
+    assert_has(&text, "using 1:3 with lines lw 4 lc rgb \"#80868b\" title \"target\"");
+    assert_has(&text, "$line1_1 using 1:2 with lines lw 0.6 lc rgb \"#d55e00\" title ");
+    assert_has_not(&text, "$line0_2");
+    /* "per-core, invalid" */
+    assert_has(&text, "\\055\\143\\157\\162\\145\\054\\040\\151\\156\\166\\141\\154\\151\\144\"");
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -191,7 +228,7 @@ static void panels_of_the_matrix_share_their_axes(void **state) {
     finish_report(&report);
     struct text text;
     begin(&text);
-    unsigned width = ssreport_plot_matrix(text.stream, &report, &report.pairs[0]);
+    unsigned width = ssreport_plot_matrix(text.stream, &report, &report.pairs[0], false);
     end(&text);
     assert_has(&text, "\n0.8100 -0.8941\n0.5400 -0.4971\n0.2700 -0.1000\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
@@ -199,14 +236,14 @@ static void panels_of_the_matrix_share_their_axes(void **state) {
     assert_has(&text, "set label \"from 60 %\" at -0.03,");
     free(text.bytes);
     begin(&text);
-    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1]), width);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1], false), width);
     end(&text);
     assert_has(&text, "\n1.8100 -0.7618\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
     free(text.bytes);
     /* Emulated environments have their own scale. */
     begin(&text);
-    ssreport_plot_matrix(text.stream, &report, &report.pairs[2]);
+    ssreport_plot_matrix(text.stream, &report, &report.pairs[2], false);
     end(&text);
     assert_has(&text, "\n1.8100 -0.1000\n");
     free(text.bytes);
@@ -222,7 +259,7 @@ static void matrix_has_a_row_per_foreground(void **state) {
     finish_report(&report);
     struct text text;
     begin(&text);
-    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1]), 460);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1], false), 460);
     end(&text);
     assert_has(&text, "size 460,264 ");
     assert_has(&text, "set xrange [0:1.000]\nset yrange [-2.000:0]\n"
@@ -252,10 +289,25 @@ static void matrix_has_a_row_per_foreground(void **state) {
      * of 8.5. */
     report.pairs[0].steps[0].foreground = 4.25;
     begin(&text);
-    ssreport_plot_matrix(text.stream, &report, &report.pairs[0]);
+    ssreport_plot_matrix(text.stream, &report, &report.pairs[0], false);
     end(&text);
     assert_has_not(&text, "set label \"from");
     assert_has(&text, "$lines0_1 << END\n0.8100 -0.5500\n");
+    free(text.bytes);
+    /* The matrix of backgrounds: p in the only row, beside p and q; 3 /s is its highest. */
+    begin(&text);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[0], true), 460);
+    end(&text);
+    assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
+    assert_has(&text, "set label \"\\160\" at -0.12,-0.550 right\n");
+    assert_has(&text, "set label \"\\161\" at 1.450,0.08 center\n");
+    assert_has(&text, "\n0.8100 -0.1000\n0.5400 -0.1000\n0.2700 -0.1000\n\n\n1.8100 -0.1000\n");
+    free(text.bytes);
+    for (size_t i = 0; i < 2 * STEPS; i++)
+        report.pairs[i / STEPS].steps[i % STEPS].background = NAN;
+    begin(&text);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[0], true), 0);
+    end(&text);
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -283,20 +335,22 @@ static void weighted_speedup_needs_both_programs_alone(void **state) {
     /* Placements without a color of their own get different ones. */
     text = write_script(&report, 0, ssreport_plot_whole_system);
     assert_has(&text, "size 560,280 ");
-    assert_has(&text, "set xlabel \"background load observed, %\"\n"
-                      "set ylabel \"weighted speedup\"\nset yrange [0:0.001<*]\n"
-                      "plot $a0up with points pt 9 ps 0.7 lc rgb \"#a87900\" title \"\\170\", "
+    assert_has(&text, "set ylabel \"weighted speedup\"\nset yrange [0:0.001<*]\n"
+                      "plot $a0up with linespoints pt 7 ps 0.5 lw 1.2 lc rgb \"#a87900\" title "
+                      "\"\\170\", "
                       "$a0down with points pt 10 ps 0.7 lc rgb \"#a87900\" notitle, "
-                      "$a1up with points pt 9 ps 0.7 lc rgb \"#3a8fc4\" title \"\\171\", "
+                      "$a1up with linespoints pt 7 ps 0.5 lw 1.2 lc rgb \"#3a8fc4\" title "
+                      "\"\\171\", "
                       "$a1down with points pt 10 ps 0.7 lc rgb \"#3a8fc4\" notitle\n"
                       "unset multiplot\n");
-    assert_has(&text, "$a0down << END\n90 1.3\n60 1.45\n30 1.6\n");
+    assert_has(&text, "$a0up << END\n5 1.3\n15 1.45\n25 1.6\n");
     free(text.bytes);
     ssreport_report_free(&report);
 }
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(placements_share_a_picture_over_time),
     cmocka_unit_test(significant_interference_is_shaded),
     cmocka_unit_test(only_known_round_has_its_own_interval),
     cmocka_unit_test(each_environment_has_its_own_color_range),

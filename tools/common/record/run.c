@@ -212,6 +212,10 @@ static size_t collect(struct ssreport_run *run) {
     return used;
 }
 
+bool ssreport_run_is_invalid(const struct ssreport_run *run) {
+    return run->record.verdict.verdict.finding == SS_INVALID;
+}
+
 int ssreport_run_fit(struct ssreport_run *run) {
     run->fits_steps = run->steps.count > 1;
     size_t room = run->steps.count + run->rates.count + 1;

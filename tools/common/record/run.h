@@ -102,6 +102,9 @@ void ssreport_run_free(struct ssreport_run *run);
 #define SSREPORT_HOST "host"
 const char *ssreport_environment_name(const char *label);
 
+/* Returns whether the verdict on the record is "invalid". Pictures mark the points of such runs. */
+bool ssreport_run_is_invalid(const struct ssreport_run *run);
+
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
 

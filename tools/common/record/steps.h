@@ -31,6 +31,7 @@ struct ssreport_step {
     double throughput_bound;    /* upper bound if no iteration ended, otherwise NaN */
     struct ssreport_mean rates; /* throughput in each complete interval, for the scatter */
     bool is_exceeded;           /* iterations take longer than the counted time */
+    bool is_invalid;            /* of an invalid record, in a pool of several */
 };
 
 struct ssreport_steps {

@@ -46,23 +46,6 @@ static struct stats_groups group_runs(const struct table_sheet *sheet) {
     return ssreport_group_rows(sheet, columns, has_placement);
 }
 
-/* Draws a line for each run of a picture, from its data block $rN, where N is its first row. */
-static void plot_runs(FILE *script, const struct table_sheet *sheet,
-    const struct stats_groups *pictures, const struct stats_groups *runs, size_t picture,
-    const char *style) {
-    fputs("plot ", script);
-    for (size_t run = 0; run < runs->count; run++) {
-        size_t first = runs->first[run];
-        if (pictures->group[first] != picture)
-            continue;
-        fprintf(script, "$r%zu using 1:2 with %s lc rgb \"%s\" title ", first, style,
-            color_at(sheet, first));
-        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
-        fputs(", ", script);
-    }
-    fputs("NaN notitle\n", script);
-}
-
 void ssreport_energy_plots_write(
     FILE *script, const struct table_sheet *sheet, size_t picture, enum ssreport_energy_plot plot) {
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
@@ -87,63 +70,17 @@ void ssreport_energy_plots_write(
         }
         fputs("END\n", script);
     }
-    plot_runs(script, sheet, &pictures, &runs, picture, "linespoints pt 7 ps 0.5 lw 1.3");
-}
-
-/*
- * Maximum number of points in a line. For longer runs, a point is the mean of neighboring samples.
- */
-#define POINTS_MAX 400
-
-static const struct ssreport_run *find_run(
-    const struct ssreport_report *report, const struct table_sheet *sheet, size_t row) {
-    const char *record = table_cell_at(sheet, row, "record")->text;
-    for (size_t i = 0; i < report->run_count; i++) {
-        if (strcmp(report->runs[i].record.name, record) == 0)
-            return &report->runs[i];
-    }
-    return NULL;
-}
-
-static double end_of(const struct ssreport_run *run) {
-    return run->energy.count > 0 ? run->energy.samples[run->energy.count - 1].at - run->record.wall
-                                 : 0;
-}
-
-static void write_seconds(FILE *script, const struct ssreport_run *run, double unit) {
-    const struct ssreport_energy *energy = &run->energy;
-    size_t width = energy->count / POINTS_MAX + 1;
-    for (size_t i = 0; i < energy->count; i += width) {
-        size_t last = i + width < energy->count ? i + width - 1 : energy->count - 1;
-        double at = energy->samples[last].at - run->record.wall;
-        struct ssreport_cost cost =
-            ssreport_energy_between(energy, energy->samples[i].at - 1e-6, energy->samples[last].at);
-        if (at >= 0 && isfinite(cost.watts))
-            fprintf(script, "%.9g %.6g\n", at / unit, cost.watts);
-    }
-}
-
-void ssreport_energy_plots_write_power(
-    FILE *script, const struct ssreport_report *report, size_t picture) {
-    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
-    SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
-    SS_OWNED(groups) struct stats_groups runs = group_runs(sheet);
-    double end = 0;
+    fputs("plot ", script);
     for (size_t run = 0; run < runs.count; run++) {
-        if (pictures.group[runs.first[run]] == picture)
-            end = fmax(end, end_of(find_run(report, sheet, runs.first[run])));
-    }
-    plot_begin_on_page(script);
-    plot_axis_time(script, "time", end);
-    plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
-    for (size_t run = 0; run < runs.count; run++) {
-        if (pictures.group[runs.first[run]] != picture)
+        size_t first = runs.first[run];
+        if (pictures.group[first] != picture)
             continue;
-        fprintf(script, "$r%zu << END\n", runs.first[run]);
-        write_seconds(script, find_run(report, sheet, runs.first[run]), plot_time_unit(end));
-        fputs("NaN NaN\nEND\n", script);
+        fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
+            first, color_at(sheet, first));
+        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
+        fputs(", ", script);
     }
-    plot_runs(script, sheet, &pictures, &runs, picture, "lines lw 1.2");
+    fputs("NaN notitle\n", script);
 }
 
 /* Sets the caption of a pair: "lxc: p beside q, round 2". */
@@ -182,30 +119,10 @@ static void print_steps(struct ssreport_page *page, const struct table_sheet *sh
         fputs("</div>\n", page->stream);
 }
 
-static void print_power(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
-    SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
-    for (size_t picture = 0; picture < pictures.count && !page->without.status; picture++) {
-        FILE *script = ssreport_page_script(page);
-        char caption[400];
-        if (!script)
-            break;
-        if (picture == 0)
-            fputs("<p>Power over time, with each placement</p>\n<div class=\"plots\">\n",
-                page->stream);
-        set_caption(caption, sheet, pictures.first[picture]);
-        ssreport_energy_plots_write_power(script, report, picture);
-        ssreport_page_figure(page, script, true, caption);
-    }
-    if (pictures.count > 0)
-        fputs("</div>\n", page->stream);
-}
-
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     print_steps(
         page, sheet, SSREPORT_PER_WH, "Iterations per watt-hour in each step, with each placement");
     print_steps(page, sheet, SSREPORT_PER_WH_RELATIVE,
         "Iterations per watt-hour in each step, relative to those of the same step in per-chip");
-    print_power(page, report);
 }

@@ -7,8 +7,7 @@
 
 /*
  * Draws the iterations per watt-hour in each step, absolute and relative to the placement per-chip
- * in the same step, and the power over time: for each pair and round, with a color for each
- * placement.
+ * in the same step: for each pair and round, with a color for each placement.
  */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report);
@@ -22,10 +21,5 @@ enum ssreport_energy_plot { SSREPORT_PER_WH_RELATIVE, SSREPORT_PER_WH };
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_write(
     FILE *script, const struct table_sheet *sheet, size_t picture, enum ssreport_energy_plot plot);
-
-/* Writes the script for the power over time in the n-th pair and round. */
-SS_NONNULL(1, 2)
-void ssreport_energy_plots_write_power(
-    FILE *script, const struct ssreport_report *report, size_t picture);
 
 #endif

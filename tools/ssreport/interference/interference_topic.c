@@ -254,29 +254,34 @@ static void print_caption(FILE *page, const char *element, const struct ssreport
 }
 
 static void print_matrices(struct ssreport_page *page, const struct ssreport_report *report) {
+    static const char *const sides[] = {
+        "foregrounds by row, backgrounds by column", "backgrounds by row, foregrounds by column"};
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
     if (!page->without.status)
         fputs(
-            "<p>In each field: the foreground's throughput, in percent of its highest in any "
-            "field, against the background's load; dashed in the second half of the staircase. All "
-            "fields have the axes of the one at the lower left. Foregrounds by row, backgrounds by "
-            "column.</p>\n",
+            "<p>In each field: the throughput of the row's program, in percent of its highest in "
+            "any field, against the background's load; dashed in the second half of the staircase. "
+            "All fields have the axes of the one at the lower left.</p>\n<div class=\"plots\">\n",
             page->stream);
-    for (size_t i = 0; i < groups.count; i++) {
-        const struct ssreport_pair *pair = &report->pairs[groups.first[i]];
+    for (size_t i = 0; i < 2 * groups.count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[groups.first[i / 2]];
         SS_OWNED(fclose) FILE *script = ssreport_page_script(page);
         if (!script)
-            return;
-        unsigned width = ssreport_plot_matrix(script, report, pair);
+            break;
+        unsigned width = ssreport_plot_matrix(script, report, pair, i % 2 == 1);
+        if (width == 0)
+            continue;
         fputs("<figure class=\"wide\">", page->stream);
-        print_caption(page->stream, "figcaption", pair, "all pairs", NULL);
+        print_caption(page->stream, "figcaption", pair, sides[i % 2], NULL);
         fprintf(page->stream, "<div style=\"min-width:%upx;max-width:%upx\">\n", width * 3 / 4,
             width * 5 / 4);
         page_picture(
             page->stream, script, ++page->pictures, "throughput of all pairs", &page->without);
         fputs("</div></figure>\n", page->stream);
     }
+    if (!page->without.status)
+        fputs("</div>\n", page->stream);
 }
 
 static void print_pair(struct ssreport_page *page, const struct ssreport_report *report,
@@ -292,7 +297,25 @@ static void print_pair(struct ssreport_page *page, const struct ssreport_report 
     script = ssreport_page_script(page);
     if (script)
         ssreport_page_figure(page, script, ssreport_plot_whole_system(script, report, pair),
-            "Throughput of both sides together; \u25b2 going up, \u25bd going down");
+            pair->count > 1 ? "Throughput of both sides together: means of the steps over time"
+                            : "Throughput of both sides together");
+    SS_OWNED(groups)
+    struct stats_groups rounds = ssreport_pairs_group(
+        report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND);
+    for (size_t i = 0; i < rounds.count; i++) {
+        const struct ssreport_pair *first = &report->pairs[rounds.first[i]];
+        char caption[160];
+        script =
+            ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
+                ? ssreport_page_script(page)
+                : NULL;
+        snprintf(caption, sizeof caption,
+            "Load of the background, throughput of the foreground%s; thick: means of the steps",
+            first->background->energy.count > 1 ? ", power" : "");
+        if (script)
+            ssreport_page_figure(
+                page, script, ssreport_plot_placements(script, report, first), caption);
+    }
     fputs("</div></details>\n", page->stream);
 }
 

@@ -8,6 +8,7 @@
 #include "combined_throughput.h"
 #include "frame.h"
 #include "gnuplot.h"
+#include "overlay.h"
 #include "page_parts.h"
 
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
@@ -59,16 +60,35 @@ static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pa
     return !(last < first);
 }
 
+/*
+ * Returns whether a picture is a time line of the steps, as published for both sides together,
+ * rather than over load. With one load in each run, there is nothing to see over time.
+ */
+static bool is_time_line(const struct ssreport_pair *pair, enum kind kind) {
+    return (kind == BOTH || kind == RELATIVE) && pair->count > 1;
+}
+
+static double end_of(const struct ssreport_pair *pair) {
+    return ssreport_record_end(&pair->background->record);
+}
+
+/* Writes the rising steps of each pair, or the falling ones; all steps are one line over time. */
 static void write_points(FILE *script, const struct ssreport_report *report,
     const struct stats_groups *groups, size_t group, enum kind kind, bool rising) {
     for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i]) {
         const struct ssreport_pair *pair = &report->pairs[i];
+        bool over_time = is_time_line(pair, kind);
         for (size_t j = 0; j < pair->count; j++) {
             const struct ssreport_pair_step *step = &pair->steps[j];
+            const struct ssreport_step *own = &pair->background->steps.items[j];
             double value = value_of(report, pair, step, kind);
-            if (isfinite(value) && isfinite(step->load) && is_rising(pair, step) == rising)
-                fprintf(script, "%.6g %.6g\n", 100 * step->load, value);
+            double middle = (own->from + own->to) / 2 / plot_time_unit(end_of(pair));
+            if (isfinite(value) && isfinite(step->load) &&
+                (over_time || is_rising(pair, step)) == rising)
+                fprintf(script, "%.6g %.6g\n", over_time ? middle : 100 * step->load, value);
         }
+        if (over_time)
+            fputc('\n', script); /* the next round is another line */
     }
 }
 
@@ -95,7 +115,8 @@ static void write_blocks(FILE *script, const struct ssreport_report *report,
 }
 
 static void write_panel(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, int panel, bool titled, const char *label) {
+    const struct ssreport_pair *pair, int panel, bool titled, const char *label,
+    const char *style) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_pairs_group(report, SAME_PAIR | SSREPORT_PAIR_PLACEMENT);
     size_t placement = 0;
@@ -106,8 +127,8 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
         if (!ssreport_pair_is_like(pair, first, SAME_PAIR))
             continue;
         const char *color = color_of(report, first->placement);
-        fprintf(script, "%s$%c%zuup with points pt 9 ps 0.7 lc rgb \"%s\" ",
-            placement > 0 ? ", " : "", 'a' + panel, placement, color);
+        fprintf(script, "%s$%c%zuup with %s lc rgb \"%s\" ", placement > 0 ? ", " : "", 'a' + panel,
+            placement, style, color);
         if (titled) {
             fputs("title ", script);
             plot_quote(script, first->placement, LABEL_MAX);
@@ -146,17 +167,22 @@ static bool write_panels(FILE *script, const struct ssreport_report *report,
     }
     if (count == 0)
         return false;
+    bool over_time = is_time_line(pair, kinds[0]);
+    const char *style = over_time ? "linespoints pt 7 ps 0.5 lw 1.2" : "points pt 9 ps 0.7";
     plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, count == 2 ? 500 : 280);
-    fputs("set key samplen 1\nset xrange [0:100]\nset lmargin 9\n", script);
+    fputs("set key samplen 1\nset lmargin 9\n", script);
+    if (over_time)
+        plot_axis_time(script, "time", end_of(pair));
+    else
+        plot_axis_between(script, 'x', "background load observed, %", 0, 100);
     write_blocks(script, report, pair, kinds);
     fprintf(script, "set multiplot layout %d,1\n", count);
     if (count == 2) {
-        fputs("set format x \"\"\n", script);
-        write_panel(script, report, pair, known[0], true, labels[known[0]]);
-        fputs("unset key\nset format x\n", script);
+        write_panel(script, report, pair, known[0], true, labels[known[0]], style);
+        fputs("unset key\n", script);
     }
-    fputs("set xlabel \"background load observed, %\"\n", script);
-    write_panel(script, report, pair, known[count - 1], count == 1, labels[known[count - 1]]);
+    write_panel(
+        script, report, pair, known[count - 1], count == 1, labels[known[count - 1]], style);
     fputs("unset multiplot\n", script);
     return true;
 }
@@ -174,6 +200,21 @@ bool ssreport_plot_whole_system(
             pair->is_one_program ? "both, /s" : "weighted speedup", "of per-chip, %"});
 }
 
+bool ssreport_plot_placements(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    struct ssreport_overlay overlay = {.time = "time"};
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        char *name = ssreport_pair_is_like(pair, other, SAME_PAIR | SSREPORT_PAIR_ROUND)
+                         ? ssreport_overlay_add(&overlay, other->background, other->foreground,
+                               color_of(report, other->placement))
+                         : NULL;
+        if (name)
+            snprintf(name, 64, "%.60s", other->placement);
+    }
+    return ssreport_overlay_write(script, &overlay);
+}
+
 #define FIELD_WIDTH  110 /* in units of the picture */
 #define FIELD_HEIGHT 82
 #define MARGIN_LEFT  150
@@ -186,46 +227,58 @@ static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_p
            ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
 }
 
+/* Return the place of a pair in the matrix of one side, whose programs are in rows. */
+static size_t row_of(const struct ssreport_pair *pair, enum kind side) {
+    return side == FOREGROUND ? pair->row : pair->column;
+}
+
+static size_t column_of(const struct ssreport_pair *pair, enum kind side) {
+    return side == FOREGROUND ? pair->column : pair->row;
+}
+
 /* Finds the numbers of rows and columns of the matrix of a set. */
 static void find_size(const struct ssreport_report *report, const struct ssreport_pair *pair,
-    size_t *rows, size_t *columns) {
+    enum kind side, size_t *rows, size_t *columns) {
     *rows = *columns = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
         if (!ssreport_pair_is_like(pair, other, 0))
             continue;
-        *rows = other->row >= *rows ? other->row + 1 : *rows;
-        *columns = other->column >= *columns ? other->column + 1 : *columns;
+        size_t row = row_of(other, side), column = column_of(other, side);
+        *rows = row >= *rows ? row + 1 : *rows;
+        *columns = column >= *columns ? column + 1 : *columns;
     }
 }
 
-/* Returns the largest throughput of this foreground over all plots that share its axes. */
-static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+/* Returns the largest throughput of this side's program over all plots that share its axes. */
+static double most_of(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, enum kind side) {
+    unsigned role = side == FOREGROUND ? SSREPORT_PAIR_FOREGROUND : SSREPORT_PAIR_BACKGROUND;
     double most = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
-        if (!share_axes(pair, other) ||
-            !ssreport_pair_is_like(pair, other, SSREPORT_PAIR_FOREGROUND))
+        if (!share_axes(pair, other) || !ssreport_pair_is_like(pair, other, role))
             continue;
         for (size_t j = 0; j < other->count; j++)
-            most = fmax(most, other->steps[j].foreground);
+            most = fmax(most, value_of(report, other, &other->steps[j], side));
     }
     return most;
 }
 
 /*
  * Returns the lower end of the vertical axes, relative to the largest throughput: 0 or, if that
- * would leave half of each field empty, a multiple of 10 % below all points.
+ * would leave half of each field empty, a multiple of 10 % below all points. NaN without points.
  */
-static double find_origin(const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    double least = 1;
+static double find_origin(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, enum kind side) {
+    double least = NAN;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
-        double most = most_of(report, other);
+        double most = most_of(report, other, side);
         for (size_t j = 0; share_axes(pair, other) && most > 0 && j < other->count; j++)
-            least = fmin(least, other->steps[j].foreground / most);
+            least = fmin(least, value_of(report, other, &other->steps[j], side) / most);
     }
-    return least > 0.5 ? floor(10 * least - 1e-9) / 10 : 0;
+    return least <= 0.5 ? 0 : floor(10 * least - 1e-9) / 10;
 }
 
 /*
@@ -233,22 +286,22 @@ static double find_origin(const struct ssreport_report *report, const struct ssr
  * many plots.
  */
 static void write_lines(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, int half, double origin) {
-    double left = (double)pair->column;
-    double bottom = -1 - (double)pair->row;
-    double most = most_of(report, pair);
+    const struct ssreport_pair *pair, enum kind side, int half, double origin) {
+    double left = (double)column_of(pair, side);
+    double bottom = -1 - (double)row_of(pair, side);
+    double most = most_of(report, pair, side);
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_pair_step *step = &pair->steps[i];
-        if ((step->half == 2) == (half == 2) && isfinite(step->foreground) &&
-            isfinite(step->load) && most > 0)
+        double value = value_of(report, pair, step, side);
+        if ((step->half == 2) == (half == 2) && isfinite(value) && isfinite(step->load) && most > 0)
             fprintf(script, "%.4f %.4f\n", left + FILLED * fmin(step->load, 1),
-                bottom + FILLED * (step->foreground / most - origin) / (1 - origin));
+                bottom + FILLED * (value / most - origin) / (1 - origin));
     }
     fputs("\n\n", script);
 }
 
 static void write_names(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, size_t rows, double origin) {
+    const struct ssreport_pair *pair, enum kind side, size_t rows, double origin) {
     SS_OWNED(groups)
     struct stats_groups foregrounds = ssreport_pairs_group(report, SSREPORT_PAIR_FOREGROUND);
     SS_OWNED(groups)
@@ -260,12 +313,15 @@ static void write_names(FILE *script, const struct ssreport_report *report,
             if (!ssreport_pair_is_like(pair, other, 0))
                 continue;
             fputs("set label ", script);
+            bool by_row = (role == 0) == (side == FOREGROUND);
             plot_quote(
-                script, role == 0 ? other->program : other->background_program, role ? 13 : 16);
-            if (role == 0)
-                fprintf(script, " at -0.12,%.3f right\n", -(double)other->row - 1 + FILLED / 2);
+                script, role == 0 ? other->program : other->background_program, by_row ? 16 : 13);
+            if (by_row)
+                fprintf(script, " at -0.12,%.3f right\n",
+                    -(double)row_of(other, side) - 1 + FILLED / 2);
             else
-                fprintf(script, " at %.3f,0.08 center\n", (double)other->column + FILLED / 2);
+                fprintf(
+                    script, " at %.3f,0.08 center\n", (double)column_of(other, side) + FILLED / 2);
         }
     }
     /* Label the axes only at the lower left field, for all fields. */
@@ -280,16 +336,16 @@ static void write_names(FILE *script, const struct ssreport_report *report,
             100 * origin, -(double)rows + 0.04, PLOT_SMALL);
 }
 
-static void write_frames(
-    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+static void write_frames(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, enum kind side) {
     SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, SAME_PAIR);
     fputs("$frames << END\n", script);
     for (size_t i = 0; i < groups.count; i++) {
         const struct ssreport_pair *other = &report->pairs[groups.first[i]];
         if (!ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT))
             continue;
-        double left = (double)other->column;
-        double bottom = -1 - (double)other->row;
+        double left = (double)column_of(other, side);
+        double bottom = -1 - (double)row_of(other, side);
         fprintf(script, "%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n\n", left, bottom,
             left + FILLED, bottom, left + FILLED, bottom + FILLED, left, bottom + FILLED, left,
             bottom);
@@ -297,10 +353,14 @@ static void write_frames(
     fputs("END\n", script);
 }
 
-unsigned ssreport_plot_matrix(
-    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+unsigned ssreport_plot_matrix(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, bool of_background) {
+    enum kind side = of_background ? BACKGROUND : FOREGROUND;
     size_t rows, columns;
-    find_size(report, pair, &rows, &columns);
+    double origin = find_origin(report, pair, side);
+    if (isnan(origin))
+        return 0;
+    find_size(report, pair, side, &rows, &columns);
     unsigned width = MARGIN_LEFT + 20 + FIELD_WIDTH * (unsigned)columns;
     unsigned height = MARGIN_TOP + 40 + FIELD_HEIGHT * (unsigned)rows;
     width = width < 460 ? 460 : width;
@@ -313,9 +373,8 @@ unsigned ssreport_plot_matrix(
         (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
         (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
         1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
-    double origin = find_origin(report, pair);
-    write_names(script, report, pair, rows, origin);
-    write_frames(script, report, pair);
+    write_names(script, report, pair, side, rows, origin);
+    write_frames(script, report, pair, side);
     SS_OWNED(groups)
     struct stats_groups groups =
         ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT);
@@ -326,7 +385,7 @@ unsigned ssreport_plot_matrix(
         for (int half = 1; half <= 2; half++) {
             fprintf(script, "$lines%zu_%d << END\n", i, half);
             for (size_t j = groups.first[i]; j < groups.items; j = groups.next[j])
-                write_lines(script, report, &report->pairs[j], half, origin);
+                write_lines(script, report, &report->pairs[j], side, half, origin);
             fputs("NaN NaN\nEND\n", script);
         }
     }

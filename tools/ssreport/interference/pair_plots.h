@@ -15,17 +15,25 @@ bool ssreport_plot_sides(
 
 /*
  * Draws the combined throughput of both sides, absolute and relative to per-chip; if the programs
- * differ, the weighted speedup. If it is unknown, writes nothing and returns false.
+ * differ, the weighted speedup: over time if the background goes through several steps, otherwise
+ * against its load. If it is unknown, writes nothing and returns false.
  */
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /*
- * Draws a small plot for each foreground and background of an environment. Rows, columns and axes
- * are the same for all environments of the set, except emulated ones. Returns the width of the
- * picture in its own units.
+ * Draws the load of the background, the throughput of the foreground and, if known, the power over
+ * time, with each placement of the pair in one round.
  */
-unsigned ssreport_plot_matrix(
+bool ssreport_plot_placements(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
+
+/*
+ * Draws a small plot for each foreground and background of an environment: the throughput of one
+ * side, whose programs are in rows. Rows, columns and axes are the same for all environments of the
+ * set, except emulated ones. Returns the width of the picture in its own units; 0 without points.
+ */
+unsigned ssreport_plot_matrix(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, bool of_background);
 
 #endif

@@ -2,6 +2,7 @@
 #include "error_plots.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/owned.h"
 #include "frame.h"
@@ -9,7 +10,7 @@
 #include "group_by.h"
 #include "shaded_tables.h"
 
-/* The bars of a target fill this part of the distance to the next target. */
+/* The bars of a target or program fill this part of the distance to the next one. */
 #define FILLED 0.8
 
 /* Height of a picture, with room for the names of all methods above the bars. */
@@ -18,22 +19,23 @@
 static const struct {
     const char *column, *published, *axis, *what;
 } plots[] = {
+    [SSREPORT_LOAD] = {"load_mean", "error_mean_percent_published", "load, %", NULL},
     [SSREPORT_MEAN_ERROR] = {"error_mean_percent", "error_mean_percent_published", "mean error, %",
         "mean error"},
     [SSREPORT_SQUARED_ERROR] = {"error_mse_e4", "error_mse_e4_published", "MSE, %\u00b2",
         "mean squared error (MSE)"},
 };
 
-/* One picture: the rows of a workload, in series of one method each. */
+/* One picture: the rows of a workload, or of a target, in series of one method each. */
 struct drawing {
     const struct table_sheet *sheet;
-    struct stats_groups workloads, methods;
-    size_t row; /* any row of the workload */
+    struct stats_groups pictures, methods;
+    size_t row; /* any row of the picture */
     enum ssreport_error_plot plot;
 };
 
 static void free_drawing(struct drawing *drawing) {
-    ss_owned_groups(&drawing->workloads);
+    ss_owned_groups(&drawing->pictures);
     ss_owned_groups(&drawing->methods);
 }
 
@@ -42,35 +44,50 @@ static double number_at(const struct drawing *drawing, size_t row, const char *n
 }
 
 static bool belongs(const struct drawing *drawing, size_t row) {
-    return drawing->workloads.group[row] == drawing->workloads.group[drawing->row];
+    return drawing->pictures.group[row] == drawing->pictures.group[drawing->row];
 }
 
-/* Returns the number of lower targets of the workload, which is the position on the axis. */
-static size_t target_index(const struct drawing *drawing, size_t row) {
-    double target = number_at(drawing, row, "target");
+/* Orders rows along the axis: by program in a picture of one target, otherwise by target. */
+static int compare(const struct drawing *drawing, size_t left, size_t right) {
+    double one = number_at(drawing, left, "target"), other = number_at(drawing, right, "target");
+    return drawing->plot == SSREPORT_LOAD
+               ? strcmp(table_cell_at(drawing->sheet, left, "workload")->text,
+                     table_cell_at(drawing->sheet, right, "workload")->text)
+               : (one > other) - (one < other);
+}
+
+/* Returns the number of lower targets or programs in the picture, which is the position. */
+static size_t index_of(const struct drawing *drawing, size_t row) {
     size_t index = 0;
-    for (size_t i = 0; i < drawing->workloads.items; i++) {
-        double other = number_at(drawing, i, "target");
-        bool is_new = belongs(drawing, i) && other < target;
+    for (size_t i = 0; i < drawing->pictures.items; i++) {
+        bool is_new = belongs(drawing, i) && compare(drawing, i, row) < 0;
         for (size_t j = 0; j < i && is_new; j++)
-            is_new = !belongs(drawing, j) || number_at(drawing, j, "target") != other;
+            is_new = !belongs(drawing, j) || compare(drawing, i, j) != 0;
         index += is_new;
     }
     return index;
 }
 
+/* Returns a value of the picture. Loads are published as errors: target minus load. */
+static double value_at(const struct drawing *drawing, size_t row, bool published) {
+    double value = number_at(
+        drawing, row, published ? plots[drawing->plot].published : plots[drawing->plot].column);
+    if (drawing->plot != SSREPORT_LOAD)
+        return value;
+    return published ? 100 * number_at(drawing, row, "target") - value : 100 * value;
+}
+
 /* Returns whether a value can be drawn; a logarithmic axis has no 0. */
 static bool is_drawn(const struct drawing *drawing, double value) {
-    return isfinite(value) && (drawing->plot == SSREPORT_MEAN_ERROR || value > 0);
+    return isfinite(value) && (drawing->plot != SSREPORT_SQUARED_ERROR || value > 0);
 }
 
 /* Returns the range of all values, measured and published; NaN without measured values. */
 static struct ssreport_range find_range(const struct drawing *drawing) {
     struct ssreport_range range = {NAN, NAN};
     bool is_measured = false;
-    for (size_t i = 0; i < drawing->workloads.items; i++) {
-        const double values[] = {number_at(drawing, i, plots[drawing->plot].column),
-            number_at(drawing, i, plots[drawing->plot].published)};
+    for (size_t i = 0; i < drawing->pictures.items; i++) {
+        const double values[] = {value_at(drawing, i, false), value_at(drawing, i, true)};
         for (size_t j = 0; belongs(drawing, i) && j < 2; j++) {
             if (!is_drawn(drawing, values[j]))
                 continue;
@@ -82,37 +99,50 @@ static struct ssreport_range find_range(const struct drawing *drawing) {
     return is_measured ? range : (struct ssreport_range){NAN, NAN};
 }
 
+/* Returns the name of a program without its suite. */
+static const char *name_of(const char *workload) {
+    const char *slash = strrchr(workload, '/');
+    return slash ? slash + 1 : workload;
+}
+
 static void write_axes(FILE *script, const struct drawing *drawing, struct ssreport_range range) {
     const char *name = plots[drawing->plot].axis;
-    size_t targets = 0;
+    size_t count = 0;
     if (drawing->plot == SSREPORT_SQUARED_ERROR)
         plot_axis_logarithmic(script, 'y', name, range.least / 2, 2 * range.most);
-    else
+    else if (drawing->plot == SSREPORT_MEAN_ERROR)
         plot_axis(script, 'y', name, PLOT_AROUND_ZERO);
-    fputs("set xlabel \"target, %\"\nset key outside top center horizontal samplen 1\nset xtics (",
-        script);
-    for (size_t i = 0; i < drawing->workloads.items; i++) {
+    else
+        plot_axis_between(script, 'y', name, 0, 100);
+    if (drawing->plot == SSREPORT_LOAD)
+        plot_line_at(script, 'y', 100 * number_at(drawing, drawing->row, "target"));
+    else
+        fputs("set xlabel \"target, %\"\n", script);
+    fputs("set key outside top center horizontal samplen 1\nset xtics (", script);
+    for (size_t i = 0; i < drawing->pictures.items; i++) {
         if (!belongs(drawing, i))
             continue;
-        size_t index = target_index(drawing, i);
-        fprintf(script, "%s\"%.4g\" %zu", targets > 0 ? ", " : "",
-            100 * number_at(drawing, i, "target"), index);
-        targets = index + 1 > targets ? index + 1 : targets;
+        size_t index = index_of(drawing, i);
+        fputs(count > 0 ? ", " : "", script);
+        if (drawing->plot == SSREPORT_LOAD)
+            plot_quote(script, name_of(table_cell_at(drawing->sheet, i, "workload")->text), 14);
+        else
+            fprintf(script, "\"%.4g\"", 100 * number_at(drawing, i, "target"));
+        fprintf(script, " %zu", index);
+        count = index + 1 > count ? index + 1 : count;
     }
-    fprintf(script, ") scale 0\nset xrange [-0.6:%.9g]\n", (double)targets - 0.4);
+    fprintf(script, ") scale 0\nset xrange [-0.6:%.9g]\n", (double)count - 0.4);
 }
 
 /* Writes the data blocks of a method: $mN with its bars, and $pN with published values. */
 static void write_method(FILE *script, const struct drawing *drawing, size_t method, double shift) {
     const struct stats_groups *methods = &drawing->methods;
     for (int published = 0; published < 2; published++) {
-        const char *column =
-            published ? plots[drawing->plot].published : plots[drawing->plot].column;
         fprintf(script, "$%c%zu << END\n", published ? 'p' : 'm', method);
         for (size_t i = methods->first[method]; i < methods->items; i = methods->next[i]) {
-            double value = number_at(drawing, i, column);
+            double value = value_at(drawing, i, published);
             if (is_drawn(drawing, value))
-                fprintf(script, "%.6g %.6g\n", (double)target_index(drawing, i) + shift, value);
+                fprintf(script, "%.6g %.6g\n", (double)index_of(drawing, i) + shift, value);
         }
         fputs("NaN NaN\nEND\n", script);
     }
@@ -153,16 +183,23 @@ static void write_bars(FILE *script, const struct drawing *drawing) {
         "NaN with points pt 6 ps 0.7 lw 1.4 lc rgb \"" PLOT_INK "\" title \"published\"\n", script);
 }
 
+/* Groups the rows of a picture: those of a target for the load, otherwise those of a workload. */
+static struct stats_groups group_pictures(
+    const struct table_sheet *sheet, enum ssreport_error_plot plot) {
+    const char *const columns[] = {"set", plot == SSREPORT_LOAD ? "target" : "workload", NULL};
+    return ssreport_group_rows(sheet, columns, NULL);
+}
+
 bool ssreport_error_plots_write(
     FILE *script, const struct table_sheet *sheet, size_t row, enum ssreport_error_plot plot) {
-    static const char *const workload[] = {"set", "workload", NULL};
-    static const char *const method[] = {"set", "workload", "method", "tau_seconds", NULL};
+    const char *const method[] = {
+        "set", plot == SSREPORT_LOAD ? "target" : "workload", "method", "tau_seconds", NULL};
     struct drawing drawing = {.sheet = sheet,
-        .workloads = ssreport_group_rows(sheet, workload, NULL),
+        .pictures = group_pictures(sheet, plot),
         .methods = ssreport_group_rows(sheet, method, NULL),
         .row = row,
         .plot = plot};
-    bool known = drawing.workloads.first && drawing.methods.first;
+    bool known = drawing.pictures.first && drawing.methods.first;
     struct ssreport_range range = known ? find_range(&drawing) : (struct ssreport_range){NAN, NAN};
     if (isfinite(range.least)) {
         plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, HEIGHT);
@@ -173,26 +210,31 @@ bool ssreport_error_plots_write(
     return isfinite(range.least);
 }
 
+static void print_picture(struct ssreport_page *page, const struct table_sheet *sheet, size_t row,
+    enum ssreport_error_plot plot) {
+    FILE *script = ssreport_page_script(page);
+    char caption[200];
+    const char *set = table_cell_at(sheet, row, "set")->number > 1 ? ", second set" : "";
+    if (!script)
+        return;
+    if (plot == SSREPORT_LOAD)
+        snprintf(caption, sizeof caption, "Load by program and method at %.4g %% (dashed)%s",
+            100 * table_cell_at(sheet, row, "target")->number, set);
+    else
+        snprintf(caption, sizeof caption, "%.100s: %s by target and method%s",
+            table_cell_at(sheet, row, "workload")->text, plots[plot].what, set);
+    ssreport_page_figure(
+        page, script, ssreport_error_plots_write(script, sheet, row, plot), caption);
+}
+
 void ssreport_error_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
-    static const char *const workload[] = {"set", "workload", NULL};
     const struct table_sheet *sheet = ssreport_table(report, "constant-load");
-    SS_OWNED(groups)
-    struct stats_groups workloads = ssreport_group_rows(sheet, workload, NULL);
     fputs("<div class=\"plots\">\n", page->stream);
-    for (size_t i = 0; i < workloads.count && !page->without.status; i++) {
-        for (int plot = SSREPORT_MEAN_ERROR; plot <= SSREPORT_SQUARED_ERROR; plot++) {
-            size_t row = workloads.first[i];
-            FILE *script = ssreport_page_script(page);
-            char caption[200];
-            if (!script)
-                break;
-            snprintf(caption, sizeof caption, "%.100s: %s by target and method%s",
-                table_cell_at(sheet, row, "workload")->text, plots[plot].what,
-                table_cell_at(sheet, row, "set")->number > 1 ? ", second set" : "");
-            bool drawn =
-                ssreport_error_plots_write(script, sheet, row, (enum ssreport_error_plot)plot);
-            ssreport_page_figure(page, script, drawn, caption);
-        }
+    for (int plot = SSREPORT_LOAD; plot <= SSREPORT_SQUARED_ERROR; plot++) {
+        SS_OWNED(groups)
+        struct stats_groups pictures = group_pictures(sheet, (enum ssreport_error_plot)plot);
+        for (size_t i = 0; i < pictures.count; i++)
+            print_picture(page, sheet, pictures.first[i], (enum ssreport_error_plot)plot);
     }
     fputs("</div>\n", page->stream);
 }

@@ -5,18 +5,19 @@
 #include "page_parts.h"
 #include "report.h"
 
-enum ssreport_error_plot { SSREPORT_MEAN_ERROR, SSREPORT_SQUARED_ERROR };
+enum ssreport_error_plot { SSREPORT_LOAD, SSREPORT_MEAN_ERROR, SSREPORT_SQUARED_ERROR };
 
 /*
- * Draws the errors of constant loads as bars: a picture for each workload, with a group of bars for
- * each target and a bar for each method. Rings show published values.
+ * Draws constant loads as bars, with a bar for each method. Rings show published values.
+ * SSREPORT_LOAD: a picture for each target, with a group of bars for each workload. Errors: a
+ * picture for each workload, with a group for each target.
  */
 SS_NONNULL(1, 2)
 void ssreport_error_plots_print(struct ssreport_page *page, const struct ssreport_report *report);
 
 /*
- * Writes the script of one picture, for the workload of this row of the table constant-load. If no
- * value can be drawn, writes nothing and returns false.
+ * Writes the script of the picture that has this row of the table constant-load. If no value can be
+ * drawn, writes nothing and returns false.
  */
 SS_NONNULL(1, 2)
 bool ssreport_error_plots_write(

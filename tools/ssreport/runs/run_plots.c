@@ -6,6 +6,7 @@
 
 #include "frame.h"
 #include "gnuplot.h"
+#include "overlay.h"
 
 /* Maximum number of columns: more could not be distinguished. */
 #define COLUMNS_MAX 800
@@ -157,93 +158,87 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
-/*
- * Begins a picture of values from 0 to 1, as colors, over time (x) and over `count` numbered items
- * (y).
- */
-static void begin_fields(FILE *script, const struct ssreport_run *run, const char *things,
-    size_t count, const char *value) {
+/* Values from 0 to 1 as colors, over time (x) and over numbered items (y). */
+struct fields {
+    const char *items, *value; /* labels of the axes */
+    size_t count;              /* number of items */
+    size_t parts;              /* number of equal parts of the run with values of their own */
+    size_t columns;            /* maximum number of columns */
+    /* Returns the mean of items `first` to `last` - 1 in parts `from` to `to` - 1; NaN if unknown.
+     */
+    double (*mean)(
+        const struct ssreport_run *run, size_t first, size_t last, size_t from, size_t to);
+};
+
+/* With more items than ROWS_MAX, a row is the mean of neighboring items. */
+static void write_fields(
+    FILE *script, const struct ssreport_run *run, const struct fields *fields) {
+    size_t rows = fields->count < ROWS_MAX ? fields->count : ROWS_MAX;
+    size_t columns = fields->columns < fields->parts ? fields->columns : fields->parts;
+    double part = ssreport_record_end(&run->record) / time_unit(run) / (double)fields->parts;
     begin_over_time(script, run);
     fprintf(script,
         "unset grid\nset ylabel \"%s\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
         "set cblabel \"%s\"\n" PLOT_GRADIENT "$fields << END\n",
-        things, (double)count - 0.5, value);
-}
-
-/* Writes a field for the rows from rows[0] to rows[1] - 1, unless its value is unknown. */
-static void write_field(FILE *script, const double times[2], const size_t rows[2], double value) {
-    if (isfinite(value))
-        fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", times[0], times[1], (double)rows[0] - 0.5,
-            (double)rows[1] - 0.5, 100 * value);
-}
-
-static void end_fields(FILE *script, size_t count) {
+        fields->items, (double)fields->count - 0.5, fields->value);
+    for (size_t row = 0; row < rows; row++) {
+        size_t first = row * fields->count / rows, last = (row + 1) * fields->count / rows;
+        for (size_t i = 0; i < columns; i++) {
+            size_t from = i * fields->parts / columns, to = (i + 1) * fields->parts / columns;
+            double mean = fields->mean(run, first, last, from, to);
+            if (isfinite(mean))
+                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)from * part,
+                    (double)to * part, (double)first - 0.5, (double)last - 0.5, 100 * mean);
+        }
+    }
     fprintf(script,
         "END\n%splot $fields using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
         "lc palette notitle\n",
-        count <= 20 ? "set ytics 1\n" : "");
+        fields->count <= 20 ? "set ytics 1\n" : "");
 }
 
-/*
- * Returns the mean duty of the instances `first` to `last` - 1 in the parts `from` to `to` - 1 of
- * the run.
- */
 static double duty_of(
-    const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
+    const struct ssreport_run *run, size_t first, size_t last, size_t from, size_t to) {
     double running = 0, known = 0;
     for (size_t i = first; i < last; i++) {
-        for (size_t part = from; record->instances[i].parts && part < to; part++) {
-            running += record->instances[i].parts[part].running;
-            known += record->instances[i].parts[part].known;
+        const struct ssreport_instance *instance = &run->record.instances[i];
+        for (size_t part = from; instance->parts && part < to; part++) {
+            running += instance->parts[part].running;
+            known += instance->parts[part].known;
         }
     }
     return running / known;
 }
 
 static void write_duties_over_time(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_record *record = &run->record;
-    size_t instances = record->instance_room;
-    size_t rows = instances < ROWS_MAX ? instances : ROWS_MAX;
-    size_t most = FIELDS_MAX / rows;
-    size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
-    double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
-    begin_fields(script, run, "instance", instances, "duty, %");
-    for (size_t row = 0; row < rows; row++) {
-        size_t first = row * instances / rows, last = (row + 1) * instances / rows;
-        for (size_t i = 0; i < columns; i++) {
-            size_t from = i * SSREPORT_DUTY_PARTS / columns;
-            size_t to = (i + 1) * SSREPORT_DUTY_PARTS / columns;
-            double duty = duty_of(record, first, last, from, to);
-            write_field(script, (const double[]){(double)from * part, (double)to * part},
-                (const size_t[]){first, last}, duty);
-        }
-    }
-    end_fields(script, instances);
+    size_t count = run->record.instance_room;
+    size_t rows = count < ROWS_MAX ? count : ROWS_MAX;
+    write_fields(script, run,
+        &(struct fields){
+            "instance", "duty, %", count, SSREPORT_DUTY_PARTS, FIELDS_MAX / rows, duty_of});
 }
 
 static bool has_cpus(const struct ssreport_run *run) {
     return run->surroundings.cpu_count > 0 && run->record.sample_count > 0;
 }
 
-/* With more CPUs than ROWS_MAX, a row is the mean of neighboring CPUs. */
-static void write_cpus(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_surroundings *around = &run->surroundings;
-    size_t rows = around->cpu_count < ROWS_MAX ? around->cpu_count : ROWS_MAX;
-    double part = ssreport_record_end(&run->record) / time_unit(run) / SSREPORT_CPU_PARTS;
-    begin_fields(script, run, "CPU", around->cpu_count, "load, %");
-    for (size_t row = 0; row < rows; row++) {
-        size_t first = row * around->cpu_count / rows, last = (row + 1) * around->cpu_count / rows;
-        for (size_t i = 0; i < SSREPORT_CPU_PARTS; i++) {
-            double sum = 0, samples = 0;
-            for (size_t cpu = first; cpu < last; cpu++) {
-                sum += (double)around->cpus[cpu].parts[i].sum;
-                samples += around->cpus[cpu].parts[i].samples;
-            }
-            write_field(script, (const double[]){(double)i * part, (double)(i + 1) * part},
-                (const size_t[]){first, last}, sum / samples);
+static double cpu_load_of(
+    const struct ssreport_run *run, size_t first, size_t last, size_t from, size_t to) {
+    double sum = 0, samples = 0;
+    for (size_t cpu = first; cpu < last; cpu++) {
+        for (size_t part = from; part < to; part++) {
+            sum += (double)run->surroundings.cpus[cpu].parts[part].sum;
+            samples += run->surroundings.cpus[cpu].parts[part].samples;
         }
     }
-    end_fields(script, around->cpu_count);
+    return sum / samples;
+}
+
+/* A short run has fewer samples than parts: a column for each part would leave gaps. */
+static void write_cpus(FILE *script, const struct ssreport_run *run) {
+    write_fields(script, run,
+        &(struct fields){"CPU", "load, %", run->surroundings.cpu_count, SSREPORT_CPU_PARTS,
+            run->record.sample_count, cpu_load_of});
 }
 
 static bool has_runnable(const struct ssreport_run *run) {
@@ -280,20 +275,43 @@ static bool has_rates(const struct ssreport_run *run) {
     return run->rates.count > 1;
 }
 
+/* Ends the data block $values, and plots it with the mean of each step, which may be unknown. */
+static void end_values(FILE *script, const struct ssreport_run *run, const char *name,
+    double (*mean_of)(const struct ssreport_run *run, const struct ssreport_step *step)) {
+    double unit = time_unit(run);
+    fputs("NaN NaN\nEND\n$steps << END\n", script);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        double mean = mean_of(run, step);
+        if (isfinite(mean))
+            fprintf(
+                script, "%.9g %.6g\n%.9g %.6g\n\n", step->from / unit, mean, step->to / unit, mean);
+    }
+    fprintf(script,
+        "NaN NaN\nEND\nplot $values using 1:2 with lines lw 1 lc rgb \"" PLOT_SKY
+        "\" title \"%s\", $steps using 1:2 with lines lw 2.5 lc rgb \"" PLOT_ORANGE
+        "\" title \"mean of a step\"\n",
+        name);
+}
+
+static double throughput_of(const struct ssreport_run *run, const struct ssreport_step *step) {
+    (void)run;
+    return step->throughput;
+}
+
 static void write_rates(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_rates *rates = &run->rates;
     double unit = time_unit(run);
+    char name[40];
+    snprintf(name, sizeof name, "intervals of %g s", rates->interval);
     begin_over_time(script, run);
     plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
-    fputs("$rates << END\n", script);
+    fputs("$values << END\n", script);
     for (size_t i = 0; i < rates->count; i++)
         fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
             (rates->from + (double)i * rates->interval) / unit, rates->parts[i],
             (rates->from + (double)(i + 1) * rates->interval) / unit, rates->parts[i]);
-    fprintf(script,
-        "END\nplot $rates using 1:2 with lines lw 1.3 lc rgb \"" PLOT_BLUE
-        "\" title \"intervals of %g s\"\n",
-        rates->interval);
+    end_values(script, run, name, throughput_of);
 }
 
 static bool has_points(const struct ssreport_run *run) {
@@ -301,6 +319,7 @@ static bool has_points(const struct ssreport_run *run) {
 }
 
 static void write_against_load(FILE *script, const struct ssreport_run *run) {
+    bool has_invalid = false;
     plot_begin_on_page(script);
     plot_axis_percent(script, 'x', "load observed, %", run->least_load, run->most_load);
     plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
@@ -320,7 +339,16 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
             ssreport_curve_at(&run->curve, fmin(load, run->curve.most), run->confidence);
         fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
     }
+    fputs("END\n$invalid << END\n", script);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        has_invalid |= step->is_invalid;
+        if (step->is_invalid)
+            fprintf(script, "%.9g %.9g\n", 100 * step->load.mean, step->throughput);
+    }
     fputs("END\nplot ", script);
+    if (has_invalid)
+        fputs("$invalid using 1:2 with " PLOT_RINGS " title \"invalid\", ", script);
     if (isfinite(run->fit.slope_error))
         fprintf(script,
             "$line using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_ORANGE
@@ -346,38 +374,17 @@ static bool has_power(const struct ssreport_run *run) {
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
 }
 
+static double watts_of(const struct ssreport_run *run, const struct ssreport_step *step) {
+    double wall = run->record.wall;
+    return ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts;
+}
+
 static void write_power(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_energy *energy = &run->energy;
-    double unit = time_unit(run), wall = run->record.wall;
-    size_t step = energy->count / COLUMNS_MAX + 1;
     begin_over_time(script, run);
     plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
-    fputs("$power << END\n", script);
-    /* Each point is the mean of the samples since the previous one; unknown power is a gap. */
-    for (size_t i = 0; i < energy->count; i += step) {
-        size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
-        double at = energy->samples[last].at - wall;
-        struct ssreport_cost cost =
-            ssreport_energy_between(energy, energy->samples[i].at - 1e-6, energy->samples[last].at);
-        if (!(at >= 0) || at > ssreport_record_end(&run->record))
-            continue;
-        if (isfinite(cost.watts))
-            fprintf(script, "%.9g %.6g\n", at / unit, cost.watts);
-        else
-            fputc('\n', script);
-    }
-    fputs("END\n$steps << END\n", script);
-    for (size_t i = 0; i < run->steps.count; i++) {
-        const struct ssreport_step *at = &run->steps.items[i];
-        struct ssreport_cost cost = ssreport_energy_between(energy, wall + at->from, wall + at->to);
-        if (isfinite(cost.watts))
-            fprintf(script, "%.9g %.6g\n%.9g %.6g\n\n", at->from / unit, cost.watts, at->to / unit,
-                cost.watts);
-    }
-    fputs("END\nplot $power using 1:2 with lines lw 1 lc rgb \"" PLOT_SKY "\" title \"power\", "
-          "$steps using 1:2 with lines lw 2.5 lc rgb \"" PLOT_ORANGE
-          "\" title \"mean of a step\"\n",
-        script);
+    fputs("$values << END\n", script);
+    ssreport_overlay_watts(script, run, COLUMNS_MAX, time_unit(run));
+    end_values(script, run, "power", watts_of);
 }
 
 static bool has_idle(const struct ssreport_run *run) {
