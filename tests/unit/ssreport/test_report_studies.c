@@ -470,8 +470,45 @@ static void neighbors_and_short_launches_make_no_record_invalid(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The second of three loads is invalid: each picture of points rings it and says why. */
+static void points_of_invalid_runs_have_rings(void **state) {
+    (void)state;
+    static const char *const loads[] = {"0.25", "0.5", "0.75"};
+    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: not installed");
+    for (int invalid = 0; invalid < 2; invalid++) {
+        struct ssreport_report report = begin_report();
+        struct ss_error without = {0};
+        struct text text;
+        folder_open();
+        for (int i = 0; i < 3; i++) {
+            char name[] = {(char)('a' + i), '\0'}, columns[200];
+            snprintf(columns, sizeof columns,
+                "\"experiment\": \"throughput\", \"method\": \"default\", \"workload\": \"x\", "
+                "\"round\": \"1\", \"target\": \"%s\"",
+                loads[i]);
+            write_run(name, columns, 30 * (i + 1));
+            set_load(name, atof(loads[i]));
+        }
+        assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+        assert_int_equal(ssreport_differences_find(&report), 0);
+        if (invalid)
+            report.runs[1].record.verdict.verdict.finding = SS_INVALID;
+        finish_report(&report);
+        begin(&text);
+        ssreport_page_print(text.stream, &report, &without);
+        end(&text);
+        static const char *const names[] = {
+            ">with invalid runs<", ">invalid or disturbed<", ">invalid<"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            assert_int_equal(strstr(text.bytes, names[i]) != NULL, invalid);
+        free(text.bytes);
+        ssreport_report_free(&report);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(points_of_invalid_runs_have_rings),
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
     cmocka_unit_test(methods_of_a_study_are_compared_with_the_baseline),
     cmocka_unit_test(methods_with_several_numbers_of_instances_have_one_baseline),

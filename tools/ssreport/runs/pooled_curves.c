@@ -26,8 +26,10 @@ static int copy_steps(struct ssreport_run *pooled, const struct ssreport_run *ru
     struct ssreport_step *moved = reallocarray(steps->items, count + 1, sizeof *moved);
     if (!moved)
         return -1;
-    if (run->steps.count > 0)
-        memcpy(moved + steps->count, run->steps.items, run->steps.count * sizeof *moved);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        moved[steps->count + i] = run->steps.items[i];
+        moved[steps->count + i].is_invalid = ssreport_run_is_invalid(run);
+    }
     steps->items = moved;
     steps->count = count;
     return 0;

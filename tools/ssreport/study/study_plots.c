@@ -28,6 +28,22 @@ static size_t write_series(
     return count;
 }
 
+/* Writes the points that contain invalid runs, which get rings. Returns false without any. */
+static bool write_invalid(FILE *script, const struct ssreport_study_points *points) {
+    size_t count = 0;
+    fputs("$invalid << END\n", script);
+    for (size_t i = 0; i < points->count; i++) {
+        const struct ssreport_study_point *point = &points->items[i];
+        bool is_invalid = false;
+        for (size_t j = 0; j < point->rounds; j++)
+            is_invalid |= ssreport_run_is_invalid(point->runs[j]);
+        if (is_invalid && isfinite(point->at) && point->throughput.count > 0)
+            count += fprintf(script, "%.9g %.9g\n", point->at, point->throughput.mean) > 0;
+    }
+    fputs("END\n", script);
+    return count > 0;
+}
+
 static const struct ssreport_study_point *first_of(
     const struct ssreport_study_points *points, size_t series) {
     size_t i = 0;
@@ -59,7 +75,10 @@ void ssreport_study_plot(struct ssreport_page *page, const struct ssreport_repor
     fputs("set key maxcols 3\n", script);
     for (size_t series = 0; series < points->series; series++)
         count += write_series(script, points, series);
+    bool has_invalid = write_invalid(script, points);
     fputs("plot ", script);
+    if (has_invalid)
+        fputs("$invalid using 1:2 with " PLOT_RINGS " title \"with invalid runs\", ", script);
     for (size_t series = 0; series < points->series; series++)
         plot_series(script, report, first_of(points, series));
     fputs("NaN notitle\n", script);

@@ -63,18 +63,19 @@ static void write_axis(const struct drawing *drawing) {
     plot_axis_percent(drawing->script, 'x', "load observed, %", least, most);
 }
 
-/* Writes the points that other processes disturbed, which get rings. Returns false without any. */
-static bool write_disturbed(const struct drawing *drawing) {
+/* Writes the points of invalid or disturbed runs, which get rings. Returns false without any. */
+static bool write_doubtful(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
     size_t count = 0;
     for (size_t i = 0; i < methods->count; i++) {
         const struct ssreport_method_point *point = &methods->points[i];
         double value = value_of(drawing, point);
-        if (!ssreport_others_disturb(point->run->others) || !isfinite(value) ||
+        if (!(ssreport_others_disturb(point->run->others) || ssreport_run_is_invalid(point->run)) ||
+            !isfinite(value) ||
             (drawing->deviations && ssreport_methods_is_baseline(drawing->methods, point->run)))
             continue;
         if (count++ == 0)
-            fputs("$disturbed << END\n", drawing->script);
+            fputs("$doubtful << END\n", drawing->script);
         fprintf(drawing->script, "%.9g %.9g\n", 100 * point->step->load.mean, value);
     }
     if (count > 0)
@@ -103,11 +104,10 @@ static void write_methods(const struct drawing *drawing) {
         if (is_drawn(drawing, i))
             write_points(drawing, i);
     }
-    bool disturbed = write_disturbed(drawing);
+    bool doubtful = write_doubtful(drawing);
     fputs("plot ", script);
-    if (disturbed)
-        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by other processes\", ",
-            script);
+    if (doubtful)
+        fputs("$doubtful using 1:2 with " PLOT_RINGS " title \"invalid or disturbed\", ", script);
     if (methods->knots > 1 && !drawing->deviations)
         fputs("$baseline using 1:2 with lines lw 1.5 lc rgb \"" PLOT_AXIS "\" title \"baseline\", ",
             script);
