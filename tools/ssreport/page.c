@@ -48,18 +48,16 @@ static void print_head(FILE *stream, const struct ssreport_report *report) {
         page_note(stream, NULL, report->notes.text);
 }
 
-/* Names the tables without rows. */
-static void print_empty(FILE *stream, const struct ssreport_report *report) {
-    size_t count = 0;
+/* Names the tables that are written next to the page. */
+static void print_tables(FILE *stream, const struct ssreport_report *report) {
+    const char *separator = "<p><small>Tables next to this page: ";
     for (size_t i = 0; i < report->table_count; i++) {
-        if (table_rows(&report->tables[i]) > 0)
+        if (table_rows(&report->tables[i]) == 0)
             continue;
-        fprintf(stream, "%s%s.csv",
-            count++ > 0 ? ", " : "<p><small>Not written, because these tables would be empty: ",
-            report->tables[i].name);
+        fprintf(stream, "%s%s.csv", separator, report->tables[i].name);
+        separator = ", ";
     }
-    if (count > 0)
-        fputs("</small></p>\n", stream);
+    fputs("</small></p>\n", stream);
 }
 
 void ssreport_page_print(
@@ -76,7 +74,7 @@ void ssreport_page_print(
     }
     if (page.without.status)
         page_note(stream, "No pictures", page.without.message);
-    print_empty(stream, report);
+    print_tables(stream, report);
     page_end(stream, "ssreport");
     *without = page.without;
 }

@@ -12,9 +12,9 @@ static void headline_of_a_run_answers_how_well_the_load_was_held(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     assert_string_equal(report.headline.question, "How well was the load held?");
     assert_string_equal(ssreport_findings_answer(&report),
-        "On average the load was -2.000 % (-2.000 to -2.000) from the target of 50.00 %, and "
-        "within "
-        "2.00 % of it in 95 % of 60 samples.");
+        "On average the load was 2.000 points (2.000 to 2.000) below the target of 50.00 %, and "
+        "within 2.00 points of it in 95 % of 60 samples.");
+    assert_cell(&report, "runs", 0, "error_mean_percent", 2);
     struct text text = print_report(&report);
     assert_has(&text, "<title>How well was the load held?</title>");
     assert_has(&text, "<p class=\"answer\">On average");

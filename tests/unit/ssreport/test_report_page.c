@@ -48,6 +48,25 @@ static void table_cells_are_escaped_in_every_format(void **state) {
     table_free(&sheet);
 }
 
+static void section_of_a_run_says_how_it_was_made(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/plan.json", "{",
+        "{\"started\": \"2026-11-20T10:00:00Z\", \"arguments\": [\"-l\", \"<50%\", \"a\"], "
+        "\"modules\": {\"trace\": {\"name\": \"constant\", \"options\": {\"load\": 0.5}}}, ");
+    folder_write("a/platform.json",
+        "{\"kernel\": {\"release\": \"6.1\"}, \"cpus\": {\"count\": 4}, \"models\": "
+        "[{\"model\": \"Z80\"}]}");
+    struct ssreport_report report = make_report(folder_file("a"));
+    struct text text = print_report(&report);
+    assert_has(&text, "<code>showstopper -l &lt;50% a</code>");
+    assert_has(&text, "started: 2026-11-20T10:00:00Z; CPU: Z80; CPUs: 4; kernel: 6.1; Showstopper: "
+                      "9.8.7; trace: constant, load=0.5<");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 static void report_titles_do_not_show_absolute_paths(void **state) {
     (void)state;
     folder_open();
@@ -295,6 +314,7 @@ static void page_without_gnuplot_reports_missing_pictures(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(table_cells_are_escaped_in_every_format),
+    cmocka_unit_test(section_of_a_run_says_how_it_was_made),
     cmocka_unit_test(report_titles_do_not_show_absolute_paths),
     cmocka_unit_test(failed_text_allocation_marks_the_table_as_failed),
     cmocka_unit_test(long_sentences_are_not_truncated),

@@ -90,17 +90,19 @@ static bool is_listed(const struct ssreport_report *report, size_t row) {
 }
 
 struct counts {
-    size_t all;
-    size_t special; /* about single pairs */
-    size_t sure;    /* with a confidence interval */
+    size_t all;     /* listed findings */
+    size_t special; /* of these, those about single pairs */
+    size_t sure;    /* findings with a confidence interval, with that of the headline */
 };
 
 static struct counts count_findings(const struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "findings");
-    struct counts counts = {.all = table_rows(sheet)};
-    for (size_t i = 0; i < counts.all; i++) {
-        counts.special += !ssreport_finding_at(report, i).is_general;
-        counts.sure += isfinite(table_cell_at(sheet, i, "low_percent")->number);
+    struct counts counts = {0};
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        bool listed = is_listed(report, i), is_shown = listed || i == report->headline.finding;
+        counts.all += listed;
+        counts.special += listed && !ssreport_finding_at(report, i).is_general;
+        counts.sure += is_shown && isfinite(table_cell_at(sheet, i, "low_percent")->number);
     }
     return counts;
 }
@@ -117,7 +119,7 @@ static void print_sentences(FILE *stream, const struct ssreport_report *report, 
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     struct counts counts = count_findings(report);
-    if (counts.all == 0)
+    if (counts.all + counts.sure == 0)
         return;
     ssreport_page_open(page, "Findings");
     print_sentences(page->stream, report, true);
@@ -140,7 +142,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     struct counts counts = count_findings(report);
     size_t special = 0;
-    for (size_t i = 0; i < counts.all; i++) {
+    for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
         if (!is_listed(report, i) || (!finding.is_general && ++special > SENTENCES_MAX))
             continue;

@@ -11,6 +11,7 @@
 #include "findings.h"
 #include "html_page.h"
 #include "options/option.h"
+#include "run_head.h"
 #include "run_plots.h"
 #include "runs_tables.h"
 
@@ -98,7 +99,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* Returns the interval of the mean distance of the load from the target, in percent. */
+/* Returns the interval of the mean error (target minus load), in points. */
 static struct ssreport_interval find_interval(
     const struct ssreport_record *record, double mean, double confidence) {
     SS_OWNED(free) double *errors = calloc(record->sample_count + 1, sizeof *errors);
@@ -108,7 +109,7 @@ static struct ssreport_interval find_interval(
     for (size_t i = 0; i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
         if (sample->counted && isfinite(sample->target) && isfinite(sample->load))
-            errors[used++] = 100 * (sample->load - sample->target);
+            errors[used++] = 100 * (sample->target - sample->load);
     }
     return ssreport_mean_interval(
         mean, ssreport_series_sureness(errors, NULL, used, mean), confidence);
@@ -117,17 +118,19 @@ static struct ssreport_interval find_interval(
 static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
     struct ssreport_headline *headline) {
     const struct ssreport_figures *figures = &run->figures;
-    double mean = -figures->error_mean_percent; /* positive if the load is above the target */
+    double mean = figures->error_mean_percent, sign = mean < 0 ? -1 : 1;
     struct ssreport_interval interval =
         find_interval(&run->record, mean, report->settings.confidence);
+    double ends[] = {sign * interval.low, sign * interval.high};
     char range[80] = "";
-    if (isfinite(interval.low) && isfinite(interval.high))
-        snprintf(range, sizeof range, " (%.3f to %.3f)", interval.low, interval.high);
+    if (isfinite(ends[0]) && isfinite(ends[1]))
+        snprintf(
+            range, sizeof range, " (%.3f to %.3f)", fmin(ends[0], ends[1]), fmax(ends[0], ends[1]));
     snprintf(headline->answer, sizeof headline->answer,
-        "On average the load was %+.3f %%%s from the target of %.2f %%, and within %.2f %% of it "
-        "in 95 "
-        "%% of %zu samples.",
-        mean, range, 100 * figures->target_mean, figures->error_p95_percent, figures->samples);
+        "On average the load was %.3f points%s %s the target of %.2f %%, and within %.2f points of "
+        "it in 95 %% of %zu samples.",
+        fabs(mean), range, mean < 0 ? "above" : "below", 100 * figures->target_mean,
+        figures->error_p95_percent, figures->samples);
 }
 
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
@@ -140,8 +143,8 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
             continue;
         only = run;
         count++;
-        least = fmin(least, -run->figures.error_mean_percent);
-        most = fmax(most, -run->figures.error_mean_percent);
+        least = fmin(least, run->figures.error_mean_percent);
+        most = fmax(most, run->figures.error_mean_percent);
         squared = fmax(squared, run->figures.error_mse_e4);
     }
     if (count == 0)
@@ -151,9 +154,8 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         answer_one(report, only, headline);
     else
         snprintf(headline->answer, sizeof headline->answer,
-            "In %zu runs the load was on average %+.3f to %+.3f %% from the target; the largest "
-            "mean "
-            "squared error is %.3g %%\u00b2.",
+            "In %zu runs the mean error (target minus load) was %+.3f to %+.3f points; the largest "
+            "mean squared error is %.3g %%\u00b2.",
             count, least, most, squared);
     return true;
 }
@@ -187,9 +189,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
     const struct ssreport_run *run) {
     char disturbed[160];
     ssreport_page_open(page, ssreport_record_title(&run->record));
-    fputs("<p><code>", page->stream);
-    table_html_text(page->stream, run->record.command ? run->record.command : "command not known");
-    fputs("</code></p>\n", page->stream);
+    ssreport_run_head(page, run);
     if (*run->record.notes.text)
         page_note(page->stream, NULL, run->record.notes.text);
     snprintf(disturbed, sizeof disturbed,
