@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "pairs.h"
 #include "report_manifest.h"
 #include "report_pairs.h"
 
@@ -41,6 +42,27 @@ static void labels_replace_missing_manifest_columns(void **state) {
     assert_text(&report, "interference", 0, "environment", "kvm");
     assert_text(&report, "interference", 0, "foreground", "x");
     assert_cell(&report, "interference", 0, "round", 7);
+    ssreport_report_free(&report);
+}
+
+/* The published pairs were repeated with rounds of 53 ms: they are no further rounds of the others.
+ */
+static void pairs_with_other_rounds_are_separate(void **state) {
+    (void)state;
+    folder_open();
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++)
+        folder_write_record(names[i]);
+    folder_write("manifest.csv", "run,role,group,environment,workload,round,tau_seconds\n"
+                                 "a,foreground,1,kvm,f,1,\nb,background,1,kvm,f,1,0.107\n"
+                                 "c,foreground,2,kvm,f,1,\nd,background,2,kvm,f,1,0.053\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, "interference", 2);
+    assert_cell(&report, "interference", 0, "tau_seconds", 0.107);
+    assert_cell(&report, "interference", 1, "tau_seconds", 0.053);
+    assert_string_equal(report.pairs[1].environment, "kvm, 53 ms");
+    assert_false(
+        ssreport_pair_is_like(&report.pairs[0], &report.pairs[1], SSREPORT_PAIR_ENVIRONMENT));
     ssreport_report_free(&report);
 }
 
@@ -117,6 +139,7 @@ static void each_step_of_a_pair_has_a_row(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(labels_replace_missing_manifest_columns),
+    cmocka_unit_test(pairs_with_other_rounds_are_separate),
     cmocka_unit_test(pairs_do_not_span_environments_or_folders),
     cmocka_unit_test(metric_without_interval_bounds_is_noted),
     cmocka_unit_test(each_step_of_a_pair_has_a_row))

@@ -24,6 +24,7 @@ static const struct table_column interference_columns[] = {
     {"placement", "placement", .text = {"placement", 11}},
     {"foreground", "foreground", .text = {"foreground", 12}},
     {"background", "background", .text = {"background", 12}},
+    {"tau_seconds", "mean round, s", 3, .if_known = true},
     {"round", "round", .text = {"round", 6}},
     {"metric_percent", "interference, %", 2, .text = {"metric", 9}},
     {"low_percent", "its confidence, from", 2, .text = {"from", 9}},
@@ -40,7 +41,8 @@ static const struct table_column interference_columns[] = {
 };
 static const struct table_column published_columns[] = {
     {"environment", "environment"}, {"placement", "placement"}, {"foreground", "foreground"},
-    {"background", "background"}, {"round", "round"},
+    {"background", "background"}, {"tau_seconds", "mean round, s", 3, .if_known = true},
+    {"round", "round"},
     {"metric_percent", "here", 1},
     {"kvm_percent", "published, KVM", 1}, {"kvm_least", "of all pairs there, from", 1},
     {"kvm_most", "to", 1},
@@ -49,7 +51,8 @@ static const struct table_column published_columns[] = {
 };
 static const struct table_column whole_system_columns[] = {
     {"environment", "environment"}, {"placement", "placement"},
-    {"workload", "foreground"}, {"background", "background"}, {"round", "round"}, {"step", "step"},
+    {"workload", "foreground"}, {"background", "background"}, {"tau_seconds", "mean round, s", 3, .if_known = true},
+    {"round", "round"}, {"step", "step"},
     {"half", "half"}, {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
     {"foreground_iterations_per_second", "foreground, /s", 4},
     {"background_iterations_per_second", "background, /s", 4},
@@ -99,6 +102,7 @@ static void add_row(struct table_sheet *sheet, const struct ssreport_pair *pair)
     const struct ssreport_run *run = pair->foreground;
     TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
         CELL("placement", pair->placement), CELL("round", run->round > 0 ? run->round : NAN),
+        CELL("tau_seconds", pair->background->tau > 0 ? pair->background->tau : NAN),
         CELL("set", run->set + 1));
 }
 

@@ -10,6 +10,9 @@
 /* Targets that differ by less than this belong to one level. */
 #define SAME_LEVEL 1e-4
 
+/* Lengths of rounds that differ by at most this, in seconds, are the same. */
+#define SAME_TAU 1e-6
+
 static const char *shown(const char *text) {
     return text ? text : "-";
 }
@@ -103,8 +106,11 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
         .count = background->steps.count};
     bool from_host =
         ssreport_is_word(foreground->measured_in, "host") && !ssreport_run_is_on_host(foreground);
-    snprintf(pair->environment, sizeof pair->environment, "%.40s%s",
-        ssreport_run_environment(foreground), from_host ? ", from the host" : "");
+    char rounds[32] = "";
+    if (fabs(background->tau - report->pairs->background->tau) > SAME_TAU)
+        snprintf(rounds, sizeof rounds, ", %.6g ms", 1000 * background->tau);
+    snprintf(pair->environment, sizeof pair->environment, "%.32s%s%s",
+        ssreport_run_environment(foreground), from_host ? ", from the host" : "", rounds);
     pair->row = find_index(report, pair, SSREPORT_PAIR_FOREGROUND);
     pair->column = find_index(report, pair, SSREPORT_PAIR_BACKGROUND);
     pair->steps = calloc(pair->count + 1, sizeof *pair->steps);

@@ -28,8 +28,8 @@ struct ssreport_pair_step {
 struct ssreport_pair {
     struct ssreport_run *foreground;
     const struct ssreport_run *background;
-    char environment[64];  /* name of the environment, and where the pair was measured if not inside
-                              of it */
+    char environment[64];  /* name of the environment, where the pair was measured if not inside of
+                              it, and the background's mean round if the first pair has another */
     const char *placement; /* "-" if unknown, like the next two members */
     const char *program;   /* program of the foreground */
     const char *background_program;

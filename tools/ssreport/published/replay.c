@@ -6,9 +6,20 @@
 #include <stdlib.h>
 
 #include "run_order.h"
+#include "throughput_published.h"
 
 /* Tolerance for speeds, which a manifest has with ten digits. */
 #define SAME_SPEED 1e-6
+
+/* Returns the published mean error at a speed, of another trace. */
+static double published_error(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    const char *const keys[] = {ssreport_run_published(run), run->method};
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%.4g", ssreport_published_seconds(report, run->speed));
+    return published_print(
+        &report->published, published_find(&report->published, "replay-mean-error", keys, seconds));
+}
 
 static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *end) {
@@ -36,10 +47,12 @@ static void add_run(
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
     bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
     TABLE_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
-        CELL("workload", run->workload), CELL("method", run->method), CELL("trace", run->trace),
+        CELL("workload", run->workload), CELL("method", run->method),
+        CELL("tau_seconds", run->tau > 0 ? run->tau : NAN), CELL("trace", run->trace),
         CELL("round", run->round > 0 ? run->round : NAN), CELL("speed", run->speed),
         CELL("seconds", seconds), CELL("load_mean", run->figures.load_mean),
         CELL("error_mean_percent", run->figures.error_mean_percent),
+        CELL("error_mean_percent_published", published_error(report, run)),
         CELL("error_mse_e4", run->figures.error_mse_e4),
         CELL("error_mse_e4_published_least", published(report, run, "min")),
         CELL("error_mse_e4_published_most", published(report, run, "max")),

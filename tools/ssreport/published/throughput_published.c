@@ -14,10 +14,7 @@ struct throughput {
     double ratio; /* rate relative to the rate at the original speed; NaN if unknown */
 };
 
-/*
- * Returns the length of the published trace in seconds, which is the longest time of its replays.
- */
-static double original_seconds(const struct ssreport_report *report) {
+double ssreport_published_seconds(const struct ssreport_report *report, double speed) {
     const struct published *published = &report->published;
     const struct published_table *table = published_find_table(published, TABLE);
     double most = NAN;
@@ -25,7 +22,7 @@ static double original_seconds(const struct ssreport_report *report) {
         if (&published->tables[published->cells[i].table] == table)
             most = fmax(most, strtod(published->cells[i].keys[2], NULL));
     }
-    return most;
+    return most / speed;
 }
 
 /* Returns the program that a workload represents. */
@@ -40,7 +37,7 @@ static const char *program_of(const struct ssreport_report *report, const char *
 static double published_rate(const struct ssreport_report *report, const char *system,
     const struct throughput *ours, double speed) {
     char seconds[32];
-    snprintf(seconds, sizeof seconds, "%.4g", original_seconds(report) / speed);
+    snprintf(seconds, sizeof seconds, "%.4g", ssreport_published_seconds(report, speed));
     const char *const keys[] = {system, program_of(report, ours->workload), seconds};
     return published_print(
         &report->published, published_find(&report->published, TABLE, keys, ours->method));
@@ -62,7 +59,7 @@ static void add_row(const struct ssreport_report *report, const struct throughpu
     struct table_sheet *sheet = ssreport_table(report, "throughput-published");
     TABLE_ROW(sheet, CELL("set", ours->set), CELL("of", ours->of), CELL("workload", ours->workload),
         CELL("method", ours->method), CELL("round", ours->round), CELL("speed", ours->speed),
-        CELL("published_seconds", original_seconds(report) / ours->speed),
+        CELL("published_seconds", ssreport_published_seconds(report, ours->speed)),
         CELL("iterations_per_second", ours->rate), CELL("ratio", ours->ratio),
         CELL("record", ours->record));
     for (size_t i = 0; i < 2; i++) {
@@ -74,31 +71,23 @@ static void add_row(const struct ssreport_report *report, const struct throughpu
 }
 
 void ssreport_throughput_published_fill(const struct ssreport_report *report) {
-    const struct table_sheet *replay = ssreport_table(report, "replay");
-    for (size_t i = 0; i < table_rows(replay); i++) {
-        const struct throughput ours = {.of = "replay",
-            .workload = table_cell_at(replay, i, "workload")->text,
-            .method = table_cell_at(replay, i, "method")->text,
-            .record = table_cell_at(replay, i, "record")->text,
-            .set = table_cell_at(replay, i, "set")->number,
-            .round = table_cell_at(replay, i, "round")->number,
-            .speed = table_cell_at(replay, i, "speed")->number,
-            .rate = table_cell_at(replay, i, "iterations_per_second")->number,
-            .ratio = table_cell_at(replay, i, "ratio")->number};
-        add_row(report, &ours);
-    }
-    const struct table_sheet *prediction = ssreport_table(report, "prediction");
-    for (size_t i = 0; i < table_rows(prediction); i++) {
-        if (*table_cell_at(prediction, i, "record")->text)
-            continue; /* the measured replay is compared above */
-        const struct throughput ours = {.of = "prediction",
-            .workload = table_cell_at(prediction, i, "workload")->text,
-            .method = table_cell_at(prediction, i, "method")->text,
-            .set = table_cell_at(prediction, i, "set")->number,
-            .round = NAN,
-            .speed = 1,
-            .rate = table_cell_at(prediction, i, "predicted_iterations_per_second")->number,
-            .ratio = NAN};
-        add_row(report, &ours);
+    for (int is_replay = 1; is_replay >= 0; is_replay--) {
+        const struct table_sheet *sheet =
+            ssreport_table(report, is_replay ? "replay" : "prediction");
+        const char *rate = is_replay ? "iterations_per_second" : "predicted_iterations_per_second";
+        for (size_t i = 0; i < table_rows(sheet); i++) {
+            const struct throughput ours = {.of = is_replay ? "replay" : "prediction",
+                .workload = table_cell_at(sheet, i, "workload")->text,
+                .method = table_cell_at(sheet, i, "method")->text,
+                .record = table_cell_at(sheet, i, "record")->text,
+                .set = table_cell_at(sheet, i, "set")->number,
+                .round = is_replay ? table_cell_at(sheet, i, "round")->number : NAN,
+                .speed = is_replay ? table_cell_at(sheet, i, "speed")->number : 1,
+                .rate = table_cell_at(sheet, i, rate)->number,
+                .ratio = is_replay ? table_cell_at(sheet, i, "ratio")->number : NAN};
+            /* A prediction with a record is that of a replay, which is compared itself. */
+            if (is_replay || !*ours.record)
+                add_row(report, &ours);
+        }
     }
 }

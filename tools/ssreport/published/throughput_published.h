@@ -10,4 +10,7 @@
  */
 SS_NONNULL(1) void ssreport_throughput_published_fill(const struct ssreport_report *report);
 
+/* Returns the seconds of a published replay at a speed; the longest of Table 3 has speed 1. */
+SS_NONNULL(1) double ssreport_published_seconds(const struct ssreport_report *report, double speed);
+
 #endif

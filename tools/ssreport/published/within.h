@@ -5,12 +5,13 @@
 #include "report.h"
 
 /*
- * Fills the table of how often a constant load stayed within 5 % of the target: a row for all runs,
- * then one per method, next to the published values. Returns -1 if memory is exhausted.
+ * Fills the tables of how often the mean error of a constant load or a replay was at most the
+ * published one: a row for all methods of Showstopper, then one per method, next to the published
+ * values. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_within_fill(const struct ssreport_report *report);
 
-/* Prints a line about all runs of the first set, if any. */
-SS_NONNULL() void ssreport_within_print(FILE *stream, const struct ssreport_report *report);
+/* Prints a sentence about Showstopper's runs of the first set, if any, from such a table. */
+SS_NONNULL() void ssreport_within_print(FILE *stream, const struct table_sheet *sheet);
 
 #endif
