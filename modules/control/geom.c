@@ -27,7 +27,7 @@ static const struct ss_option options[] = {
     SS_OPTION("floor", LOAD, floor, .initial = "1%", .min = "0.01%",
         .help = "the smallest duty and load used in the formula, as a fraction of the target"),
     SS_OPTION("previous", CHOICE, previous, .initial = "own", .choices = "own global",
-        .help = "which duty to scale: this executor's own output, or the average with others"),
+        .help = "which duty to scale: the own output or, as published, the average with others"),
     SS_OPTION_END,
 };
 

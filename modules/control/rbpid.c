@@ -38,7 +38,7 @@ static const struct ss_option options[] = {
         .help = "duty: the sum of past errors is limited to duties from 0 to 1, and does not "
                 "change while the output is beyond them; none: no limits, as published"),
     SS_OPTION("start", CHOICE, start, .initial = "target", .choices = "target 0",
-        .help = "the duty that the sum of past errors amounts to at first; 0: as published"),
+        .help = "the duty that the sum of past errors amounts to at first"),
     SS_OPTION_END,
 };
 

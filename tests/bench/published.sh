@@ -15,14 +15,14 @@ squared errors with the published ones, and counts those within a factor of two.
   --configs LIST   default nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even
   --programs LIST  default fop,avrora,sunflow
   --targets LIST   in percent, as in the published tables; default all
-  --settle S       seconds under control that are not counted; default 180
+  --warmup S       seconds without control before each run, as published; default 180
+  --settle S       seconds under control that are not counted; default 0
   --seconds S      that are counted; default 180
   --seeds N        runs of each cell, of which the median is printed; default 3
   --tau TIME       length of a round; default 107m
-  --phase PHASE    of averageq; default together:20m
-  --feedback OPTS  more options of realtime, such as ,count=ratio
-  --pi OPTS        options of rbpid; default bounds=none,start=0
-  --geom OPTS      options of geom, such as previous=global
+  --feedback OPTS, --geom OPTS, --pi OPTS, --phase OPTS
+                   more options of realtime, geom, rbpid and averageq; default: those of
+                   tools/experiments/published/settings.txt
   --machine OPTS   more options of sssim, such as '--accounting ticks --tick-rate 1000'
   --csv FILE       also write the cells to this file
   --build DIR      default build
@@ -39,11 +39,13 @@ END
 
 cpus=12 # CPUs and instances of the published machine
 configs=nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even programs=fop,avrora,sunflow targets=
-settle=180 seconds=180 seeds=3 tau=107m phase=together:20m feedback=''
-pi=bounds=none,start=0 geom=previous=own machine='' csv=
-build=$source/build
-take_options configs programs targets settle seconds seeds tau phase feedback pi geom machine csv build -- "$@"
-tables=$source/tools/experiments/published
+warmup=180 settle=0 seconds=180 seeds=3 tau=107m machine='' csv=
+build=$source/build tables=$source/tools/experiments/published
+
+published() { sed -n "s/^all $1 //p" "$tables/settings.txt"; }
+feedback=$(published realtime_feedback) geom=$(published geom_control) pi=$(published pi_control)
+phase=$(published cdc_dithering)
+take_options configs programs targets warmup settle seconds seeds tau phase feedback pi geom machine csv build -- "$@"
 
 # write_profile SEED SECONDS LAW THREADS:MILLISECONDS...: writes a sequence of phases with these mean lengths, in the
 # format of `sssim --class profile:FILE`. Lengths are exponentially distributed, or uniformly between 0.5 and 1.5 times
@@ -115,8 +117,8 @@ simulate() {
     [ "$config" != nbench ] || instances=$(awk -v part="$1" -v cpus="$cpus" 'BEGIN { printf "%.0f", part * cpus / 100 }')
     printf -v loads '%s%%,' "$@"
     sssim -P "$cpus" -n "$instances" --class "profile:$folder/$program" \
-        -f realtime -F "333m$feedback" "${modules[@]}" -d averageq -D "$tau,phase=$phase" \
-        --settle "${settle}s" --duration "$((settle + seconds))s" "${more[@]}" \
+        -f realtime -F "333m${feedback:+,$feedback}" "${modules[@]}" -d averageq -D "$tau,$phase" \
+        --warmup "${warmup}s" --settle "${settle}s" --duration "$((settle + seconds))s" "${more[@]}" \
         --sweep "load=${loads%,}" --sweep "seed=$(seq -s , "$seeds")" --csv 2>"$folder/words" |
         awk -F, -v cell="$program/$config" '
             function middle(values, count,    i, j, value) {

@@ -543,7 +543,6 @@ the_published_option_plans_the_published_configurations() {
     needs_ssbatch || return 0
     local folder
     refuses "--published sets the number of instances" accuracy --published --instances 3
-    refuses "--published sets the settling time" accuracy --published --settle 3
     refuses "--foreground-instances has no effect with --published" interference --published --foreground-instances 3
     experiment accuracy --published --dry-run --workloads serial
     [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
@@ -553,9 +552,9 @@ the_published_option_plans_the_published_configurations() {
     experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
         --seconds 2 --on "$(first_cpu)" --output published
     folder=$scratch/published/serial-50-cdc-107m-1
-    [ "$(listed published instances) $(listed published settle_seconds) $(listed published cpus)" = \
-        "1 0.5 $(first_cpu)" ] || fail "wrong columns"
-    [ "$(listed published warmup_seconds)" = 0 ] || fail "the published warm-up is controlled"
+    [ "$(listed published instances) $(listed published cpus)" = "1 $(first_cpu)" ] || fail "wrong columns"
+    [ "$(listed published warmup_seconds) $(listed published settle_seconds)" = "0.5 0" ] ||
+        fail "published: load control begins at the end of the warm-up, and so do load observations"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
     [ -x "$build/bin/ssreport" ] || return 0
@@ -578,36 +577,49 @@ plans() {
 # In each experiment, runs that are compared with published values must use the published modules.
 the_published_option_plans_every_published_study() {
     needs_ssbatch || return 0
-    local name pi="-d averageq -D (107|53)m -c rbpid -C bounds=none,start=0 -s even"
-    local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed"
+    local name tau pi="-f realtime -F count=ratio -d averageq -D (107|53)m -c rbpid -C bounds=none,start=target -s even"
+    local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed" geom="-c geom -C previous=global -s (un)?even"
+    local methods="geom-even geom-uneven nbench pi-even pi-uneven 1cdc"
     unset DACAPO SCALABENCH
     for name in "accuracy --targets 50% --taus 107m" throughput replay; do
         # shellcheck disable=SC2086 # the words of a call
         experiment $name --published --plan
-        plans "$pi" 'workload=serial published=dacapo/fop ' 'workload=blocking published=dacapo/avrora '
-        if [ "${name%% *}" = accuracy ]; then
-            plans '--warmup 0s .* --settle 180s '
-        else
-            plans '--warmup 180s'
-            ! grep -Eq -- '--settle [1-9]' "$output" || fail "$name: a settling time is planned"
-        fi
+        plans "$pi" "$geom" 'workload=serial published=dacapo/fop ' 'workload=blocking published=dacapo/avrora '
+        # At least 3 min of warm-up before load control and load observations begin.
+        plans '--warmup 180s'
+        ! grep -Eq -- '--settle [1-9]' "$output" || fail "$name: a settling time is planned"
         ! grep -q -- '-f exact' "$output" || fail "$name: unpublished settings are planned"
         prints "dacapo/fop cannot run here: .*; serial represents it"
     done
     prints "dacapo/luindex is left out, because it cannot run here: .*"
-    plans '^run serial-geom-uneven-nine-steps-1_18-1 .* trace=nine-steps ' 'nine-means.txt,scale=1/18'
+    plans '^run serial-geom-uneven-nine-steps-1_18-53m-1 .* trace=nine-steps ' 'nine-means.txt,scale=1/18'
     experiment throughput --published --plan --workloads serial,parallel --parts 12
     plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '
+    # Targets from 8.33 % in steps of 8.33 %, the four configurations and both baselines.
+    for name in $methods; do
+        plans "^run parallel-$name-n[0-9]+-(8.33333-107m-)?1 .* method=$name workload=parallel "
+    done
     experiment accuracy --published --plan --workloads parallel --taus 107m
-    plans "$pi" "$cdc" ' -l 33.3333333333333% ' ' target=0.333333333333333 ' ' -l 66.6666666666667% ' ' -c geom -s uneven '
+    plans "$pi" "$cdc" ' -l 33.3333333333333% ' ' target=0.333333333333333 ' ' -l 66.6666666666667% '
+    experiment throughput --published --quick --plan --on "$(first_cpu)"
+    [ "$(sed -n 's/^run .* method=\([^ ]*\) workload=serial .*/\1/p' "$output" | sort | uniq -c | sort -k 2 | paste -sd ' ' |
+        tr -s ' ')" = " 2 1cdc 2 geom-even 2 geom-uneven 1 nbench 2 pi-even 2 pi-uneven" ] || fail "wrong quick study"
+    experiment accuracy --plan --methods nbench,1cdc-4s --targets 1/3,3/4 --workloads parallel --instances 12
+    plans '^run parallel-75-1cdc-4s-own-1 .* instances=1 ' 'showstopper .* -D 4s -c fixed -s even .* -l 75% '
     call interference --published --environment host "${one_cpu[@]}" --plan || fail "no plan"
-    plans '^main background workload=blocking published=dacapo/avrora ' "$pi.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
+    for tau in 107 53; do
+        plans "^run .*-blocking-blocking-${tau}m-1 " "^main background .* tau_seconds=0.0?$tau .* --counters .* -D ${tau}m"
+    done
+    plans '^main background workload=blocking published=dacapo/avrora ' "${pi#*ratio }.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
     # The benchmark programs themselves are planned if they can run.
     stub_java
     : >"$scratch/dacapo.jar"
     DACAPO=$scratch/dacapo.jar experiment accuracy --published --plan --methods cdc --taus 107m --targets 50
     [ "$(sed -n 's/^run \([^ ]*\) .*/\1/p' "$output" | paste -sd ' ')" = "dacapo.fop-50-cdc-107m-1 $(:
         )dacapo.avrora-50-cdc-107m-1 dacapo.sunflow-50-cdc-107m-1" ] || fail "wrong programs"
+    DACAPO=$scratch/dacapo.jar experiment throughput --published --plan --methods nbench --parts 1
+    [ "$(sed -n 's/^run .* workload=dacapo.\([^ ]*\) .*/\1/p' "$output" | paste -sd ' ')" = \
+        "fop avrora h2 luindex sunflow xalan" ] || fail "wrong programs"
 }
 
 run_case workload_names_are_listed

@@ -14,7 +14,7 @@ experiment=''       # name of the experiment
 shorter=''          # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
 output='' on='' instances='' rounds='' workloads='' default_workloads='' catalogue='' list_workloads='' name=''
-iteration='' repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
+iteration='' repeat='' memory='' counters='' methods='' taus='' warmup='' quick='' dry_run='' go_on='' bin=''
 published='' plan='' energy='' energy_root=/ energy_scope='' others=10% quiet_below='' retries='' own='' ram=/dev/shm
 usable=() # methods that are available here
 
@@ -101,15 +101,13 @@ take_study_options() {
 
 published_workloads='' # workloads of the published evaluation
 stand_ins=''           # workloads that represent the published ones
-pi_control=''          # options of the published control
-cdc_dithering=''       # options of the dithering of the published baseline
+# shellcheck disable=SC2034 # published options of modules, which check_workloads reads by name
+realtime_feedback='' geom_control='' pi_control='' cdc_dithering=''
 
 # take_presets NAME=VALUE...: sets the options that --published implies and, with --quick, these ones, unless given.
 take_presets() {
     if [ -n "$published" ]; then
         [ -z "${is_given[instances]-}" ] || fail "--published sets the number of instances: leave out --instances"
-        [ -z "${is_given[settle]-}" ] ||
-            fail "--published sets the settling time: leave out --settle"
         take_published "$experiment"
     fi
     if [ -n "$quick" ]; then
@@ -159,7 +157,7 @@ ask() {
 # check_workloads: sets `workloads` to the first of these that is given: --workloads, the command after --, the
 # published workloads, or the default ones.
 check_workloads() {
-    local file files=()
+    local file option files=()
     [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
     for file in "${files[@]}"; do
         known+=(--catalogue "$file")
@@ -174,8 +172,10 @@ check_workloads() {
     : "${workloads:=$default_workloads}"
     check_command
     check_names workloads "$workloads"
-    method_options=(${counters:+--counters} ${own:+--feedback "-f own"} ${cdc_dithering:+--cdc-dithering "$cdc_dithering"}
-        ${pi_control:+--pi-control "$pi_control"})
+    method_options=(${counters:+--counters} ${own:+--feedback "-f own"})
+    for option in realtime_feedback geom_control pi_control cdc_dithering; do
+        [ -z "${!option}" ] || method_options+=("--${option//_/-}" "${!option}")
+    done
 }
 
 # define_command: defines a workload for the command after --.
@@ -229,7 +229,7 @@ print_once() {
     [ -z "${remembered[$1]}" ] || printf '%s\n' "${remembered[$1]}"
 }
 
-known_methods="nbench nbench-fit cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
+known_methods="nbench nbench-fit cdc 1cdc 1cdc-4s pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
 
 methods_usage() {
     cat <<END
@@ -239,6 +239,7 @@ methods_usage() {
                                   target, computed from the load of one instance
                       cdc         a constant duty cycle: control fixed, without feedback
                       1cdc        cdc with one instance
+                      1cdc-4s     the same with rounds of 4 s, as in the published example
                       pi-even pi-uneven geom-even geom-uneven
                                   controls rbpid and geom with both spaces, as published (feedback
                                   realtime, dithering averageq)
@@ -255,6 +256,11 @@ list_taus() {
     independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
     *) echo own ;;
     esac
+}
+
+# tau_suffix: prints the part of a run's name for its `tau`, if there are several `taus`.
+tau_suffix() {
+    [[ $taus != *,* ]] || [ "${tau:?}" = own ] || echo "-$tau"
 }
 
 # why_no_method METHOD: prints why it is unavailable; fails if it is available.

@@ -58,7 +58,7 @@ static void unknown_methods_are_refused(void **state) {
     assert_null(ssbatch_method_find("pi-evn", &error));
     assert_string_equal(error.message,
         "unknown method 'pi-evn': did you mean 'pi-even'? Available: nbench, nbench-fit, cdc, "
-        "1cdc, independent, stagger, pi-even, pi-uneven, geom-even, geom-uneven, default, "
+        "1cdc, 1cdc-4s, independent, stagger, pi-even, pi-uneven, geom-even, geom-uneven, default, "
         "cpulimit, quota, uncontrolled");
 }
 

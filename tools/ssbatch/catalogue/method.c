@@ -7,12 +7,12 @@
 #include "base/suggest.h"
 
 /* All methods measure idle time, as published figures do, so that errors can be compared. */
-#define REALTIME    "-f realtime"
+#define REALTIME    "-f realtime{realtime}"
 #define UNLIMITED   "-c fixed -C duty=100%"
 #define CONSTANT    "-d averageq -D {tau}{cdc} -c fixed -s even"
 #define INDEPENDENT "-d averageq -D {tau},jitter=50%{cdc} -c fixed -s even"
 #define RBPID(name) "-d averageq -D {tau} -c rbpid{pi} -s " name
-#define GEOM(name)  "-d averageq -D {tau} -c geom -s " name
+#define GEOM(name)  "-d averageq -D {tau} -c geom{geom} -s " name
 
 /*
  * Added before rounding, because the product of a load and a number of CPUs may be slightly below a
@@ -25,6 +25,7 @@ static const struct ssbatch_method methods[] = {
     {"nbench-fit", REALTIME, UNLIMITED, .copies = SSBATCH_COPIES_MEASURED},
     {"cdc", REALTIME, CONSTANT},
     {"1cdc", REALTIME, CONSTANT, .copies = SSBATCH_COPIES_ONE},
+    {"1cdc-4s", REALTIME, "-d averageq -D 4s -c fixed -s even", .copies = SSBATCH_COPIES_ONE},
     {"independent", REALTIME, INDEPENDENT},
     {"stagger", REALTIME, "-d stagger -c fixed -s even"},
     {"pi-even", REALTIME, RBPID("even")},
@@ -87,8 +88,9 @@ double ssbatch_control_stands_for(const struct ssbatch_control *control) {
 static void put_options(FILE *stream, const char *options, const struct ssbatch_control *control) {
     const struct {
         const char *name, *before, *text;
-    } parts[] = {
-        {"{tau}", "", control->tau}, {"{cdc}", ",", control->cdc}, {"{pi}", " -C ", control->pi}};
+    } parts[] = {{"{tau}", "", control->tau}, {"{cdc}", ",", control->cdc},
+        {"{pi}", " -C ", control->pi}, {"{geom}", " -C ", control->geom},
+        {"{realtime}", " -F ", control->realtime}};
     fputc(' ', stream);
     while (*options) {
         size_t length = 0;

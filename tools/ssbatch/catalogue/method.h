@@ -28,7 +28,7 @@ enum ssbatch_limiter {
 struct ssbatch_method {
     const char *name;
     const char *feedback; /* options of showstopper */
-    const char *modules;  /* likewise; {tau}, {cdc} and {pi} come from struct ssbatch_control */
+    const char *modules;  /* likewise; words in braces are members of struct ssbatch_control */
     enum ssbatch_copies copies;
     enum ssbatch_limiter limiter;
 };
@@ -36,9 +36,9 @@ struct ssbatch_method {
 /* The parameters of a method. */
 struct ssbatch_control {
     const struct ssbatch_method *method;
-    const char *tau;      /* mean length of a round; NULL if the method has none */
-    const char *cdc;      /* further options of the dithering of a constant duty; NULL: none */
-    const char *pi;       /* options of the control rbpid; NULL: none */
+    const char *tau; /* mean length of a round; NULL if the method has none */
+    /* Further options of the dithering of a constant duty and of three modules; NULL: none. */
+    const char *cdc, *pi, *geom, *realtime;
     const char *feedback; /* replaces the feedback of the method; NULL: keeps it */
     double target;        /* the load, from 0 to 1 */
     uint64_t cpus;        /* number of CPUs that together are a load of 1 */
