@@ -15,6 +15,28 @@ The text below is what
 .B showstopper --help-module
 .IR KIND / NAME
 prints.
+.SH "ROUNDS, PERIODS AND PEERS"
+The authors of the original tool chose these by trial and error, and advise:
+.TP
+.B tau
+The mean length of a round
+.RB ( averageq ", " fixedq )
+is of the order of scheduling quanta, tens of milliseconds; rather more, because each round costs a switch.
+A round number, such as 100 ms, may interfere with other periodic work.
+.TP
+.B period
+The memory of the load estimate is on par with tau: long rounds justify a long period, and short ones require a
+faster response, since the duty would oscillate otherwise.
+It cannot be shorter than the system needs to count CPU time, in most cases hundreds of milliseconds; the more
+CPUs, the shorter it may be.
+With seconds, the duty would swing slowly between 0 and 100 %.
+.TP
+.B peers
+Raise it as long as that makes control more stable; above 2
+.RB ( rbpid )
+and 3
+.RB ( geom )
+it did not.
 ]])
 string(REGEX MATCHALL "[a-z]+/[a-z0-9_-]+" modules "${list}")
 list(REMOVE_DUPLICATES modules)
