@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "energy_plots.h"
 #include "pair_plots.h"
 #include "report_manifest.h"
 #include "report_plot.h"
@@ -282,17 +281,13 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
         assert_cell(&report, "energy-steps", i, "relative", 1);
     struct text text;
     begin(&text);
-    ssreport_energy_plots_write(
-        text.stream, ssreport_table(&report, "energy-steps"), 0, SSREPORT_PER_WH_RELATIVE);
+    /* Absolute: 2 iterations per second at 20 and 40 W, and at 10 and 80 W. */
+    assert_true(ssreport_plot_energy(text.stream, &report, &report.pairs[0]));
     end(&text);
-    assert_has(&text, "$r0 << END\n1 2\n2 0.5\n3 0.5\nEND\n$r3 << END\n1 1\n2 1\n3 1\nEND\nplot");
-    free(text.bytes);
-    /* Absolute: 2 iterations per second at 10 and 80 W, and at 20 and 40 W. */
-    begin(&text);
-    ssreport_energy_plots_write(
-        text.stream, ssreport_table(&report, "energy-steps"), 0, SSREPORT_PER_WH);
-    end(&text);
-    assert_has(&text, "$r0 << END\n1 720\n2 90\n3 90\nEND\n$r3 << END\n1 360\n2 180\n3 180\nEND\n");
+    assert_has(&text, "$a0up << END\n5 360\n15 180\n25 180\n\n");
+    assert_has(&text, "$b0up << END\n5 100\n15 100\n25 100\n\n");
+    assert_has(&text, "$a1up << END\n5 720\n15 90\n25 90\n\n");
+    assert_has(&text, "$b1up << END\n5 200\n15 50\n25 50\n\n");
     free(text.bytes);
     /* Power of both placements over the same time, next to the mean of each step. */
     begin(&text);

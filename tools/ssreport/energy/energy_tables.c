@@ -7,7 +7,6 @@
 
 #include "base/owned.h"
 #include "base/words.h"
-#include "energy_plots.h"
 #include "html_page.h"
 #include "idle_tables.h"
 #include "options/option.h"
@@ -358,7 +357,6 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, ssreport_table(report, "power-fits"));
     page_sheet(page->stream, ssreport_table(report, "power-apart"));
     ssreport_power_settings_print(page, report);
-    ssreport_energy_plots_print(page, report);
     ssreport_page_close(page);
 }
 

@@ -262,7 +262,8 @@ static void print_matrices(struct ssreport_page *page, const struct ssreport_rep
         "foregrounds by row, backgrounds by column", "backgrounds by row, foregrounds by column"};
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
-    if (!page->without.status)
+    bool begins = !page->without.status;
+    if (begins)
         fputs(
             "<p>In each field: the throughput of the row's program, in percent of its highest in "
             "any field, against the background's load; dashed in the second half of the staircase. "
@@ -284,32 +285,39 @@ static void print_matrices(struct ssreport_page *page, const struct ssreport_rep
             page->stream, script, ++page->pictures, "throughput of all pairs", &page->without);
         fputs("</div></figure>\n", page->stream);
     }
-    if (!page->without.status)
+    if (begins)
         fputs("</div>\n", page->stream);
 }
 
 static void print_pair(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_pair *pair) {
+    static const struct {
+        const char *caption;
+        bool (*write)(FILE *, const struct ssreport_report *, const struct ssreport_pair *);
+    } plots[] = {{"Throughput of both sides against the background's load; \u25b2 going up, \u25bd "
+                  "going down",
+                     ssreport_plot_sides},
+        {"Throughput of both sides together", ssreport_plot_whole_system},
+        {"Throughput of both sides per watt-hour", ssreport_plot_energy}};
     fputs("<details>", page->stream);
     print_caption(page->stream, "summary", pair, pair->program, pair->background_program);
     fputs("<div class=\"plots\">\n", page->stream);
-    FILE *script = ssreport_page_script(page);
-    if (script)
-        ssreport_page_figure(page, script, ssreport_plot_sides(script, report, pair),
-            "Throughput of both sides against the background's load; \u25b2 going up, \u25bd going "
-            "down");
-    script = ssreport_page_script(page);
-    if (script)
-        ssreport_page_figure(page, script, ssreport_plot_whole_system(script, report, pair),
-            pair->count > 1 ? "Throughput of both sides together: means of the steps over time"
-                            : "Throughput of both sides together");
+    const char *steps = pair->count > 1 ? ": means of the steps over time" : "";
+    for (size_t i = 0; i < sizeof plots / sizeof *plots; i++) {
+        FILE *script = ssreport_page_script(page);
+        char caption[160];
+        if (!script)
+            break;
+        snprintf(caption, sizeof caption, "%s%s", plots[i].caption, i > 0 ? steps : "");
+        ssreport_page_figure(page, script, plots[i].write(script, report, pair), caption);
+    }
     SS_OWNED(groups)
     struct stats_groups rounds = ssreport_pairs_group(
         report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND);
     for (size_t i = 0; i < rounds.count; i++) {
         const struct ssreport_pair *first = &report->pairs[rounds.first[i]];
         char caption[160];
-        script =
+        FILE *script =
             ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
                 ? ssreport_page_script(page)
                 : NULL;

@@ -31,7 +31,7 @@ static const char *color_of(const struct ssreport_report *report, const char *pl
     return plot_series_color(other);
 }
 
-enum kind { FOREGROUND, BACKGROUND, BOTH, RELATIVE };
+enum kind { FOREGROUND, BACKGROUND, BOTH, RELATIVE, PER_WH, PER_WH_RELATIVE };
 
 static double value_of(const struct ssreport_report *report, const struct ssreport_pair *pair,
     const struct ssreport_pair_step *step, enum kind kind) {
@@ -44,6 +44,10 @@ static double value_of(const struct ssreport_report *report, const struct ssrepo
         return ssreport_measure_of(pair, step, SSREPORT_OF_SYSTEM);
     case RELATIVE:
         return 100 * ssreport_measure_relative(report, pair, step, SSREPORT_OF_SYSTEM);
+    case PER_WH:
+        return ssreport_measure_of(pair, step, SSREPORT_PER_WATT_HOUR);
+    case PER_WH_RELATIVE:
+        return 100 * ssreport_measure_relative(report, pair, step, SSREPORT_PER_WATT_HOUR);
     }
     return NAN;
 }
@@ -65,7 +69,7 @@ static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pa
  * rather than over load. With one load in each run, there is nothing to see over time.
  */
 static bool is_time_line(const struct ssreport_pair *pair, enum kind kind) {
-    return (kind == BOTH || kind == RELATIVE) && pair->count > 1;
+    return kind >= BOTH && pair->count > 1;
 }
 
 static double end_of(const struct ssreport_pair *pair) {
@@ -198,6 +202,13 @@ bool ssreport_plot_whole_system(
     return write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
         (const char *const[]){
             pair->is_one_program ? "both, /s" : "weighted speedup", "of per-chip, %"});
+}
+
+bool ssreport_plot_energy(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    return write_panels(script, report, pair, (const enum kind[]){PER_WH, PER_WH_RELATIVE},
+        (const char *const[]){
+            pair->is_one_program ? "both, per Wh" : "seconds alone, per Wh", "of per-chip, %"});
 }
 
 bool ssreport_plot_placements(

@@ -21,6 +21,10 @@ bool ssreport_plot_sides(
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
+/* Draws the same per watt-hour. */
+bool ssreport_plot_energy(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
+
 /*
  * Draws the load of the background, the throughput of the foreground and, if known, the power over
  * time, with each placement of the pair in one round.
