@@ -150,9 +150,9 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
     (void)exit_status;
     struct simulation simulation;
     if (argv[0] && argv[1] && strcmp(argv[1], "queue") == 0)
-        return queue_command(stdout, argv + 1, error);
+        return queue_command(argv + 1, error);
     if (argv[0] && argv[1] && strcmp(argv[1], "fleet") == 0)
-        return fleet_command(stdout, argv + 1, error);
+        return fleet_command(argv + 1, error);
     int status = simulation_parse(&simulation, argv, error);
     if (status == 0 && simulation.help)
         print_help();

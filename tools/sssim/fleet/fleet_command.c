@@ -19,9 +19,9 @@
 
 #include "base/whole_file.h"
 #include "base/words.h"
-#include "command_answers.h"
 #include "fleet_node.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 
 /* The number of bootstrap samples for the interval of the fleet's mean error. */
 #define DRAWS 1000
@@ -43,20 +43,18 @@ struct fleet {
     pid_t *pids;              /* processes that simulate; 0: has ended */
 };
 
-static void print_help(FILE *stream) {
-    fprintf(stream,
-        "Usage: sssim fleet [OPTION]... [-- OPTION-OF-SSSIM...]\n"
-        "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and\n"
-        "prints how well they hold the load together. Each node runs the real modules on\n"
-        "its own simulated machine, which the options after -- describe.\n\n"
-        "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
-    ss_arguments_print_help(stream, fleet_rows);
-    fprintf(stream,
-        "\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
-        "one node in a hundred fails.\n"
-        "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
-        "      --record rehearsal -- -P 4 --duration 1h\n"
-        "  ssreport -o report rehearsal\n");
+static void print_help(void) {
+    printf("Usage: sssim fleet [OPTION]... [-- OPTION-OF-SSSIM...]\n"
+           "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and\n"
+           "prints how well they hold the load together. Each node runs the real modules on\n"
+           "its own simulated machine, which the options after -- describe.\n\n"
+           "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
+    ss_arguments_print_help(stdout, fleet_rows);
+    printf("\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
+           "one node in a hundred fails.\n"
+           "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
+           "      --record rehearsal -- -P 4 --duration 1h\n"
+           "  ssreport -o report rehearsal\n");
 }
 
 static int is_visible(const struct dirent *entry) {
@@ -272,7 +270,7 @@ static void find_interval(const struct fleet *fleet, double interval[2]) {
     interval[1] = errors[DRAWS - 1 - DRAWS / 20];
 }
 
-static void print_whole(FILE *stream, const struct fleet *fleet) {
+static void print_whole(const struct fleet *fleet) {
     struct sum sum = {0};
     uint64_t failed = 0;
     double interval[2], late = 0;
@@ -282,12 +280,12 @@ static void print_whole(FILE *stream, const struct fleet *fleet) {
         late = fmax(late, fleet->nodes[i].late);
     }
     find_interval(fleet, interval);
-    fprintf(stream, "%-20s %9llu\n", "nodes", (unsigned long long)fleet->options->nodes);
-    fprintf(stream, "%-20s %9llu\n", "failed", (unsigned long long)failed);
-    fprintf(stream, "%-20s %9.3f s\n", "latest start", late);
-    fprintf(stream, "%-20s %9.3f %%\n", "target", 100 * sum.target / sum.time);
-    fprintf(stream, "%-20s %9.3f %%\n", "load", 100 * sum.load / sum.time);
-    fprintf(stream, "%-20s %9.3f points; in 90 %% of such fleets %.3f to %.3f\n", "mean error",
+    printf("%-20s %9llu\n", "nodes", (unsigned long long)fleet->options->nodes);
+    printf("%-20s %9llu\n", "failed", (unsigned long long)failed);
+    printf("%-20s %9.3f s\n", "latest start", late);
+    printf("%-20s %9.3f %%\n", "target", 100 * sum.target / sum.time);
+    printf("%-20s %9.3f %%\n", "load", 100 * sum.load / sum.time);
+    printf("%-20s %9.3f points; in 90 %% of such fleets %.3f to %.3f\n", "mean error",
         100 * error_of(&sum), 100 * interval[0], 100 * interval[1]);
 }
 
@@ -310,7 +308,7 @@ static void remove_record(const char *folder) {
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
+static int run(struct fleet *fleet, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
         return -1;
@@ -325,18 +323,18 @@ static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
             remove_record(options->record);
         return -1;
     }
-    print_whole(stream, fleet);
+    print_whole(fleet);
     return 0;
 }
 
-static int simulate(const struct fleet_options *options, FILE *stream, struct ss_error *error) {
+static int simulate(const struct fleet_options *options, struct ss_error *error) {
     struct fleet fleet = {.options = options};
     size_t size = sizeof *fleet.shared + options->nodes * sizeof *fleet.nodes;
     fleet.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fleet.shared == MAP_FAILED)
         return ss_error_memory(error);
     fleet.nodes = fleet.shared->nodes;
-    int status = run(&fleet, stream, error);
+    int status = run(&fleet, error);
     munmap(fleet.shared, size);
     free(fleet.pids);
     for (size_t i = 0; i < fleet.trace_count; i++)
@@ -345,12 +343,17 @@ static int simulate(const struct fleet_options *options, FILE *stream, struct ss
     return status;
 }
 
-int fleet_command(FILE *stream, char **argv, struct ss_error *error) {
+int fleet_command(char **argv, struct ss_error *error) {
     struct fleet_options options;
     int status = fleet_options_parse(&options, argv, error);
-    if (status == 0 && !sssim_command_answers(stream, &options.store,
-                           options.help ? print_help : NULL, options.version))
-        status = simulate(&options, stream, error);
+    if (status == 0)
+        ss_option_store_print_warnings(stderr, "sssim", &options.store);
+    if (status == 0 && options.help)
+        print_help();
+    else if (status == 0 && options.version)
+        ss_program_print_version("sssim");
+    else if (status == 0)
+        status = simulate(&options, error);
     ss_option_store_free(&options.store);
     return status;
 }

@@ -3,24 +3,22 @@
 
 #include <math.h>
 
-#include "command_answers.h"
+#include "platform/program.h"
 #include "queue_options.h"
 #include "result_document.h"
 #include "summary.h"
 
-static void print_help(FILE *stream) {
-    fprintf(stream,
-        "Usage: sssim queue [OPTION]...\n"
-        "Sends requests to a simulated service, as ssrequest would, and prints the\n"
-        "response times and the power of the machine.\n\n"
-        "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
-    ss_arguments_print_help(stream, queue_rows);
-    fprintf(stream,
-        "\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
-        "Does it help to know which of two servers has less to do?\n"
-        "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
-        "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
-        "      --balance least-connections -d 10M\n");
+static void print_help(void) {
+    printf("Usage: sssim queue [OPTION]...\n"
+           "Sends requests to a simulated service, as ssrequest would, and prints the\n"
+           "response times and the power of the machine.\n\n"
+           "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
+    ss_arguments_print_help(stdout, queue_rows);
+    printf("\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
+           "Does it help to know which of two servers has less to do?\n"
+           "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
+           "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
+           "      --balance least-connections -d 10M\n");
 }
 
 /* Describes the run as if it had begun at the end of --settle. */
@@ -70,7 +68,7 @@ static struct ssrequest_machine make_machine(const struct queue_options *options
     };
 }
 
-static int run(struct queue_options *options, FILE *stream, struct ss_error *error) {
+static int run(struct queue_options *options, struct ss_error *error) {
     struct queue_run_options what;
     struct queue_run_end end;
     struct ssrequest_tally tally;
@@ -82,19 +80,24 @@ static int run(struct queue_options *options, FILE *stream, struct ss_error *err
     struct ssrequest_machine machine = make_machine(options, &what, &end, &tally);
     account.machine = &machine;
     if (status == 0 && options->json)
-        ssrequest_document_print(stream, &account);
+        ssrequest_document_print(stdout, &account);
     else if (status == 0)
-        ssrequest_summary_print(stream, &account);
+        ssrequest_summary_print(stdout, &account);
     ssrequest_tally_close(&tally);
     return status;
 }
 
-int queue_command(FILE *stream, char **argv, struct ss_error *error) {
+int queue_command(char **argv, struct ss_error *error) {
     struct queue_options options;
     int status = queue_options_parse(&options, argv, error);
-    if (status == 0 && !sssim_command_answers(stream, &options.store,
-                           options.help ? print_help : NULL, options.version))
-        status = run(&options, stream, error);
+    if (status == 0)
+        ss_option_store_print_warnings(stderr, "sssim", &options.store);
+    if (status == 0 && options.help)
+        print_help();
+    else if (status == 0 && options.version)
+        ss_program_print_version("sssim");
+    else if (status == 0)
+        status = run(&options, error);
     queue_options_close(&options);
     return status;
 }

@@ -2,12 +2,10 @@
 #ifndef SSSIM_QUEUE_COMMAND_H
 #define SSSIM_QUEUE_COMMAND_H
 
-#include <stdio.h>
-
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /* Runs `sssim queue` and prints its result; argv[0] is "queue". */
-SS_MUST_USE SS_NONNULL(1, 2) int queue_command(FILE *stream, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int queue_command(char **argv, struct ss_error *error);
 
 #endif
