@@ -23,7 +23,7 @@ squared errors with the published ones, and counts those within a factor of two.
   --feedback OPTS, --geom OPTS, --pi OPTS, --phase OPTS
                    more options of realtime, geom, rbpid and averageq; default: those of
                    tools/experiments/published/settings.txt
-  --machine OPTS   more options of sssim, such as '--accounting ticks --tick-rate 1000'
+  --machine OPTS   more options of sssim, such as '--tick-rate 1000'
   --csv FILE       also write the cells to this file
   --build DIR      default build
   --help           print this help

@@ -131,12 +131,12 @@ for loop in yes no; do
 done >counts
 [ "$(cat counts)" = "$(printf '120\n20')" ] || fail "wrong default durations: $(cat counts)"
 
-# Each option must change the output; --priority normal does so only with --preempt.
+# Each option must change the output.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"
 cp out plain
-for more in '--accounting ticks' '--lateness 3m' '--lateness 0' \
-    '--switch-cost 1m' '--priority normal' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
+for more in '--tick-rate 250' '--lateness 3m' '--lateness 0' \
+    '--switch-cost 1m' '--preempt 2m' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
     # shellcheck disable=SC2086
     expect "${run[@]}" $more
     ! cmp -s out plain || fail "$more has no effect"
@@ -148,11 +148,9 @@ undisturbed=$(figure throughput)
 expect "${run[@]}" --iteration 10m --steal 20%
 exceeds "$(awk -v one="$undisturbed" 'BEGIN { print 0.81 * one }')" "$(figure throughput)" ||
     fail "--steal slows no iteration: $undisturbed, $(figure throughput)"
-expect "${run[@]}" --priority normal --preempt 0
-cmp -s out plain || fail "--preempt 0 changes the result"
-expect "${run[@]}" --accounting ticks -F count=ticks -D 20m
+expect "${run[@]}" --tick-rate 250 -F count=ticks -D 20m
 cp out plain
-expect "${run[@]}" --accounting ticks -F count=ticks -D 20m --tick-rate 1000
+expect "${run[@]}" --tick-rate 1000 -F count=ticks -D 20m
 ! cmp -s out plain || fail "--tick-rate has no effect"
 
 run=("${modules[@]}" -P 2 --duration 5s)
@@ -214,15 +212,14 @@ refused "--foreground: unknown class 'serail'" --foreground serail --iteration 1
 printf '0 1\n2s\n' >a
 refused '--class: a:2: invalid line "2s"' -l 50% --class profile:a
 for needs in \
-    '--tick-rate 100 requires --accounting ticks' '--preempt 5m requires --priority normal' \
     '--smt-fill random requires --smt' '--speed-correlation 1% requires --speed-noise' \
     '--speed-window 2s requires --speed-noise'; do
     read -r name value needed <<<"$needs"
     refused "$name $needed" -l 50% "$name" "$value"
 done
 # Some runs of a sweep may lack what the option needs.
-"$sssim" -l 50% --duration 3s --tick-rate 100 --sweep accounting=exact,ticks >out || fail "sweep: status $?"
-refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
+"$sssim" -l 50% --duration 3s --iteration 10m --speed-window 2s --sweep speed-noise=0,1% >out || fail "sweep: status $?"
+refused "--smt-fill: 'core' is not one of: cores random" -l 50% --smt-fill core
 refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100
 refused "--window: '0' is too small: write at least 50m" -l 50% --window 0

@@ -18,20 +18,10 @@
 /* Makes the random numbers of the foreground independent of those of the background. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
 
-enum simulation_accounting {
-    ACCOUNTING_EXACT,
-    ACCOUNTING_TICKS,
-};
-
 /* Which CPUs are busy first if pairs of them are hardware threads. */
 enum simulation_fill {
     FILL_CORES,
     FILL_RANDOM,
-};
-
-enum simulation_priority {
-    PRIORITY_REALTIME,
-    PRIORITY_NORMAL,
 };
 
 static int take_sweep(
@@ -71,13 +61,8 @@ const struct ss_argument simulation_rows[] = {
                  .help = "executors wake up late by random times with this mean; default: as on a real machine"}},
     {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
                  .help = "CPU time that an executor uses whenever it wakes up"}},
-    {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
-                 .choices = "realtime normal",
-                 .help = "the priority of the executors: at normal priority the instances that they "
-                         "continue delay them"}},
-    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "2m", .max = "1h",
-                 .help = "with --priority normal, how long each thread that finds no idle CPU "
-                         "delays its executor"}},
+    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "0", .max = "1h",
+                 .help = "executors at normal priority: each thread that they continue and that finds no idle CPU delays them by this; 0: real-time priority"}},
     {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next tick; this is the time between ticks; 0: all at once"}},
@@ -88,11 +73,8 @@ const struct ss_argument simulation_rows[] = {
                  .help = "the part of the machine that other processes demand"}},
     {0, "LOAD", {"steal", SS_OPTION_LOAD, AT(steal), .initial = "0", .max = "99%",
                  .help = "the part of the time of busy CPUs that a hypervisor takes"}},
-    {0, "WORD", {"accounting", SS_OPTION_CHOICE, AT(accounting), .initial = "exact",
-                 .choices = "exact ticks",
-                 .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
-    {0, "HZ", {"tick-rate", COUNT_AT(tick_rate), .initial = "250", .min = "1",
-               .max = "10000", .help = "ticks per second for --accounting ticks"}},
+    {0, "HZ", {"tick-rate", COUNT_AT(tick_rate), .initial = "0", .max = "10000",
+               .help = "the modules see the counters of /proc/stat, with this many ticks per second; 0: exact values"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(work.iteration), .initial = "0", .max = "1h",
                  .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
                          "no iterations are counted"}},
@@ -211,10 +193,6 @@ static int check_needs(const struct simulation *simulation, struct ss_error *err
         const char *name, *needed;
         bool is_changed, is_used;
     } options[] = {
-        {"tick-rate", "--accounting ticks", simulation->tick_rate != 250,
-            simulation->accounting == ACCOUNTING_TICKS},
-        {"preempt", "--priority normal", simulation->preempt != 2 * SS_MILLISECOND,
-            simulation->priority == PRIORITY_NORMAL},
         {"smt-fill", "--smt, the gain of hardware threads", simulation->smt_fill != FILL_CORES,
             simulation->smt > 0},
         {"speed-correlation", "--speed-noise", speed->correlation != 0.5, varies},
@@ -320,14 +298,14 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .switch_cost = simulation->switch_cost,
         .quota = simulation->quota,
         .quota_period = 100 * SS_MILLISECOND,
-        .inside = simulation->priority == PRIORITY_NORMAL,
-        .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
+        .inside = simulation->preempt > 0,
+        .tick_rate = simulation->tick_rate,
         .window = simulation->window,
         .warmup = simulation->warmup,
         .settle = simulation->settle,
         .lateness = recorded ? 0 : simulation->lateness,
         .lateness_law = recorded ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL,
-        .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
+        .preempt = simulation->preempt,
         .stop_lateness = simulation->stop_lateness,
         .work = simulation->work,
         .memory_rate = simulation->memory_rate,

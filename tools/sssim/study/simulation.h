@@ -23,10 +23,8 @@ struct simulation {
     ss_time settle;
     ss_time duration; /* SS_TIME_NEVER if not given */
     uint64_t seed;
-    int accounting; /* enum simulation_accounting */
     uint64_t tick_rate;
     ss_time lateness; /* SS_TIME_NEVER if not given */
-    int priority;     /* enum simulation_priority */
     ss_time preempt;
     ss_time stop_lateness;
     double quota;      /* quota in CPUs; 0: no quota */
