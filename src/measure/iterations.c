@@ -8,6 +8,9 @@
 #include "base/words.h"
 #include "measure/unfinished.h"
 
+/* An instance explains a change if at least this part of it is its own. */
+#define CHANGE_SHARE_MIN 0.6
+
 void ss_iterations_count_from(struct ss_iterations *iterations, ss_time from) {
     iterations->from = iterations->throughput.from = iterations->parts_in_time.from = from;
 }
@@ -120,6 +123,48 @@ static double find_part(const struct ss_iterations *iterations, ss_time start, s
     return end == start ? 1 : (double)(to - from) / (double)(end - start);
 }
 
+/* Counts an iteration that ended `at` after the start of the window; widens all cells if needed. */
+static void count_in_time(
+    struct ss_iterations *iterations, struct ss_iteration_share *share, ss_time at) {
+    iterations->cell_width = iterations->cell_width ? iterations->cell_width : SS_MILLISECOND;
+    while (at / iterations->cell_width >= SS_SHARE_CELLS) {
+        iterations->cell_width *= 2;
+        for (uint32_t i = 0; i < iterations->instances; i++) {
+            uint32_t *cells = iterations->shares[i].cells;
+            for (size_t cell = 0; cell < SS_SHARE_CELLS; cell++)
+                cells[cell] = cell < SS_SHARE_CELLS / 2 ? cells[2 * cell] + cells[2 * cell + 1] : 0;
+        }
+    }
+    share->cells[at / iterations->cell_width]++;
+}
+
+/* Returns the iterations per cell of an instance before cell `at`, subtracted from those after it.
+ */
+static double find_change(const struct ss_iteration_share *share, size_t at, size_t count) {
+    double sums[2] = {0};
+    for (size_t cell = 0; cell < count; cell++)
+        sums[cell > at] += cell == at ? 0 : share->cells[cell];
+    return sums[1] / (double)(count - at - 1) - sums[0] / (double)at;
+}
+
+bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance) {
+    ss_time length = iterations->to - iterations->from;
+    size_t count = iterations->cell_width ? length / iterations->cell_width : 0;
+    size_t step = (size_t)(at * (double)length / (double)iterations->cell_width);
+    double all = 0, most = 0;
+    if (iterations->instances < 2 || count > SS_SHARE_CELLS || step < 1 || step + 1 >= count)
+        return false;
+    for (uint32_t i = 0; i < iterations->instances; i++) {
+        double change = find_change(&iterations->shares[i], step, count);
+        all += change;
+        if (fabs(change) > fabs(most)) {
+            most = change;
+            *instance = i;
+        }
+    }
+    return most / all > CHANGE_SHARE_MIN;
+}
+
 /* Adds the iteration to its instance and command. `start` excludes pauses. */
 static void add_share(struct ss_iterations *iterations, const struct ss_iteration *iteration,
     ss_time start, double part) {
@@ -132,6 +177,7 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     if (!iteration->counted)
         return;
     add_length(share, ss_time_seconds(iteration->length));
+    count_in_time(iterations, share, ss_time_since(start + iteration->length, iterations->from));
     ss_histogram_add(&iterations->lengths[iteration->line], iteration->length);
     if (!isnan(gap)) {
         share->gap_count++;

@@ -17,6 +17,8 @@ struct ss_pause {
     ss_time begin, length;
 };
 
+#define SS_SHARE_CELLS 16
+
 /* Iterations of one instance in the window. */
 struct ss_iteration_share {
     uint64_t ended;
@@ -25,13 +27,14 @@ struct ss_iteration_share {
     double squares; /* sum of the squared differences between the lengths and their mean */
     ss_time since;  /* end of the last iteration or start of the first; SS_TIME_NEVER if unknown */
     ss_time last;   /* length of the last iteration, in the window or before */
-    ss_time burst_from;  /* first end after a silence, which may begin a burst */
-    uint32_t burst_size; /* number of ends in this burst; 0 if it is over */
-    uint64_t in_bursts;  /* iterations in the window that ended in bursts */
-    bool begun;          /* an iteration has ended, in the window or before */
-    bool over;           /* the instance has exited by itself */
-    uint64_t gap_count;  /* number of successive pairs whose second iteration ended in the window */
-    double gaps;         /* sum of the times between both iterations of a pair, seconds */
+    ss_time burst_from;             /* first end after a silence, which may begin a burst */
+    uint32_t burst_size;            /* number of ends in this burst; 0 if it is over */
+    uint64_t in_bursts;             /* iterations in the window that ended in bursts */
+    bool begun;                     /* an iteration has ended, in the window or before */
+    bool over;                      /* the instance has exited by itself */
+    uint32_t cells[SS_SHARE_CELLS]; /* iterations that ended in the window, by time */
+    uint64_t gap_count; /* number of successive pairs whose second iteration ended in the window */
+    double gaps;        /* sum of the times between both iterations of a pair, seconds */
 };
 
 /* Iterations per second of one or all instances in the window. */
@@ -70,6 +73,7 @@ struct ss_iterations {
     /* Share of each instance; NULL if instances are not kept apart. */
     struct ss_iteration_share *shares;
     uint32_t instances;
+    ss_time cell_width;           /* of the cells of shares; 0 before the first iteration */
     uint32_t *line_of;            /* command of each instance; NULL likewise */
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
@@ -169,6 +173,13 @@ struct ss_iteration_rate ss_iterations_rate_of(
 SS_NONNULL()
 struct ss_iteration_times ss_iterations_times(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
+
+/*
+ * Finds the instance whose own rate explains most of a change after this part of the window.
+ * Returns false if there is none, or if instances are not kept apart.
+ */
+SS_NONNULL()
+bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance);
 
 /*
  * Adds iterations in progress to the intervals of throughput. Call this at the end of the window.

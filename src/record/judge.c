@@ -42,6 +42,7 @@ void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input 
 
 void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     double rates[SS_STATIONARITY_MAX];
+    uint32_t instance;
     struct ss_evidence *evidence = &outcome->evidence;
     size_t windows = ss_stationarity_windows((double)iterations->ended);
     evidence->figures[SS_CHECK_ITERATIONS] = (double)iterations->ended;
@@ -49,6 +50,8 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
         return;
     ss_windows_split(&iterations->parts_in_time, iterations->to, windows, rates);
     evidence->throughput = ss_stationarity_find(rates, windows);
+    if (ss_iterations_changed(iterations, evidence->throughput.at, &instance))
+        evidence->throughput.whose = instance + 1;
     evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
 }
 

@@ -215,13 +215,25 @@ double ss_stationarity_change(const struct ss_change *change) {
     return counts ? change->size : 0;
 }
 
+/*
+ * Converts a size relative to the mean to percent of the level before, which is the mean minus
+ * `after` of the change. A level is not below 0, but that of a fitted line may be.
+ */
+static double percent_of_before(double size, double after) {
+    double before = fmax(1 - size * after, 0.01);
+    return fmax(100 * size / before, -100);
+}
+
 void ss_stationarity_print(char text[SS_CHANGE_TEXT], const struct ss_change *change) {
-    double percent = 100 * change->size;
+    char instance[32] = "";
+    if (change->whose > 0)
+        snprintf(instance, sizeof instance, ", of instance %u", change->whose - 1);
     if (change->shape == SS_SHAPE_STEP)
-        snprintf(text, SS_CHANGE_TEXT, "a step of %+.1f %% after %.0f %% of the time", percent,
-            100 * change->at);
+        snprintf(text, SS_CHANGE_TEXT, "a step of %+.1f %% after %.0f %% of the time%s",
+            percent_of_before(change->size, 1 - change->at), 100 * change->at, instance);
     else if (change->shape == SS_SHAPE_DRIFT)
-        snprintf(text, SS_CHANGE_TEXT, "a drift of %+.1f %%", percent);
+        snprintf(text, SS_CHANGE_TEXT, "a drift of %+.1f %%", percent_of_before(change->size, 0.5));
     else
-        snprintf(text, SS_CHANGE_TEXT, "%+.1f %% while it warmed up", percent);
+        snprintf(text, SS_CHANGE_TEXT, "%+.1f %% while it warmed up",
+            percent_of_before(change->size, 11 / 12.0));
 }

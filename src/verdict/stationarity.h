@@ -28,6 +28,7 @@ struct ss_change {
     double size;         /* from before to after, relative to the mean; negative: it fell */
     enum ss_shape shape; /* the shape that is most certain */
     double at;           /* a step: when, as a part of all time */
+    unsigned whose;      /* 1 + the number of the instance that explains the step; 0 if unknown */
 };
 
 /* Finds the change in at most SS_STATIONARITY_MAX values. */
@@ -39,8 +40,10 @@ size_t ss_stationarity_windows(double events);
 /* Returns the size of a change that is certain enough to count, otherwise 0; NaN if not checked. */
 SS_NONNULL() double ss_stationarity_change(const struct ss_change *change);
 
-/* Describes a change: "a step of -4.1 % after 37 % of the time". */
-#define SS_CHANGE_TEXT 64
+/*
+ * Describes a change, relative to the level before it: "a step of -4.1 % after 37 % of the time".
+ */
+#define SS_CHANGE_TEXT 96
 SS_NONNULL() void ss_stationarity_print(char text[SS_CHANGE_TEXT], const struct ss_change *change);
 
 #endif

@@ -87,12 +87,18 @@ static const char *describe_interruption(const struct ss_verdict *verdict, doubl
     return verdict->evidence.interruption ? verdict->evidence.interruption : "ended by a signal";
 }
 
+/* Writes whole numbers in full: of counts, and of what is too large to need decimals. */
+static void print_figure(char text[40], const struct ss_check *check, double figure) {
+    bool is_whole = !*check->unit || fabs(figure) >= 1000;
+    snprintf(text, 40, is_whole ? "%.0f" : "%.3g", figure);
+}
+
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
     const struct ss_change *change = which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
                                      : which == SS_CHECK_RESPONSE ? &verdict->evidence.response
                                                                   : NULL;
-    char shape[SS_CHANGE_TEXT], limit[60];
+    char shape[SS_CHANGE_TEXT], limit[60], number[40];
     double figure = verdict->evidence.figures[which];
     print_limit(limit, verdict, which);
     if (which == SS_CHECK_INTERRUPTED) {
@@ -101,7 +107,8 @@ static void print_reason(char *to, size_t size, const struct ss_verdict *verdict
         ss_stationarity_print(shape, change);
         snprintf(to, size, "%s: %s (%s %%)", check->name, shape, limit);
     } else {
-        snprintf(to, size, "%s %.3g%s%s (%s)", check->name, figure, *check->unit ? " " : "",
+        print_figure(number, check, figure);
+        snprintf(to, size, "%s %s%s%s (%s)", check->name, number, *check->unit ? " " : "",
             check->unit, limit);
     }
 }
@@ -114,7 +121,7 @@ void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdi
     /* Begin with the reasons for the verdict's word. */
     for (enum ss_finding finding = SS_INVALID; finding >= SS_DOUBTFUL; finding--) {
         for (size_t i = 0; i < SS_CHECKS; i++) {
-            char reason[160];
+            char reason[240];
             if (verdict->findings[i] != finding)
                 continue;
             print_reason(reason, sizeof reason, verdict, i);

@@ -230,6 +230,9 @@ check_modules_page() {
 lint() {
     find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
         grep -v 'input text line longer than 80 bytes' || true
+    # The table of checks is what users of all programs look up.
+    mandoc -T ascii -O width=80 "$source/src/showstopper-record.5" | col -bx |
+        awk '/^[A-Z]/ { verdict = $0 == "VERDICT" } verdict && length > 80 { print "wider than 80 columns: " $0 }'
     grep -h '^\.TH' -r "$source/src" "$source/tools" --include='*.[1357]' | cut -d ' ' -f 4 | sort -u >"$folder/dates"
     [ "$(wc -l <"$folder/dates")" -eq 1 ] || echo "pages differ in their dates: $(paste -sd ' ' "$folder/dates")"
 }

@@ -51,6 +51,28 @@ static void iterate(double change, double factor) {
     ss_judge_iterations(&outcome, &iterations);
 }
 
+/* Instance 1 of three becomes slower by 40 % after 3/8 of the time. */
+static void step_of_throughput_names_its_instance(void **state) {
+    (void)state;
+    for (unsigned whose = 0; whose <= 2; whose += 2) {
+        iterations = (struct ss_iterations){.to = 240 * SS_SECOND};
+        assert_int_equal(ss_iterations_keep_apart(&iterations, 3, 1), 0);
+        for (uint32_t instance = 0; instance < 3; instance++) {
+            for (double at = 0; at < 240;
+                 at += 0.1 / (at >= 90 && (!whose || instance == 1) ? 0.6 : 1))
+                ss_iterations_add(&iterations, instance, (ss_time)(at * 1e9),
+                    (ss_time)(at * 1e9) + 50 * SS_MILLISECOND);
+        }
+        ss_judge_iterations(&outcome, &iterations);
+        assert_that(outcome.evidence.throughput.shape, ==, SS_SHAPE_STEP);
+        assert_that(outcome.evidence.throughput.whose, ==, whose);
+        ss_iterations_free(&iterations);
+    }
+    char text[SS_CHANGE_TEXT];
+    ss_stationarity_print(text, &outcome.evidence.throughput);
+    assert_non_null(strstr(text, " % of the time, of instance 1"));
+}
+
 static void clean_run_is_valid(void **state) {
     (void)state;
     ss_judge_control(&outcome, &input);
@@ -195,6 +217,7 @@ static void interruption_and_lost_output_lines_are_detected(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(step_of_throughput_names_its_instance, set_up, tear_down),
     cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
     cmocka_unit_test_setup_teardown(lost_and_late_samples_both_count, set_up, tear_down),

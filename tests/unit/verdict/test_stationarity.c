@@ -142,9 +142,11 @@ static void assert_text(const struct recipe *recipe, const char *expected) {
 static void shape_of_the_change_is_named(void **state) {
     (void)state;
     assert_text(&(struct recipe){.deviation = 1e-6, .step = -0.04, .at = 7.0 / 18},
-        "a step of -4.1 % after 39 % of the time");
-    assert_text(&(struct recipe){.deviation = 1e-6, .drift = 0.06}, "a drift of +5.8 %");
-    assert_text(&(struct recipe){.deviation = 1e-6, .warm_up = 0.08}, "+8.1 % while it warmed up");
+        "a step of -4.0 % after 39 % of the time");
+    assert_text(&(struct recipe){.deviation = 1e-6, .drift = 0.06}, "a drift of +6.0 %");
+    assert_text(&(struct recipe){.deviation = 1e-6, .warm_up = 0.08}, "+8.7 % while it warmed up");
+    assert_text(&(struct recipe){.deviation = 1e-6, .step = -1, .at = 5.0 / 18},
+        "a step of -99.9 % after 28 % of the time");
 }
 
 static void certain_change_below_one_percent_does_not_count(void **state) {

@@ -92,6 +92,11 @@ static void worst_finding_decides_and_comes_first(void **state) {
     assert_verdict("valid", "nothing found in 2 checks");
     evidence.figures[SS_CHECK_STEAL] = 1.25;
     assert_verdict("doubtful", "steal 1.25 % (doubtful above 1)");
+    evidence.figures[SS_CHECK_STEAL] = NAN;
+    evidence.figures[SS_CHECK_LINES_LOST] = 4031;
+    assert_verdict("doubtful", "lines lost 4031 (doubtful above 0)");
+    evidence.figures[SS_CHECK_LINES_LOST] = NAN;
+    evidence.figures[SS_CHECK_STEAL] = 1.25;
     evidence.figures[SS_CHECK_OTHERS] = 12.5;
     assert_verdict("invalid",
         "load of other processes 12.5 % (invalid above 10); steal 1.25 % (doubtful above 1)");
