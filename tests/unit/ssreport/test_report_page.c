@@ -245,11 +245,9 @@ static void pictures_show_recorded_loads_duties_and_steps(void **state) {
     struct text text = write_plot(&report.runs[0], "Target and load");
     assert_has(&text, "time in seconds");
     assert_has(&text, "set xrange [0:30]");
-    assert_has(&text, "$target << END\n0 30\n0.5 30\n0.5 30\n1 30\n");
-    assert_has(&text, "\n9.75 48 48 48\n10.25 48 48 48\n");
-    free(text.bytes);
-    text = write_plot(&report.runs[0], "Duty of each instance");
-    assert_has(&text, "$duties << END\n0 30 0 100\n1 50 0 100\nEND\n");
+    assert_has(&text, "$line0_0 << END\n0.25 48 30 48 48\n0.75 48 30 48 48\n");
+    assert_has(&text, "\n9.75 48 30 48 48\n10.25 48 40 48 48\n");
+    assert_has(&text, "title \"target\"");
     free(text.bytes);
     /*
      * The plot has 120 parts of 0.25 s. One instance runs for 9 s, the other from 15 s to the end.
@@ -261,8 +259,8 @@ static void pictures_show_recorded_loads_duties_and_steps(void **state) {
     assert_has(&text, "set yrange [-0.5:1.5]");
     free(text.bytes);
     text = write_plot(&report.runs[0], "Throughput over time");
-    assert_has(&text, "$values << END\n0 1\n6 1\n6 1\n12 1\n");
-    assert_has(&text, "$steps << END\n2 1\n8 1\n\n12 1\n18 1\n");
+    assert_has(&text, "$line1_0 << END\n3 1\n9 1\n");
+    assert_has(&text, "$mean1_0 << END\n2 1\n8 1\n\n12 1\n18 1\n");
     assert_has(&text, "title \"mean of a step\"");
     free(text.bytes);
     text = write_plot(&report.runs[0], "Errors of the samples");

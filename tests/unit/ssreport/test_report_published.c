@@ -382,7 +382,7 @@ static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     begin(&text);
     assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[0]));
     end(&text);
-    assert_has(&text, "$line0_0 << END\n0.25 48 50\n0.75 48 50\n");
+    assert_has(&text, "$line0_0 << END\n0.25 48 50 48 48\n0.75 48 50 48 48\n");
     assert_has(&text, "$line0_1 << END\n");
     assert_has_not(&text, "$line0_2");
     assert_has(&text, "$line1_1 << END\n3 1\n9 1\n");
@@ -392,8 +392,8 @@ static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     begin(&text);
     assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[4]));
     end(&text);
-    assert_has(&text, "$line0_0 << END\n0.25 48 50\n");
-    assert_has(&text, "$line0_1 << END\n2.5 48 50\n7.5 48 50\n");
+    assert_has(&text, "$line0_0 << END\n0.25 48 50 48 48\n");
+    assert_has(&text, "$line0_1 << END\n2.5 48 50 48 48\n7.5 48 50 48 48\n");
     assert_has(&text, "title \"target\"");
     assert_has(&text, "time of the trace in seconds");
     free(text.bytes);

@@ -182,7 +182,7 @@ static void placements_share_a_picture_over_time(void **state) {
     finish_report(&report);
     report.runs[2].record.verdict.verdict.finding = SS_INVALID;
     struct text text = write_script(&report, 0, ssreport_plot_placements);
-    assert_has(&text, "$line0_0 << END\n30 40 50\n");
+    assert_has(&text, "$line0_0 << END\n30 40 50 40 40\n");
     assert_has(&text, "$line1_1 << END\n5 5.5\n15 7\n25 8.5\n");
     assert_has(&text, "$mean1_1 << END\n0 5.5\n10 5.5\n\n10 7\n20 7\n\n");
     assert_has(&text, "using 1:3 with lines lw 4 lc rgb \"#80868b\" title \"target\"");

@@ -6,12 +6,13 @@
 #include "frame.h"
 #include "gnuplot.h"
 
-/* Maximum number of points of a line. */
-#define POINTS_MAX 240
+/* Maximum number of points of a line, and of the only line. */
+#define POINTS_MAX  240
+#define COLUMNS_MAX 800
 
 #define PANEL_HEIGHT 220 /* of each panel after the first */
 
-enum panel { LOAD, THROUGHPUT, POWER, PANELS };
+enum { LOAD = SSREPORT_LOAD_PANEL, THROUGHPUT = SSREPORT_THROUGHPUT_PANEL, POWER, PANELS };
 
 static const char *const names[PANELS] = {"load, %", "throughput, /s", "power, W"};
 
@@ -46,29 +47,40 @@ static double end_of(const struct ssreport_overlay *overlay) {
     return end;
 }
 
-static bool has_panel(const struct ssreport_overlay *overlay, enum panel panel) {
+static bool has_panel(const struct ssreport_overlay *overlay, int panel) {
     bool has = panel == LOAD;
+    if (overlay->only)
+        return overlay->only & (1U << panel);
     for (size_t i = 0; i < overlay->count; i++)
         has |= panel == THROUGHPUT ? overlay->lines[i].counted->rates.count > 1
                                    : is_pair(overlay, i) && overlay->lines[i].run->energy.count > 1;
     return has;
 }
 
+static size_t points_of(const struct ssreport_overlay *overlay) {
+    return overlay->only ? COLUMNS_MAX : POINTS_MAX;
+}
+
 /*
- * Writes load and target; for long runs, each point is the mean of neighboring samples. Returns the
- * number of points with a target.
+ * Writes load, target, least and largest load; for long runs, each point is the mean of neighboring
+ * samples. Returns the number of points with a target.
  */
-static size_t write_loads(FILE *script, const struct ssreport_record *record, double unit) {
-    size_t width = record->sample_count / POINTS_MAX + 1, targets = 0;
+static size_t write_loads(
+    FILE *script, const struct ssreport_record *record, size_t points, double unit) {
+    size_t width = record->sample_count / (points + 1) + 1, targets = 0;
     for (size_t i = 0; i < record->sample_count; i += width) {
         size_t last = i + width < record->sample_count ? i + width : record->sample_count;
-        double load = 0, target = 0;
+        double load = 0, target = 0, least = INFINITY, most = -INFINITY;
         for (size_t j = i; j < last; j++) {
-            load += record->samples[j].load / (double)(last - i);
-            target += record->samples[j].target / (double)(last - i);
+            const struct ssreport_sample *sample = &record->samples[j];
+            load += sample->load / (double)(last - i);
+            target += sample->target / (double)(last - i);
+            least = fmin(least, sample->load);
+            most = fmax(most, sample->load);
         }
         double middle = (record->samples[i].begin + record->samples[last - 1].end) / 2;
-        fprintf(script, "%.9g %.6g %.6g\n", middle / unit, 100 * load, 100 * target);
+        fprintf(script, "%.9g %.6g %.6g %.6g %.6g\n", middle / unit, 100 * load, 100 * target,
+            100 * least, 100 * most);
         targets += isfinite(target);
     }
     return targets;
@@ -84,8 +96,8 @@ static void write_throughputs(
             (rates->from + ((double)i + 0.5) * rates->interval + shift) / unit, rates->parts[i]);
 }
 
-void ssreport_overlay_watts(
-    FILE *script, const struct ssreport_run *run, size_t points, double unit) {
+/* Each point is the mean of the samples since the previous one; unknown power is a gap. */
+static void write_watts(FILE *script, const struct ssreport_run *run, size_t points, double unit) {
     const struct ssreport_energy *energy = &run->energy;
     size_t width = energy->count / points + 1;
     for (size_t i = 0; i < energy->count; i += width) {
@@ -102,27 +114,35 @@ void ssreport_overlay_watts(
     }
 }
 
-/* Writes the mean of each step of a pair's background. */
-static void write_means(FILE *script, const struct ssreport_overlay *overlay, size_t at,
-    enum panel panel, double unit) {
+/* Returns the mean of a step; NaN if unknown, or if the panel has no means. */
+static double mean_of(const struct ssreport_overlay *overlay, size_t at, int panel,
+    const struct ssreport_step *step) {
     const struct ssreport_run *run = overlay->lines[at].run;
-    for (size_t i = 0; is_pair(overlay, at) && panel != LOAD && i < run->steps.count; i++) {
+    double wall = run->record.wall;
+    if (panel == LOAD || !(overlay->only || is_pair(overlay, at)))
+        return NAN;
+    if (panel == POWER)
+        return ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts;
+    return is_pair(overlay, at) ? ssreport_report_throughput_beside(
+                                      overlay->lines[at].counted, run, step->from, step->to)
+                                : step->throughput;
+}
+
+static void write_means(
+    FILE *script, const struct ssreport_overlay *overlay, size_t at, int panel, double unit) {
+    const struct ssreport_run *run = overlay->lines[at].run;
+    for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
-        double wall = run->record.wall;
-        double mean =
-            panel == POWER
-                ? ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts
-                : ssreport_report_throughput_beside(
-                      overlay->lines[at].counted, run, step->from, step->to);
+        double mean = mean_of(overlay, at, panel, step);
         if (isfinite(mean))
             fprintf(
                 script, "%.9g %.6g\n%.9g %.6g\n\n", step->from / unit, mean, step->to / unit, mean);
     }
 }
 
-/* Writes the data blocks $load0, $throughput0, $means0 ... Returns the line that has the target. */
+/* Writes the data blocks $line0_0, $mean0_0, ... of a panel. Returns the line with the target. */
 static size_t write_blocks(
-    FILE *script, const struct ssreport_overlay *overlay, enum panel panel, double unit) {
+    FILE *script, const struct ssreport_overlay *overlay, int panel, double unit) {
     size_t with_target = SIZE_MAX, most = 0;
     for (size_t i = 0; i < overlay->count; i++) {
         const struct ssreport_run *run = overlay->lines[i].run;
@@ -130,12 +150,12 @@ static size_t write_blocks(
         size_t targets = 0;
         fprintf(script, "$line%d_%zu << END\n", panel, i);
         if (panel == LOAD)
-            targets = write_loads(script, &run->record, own);
+            targets = write_loads(script, &run->record, points_of(overlay), own);
         else if (panel == THROUGHPUT)
             write_throughputs(script, overlay, i, own);
         else
-            ssreport_overlay_watts(script, run, POINTS_MAX, own);
-        fprintf(script, "NaN NaN NaN\nEND\n$mean%d_%zu << END\n", panel, i);
+            write_watts(script, run, points_of(overlay), own);
+        fprintf(script, "NaN NaN NaN NaN NaN\nEND\n$mean%d_%zu << END\n", panel, i);
         write_means(script, overlay, i, panel, own);
         fputs("NaN NaN\nEND\n", script);
         with_target = targets > most ? i : with_target;
@@ -145,7 +165,7 @@ static size_t write_blocks(
 }
 
 static void write_panel(
-    FILE *script, const struct ssreport_overlay *overlay, enum panel panel, size_t with_target) {
+    FILE *script, const struct ssreport_overlay *overlay, int panel, size_t with_target) {
     const char *separator = "plot ";
     if (panel == LOAD)
         plot_axis_between(script, 'y', names[panel], 0, 100);
@@ -157,17 +177,27 @@ static void write_panel(
             with_target);
         separator = ", ";
     }
+    if (panel == LOAD && overlay->only &&
+        overlay->lines[0].run->record.sample_count > points_of(overlay)) {
+        fprintf(script,
+            "%s$line0_0 using 1:4:5 with filledcurves " PLOT_SHADED
+            " lc rgb \"%s\" title \"range\"",
+            separator, overlay->lines[0].color);
+        separator = ", ";
+    }
     for (size_t i = 0; i < overlay->count; i++) {
         const char *color = overlay->lines[i].color;
-        bool is_invalid = ssreport_run_is_invalid(overlay->lines[i].run) ||
-                          ssreport_run_is_invalid(overlay->lines[i].counted);
+        bool is_invalid = !overlay->only && (ssreport_run_is_invalid(overlay->lines[i].run) ||
+                                                ssreport_run_is_invalid(overlay->lines[i].counted));
         char name[80];
         snprintf(name, sizeof name, "%s%s", overlay->lines[i].name, is_invalid ? ", invalid" : "");
+        const char *width = panel == LOAD || !is_pair(overlay, i) ? "1.2" : "0.6";
         fprintf(script, "%s$line%d_%zu using 1:2 with lines lw %s lc rgb \"%s\" title ", separator,
-            panel, i, panel != LOAD && is_pair(overlay, i) ? "0.6" : "1.2", color);
+            panel, i, width, color);
         plot_quote(script, name, 40);
-        fprintf(script, ", $mean%d_%zu using 1:2 with lines lw 2.5 lc rgb \"%s\" notitle", panel, i,
-            color);
+        fprintf(script, ", $mean%d_%zu using 1:2 with lines lw 2.5 lc rgb \"%s\" %s", panel, i,
+            overlay->only ? PLOT_ORANGE : color,
+            overlay->only && panel != LOAD ? "title \"mean of a step\"" : "notitle");
         separator = ", ";
     }
     fputc('\n', script);
@@ -176,10 +206,10 @@ static void write_panel(
 bool ssreport_overlay_write(FILE *script, const struct ssreport_overlay *overlay) {
     double end = end_of(overlay);
     int panels = 0;
-    if (overlay->count < 2 && !(overlay->count == 1 && is_pair(overlay, 0)))
+    if (overlay->count < 2 && !overlay->only && !(overlay->count == 1 && is_pair(overlay, 0)))
         return false;
     for (int panel = LOAD; panel < PANELS; panel++)
-        panels += has_panel(overlay, (enum panel)panel);
+        panels += has_panel(overlay, panel);
     plot_begin(
         script, PLOT_ON_PAGE, PLOT_WIDTH, PLOT_HEIGHT + (unsigned)(panels - 1) * PANEL_HEIGHT);
     fputs("set key outside top center horizontal samplen 1\nset lmargin 9\n", script);
@@ -188,15 +218,22 @@ bool ssreport_overlay_write(FILE *script, const struct ssreport_overlay *overlay
             overlay->count + overlay->omitted);
     fprintf(script, "set multiplot layout %d,1\n", panels);
     for (int panel = LOAD; panel < PANELS; panel++) {
-        if (!has_panel(overlay, (enum panel)panel))
+        if (!has_panel(overlay, panel))
             continue;
         plot_axis_time(script, overlay->time, end);
         if (--panels > 0)
             fputs("unset xlabel\n", script);
-        size_t with_target = write_blocks(script, overlay, (enum panel)panel, plot_time_unit(end));
-        write_panel(script, overlay, (enum panel)panel, with_target);
+        size_t with_target = write_blocks(script, overlay, panel, plot_time_unit(end));
+        write_panel(script, overlay, panel, with_target);
         fputs("unset key\nunset title\nset yrange [*:*]\n", script);
     }
     fputs("unset multiplot\n", script);
     return true;
+}
+
+void ssreport_overlay_run(
+    FILE *script, const struct ssreport_run *run, enum ssreport_panel panel, const char *name) {
+    struct ssreport_overlay overlay = {.time = "time", .only = 1U << panel};
+    snprintf(ssreport_overlay_add(&overlay, run, run, NULL), 64, "%s", name);
+    ssreport_overlay_write(script, &overlay);
 }

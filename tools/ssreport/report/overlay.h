@@ -2,12 +2,14 @@
 #ifndef SSREPORT_OVERLAY_H
 #define SSREPORT_OVERLAY_H
 
-/* Draws several runs over the same time: load and target, throughput, and power. */
+/* Draws runs over the same time: load and target, throughput, and power. */
 
 #include "report.h"
 
 /* Maximum number of lines: more could not be distinguished by color. */
 #define SSREPORT_OVERLAY_MAX 8
+
+enum ssreport_panel { SSREPORT_LOAD_PANEL, SSREPORT_THROUGHPUT_PANEL, SSREPORT_POWER_PANEL };
 
 struct ssreport_overlay {
     const char *time; /* label of the time axis, without its unit */
@@ -19,6 +21,7 @@ struct ssreport_overlay {
         char name[64];
     } lines[SSREPORT_OVERLAY_MAX];
     size_t count, omitted; /* number of lines, and of runs without one */
+    unsigned only;         /* draw only the panel whose bit is set, of one run; 0: all panels */
 };
 
 /*
@@ -36,12 +39,9 @@ char *ssreport_overlay_add(struct ssreport_overlay *overlay, const struct ssrepo
 SS_NONNULL(1, 2)
 bool ssreport_overlay_write(FILE *script, const struct ssreport_overlay *overlay);
 
-/*
- * Writes the power over time, in watts and in units of `unit` seconds. Each of at most `points`
- * lines is the mean of the samples since the previous one; unknown power is a gap.
- */
-SS_NONNULL(1, 2)
-void ssreport_overlay_watts(
-    FILE *script, const struct ssreport_run *run, size_t points, double unit);
+/* Writes the script for a panel of one run; power and throughput include the means of its steps. */
+SS_NONNULL()
+void ssreport_overlay_run(
+    FILE *script, const struct ssreport_run *run, enum ssreport_panel panel, const char *name);
 
 #endif

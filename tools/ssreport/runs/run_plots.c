@@ -16,9 +16,6 @@
 /* Maximum number of points of stacked areas. */
 #define IDLE_COLUMNS_MAX 200
 
-/* If there are more instances than this, their ranges are omitted. */
-#define RANGES_MAX 64
-
 static double time_unit(const struct ssreport_run *run) {
     return plot_time_unit(ssreport_record_end(&run->record));
 }
@@ -32,64 +29,8 @@ static bool has_samples(const struct ssreport_run *run) {
     return run->record.sample_count > 0;
 }
 
-struct column {
-    double begin, end, least, most, load, target;
-    bool has_target;
-};
-
-static struct column merge_samples(const struct ssreport_record *record, size_t from, size_t to) {
-    struct column column = {.begin = record->samples[from].begin,
-        .end = record->samples[to - 1].end,
-        .least = INFINITY,
-        .most = -INFINITY};
-    size_t targets = 0;
-    for (size_t i = from; i < to; i++) {
-        const struct ssreport_sample *sample = &record->samples[i];
-        column.least = fmin(column.least, sample->load);
-        column.most = fmax(column.most, sample->load);
-        column.load += sample->load / (double)(to - from);
-        if (isnan(sample->target))
-            continue;
-        column.target += sample->target;
-        targets++;
-    }
-    column.has_target = targets > 0;
-    column.target /= (double)targets;
-    return column;
-}
-
 static void write_over_time(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_record *record = &run->record;
-    size_t count = record->sample_count < COLUMNS_MAX ? record->sample_count : COLUMNS_MAX;
-    bool merges = count < record->sample_count;
-    double unit = time_unit(run);
-    begin_over_time(script, run);
-    plot_axis_between(script, 'y', "load, %", 0, 100);
-    fputs("$load << END\n", script);
-    for (size_t i = 0; i < count; i++) {
-        struct column column = merge_samples(
-            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
-        fprintf(script, "%.9g %.6g %.6g %.6g\n", (column.begin + column.end) / 2 / unit,
-            100 * column.least, 100 * column.most, 100 * column.load);
-    }
-    fputs("END\n$target << END\n", script);
-    for (size_t i = 0; i < count; i++) {
-        struct column column = merge_samples(
-            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
-        if (column.has_target)
-            fprintf(script, "%.9g %.6g\n%.9g %.6g\n", column.begin / unit, 100 * column.target,
-                column.end / unit, 100 * column.target);
-        else
-            fputc('\n', script);
-    }
-    fputs("END\nplot ", script);
-    if (merges)
-        fputs("$load using 1:2:3 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_BLUE
-              "\" title \"range\", ",
-            script);
-    fputs("$load using 1:4 with lines lw 1.3 lc rgb \"" PLOT_BLUE "\" title \"load\", "
-          "$target using 1:2 with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"target\"\n",
-        script);
+    ssreport_overlay_run(script, run, SSREPORT_LOAD_PANEL, "load");
 }
 
 static bool has_errors(const struct ssreport_run *run) {
@@ -126,32 +67,6 @@ static bool has_duties(const struct ssreport_run *run) {
             return true;
     }
     return false;
-}
-
-static void write_duties(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_record *record = &run->record;
-    plot_begin_on_page(script);
-    plot_axis_between(script, 'y', "duty, %", 0, 100);
-    fprintf(script, "set xlabel \"instance\"\nset xrange [-0.7:%.9g]\n$duties << END\n",
-        (double)record->instance_room - 0.3);
-    for (size_t i = 0; i < record->instance_room; i++) {
-        const struct ssreport_instance *instance = &record->instances[i];
-        struct ssreport_range range = ssreport_instance_range(instance);
-        if (instance->all.known > 0)
-            fprintf(script, "%u %.6g %.6g %.6g\n", (unsigned)instance->number,
-                100 * instance->all.running / instance->all.known, 100 * range.least,
-                100 * range.most);
-    }
-    fputs("END\nset boxwidth 0.6\nset pointintervalbox 0\n", script);
-    if (record->instance_room <= 20)
-        fputs("set xtics 1\n", script);
-    fputs("plot $duties using 1:2 with boxes " PLOT_HALF " lc rgb \"" PLOT_BLUE "\" title \"mean\"",
-        script);
-    if (record->instance_room <= RANGES_MAX)
-        fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"" PLOT_INK
-              "\" title \"range over time\"",
-            script);
-    fputc('\n', script);
 }
 
 /* Maximum number of fields: each is an element of the picture. */
@@ -219,7 +134,10 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
 }
 
 static bool has_cpus(const struct ssreport_run *run) {
-    return run->surroundings.cpu_count > 0 && run->record.sample_count > 0;
+    size_t samples = 0;
+    for (size_t i = 0; i < run->surroundings.cpu_count; i++)
+        samples += run->surroundings.cpus[i].samples;
+    return samples > 0 && run->record.sample_count > 0;
 }
 
 static double cpu_load_of(
@@ -275,43 +193,10 @@ static bool has_rates(const struct ssreport_run *run) {
     return run->rates.count > 1;
 }
 
-/* Ends the data block $values, and plots it with the mean of each step, which may be unknown. */
-static void end_values(FILE *script, const struct ssreport_run *run, const char *name,
-    double (*mean_of)(const struct ssreport_run *run, const struct ssreport_step *step)) {
-    double unit = time_unit(run);
-    fputs("NaN NaN\nEND\n$steps << END\n", script);
-    for (size_t i = 0; i < run->steps.count; i++) {
-        const struct ssreport_step *step = &run->steps.items[i];
-        double mean = mean_of(run, step);
-        if (isfinite(mean))
-            fprintf(
-                script, "%.9g %.6g\n%.9g %.6g\n\n", step->from / unit, mean, step->to / unit, mean);
-    }
-    fprintf(script,
-        "NaN NaN\nEND\nplot $values using 1:2 with lines lw 1 lc rgb \"" PLOT_SKY
-        "\" title \"%s\", $steps using 1:2 with lines lw 2.5 lc rgb \"" PLOT_ORANGE
-        "\" title \"mean of a step\"\n",
-        name);
-}
-
-static double throughput_of(const struct ssreport_run *run, const struct ssreport_step *step) {
-    (void)run;
-    return step->throughput;
-}
-
 static void write_rates(FILE *script, const struct ssreport_run *run) {
-    const struct ssreport_rates *rates = &run->rates;
-    double unit = time_unit(run);
     char name[40];
-    snprintf(name, sizeof name, "intervals of %g s", rates->interval);
-    begin_over_time(script, run);
-    plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
-    fputs("$values << END\n", script);
-    for (size_t i = 0; i < rates->count; i++)
-        fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
-            (rates->from + (double)i * rates->interval) / unit, rates->parts[i],
-            (rates->from + (double)(i + 1) * rates->interval) / unit, rates->parts[i]);
-    end_values(script, run, name, throughput_of);
+    snprintf(name, sizeof name, "intervals of %g s", run->rates.interval);
+    ssreport_overlay_run(script, run, SSREPORT_THROUGHPUT_PANEL, name);
 }
 
 static bool has_points(const struct ssreport_run *run) {
@@ -374,17 +259,8 @@ static bool has_power(const struct ssreport_run *run) {
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
 }
 
-static double watts_of(const struct ssreport_run *run, const struct ssreport_step *step) {
-    double wall = run->record.wall;
-    return ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts;
-}
-
 static void write_power(FILE *script, const struct ssreport_run *run) {
-    begin_over_time(script, run);
-    plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
-    fputs("$values << END\n", script);
-    ssreport_overlay_watts(script, run, COLUMNS_MAX, time_unit(run));
-    end_values(script, run, "power", watts_of);
+    ssreport_overlay_run(script, run, SSREPORT_POWER_PANEL, "power");
 }
 
 static bool has_idle(const struct ssreport_run *run) {
@@ -438,7 +314,6 @@ static void write_idle(FILE *script, const struct ssreport_run *run) {
 const struct ssreport_plot ssreport_plots[] = {
     {"Target and load", has_samples, write_over_time},
     {"Errors of the samples", has_errors, write_errors},
-    {"Duty of each instance", has_duties, write_duties},
     {"Duty of each instance over time", has_duties, write_duties_over_time},
     {"Load of each CPU over time", has_cpus, write_cpus},
     {"Runnable threads over time; dashed: number of CPUs", has_runnable, write_runnable},
