@@ -383,10 +383,13 @@ static void prediction_is_drawn_only_if_requested(void **state) {
     climb(&ladder, overlap, 0.6);
     for (int predicts = 0; predicts < 2; predicts++) {
         ladder.run.predict = predicts ? 0.9 : 0;
+        if (predicts)
+            ladder.run.record.verdict.verdict.finding = SS_INVALID;
         char *page = draw_run(&ladder);
         assert_drawn(page, "Throughput against load, with its interval", true);
         assert_drawn(page, "iterations/s", true);
         assert_drawn(page, "predicted", predicts);
+        assert_drawn(page, "invalid runs", predicts);
         assert_drawn(page, "power, W", false);
         assert_drawn(page, "response time, s", false);
         free(page);

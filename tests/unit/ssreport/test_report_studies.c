@@ -498,7 +498,7 @@ static void points_of_invalid_runs_have_rings(void **state) {
         ssreport_page_print(text.stream, &report, &without);
         end(&text);
         static const char *const names[] = {
-            ">with invalid runs<", ">invalid or disturbed<", ">invalid<"};
+            ">with invalid runs<", ">invalid or disturbed<", ">invalid runs<"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             assert_int_equal(strstr(text.bytes, names[i]) != NULL, invalid);
         free(text.bytes);

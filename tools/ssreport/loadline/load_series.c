@@ -118,7 +118,8 @@ static int add_run(struct ssreport_report *report, const struct ssreport_run *ru
                 .round = run->round >= 1 ? (int)run->round : 1,
                 .way = strcmp(direction, "down") == 0 ? LOADLINE_DOWN : LOADLINE_UP},
             .response = unknown,
-            .is_burst = is_burst};
+            .is_burst = is_burst,
+            .is_invalid = ssreport_run_is_invalid(run)};
         if (add_visit(series, &visit) < 0)
             return -1;
     }

@@ -15,6 +15,7 @@ struct ssreport_load_visit {
     struct loadline_visit visit;
     struct ssreport_response response; /* NaN unless requests were sent */
     bool is_burst;
+    bool is_invalid; /* of an invalid record */
 };
 
 /* Means over the visits of a level, and the range of the visits; NaN if unknown. */

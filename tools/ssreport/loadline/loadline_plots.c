@@ -21,8 +21,21 @@ static void write_band(FILE *script, const struct ssreport_load_series *series, 
     fputs("END\n", script);
 }
 
-/* Writes load, throughput and watts of the visits, in a block for each way. */
-static void write_visits(FILE *script, const struct ssreport_load_series *series) {
+/*
+ * Writes load, throughput and watts of the visits, in a block for each way, and again in $invalid
+ * if their record is invalid. Returns whether any is.
+ */
+static bool write_visits(FILE *script, const struct ssreport_load_series *series) {
+    bool has_invalid = false;
+    for (size_t i = 0; i < series->count; i++) {
+        const struct loadline_visit *visit = &series->visits[i].visit;
+        if (!series->visits[i].is_invalid || series->visits[i].is_burst)
+            continue;
+        fprintf(script, "%s%.6g %.6g\n", has_invalid ? "" : "$invalid << END\n", 100 * visit->load,
+            visit->throughput);
+        has_invalid = true;
+    }
+    fputs(has_invalid ? "END\n" : "", script);
     for (int way = 0; way < LOADLINE_WAYS; way++) {
         fprintf(script, "$%s << END\n", way == LOADLINE_UP ? "up" : "down");
         for (size_t i = 0; i < series->count; i++) {
@@ -33,6 +46,7 @@ static void write_visits(FILE *script, const struct ssreport_load_series *series
         }
         fputs("END\n", script);
     }
+    return has_invalid;
 }
 
 static void plot_throughput(
@@ -46,15 +60,16 @@ static void plot_throughput(
     plot_axis_between(script, 'x', "load, %", 0, 100);
     plot_axis(script, 'y', series->is_service ? "requests/s" : "iterations/s", PLOT_FROM_ZERO);
     write_band(script, series, confidence);
-    write_visits(script, series);
+    bool has_invalid = write_visits(script, series);
     fprintf(
         script, "$straight << END\n0 0\n%.6g %.6g\nEND\n", 100 * full->load, exp(full->log_mean));
     fprintf(script,
-        "plot $band using 1:3:4 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
+        "plot %s$band using 1:3:4 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
         "$straight with lines lw 1 dt 3 lc rgb \"%s\" title \"in proportion to load\", "
         "$band using 1:2 with lines lw 1.6 lc rgb \"%s\" title \"mean\", "
         "$up using 1:2 with points pt 9 ps 0.7 lc rgb \"%s\" title \"going up\", "
         "$down using 1:2 with points pt 11 ps 0.7 lc rgb \"%s\" title \"going down\"",
+        has_invalid ? "$invalid using 1:2 with " PLOT_RINGS " title \"invalid runs\", " : "",
         PLOT_BLUE, PLOT_AXIS, PLOT_BLUE, PLOT_GREEN, PLOT_ORANGE);
     if (prediction->fit_count > 0 && !series->unpredicted)
         fprintf(script,

@@ -233,7 +233,7 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
     }
     fputs("END\nplot ", script);
     if (has_invalid)
-        fputs("$invalid using 1:2 with " PLOT_RINGS " title \"invalid\", ", script);
+        fputs("$invalid using 1:2 with " PLOT_RINGS " title \"invalid runs\", ", script);
     if (isfinite(run->fit.slope_error))
         fprintf(script,
             "$line using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_ORANGE
