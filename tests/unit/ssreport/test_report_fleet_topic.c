@@ -89,7 +89,6 @@ static void answer_compares_the_load_of_all_nodes_with_their_targets(void **stat
         "was between 0.20 and 3.80 points. They started within 1 s.");
     assert_rows(&report, "fleet-nodes", 5);
     assert_rows(&report, "fleet-prediction", 0);
-    assert_cell(&report, "fleet-time", 0, "load_cpus", 2.4);
     assert_cell(&report, "fleet", 0, "error_mean", 0.02);
     assert_cell(&report, "fleet-nodes", 1, "error_mean", 0.01);
     close_report(&report);

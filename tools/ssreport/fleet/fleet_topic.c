@@ -39,10 +39,6 @@ static const struct table_column node_columns[] = {
     {"clock_trusted", "clock trusted"}, {"clock", "synchronized by", .if_known = true},
     {"clock_error_seconds", "which admits an error of, s", 4, .if_known = true, .small = true},
 };
-static const struct table_column time_columns[] = {
-    {"fleet", NULL}, {"begin_seconds", NULL}, {"end_seconds", NULL}, {"load_cpus", NULL}, {"target_cpus", NULL},
-    {"measured_cpus", NULL},
-};
 static const struct table_column prediction_columns[] = {
     {"fleet", NULL}, {"node", "node"}, {"trace", "trace"}, {"predicted_by", "predicted by nodes"},
     {"any_trace", "of any trace"}, {"error_mean", "error, points", 3, true, .small = true},
@@ -53,7 +49,6 @@ static const struct table_column prediction_columns[] = {
 static const struct table_sheet tables[] = {
     TABLE_INIT("fleet", "Fleets: the load of all nodes against their targets", fleet_columns),
     TABLE_INIT("fleet-nodes", "Nodes", node_columns),
-    TABLE_INIT("fleet-time", "Sums over the nodes", time_columns),
     TABLE_INIT("fleet-prediction", "Nodes and the intervals that the first fleet predicts for them", prediction_columns),
     {.name = NULL},
 };
@@ -89,19 +84,6 @@ static void add_nodes(const struct ssreport_report *report, const struct ssrepor
             CELL("clock_trusted", ssreport_fleet_trusts_clock(node)),
             CELL("clock", (const char *)(*node->clock ? node->clock : NULL)),
             CELL("clock_error_seconds", node->clock_error));
-    }
-}
-
-static void add_times(const struct ssreport_report *report, const struct ssreport_fleet *fleet) {
-    size_t used = ssreport_fleet_used(fleet);
-    for (size_t i = 0; i < used; i++) {
-        const struct ssreport_fleet_sum *bin = &fleet->bins[i];
-        TABLE_ROW(ssreport_table(report, "fleet-time"), CELL("fleet", fleet->name),
-            CELL("begin_seconds", (double)i * fleet->width),
-            CELL("end_seconds", (double)(i + 1) * fleet->width),
-            CELL("load_cpus", bin->load / fleet->width),
-            CELL("target_cpus", bin->target / fleet->width),
-            CELL("measured_cpus", bin->cpu / fleet->width));
     }
 }
 
@@ -153,7 +135,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
             return ss_error_memory(error);
         add_fleet(report, &report->fleets[i], &whole);
         add_nodes(report, &report->fleets[i]);
-        add_times(report, &report->fleets[i]);
     }
     return predict_all(report, &count, true) ? 0 : ss_error_memory(error);
 }

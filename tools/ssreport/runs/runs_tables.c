@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* Number of equidistant loads at which the table curve has values. */
-#define LOADS 41
-
 /* Columns have the names that summary.json uses for the same quantities. */
 // clang-format off
 static const struct table_column run_columns[] = {
@@ -49,33 +46,12 @@ static const struct table_column fit_columns[] = {
     {"slope", "slope, /s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
     {"r_squared", "R\u00b2", 4}, {"note", "note"},
 };
-static const struct table_column curve_columns[] = {
-    {"record", "record"}, {"points", NULL}, {"bandwidth", NULL}, {"load", "load, %", 2, true},
-    {"iterations_per_second", "throughput, /s", 4}, {"low", "its confidence, from", 4},
-    {"high", "to", 4}, {"line", "straight line", 4}, {"line_low", NULL}, {"line_high", NULL},
-};
-static const struct table_column error_columns[] = {
-    {"record", NULL}, {"from_percent", NULL}, {"to_percent", NULL}, {"samples", NULL},
-    {"share", NULL},
-};
-static const struct table_column duty_columns[] = {
-    {"record", NULL}, {"instance", NULL}, {"duty_mean", NULL}, {"duty_min", NULL},
-    {"duty_max", NULL}, {"known_seconds", NULL},
-};
-static const struct table_column throughput_columns[] = {
-    {"record", NULL}, {"from_seconds", NULL}, {"to_seconds", NULL}, {"load", NULL},
-    {"iterations", NULL}, {"iterations_per_second", NULL},
-};
 
 const struct table_sheet ssreport_runs_tables[] = {
     TABLE_SHADED("runs", "Runs", run_columns, "verdict"),
     TABLE_INIT("steps", "Steps: stretches of constant target", step_columns),
     TABLE_INIT("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
         fit_columns),
-    TABLE_INIT("curve", "Throughput against load: local curve", curve_columns),
-    TABLE_INIT("errors", "Distribution of errors", error_columns),
-    TABLE_INIT("duty", "Duty of each instance", duty_columns),
-    TABLE_INIT("throughput", "Throughput over time", throughput_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -150,70 +126,12 @@ static void add_fit(const struct ssreport_report *report, const struct ssreport_
             CELL("r_squared", fit->r_squared), CELL("note", ssreport_fit_missing(fit)));
 }
 
-static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
-    const struct ssreport_curve *curve = &run->curve;
-    for (int i = 0; i < LOADS && curve->count > 0; i++) {
-        /* Rounding errors must not exceed the end of the curve. */
-        double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
-                                    : curve->most;
-        struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);
-        struct ssreport_band line = ssreport_fit_at(&run->fit, load, run->confidence);
-        TABLE_ROW(ssreport_table(report, "curve"), CELL("record", run->record.name),
-            CELL("points", curve->count), CELL("bandwidth", curve->bandwidth), CELL("load", load),
-            CELL("iterations_per_second", local.y), CELL("low", local.low),
-            CELL("high", local.high), CELL("line", line.y), CELL("line_low", line.low),
-            CELL("line_high", line.high));
-    }
-}
-
-static void add_errors(const struct ssreport_report *report, const struct ssreport_run *run) {
-    const struct ssreport_distribution *errors = &run->errors;
-    for (size_t i = 0; i < SSREPORT_BINS && run->figures.samples > 0; i++)
-        TABLE_ROW(ssreport_table(report, "errors"), CELL("record", run->record.name),
-            CELL("from_percent", i > 0 ? errors->from + (double)i * errors->width : -INFINITY),
-            CELL("to_percent",
-                i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY),
-            CELL("samples", errors->counts[i]),
-            CELL("share", (double)errors->counts[i] / (double)run->figures.samples));
-}
-
-static void add_duties(const struct ssreport_report *report, const struct ssreport_run *run) {
-    for (size_t i = 0; i < run->record.instance_room; i++) {
-        const struct ssreport_instance *instance = &run->record.instances[i];
-        struct ssreport_range range = ssreport_instance_range(instance);
-        if (instance->all.known > 0)
-            TABLE_ROW(ssreport_table(report, "duty"), CELL("record", run->record.name),
-                CELL("instance", (double)instance->number),
-                CELL("duty_mean", instance->all.running / instance->all.known),
-                CELL("duty_min", range.least), CELL("duty_max", range.most),
-                CELL("known_seconds", instance->all.known));
-    }
-}
-
-static void add_throughput(const struct ssreport_report *report, const struct ssreport_run *run) {
-    const struct ssreport_rates *rates = &run->rates;
-    for (size_t i = 0; i < rates->count; i++) {
-        double from = rates->from + (double)i * rates->interval, to = from + rates->interval;
-        TABLE_ROW(ssreport_table(report, "throughput"), CELL("record", run->record.name),
-            CELL("from_seconds", from), CELL("to_seconds", to),
-            CELL("load", ssreport_run_means(&run->record, from, to).load),
-            CELL("iterations", rates->parts[i] * rates->interval),
-            CELL("iterations_per_second", rates->parts[i]));
-    }
-}
-
 void ssreport_runs_fill(struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
         add_steps(report, run);
         add_fit(report, run);
-        add_curve(report, run);
-        add_errors(report, run);
-        add_duties(report, run);
-        add_throughput(report, run);
     }
-    for (size_t i = 0; i < report->pooled_count; i++) {
+    for (size_t i = 0; i < report->pooled_count; i++)
         add_fit(report, &report->pooled[i]);
-        add_curve(report, &report->pooled[i]);
-    }
 }

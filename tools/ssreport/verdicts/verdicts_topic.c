@@ -16,32 +16,16 @@
 static const struct table_column verdict_columns[] = {
     {"record", "record"}, {"verdict", "verdict"}, {"reasons", "because of"},
 };
-static const struct table_column check_columns[] = {
-    {"record", NULL}, {"check", NULL}, {"result", NULL}, {"figure", NULL}, {"unit", NULL},
-    {"doubtful", NULL}, {"invalid", NULL},
-};
 static const struct table_sheet tables[] = {
     TABLE_SHADED("verdicts", "What the records are worth", verdict_columns, "verdict"),
-    TABLE_INIT("checks", "Checks of the records", check_columns),
     {.name = NULL},
 };
 // clang-format on
-
-static void add_checks(
-    struct ssreport_report *report, const char *name, const struct ss_verdict *verdict) {
-    struct table_sheet *sheet = ssreport_table(report, "checks");
-    for (size_t i = 0; i < SS_CHECKS; i++)
-        TABLE_ROW(sheet, CELL("record", name), CELL("check", ss_checks[i].key),
-            CELL("result", ss_finding_names[verdict->findings[i]]),
-            CELL("figure", verdict->evidence.figures[i]), CELL("unit", ss_checks[i].unit),
-            CELL("doubtful", ss_checks[i].doubtful), CELL("invalid", ss_checks[i].invalid));
-}
 
 static void add_record(
     struct ssreport_report *report, const char *name, const struct ssreport_verdict *verdict) {
     TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", name),
         CELL("verdict", ss_verdict_word(&verdict->verdict)), CELL("reasons", verdict->reasons));
-    add_checks(report, name, &verdict->verdict);
 }
 
 static bool is_word(const struct table_sheet *sheet, size_t row, const char *word) {
