@@ -72,7 +72,7 @@ is_counting() {
 
 # A run with a warm-up and a pause, and one interval of throughput: summary, report and record have the same figures.
 figures_of_a_paused_run_agree_in_all_files() {
-    local name mean interval times paused
+    local name mean times paused
     # A separate job, because the kernel does not stop orphaned process groups, and this script's may be one.
     set -m
     "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 8s --iteration iteration \

@@ -2,10 +2,12 @@
 #include "published_topic.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "constant_load.h"
 #include "error_plots.h"
 #include "html_page.h"
+#include "options/option.h"
 #include "overlay_plots.h"
 #include "replay.h"
 #include "throughput_published.h"
@@ -222,13 +224,22 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
     print_section(page, ssreport_table(report, "published"), "Published figures");
 }
 
+static void print_within_wrapped(FILE *stream, const struct table_sheet *within) {
+    char text[500] = "";
+    FILE *memory = fmemopen(text, sizeof text, "w");
+    if (memory)
+        ssreport_within_print(memory, within);
+    if (memory && fclose(memory) == 0 && *text)
+        ss_option_print_wrapped(stream, 0, strtok(text, "\n"));
+}
+
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "constant-load"),
         "constant load; mean error in %, mean squared error (MSE) in %^2");
-    ssreport_within_print(stream, ssreport_table(report, "constant-load-within"));
+    print_within_wrapped(stream, ssreport_table(report, "constant-load-within"));
     table_print_text(stream, ssreport_table(report, "replay"),
         "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's");
-    ssreport_within_print(stream, ssreport_table(report, "replay-within"));
+    print_within_wrapped(stream, ssreport_table(report, "replay-within"));
     table_print_text(stream, ssreport_table(report, "throughput-published"),
         "throughput of a trace, /s, with the published Table 3, and relative to speed 1");
 }
