@@ -308,7 +308,7 @@ static void statements_about_mean_errors_count_controlled_runs(void **state) {
     assert_cell(&report, "replay-within", 0, "within_percent", 100);
     assert_cell(&report, "replay-within", 0, "published_most_percent", 1.73);
     struct text text = print_report(&report);
-    assert_has(&text, "\nThe mean error is at most 5 % in 67 % of 3 runs of Showstopper. "
+    assert_has(&text, "<p>The mean error is at most 5 % in 67 % of 3 runs of Showstopper. "
                       "Published: in 80 % on all "
                       "platforms, in 90 % on physical machines with Linux, by another measure: all "
                       "published mean "
