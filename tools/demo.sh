@@ -64,13 +64,28 @@ build() {
 
 hold() {
     local command=(showstopper --load "$load" --duration "$duration" --progress always
-        --iteration '^iteration' ssburn serial)
+        --json "$summary" --iteration '^iteration' ssburn serial)
     printf '\nssburn alone would keep all CPUs busy. Its load, held at %s for %s:\n' "$load" "$duration"
     PATH=$PWD/build/bin:$PATH "${command[@]}" >/dev/null
 }
 
+# advise: says what to do if the run was invalid.
+advise() {
+    grep -A 1 '"verdict": {' "$summary" | grep -q invalid || return 0
+    cat <<END
+
+The verdict says why this run measured nothing. If other processes are the reason:
+  build/bin/ssload                    shows when the machine is quiet; then try again
+  tools/demo.sh --load 80%            a target above the load of the others can be held
+  build/bin/showstopper -f own -l 50% build/bin/ssburn serial
+                                      holds the load of ssburn alone, whatever else runs
+END
+}
+
 duration=20s
 load=50%
+summary=build/demo.json
 take_options "$@"
 build
 hold
+advise

@@ -10,6 +10,9 @@
 /* Readings may take at most 1 / COST_PART of the time. */
 #define COST_PART 100
 
+/* A smaller use by other processes does not explain why the target is missed. */
+#define BLAMED_MIN 0.02
+
 /* Stop after this many parents. */
 #define DEPTH_MAX 256
 
@@ -174,7 +177,8 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     struct ss_usage_tree before = usage->tree;
     struct ss_quota quota = usage->quota;
     bool compares = usage->has_last && usage->since != SS_DOUBT_NONE && !usage->mixed;
-    struct ss_usage_sum *sum = &usage->sums[usage->since];
+    enum ss_doubt_kind kind = usage->since;
+    struct ss_usage_sum *sum = &usage->sums[kind];
     struct ss_load_span span;
     ss_time begin = ss_platform_now();
     usage->has_last = read_now(usage);
@@ -184,6 +188,9 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     if (!compares || !usage->has_last || before.attached != usage->tree.attached ||
         !ss_load_span_between(&usage->meter.before, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
         return;
+    usage->latest = (struct ss_usage_sum){0};
+    usage->latest_kind = kind;
+    add(&usage->latest, &span, &before, &usage->tree);
     add(sum, &span, &before, &usage->tree);
     sum->periods += grown(quota.periods, usage->quota.periods);
     sum->throttled += grown(quota.throttled, usage->quota.throttled);
@@ -245,11 +252,12 @@ double ss_usage_of_others(struct ss_usage *usage) {
 
 void ss_usage_drop(struct ss_usage *usage) {
     usage->has_last = false;
+    usage->latest.capacity = 0;
 }
 
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now) {
     if (kind == SS_DOUBT_NONE) {
-        usage->has_last = false;
+        ss_usage_drop(usage);
         return;
     }
     usage->mixed |= usage->since != SS_DOUBT_NONE && usage->since != kind;
@@ -258,13 +266,28 @@ void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time no
         take_reading(usage, now);
 }
 
-void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt) {
-    const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
+static void set_use(struct ss_doubt *doubt, const struct ss_usage_sum *sum) {
     bool known = sum->capacity > 0;
     doubt->instances_use = known ? sum->instances / sum->capacity : NAN;
     doubt->others_use = known ? fmax(sum->others / sum->capacity, 0) : NAN;
     doubt->own_use = known ? sum->own / sum->capacity : NAN;
     doubt->idle = known ? sum->idle / sum->capacity : NAN;
+}
+
+double ss_usage_to_blame(const struct ss_usage *usage) {
+    const struct ss_usage_sum *sum = &usage->latest;
+    struct ss_doubt doubt = {.kind = usage->latest_kind};
+    if (!(sum->capacity > 0))
+        return NAN;
+    set_use(&doubt, sum);
+    enum ss_doubt_cause cause = ss_doubt_cause(&doubt);
+    bool blamed = cause == SS_DOUBT_OTHERS || cause == SS_DOUBT_BUSY;
+    return blamed && doubt.others_use >= BLAMED_MIN ? doubt.others_use : NAN;
+}
+
+void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt) {
+    const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
+    set_use(doubt, sum);
     doubt->quota_cpus = usage->quota.cpus;
     doubt->throttled = sum->periods > 0 ? sum->throttled / sum->periods : 0;
 }

@@ -57,12 +57,14 @@ struct ss_usage {
     bool measures; /* the meter is open */
     struct ss_process_usage *processes;
     size_t count, capacity;
-    struct ss_usage_tree tree; /* CPU times at the last reading */
-    struct ss_quota quota;     /* quota at the last reading */
-    bool has_last;             /* a previous reading exists */
-    enum ss_doubt_kind since;  /* kind of the samples since that reading */
-    bool mixed;                /* samples since that reading are of different kinds */
-    ss_time due;               /* time of the next reading */
+    struct ss_usage_tree tree;  /* CPU times at the last reading */
+    struct ss_quota quota;      /* quota at the last reading */
+    bool has_last;              /* a previous reading exists */
+    enum ss_doubt_kind since;   /* kind of the samples since that reading */
+    bool mixed;                 /* samples since that reading are of different kinds */
+    ss_time due;                /* time of the next reading */
+    struct ss_usage_sum latest; /* use before that reading; capacity 0: samples are not in doubt */
+    enum ss_doubt_kind latest_kind;
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
     struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
     struct ss_usage_tree first;    /* CPU times at its latest reading */
@@ -93,6 +95,12 @@ void ss_usage_drop(struct ss_usage *usage);
 
 /* Reports the kind of the sample that ends now. */
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
+
+/*
+ * Returns the part of the CPUs that other processes use if the load misses the target now because
+ * of them; NaN otherwise.
+ */
+SS_NONNULL() double ss_usage_to_blame(const struct ss_usage *usage);
 
 /* Sets the doubt's CPU use and idle time, which are NaN if unknown, and its quota. */
 void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt);

@@ -66,6 +66,7 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .target = sample->target,
         .load = sample->load.load,
         .duty = sample->duty,
+        .others = ss_usage_to_blame(&master->usage),
         .error = ss_figures_error_mean_percent(&master->monitor.figures),
         .iterations = ss_iterations_rate(&master->iterations, now).per_second,
         .has_iterations = master->plan->repeat || master->plan->has_iteration,

@@ -208,13 +208,17 @@ static void print_field(
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width) {
     size_t max = width < 0 ? 0 : (size_t)width;
-    char ended[64] = "";
+    char remarks[96] = "";
+    size_t remarked = 0;
     if (values->ended > 0)
-        snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
-            values->instances);
-    /* Omit `ended` if it leaves no room for the shortest line. */
-    if (strlen(ended) + SHORTEST > max)
-        *ended = '\0';
+        remarked = (size_t)snprintf(remarks, sizeof remarks, "  %" PRIu32 " of %" PRIu32 " ended",
+            values->ended, values->instances);
+    if (values->others > 0)
+        snprintf(remarks + remarked, sizeof remarks - remarked, "  others use %.0f %%",
+            100 * values->others);
+    /* Omit the remarks if they leave no room for the shortest line. */
+    if (strlen(remarks) + SHORTEST > max)
+        *remarks = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[512] = "";
         size_t length = 0;
@@ -228,8 +232,8 @@ void ss_progress_print_values(
                 print_field(field, sizeof field, *++at, values);
             length += (size_t)snprintf(line + length, sizeof line - length, "%s", field);
         }
-        if (length + strlen(ended) <= max) {
-            snprintf(buffer, size, "%s%s", line, ended);
+        if (length + strlen(remarks) <= max) {
+            snprintf(buffer, size, "%s%s", line, remarks);
             return;
         }
         snprintf(buffer, size, "%.*s", (int)max, line);

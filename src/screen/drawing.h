@@ -29,6 +29,7 @@ struct ss_progress_values {
     bool has_iterations;
     uint32_t instances;
     uint32_t ended; /* instances that ended by themselves */
+    double others;  /* load of other processes, if the load misses the target because of them */
 };
 
 struct ss_progress_history {

@@ -140,12 +140,17 @@ the_demo_builds_the_programs_alone_and_shows_progress() {
     make_tree
     cp "$source/tools/demo.sh" "$tree/tools"
     mkdir -p "$tree/build/bin"
-    printf '#!/bin/sh\necho "holds $*" >&2\n' >"$tree/build/bin/showstopper"
+    # shellcheck disable=SC2016 # for the stand-in
+    printf '#!/bin/sh\necho "holds $*" >&2\nprintf "\\"verdict\\": {\\n\\"result\\": \\"$verdict\\"" >build/demo.json\n' \
+        >"$tree/build/bin/showstopper"
     chmod +x "$tree/build/bin/showstopper"
     stand_in make 'exit 0'
     # shellcheck disable=SC2016 # for the stand-in
     stand_in cmake 'echo "cmake $*" >>calls' 'printf "[  7%%] a\n[ 12%%] b\n[30/75] c\n[ 44%%] d\n[100%%] e\n"'
-    script=tools/demo.sh runs 0
+    verdict=invalid script=tools/demo.sh runs 0
+    says 'If other processes are the reason:'
+    verdict=valid script=tools/demo.sh runs 0
+    ! grep -q 'are the reason' "$scratch/out" || fail "advice after a valid run"
     says '10 % 40 % 100 %'
     says 'holds --load 50% --duration 20s'
     grep -q -- '--target programs' "$tree/calls" || fail "built more than the programs: $(<"$tree/calls")"

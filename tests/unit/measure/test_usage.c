@@ -199,6 +199,20 @@ static void pauses_do_not_count_as_load_of_other_processes(void **state) {
 }
 
 /* The calling process is the attached program: its CPU time is known until it leaves the board. */
+static void others_are_blamed_while_they_keep_the_load_from_the_target(void **state) {
+    (void)state;
+    struct ss_usage usage = {.latest_kind = SS_DOUBT_ABOVE,
+        .latest = {.capacity = 100, .others = 60, .instances = 1, .idle = 39}};
+    assert_near(ss_usage_to_blame(&usage), 0.6, 1e-12);
+    usage.latest_kind = SS_DOUBT_BELOW; /* more instances would help */
+    assert_true(isnan(ss_usage_to_blame(&usage)));
+    usage.latest.instances = 39;
+    usage.latest.idle = 1;
+    assert_near(ss_usage_to_blame(&usage), 0.6, 1e-12);
+    ss_usage_follow(&usage, SS_DOUBT_NONE, SS_SECOND);
+    assert_true(isnan(ss_usage_to_blame(&usage)));
+}
+
 static void use_of_others_is_unknown_after_the_end_of_an_attached_program(void **state) {
     (void)state;
     static struct ss_usage usage;
@@ -233,4 +247,5 @@ UNIT_MAIN(
     cmocka_unit_test(cpu_time_of_this_process_is_read),
     cmocka_unit_test(load_of_other_processes_excludes_processes_of_the_run),
     cmocka_unit_test(pauses_do_not_count_as_load_of_other_processes),
+    cmocka_unit_test(others_are_blamed_while_they_keep_the_load_from_the_target),
     cmocka_unit_test(use_of_others_is_unknown_after_the_end_of_an_attached_program))

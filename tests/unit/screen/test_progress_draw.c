@@ -88,9 +88,14 @@ static void screen_shows_the_number_of_ended_instances(void **state) {
         assert_that((int)strlen(line), <=, width);
         assert_true(width < 24 || strstr(line, "  3 of 12 ended"));
     }
+    values.others = 0.613;
+    ss_progress_print_values(line, sizeof line, &values, 200);
+    assert_non_null(strstr(line, "  3 of 12 ended  others use 61 %"));
     values.ended = 0;
+    values.others = NAN;
     ss_progress_print_values(line, sizeof line, &values, 200);
     assert_null(strstr(line, "ended"));
+    assert_null(strstr(line, "others"));
 }
 
 static void no_row_is_wider_than_the_window(void **state) {
