@@ -189,6 +189,17 @@ a_duet_ends_when_its_interval_is_narrow_enough() {
     prints "Doubtful: 1 of [0-9]+ blocks of A and B is left out, because no iteration ended in .*/results/ab-4-1-[ab]/program"
 }
 
+# Without a limit, a command that no longer works would be repeated forever.
+a_duet_ends_when_no_run_has_a_figure_any_more() {
+    stand_in
+    touch "$scratch/repaired"
+    # shellcheck disable=SC2016 # for the stand-in
+    sed -i '/^count=/a read -r _ number _ <<<"$run"; [ "$number" -le 10 ] || count=0' "$scratch/bin/showstopper"
+    duet 125 --a 'work 1000' --b 'work 1000' --until 0.01% --output results
+    prints "duet: the last five blocks of A and B have no figure: .*"
+    [ "$(wc -l <"$scratch/carried-out")" -eq 100 ] || fail "runs: $(wc -l <"$scratch/carried-out")"
+}
+
 # A study that failed in block 21 continues there: it neither looks at the blocks before it nor plans them again.
 a_long_study_continues_at_its_end() {
     stand_in
@@ -530,6 +541,7 @@ invalid_options_are_refused() {
 
 run_case a_duet_continues_after_failed_runs
 run_case a_duet_ends_when_its_interval_is_narrow_enough
+run_case a_duet_ends_when_no_run_has_a_figure_any_more
 run_case a_long_study_continues_at_its_end
 run_case studies_without_a_time_limit_say_so
 run_case alternating_processes_are_compared

@@ -766,8 +766,13 @@ disturbed_runs_are_reported_and_repeated() {
     printf '%s\n' 'run a takes 1s keep' \
         "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo x >>tries; }; sleep 0.5'" >plan
     expect 0 ssbatch --others 1% --retry-disturbed --retries 2 study plan
-    kill "${burners[@]}"
     says err "a: warning: other processes used"
+    printf 'run %s takes 1s\nmain -- sleep 0.3\n' b c d >more
+    expect 0 ssbatch --quiet --others 1% many more
+    kill "${burners[@]}"
+    says err "b: warning: other processes used"
+    ! grep -qE '(c|d): warning' err || fail "each run is named: $(<err)"
+    says err "ssbatch: warning: in 3 runs, other processes used more than 1 % of the machine"
     is tries "$(printf 'x\nx\nx')"
     expect 125 ssbatch --retry-disturbed study plan
     says err "--retry-disturbed requires a limit for other processes"

@@ -55,6 +55,7 @@ struct batch {
 
     size_t pending; /* runs to carry out or to note as skipped, when the call began */
     size_t failed, elsewhere;
+    size_t disturbed; /* runs in which other processes used more than --others */
     int signal;
     bool stop; /* stop after a failure */
 };
@@ -296,16 +297,18 @@ static uint64_t attempts_of(const struct batch *batch, const struct ssbatch_atte
     return 0;
 }
 
-static void report_attempt(
-    struct batch *batch, const struct ssbatch_run *run, const struct ssbatch_attempt *attempt) {
+/* Only the first of the disturbed runs is named, and each attempt that is repeated. */
+static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
+    const struct ssbatch_attempt *attempt, bool again) {
     char text[1200];
     if (attempt->status == SSBATCH_FAILED) {
         snprintf(text, sizeof text, "failed: %s", attempt->reason);
         say(batch, run->name, text);
     } else if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt)) {
-        snprintf(text, sizeof text, "warning: other processes used %.1f %% of the machine",
-            100 * attempt->others);
-        say(batch, run->name, text);
+        snprintf(text, sizeof text, "warning: other processes used %.1f %% of the machine%s",
+            100 * attempt->others, again ? "; trying again" : "");
+        if (again || batch->disturbed++ == 0)
+            say(batch, run->name, text);
     } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
         say(batch, run->name, attempt->reason);
     }
@@ -349,7 +352,8 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
         if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
             return -1;
         is_done |= attempt->status == SSBATCH_DONE;
-        report_attempt(batch, run, attempt);
+        bool again = number < attempts_of(batch, attempt);
+        report_attempt(batch, run, attempt, again);
         if (ssbatch_joblog_add(&batch->joblog, &batch->study, run, attempt, error) < 0)
             return -1;
     } while (number < attempts_of(batch, attempt));
@@ -581,6 +585,10 @@ static void sum_up(struct batch *batch) {
         done += batch->turns[i] == TURN_DONE;
         skipped += batch->turns[i] == TURN_SKIPPED;
     }
+    if (batch->disturbed > 1)
+        fprintf(stderr,
+            "ssbatch: warning: in %zu runs, other processes used more than %g %% of the machine\n",
+            batch->disturbed, batch->options->others);
     if (batch->options->quiet)
         return;
     fprintf(stderr, "ssbatch: %zu of %zu runs done", done,
