@@ -168,6 +168,11 @@ static const struct unit *find_unit(const char *name) {
     return NULL;
 }
 
+ss_time ss_units_length(const char *name) {
+    const struct unit *unit = find_unit(name);
+    return unit ? unit->length : 0;
+}
+
 /* Returns why `text` is not a quantity of any kind, or NULL. */
 static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])

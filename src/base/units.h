@@ -18,6 +18,9 @@
  */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
+/* Returns the length of a unit of time, such as m (a millisecond), ms or minutes; 0 if unknown. */
+SS_NONNULL() ss_time ss_units_length(const char *name);
+
 /* A warning about a valid time, or "". */
 struct ss_units_doubt {
     char text[128];

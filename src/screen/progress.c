@@ -261,16 +261,6 @@ static size_t put_blanks(char text[BLANKS_MAX]) {
     return (size_t)sprintf(text, "%*s\r", find_width(&height), "");
 }
 
-static void begin_line(struct ss_progress *progress) {
-    char text[BLANKS_MAX];
-    write_out(progress, text, put_blanks(text));
-}
-
-void ss_progress_give_line(struct ss_progress *progress) {
-    if (progress->rows > 0 && has_room(progress))
-        begin_line(progress);
-}
-
 void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments) {
     char text[BLANKS_MAX + MESSAGE_MAX];
     if (!has_room(progress))
@@ -303,9 +293,10 @@ static bool was_used(const struct ss_progress *progress) {
 }
 
 void ss_progress_finish(struct ss_progress *progress) {
+    char text[BLANKS_MAX];
     release(progress);
     if (was_used(progress) && has_room(progress))
-        begin_line(progress);
+        write_out(progress, text, put_blanks(text));
     progress->shown = false;
 }
 

@@ -86,9 +86,6 @@ void ss_progress_say(struct ss_progress *progress, const char *format, va_list a
 SS_FORMAT(2, 3)
 void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
-/* Ends a line that another process has begun. Call this before printing. */
-void ss_progress_give_line(struct ss_progress *progress);
-
 /* Removes the block, begins a new line and ends drawing. Never waits. */
 void ss_progress_finish(struct ss_progress *progress);
 

@@ -519,6 +519,8 @@ invalid_options_are_refused() {
     refuses "duet: --a: '|' requires a shell: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
     refuses "duet: --b: '&&' requires a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
     refuses "write env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
+    refuses "--at-most: 2m is 2 milliseconds; for minutes write 2M" duet --a x --b y --at-most 2m
+    refuses "--quiet-below: 'x' is not a load" duet --a x --b y --quiet-below x
     refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%

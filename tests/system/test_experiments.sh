@@ -763,7 +763,9 @@ throughput_prints_its_plan() {
     grep -q '^main -- showstopper .* --counters ' "$scratch/plan" || fail "--counters is missing"
     PATH=$build/bin:$PATH timeout "$patience" ssbatch "$scratch/from-plan" "$scratch/plan" 2>"$output" ||
         fail "ssbatch: status $?"
-    experiment "${call[@]}" --output from-plan
+    experiment "${call[@]}" --own --plan
+    grep -q '^main -- showstopper .* -f own ' "$output" || fail "--own has no effect"
+    experiment "${call[@]}" --quiet-below 100 --retries 1 -o from-plan
     ! grep -q 'run 1 of' "$output" || fail "a run was repeated, so the plan was another one"
     [ "$(listed from-plan workload)" = "serial serial" ] || fail "wrong workloads"
     # On a busy machine, no sample of the power may fall into the run.

@@ -767,8 +767,8 @@ disturbed_runs_are_reported_and_repeated() {
         "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo x >>tries; }; sleep 0.5'" >plan
     expect 0 ssbatch --others 1% --retry-disturbed --retries 2 study plan
     says err "a: warning: other processes used"
-    printf 'run %s takes 1s\nmain -- sleep 0.3\n' b c d >more
-    expect 0 ssbatch --quiet --others 1% many more
+    printf 'run %s takes 1s\nmain -- sleep 0.3\n' b c d >plan.more
+    expect 0 ssbatch --quiet --others 1% many plan.more
     kill "${burners[@]}"
     says err "b: warning: other processes used"
     ! grep -qE '(c|d): warning' err || fail "each run is named: $(<err)"

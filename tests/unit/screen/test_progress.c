@@ -164,12 +164,8 @@ static void status_block_is_erased_at_the_end_and_not_redrawn(void **state) {
     ss_progress_note(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
-    ss_progress_give_line(&progress);
-    assert_string_equal(receive(), blanks); /* drawn above the block, which stays */
     ss_progress_hide(&progress);
     assert_string_equal(receive(), RELEASE);
-    ss_progress_give_line(&progress);
-    assert_null(receive());
     ss_progress_draw_due(&progress, AT(250));
     assert_true(is_drawing(receive()));
     ss_progress_finish(&progress);
@@ -195,7 +191,6 @@ static void drawing_does_not_wait_for_a_stalled_reader(void **state) {
     ss_progress_draw_due(&progress, AT(500));
     assert_that(ss_progress_due(&progress), ==, AT(750));
     ss_progress_hide(&progress);
-    ss_progress_give_line(&progress);
     assert_that(progress.rows, >, 0);
     assert_that(atomic_load(&view), >, 0); /* the block still has to be removed */
     ss_progress_finish(&progress);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/units.h"
 #include "base/wallclock.h"
 
 #define SECOND INT64_C(1000000000)
@@ -34,19 +35,8 @@ static bool take_digits(struct rest *rest, int min, int max, int *value) {
 }
 
 int64_t sstrace_stamp_unit(const char *name) {
-    static const struct {
-        const char *names[3];
-        int64_t ns;
-    } units[] = {{{"s", "sec", "second"}, SECOND}, {{"ms", "msec", "millisecond"}, 1000000},
-        {{"us", "usec", "microsecond"}, 1000}, {{"ns", "nsec", "nanosecond"}, 1},
-        {{"min", "mins", "minute"}, 60 * SECOND}, {{"h", "hr", "hour"}, HOUR}};
-    for (size_t i = 0; i < 3 * sizeof units / sizeof *units; i++) {
-        const char *unit = units[i / 3].names[i % 3], *rest = name + strlen(unit);
-        if (strncmp(name, unit, strlen(unit)) == 0 &&
-            (!*rest || (i % 3 > 0 && strcmp(rest, "s") == 0)))
-            return units[i / 3].ns;
-    }
-    return 0;
+    bool symbol = strlen(name) > 1 || strcmp(name, "s") == 0 || strcmp(name, "h") == 0;
+    return symbol ? (int64_t)ss_units_length(name) : 0;
 }
 
 #define POWERS 19 /* number of powers of ten in 64 bits */

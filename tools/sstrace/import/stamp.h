@@ -28,8 +28,10 @@ struct sstrace_clock {
     int64_t before; /* previous time, ns since that midnight */
 };
 
-/* Returns the length of the unit s, ms, us, ns, min or h, or of its English name, in ns; 0 if
- * unknown. */
+/*
+ * Returns the length of the unit s, ms, us, ns, min or h, or of its English name, in ns; 0 if
+ * unknown.
+ */
 SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
