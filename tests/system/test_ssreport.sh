@@ -734,7 +734,8 @@ a_replay_is_predicted_for_each_method() {
         $20 < 3.001 && $21 > 33.3 && $21 < 33.4) } END { if (!found) exit 1 }' "$folder/report/prediction.csv" ||
         fail "expected a prediction of 4 and a measurement of 3: $(cat "$folder/report/prediction.csv")"
     [ "$(grep -c . "$folder/report/prediction.csv")" -eq 5 ] || fail "$(cat "$folder/report/prediction.csv")"
-    grep -q '^"all runs: w, default",steps,5,' "$folder/report/fits.csv" || fail "the curve does not cover all runs"
+    [ "$(grep -c '^"all runs: w, default",5,' "$folder/report/curve.csv")" -eq 41 ] ||
+        fail "the curve does not cover all runs: $(head -n 3 "$folder/report/curve.csv")"
     is_well_formed "$folder/report/report.html" || fail "the page of methods is not well-formed"
     ! command -v gnuplot >/dev/null ||
         grep -q '<figcaption>w, environment host: deviation from the baseline' "$folder/report/report.html" ||

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* Number of equidistant loads at which the table curve has values. */
+#define LOADS 41
+
 /* Columns have the names that summary.json uses for the same quantities. */
 // clang-format off
 static const struct table_column run_columns[] = {
@@ -46,12 +49,18 @@ static const struct table_column fit_columns[] = {
     {"slope", "slope, /s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
     {"r_squared", "R\u00b2", 4}, {"note", "note"},
 };
+static const struct table_column curve_columns[] = {
+    {"record", "record"}, {"points", NULL}, {"bandwidth", NULL}, {"load", "load, %", 2, true},
+    {"iterations_per_second", "throughput, /s", 4}, {"low", "its confidence, from", 4},
+    {"high", "to", 4}, {"line", "straight line", 4}, {"line_low", NULL}, {"line_high", NULL},
+};
 
 const struct table_sheet ssreport_runs_tables[] = {
     TABLE_SHADED("runs", "Runs", run_columns, "verdict"),
     TABLE_INIT("steps", "Steps: stretches of constant target", step_columns),
     TABLE_INIT("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
         fit_columns),
+    TABLE_INIT("curve", "Throughput against load: local curve", curve_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -126,12 +135,31 @@ static void add_fit(const struct ssreport_report *report, const struct ssreport_
             CELL("r_squared", fit->r_squared), CELL("note", ssreport_fit_missing(fit)));
 }
 
+static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_curve *curve = &run->curve;
+    for (int i = 0; i < LOADS && curve->count > 0; i++) {
+        /* Rounding errors must not exceed the end of the curve. */
+        double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
+                                    : curve->most;
+        struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);
+        struct ssreport_band line = ssreport_fit_at(&run->fit, load, run->confidence);
+        TABLE_ROW(ssreport_table(report, "curve"), CELL("record", run->record.name),
+            CELL("points", curve->count), CELL("bandwidth", curve->bandwidth), CELL("load", load),
+            CELL("iterations_per_second", local.y), CELL("low", local.low),
+            CELL("high", local.high), CELL("line", line.y), CELL("line_low", line.low),
+            CELL("line_high", line.high));
+    }
+}
+
 void ssreport_runs_fill(struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
         add_steps(report, run);
         add_fit(report, run);
+        add_curve(report, run);
     }
-    for (size_t i = 0; i < report->pooled_count; i++)
+    for (size_t i = 0; i < report->pooled_count; i++) {
         add_fit(report, &report->pooled[i]);
+        add_curve(report, &report->pooled[i]);
+    }
 }

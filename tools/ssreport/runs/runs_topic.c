@@ -285,43 +285,14 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
             100 * SSREPORT_OTHERS_MAX);
 }
 
-/*
- * Prints the mean rate in the complete intervals of a step, and half its confidence interval, which
- * may not contain the throughput of the whole step.
- */
-static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
-    if (rates->count == 1)
-        fputs("  one: no spread", stream);
-    else if (rates->count > 1)
-        fprintf(
-            stream, "  %.4g +- %.2g of %zu", rates->mean, rates->high - rates->mean, rates->count);
-}
-
-static void explain_rates(
-    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
-    char text[200];
-    size_t most = 0;
-    for (size_t i = 0; i < run->steps.count; i++)
-        most = run->steps.items[i].rates.count > most ? run->steps.items[i].rates.count : most;
-    if (most < 2)
-        return;
-    snprintf(text, sizeof text,
-        "(mean +- half of its %g %% confidence interval, from this many whole intervals of %g s; "
-        "the rest of a step counts only in its throughput)",
-        100 * settings->confidence, settings->interval);
-    ss_option_print_wrapped(stream, 0, text);
-}
-
-static void print_steps(
-    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void print_steps(FILE *stream, const struct ssreport_run *run) {
     if (run->steps.count < 2)
         return;
     fputs("\nsteps of ", stream);
     fprintf(stream, "%s\n", ss_words_show(ssreport_record_title(&run->record)).text);
-    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "step", "from, s", "to, s", "target",
-        "load", "mean", "through-", run->record.has_iterations ? "throughput in" : "");
-    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "", "", "", "%", "%", "error, %",
-        "put, /s", run->record.has_iterations ? "whole intervals" : "");
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %10s\n", "step", "from, s", "to, s", "target", "load",
+        "mean", "throughput");
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %10s\n", "", "", "", "%", "%", "error, %", "/s");
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         fprintf(stream, "%4zu", i + 1);
@@ -330,11 +301,9 @@ static void print_steps(
         table_text_number(stream, 7, 2, 100 * step->target);
         table_text_number(stream, 7, 2, 100 * step->load.mean);
         table_text_number(stream, 8, 3, step->error_mean_percent);
-        print_throughput(stream, 9, step->throughput, step->throughput_bound);
-        print_rates(stream, &step->rates);
+        print_throughput(stream, 10, step->throughput, step->throughput_bound);
         fputc('\n', stream);
     }
-    explain_rates(stream, run, settings);
 }
 
 static void print_line(FILE *stream, const struct ssreport_run *run) {
@@ -365,7 +334,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     if (listed > 0)
         print_runs(stream, report);
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MAX; i++) {
-        print_steps(stream, &report->runs[i], &report->settings);
+        print_steps(stream, &report->runs[i]);
         print_line(stream, &report->runs[i]);
     }
     for (size_t i = 0; i < report->pooled_count; i++) {
