@@ -264,19 +264,12 @@ bool published_has_word(
     return false;
 }
 
-size_t published_count(const struct published *published, const struct published_table *table) {
+size_t published_count(
+    const struct published *published, const struct published_table *table, bool only_printed) {
     size_t count = 0;
     for (size_t i = 0; i < published->cell_count; i++)
         count += &published->tables[published->cells[i].table] == table &&
-                 isfinite(published_number(&published->cells[i]));
-    return count;
-}
-
-size_t published_count_printed(
-    const struct published *published, const struct published_table *table) {
-    size_t count = 0;
-    for (size_t i = 0; i < published->cell_count; i++)
-        count += &published->tables[published->cells[i].table] == table && published->printed[i] &&
+                 (!only_printed || published->printed[i]) &&
                  isfinite(published_number(&published->cells[i]));
     return count;
 }

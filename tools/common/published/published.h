@@ -102,13 +102,10 @@ double published_print(const struct published *published, const struct published
 bool published_has_word(const struct published *published, const struct published_cell *cell,
     const char *word) SS_NONNULL(1);
 
-/* Returns how many cells of a table are numbers. */
-size_t published_count(const struct published *published, const struct published_table *table)
-    SS_NONNULL();
-
-/* Returns how many numbers of a table published_print() has returned. */
-size_t published_count_printed(
-    const struct published *published, const struct published_table *table) SS_NONNULL();
+/* Returns how many cells of a table are numbers, and perhaps only those that published_print()
+ * returned. */
+size_t published_count(const struct published *published, const struct published_table *table,
+    bool only_printed) SS_NONNULL();
 
 /* Returns the range of the numbers in rows with this first key. */
 struct ssreport_range published_range(

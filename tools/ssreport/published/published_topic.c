@@ -109,14 +109,14 @@ static void fill_published(const struct ssreport_report *report) {
     const struct published *published = &report->published;
     for (size_t i = 0; i < published->table_count && published->cell_count > 0; i++) {
         const struct published_table *table = &published->tables[i];
-        size_t values = published_count(published, table);
+        size_t values = published_count(published, table, false);
         bool has_file = *table->name != '\0';
         char file[PUBLISHED_WORD + 4] = "";
         if (has_file)
             snprintf(file, sizeof file, "%s.csv", table->name);
         TABLE_ROW(ssreport_table(report, "published"), CELL("tables", table->tables),
             CELL("source", table->source), CELL("what", table->what), CELL("file", file),
-            CELL("values", values), CELL("printed", published_count_printed(published, table)),
+            CELL("values", values), CELL("printed", published_count(published, table, true)),
             CELL("beside", table->beside),
             CELL("note", has_file && values == 0 ? "the file has no values, or cannot be read"
                                                  : table->note));
@@ -151,16 +151,6 @@ static void finish(struct ssreport_report *report) {
     ssreport_throughput_published_fill(report);
     fill_published(report);
     fill_values(report);
-}
-
-static void print_section(
-    struct ssreport_page *page, const struct table_sheet *sheet, const char *heading) {
-    if (table_rows(sheet) == 0)
-        return;
-    ssreport_page_open(page, heading);
-    ssreport_page_published(page);
-    page_sheet(page->stream, sheet);
-    ssreport_page_close(page);
 }
 
 static void print_within(FILE *stream, const struct table_sheet *within) {
@@ -221,7 +211,12 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 }
 
 static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
-    print_section(page, ssreport_table(report, "published"), "Published figures");
+    if (table_rows(ssreport_table(report, "published")) == 0)
+        return;
+    ssreport_page_open(page, "Published figures");
+    ssreport_page_published(page);
+    page_sheet(page->stream, ssreport_table(report, "published"));
+    ssreport_page_close(page);
 }
 
 static void print_within_wrapped(FILE *stream, const struct table_sheet *within) {

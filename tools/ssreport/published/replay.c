@@ -11,23 +11,13 @@
 /* Tolerance for speeds, which a manifest has with ten digits. */
 #define SAME_SPEED 1e-6
 
-/* Returns the published mean error at a speed, of another trace. */
-static double published_error(
-    const struct ssreport_report *report, const struct ssreport_run *run) {
+/* Returns a published value of another trace; the keys of a table are a program, and perhaps a
+ * method. */
+static double published(const struct ssreport_report *report, const struct ssreport_run *run,
+    const char *table, const char *column) {
     const char *const keys[] = {ssreport_run_published(run), run->method};
-    char seconds[32];
-    snprintf(seconds, sizeof seconds, "%.4g", ssreport_published_seconds(report, run->speed));
     return published_print(
-        &report->published, published_find(&report->published, "replay-mean-error", keys, seconds));
-}
-
-static double published(
-    const struct ssreport_report *report, const struct ssreport_run *run, const char *end) {
-    char column[64];
-    snprintf(column, sizeof column, "%.40s_%s", run->method ? run->method : "", end);
-    return published_print(
-        &report->published, published_find(&report->published, "replay-mse-range",
-                                (const char *const[]){ssreport_run_published(run)}, column));
+        &report->published, published_find(&report->published, table, keys, column));
 }
 
 /*
@@ -46,16 +36,20 @@ static void add_run(
     double most = original ? run->figures.throughput_bound / original->figures.throughput : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
     bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
+    char speed[32], least[64], most_of[64];
+    snprintf(speed, sizeof speed, "%.4g", ssreport_published_seconds(report, run->speed));
+    snprintf(least, sizeof least, "%.40s_min", run->method ? run->method : "");
+    snprintf(most_of, sizeof most_of, "%.40s_max", run->method ? run->method : "");
     TABLE_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
         CELL("workload", run->workload), CELL("method", run->method),
         CELL("tau_seconds", run->tau > 0 ? run->tau : NAN), CELL("trace", run->trace),
         CELL("round", run->round > 0 ? run->round : NAN), CELL("speed", run->speed),
         CELL("seconds", seconds), CELL("load_mean", run->figures.load_mean),
         CELL("error_mean_percent", run->figures.error_mean_percent),
-        CELL("error_mean_percent_published", published_error(report, run)),
+        CELL("error_mean_percent_published", published(report, run, "replay-mean-error", speed)),
         CELL("error_mse_e4", run->figures.error_mse_e4),
-        CELL("error_mse_e4_published_least", published(report, run, "min")),
-        CELL("error_mse_e4_published_most", published(report, run, "max")),
+        CELL("error_mse_e4_published_least", published(report, run, "replay-mse-range", least)),
+        CELL("error_mse_e4_published_most", published(report, run, "replay-mse-range", most_of)),
         CELL("iterations", run->figures.throughput * seconds),
         CELL("iterations_per_second", run->figures.throughput),
         CELL("against_speed", original ? original->speed : NAN), CELL("ratio", ratio),

@@ -32,93 +32,92 @@ static double percent(const struct part *part) {
     return 100 * (double)part->within / (double)part->count;
 }
 
-/* Returns a cell of the statement about an experiment. */
-static const struct published_cell *stated(
-    const struct ssreport_report *report, const char *experiment, const char *column) {
-    return published_find(&report->published, "within", (const char *const[]){experiment}, column);
-}
-
-static double print(
-    const struct ssreport_report *report, const char *experiment, const char *column) {
-    return published_print(&report->published, stated(report, experiment, column));
-}
-
-/* Without a `method`, returns whether a statement is about a method, which a table may call `name`.
+/* A row: the runs of a set and experiment with a method; with any of Showstopper's if it is NULL.
  */
-static bool is_of(const struct ssreport_report *report, const char *experiment, const char *method,
-    const char *name) {
-    return method ? published_is_word(&report->published, name, method)
-                  : stated(report, experiment, name) != NULL;
+struct row {
+    const struct ssreport_report *report;
+    const char *experiment, *method;
+    int set;
+    double bound;
+};
+
+/* Returns a cell of the statement about the experiment. */
+static const struct published_cell *stated(const struct row *row, const char *column) {
+    return published_find(
+        &row->report->published, "within", (const char *const[]){row->experiment}, column);
+}
+
+static double print(const struct row *row, const char *column) {
+    return published_print(&row->report->published, stated(row, column));
+}
+
+/* Returns whether the row includes a method with this name. */
+static bool includes(const struct row *row, const char *name) {
+    return row->method ? published_is_word(&row->report->published, name, row->method)
+                       : stated(row, name) != NULL;
 }
 
 static bool has_method(const struct ssreport_run *run, const void *experiment) {
     return ssreport_is_word(run->experiment, experiment) && run->figures.samples > 0 && run->method;
 }
 
-/* Counts the runs of a set. */
-static struct part count_runs(const struct ssreport_report *report, int set, const char *experiment,
-    const char *method, double bound) {
+static struct part count_runs(const struct row *row) {
     struct part part = {0};
-    for (size_t i = 0; i < report->run_count; i++) {
-        const struct ssreport_run *run = &report->runs[i];
-        if (has_method(run, experiment) && run->set == set &&
-            is_of(report, experiment, method, run->method))
-            add(&part, run->figures.error_mean_percent, bound);
+    for (size_t i = 0; i < row->report->run_count; i++) {
+        const struct ssreport_run *run = &row->report->runs[i];
+        if (has_method(run, row->experiment) && run->set == row->set && includes(row, run->method))
+            add(&part, run->figures.error_mean_percent, row->bound);
     }
     return part;
 }
 
 /* Counts the published mean errors. In their tables, a method is a column or the second key. */
-static struct part count_published(const struct ssreport_report *report, const char *experiment,
-    const char *method, double bound) {
-    const struct published *published = &report->published;
-    const struct published_cell *of = stated(report, experiment, "of");
+static struct part count_published(const struct row *row) {
+    const struct published *published = &row->report->published;
+    const struct published_cell *of = stated(row, "of");
     struct part part = {0};
     for (size_t i = 0; of && i < published->cell_count; i++) {
         const struct published_cell *cell = &published->cells[i];
         if (strcmp(published->tables[cell->table].name, of->text) == 0 &&
-            (is_of(report, experiment, method, cell->column) ||
-                is_of(report, experiment, method, cell->keys[1])))
-            add(&part, published_number(cell), bound);
+            (includes(row, cell->column) || includes(row, cell->keys[1])))
+            add(&part, published_number(cell), row->bound);
     }
     return part;
 }
 
-/* Adds a row for a method; for all of Showstopper's, with the statement, if it is NULL. */
-static void add_row(
-    const struct ssreport_report *report, size_t index, int set, const char *method) {
-    const char *experiment = experiments[index].name;
-    struct table_sheet *sheet = ssreport_table(report, experiments[index].table);
-    double bound = published_number(stated(report, experiment, "bound_percent"));
-    struct part runs = count_runs(report, set, experiment, method, bound);
-    struct part published = count_published(report, experiment, method, bound);
-    if (runs.count == 0 || isnan(bound))
+static void add_row(struct table_sheet *sheet, struct row row) {
+    row.bound = published_number(stated(&row, "bound_percent"));
+    struct part runs = count_runs(&row), published = count_published(&row);
+    if (runs.count == 0 || isnan(row.bound))
         return;
-    TABLE_ROW(sheet, CELL("set", set + 1), CELL("method", method ? method : ALL),
-        CELL("runs", runs.count), CELL("bound_percent", print(report, experiment, "bound_percent")),
+    TABLE_ROW(sheet, CELL("set", row.set + 1), CELL("method", row.method ? row.method : ALL),
+        CELL("runs", runs.count), CELL("bound_percent", print(&row, "bound_percent")),
         CELL("within_runs", runs.within), CELL("within_percent", percent(&runs)),
         CELL("published_values", published.count),
         CELL("published_within_percent", percent(&published)),
         CELL("published_most_percent", published.count > 0 ? published.most : NAN));
-    if (!method)
-        TABLE_CELLS(sheet,
-            CELL("all_platforms_percent", print(report, experiment, "all_platforms_percent")),
-            CELL("linux_percent", print(report, experiment, "linux_percent")));
+    if (!row.method)
+        TABLE_CELLS(sheet, CELL("all_platforms_percent", print(&row, "all_platforms_percent")),
+            CELL("linux_percent", print(&row, "linux_percent")));
 }
 
 int ssreport_within_fill(const struct ssreport_report *report) {
     for (size_t index = 0; index < sizeof experiments / sizeof *experiments; index++) {
+        struct table_sheet *sheet = ssreport_table(report, experiments[index].table);
+        struct row row = {.report = report, .experiment = experiments[index].name};
         SS_OWNED(groups)
         struct stats_groups methods = ssreport_runs_group(
-            report, SSREPORT_BY_SET | SSREPORT_BY_METHOD, has_method, experiments[index].name);
+            report, SSREPORT_BY_SET | SSREPORT_BY_METHOD, has_method, row.experiment);
         if (!methods.first)
             return -1;
-        for (int set = 0; set < 2; set++) {
-            add_row(report, index, set, NULL);
+        for (row.set = 0; row.set < 2; row.set++) {
+            row.method = NULL;
+            add_row(sheet, row);
             for (size_t i = 0; i < methods.count; i++) {
                 const struct ssreport_run *run = &report->runs[methods.first[i]];
-                if (run->set == set)
-                    add_row(report, index, set, run->method);
+                row.method = run->method;
+                if (run->set == row.set)
+                    add_row(sheet, row);
             }
         }
     }
