@@ -130,12 +130,10 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "interference: --measure has no effect without lxc, podman or kvm" interference --measure host
     refuses_at_once "interference: --load-of has no effect without lxc or podman" interference --environment kvm \
         --load-of cpus
-    for name in foreground background; do
-        refuses_at_once "interference: --$name-tau: '107m,53m' has an unknown unit" interference "--$name-tau" 107m,53m
-    done
-    for name in loadline replay; do
-        refuses_at_once "$name: --tau: '107m,53m' has an unknown unit" "$name" --tau 107m,53m -- true
-    done
+    refuses_at_once "interference: --foreground-tau: '107m,53m' has an unknown unit" interference --foreground-tau 107m,53m
+    refuses_at_once "interference: --background-tau: 'x' is not a time" interference --background-tau 107m,x
+    refuses_at_once "replay: --tau: 'x' is not a time" replay --tau 107m,x -- true
+    refuses_at_once "loadline: --tau: '107m,53m' has an unknown unit" loadline --tau 107m,53m -- true
     refuses "interference: --pairs: a list cannot be combined with --workloads" interference --sets 0/1 \
         --pairs serial:serial --workloads xz
 }
