@@ -433,9 +433,10 @@ static void write_disturbed(
     snprintf(path, sizeof path, "%s/main/summary.json", name);
     snprintf(text, sizeof text,
         "{\"verdict\": {\"reasons\": \"?\", \"checks\": ["
+        "{\"check\": \"samples_off\", \"result\": \"invalid\", \"figure\": %d, \"invalid\": 30},"
         "{\"check\": \"others\", \"result\": \"invalid\", \"figure\": %g, \"invalid\": 10},"
         "{\"check\": \"samples\", \"result\": \"?\", \"figure\": %d, \"invalid\": 1}]}, ",
-        record, *more ? 0 : 60);
+        record > 10 && !*more ? 99 : 0, record, *more ? 0 : 60);
     folder_change(path, "{", text);
 }
 

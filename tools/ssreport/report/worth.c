@@ -53,6 +53,9 @@ static void describe_nothing(const struct ssreport_worth *worth, char *text, siz
     const struct ssreport_verdict *first = worth->first;
     bool is_one = worth->all == 1, is_busy = first->verdict.findings[SS_CHECK_OTHERS] == SS_INVALID;
     const char *reasons = first->reasons ? first->reasons : "unknown";
+    const char *busy = is_busy ? strstr(reasons, ss_checks[SS_CHECK_OTHERS].name) : NULL;
+    if (!is_one && busy) /* the cause rather than what it led to */
+        reasons = busy;
     char all[60] = "The record is invalid";
     if (!is_one)
         snprintf(all, sizeof all, "All %zu records are invalid, the first", worth->all);
