@@ -887,8 +887,8 @@ END
     done
     [ "$(value interference.csv 5 environment)" = tcg ] ||
         fail "wrong labels: $(cat "$folder/report/interference.csv")"
-    near whole-system.csv 7 relative_to_per_chip "$(awk 'BEGIN { print 8.5 / 9 }')"
-    near whole-system.csv 19 relative_to_per_chip "$(awk 'BEGIN { print (5.5 * 0.9 + 3) / (6 * 0.9 + 3) }')"
+    near interference-steps.csv 7 relative_to_per_chip "$(awk 'BEGIN { print 8.5 / 9 }')"
+    near interference-steps.csv 19 relative_to_per_chip "$(awk 'BEGIN { print (5.5 * 0.9 + 3) / (6 * 0.9 + 3) }')"
     near changes.csv 1 load 0.8
     near environments.csv 1 host_load_mean 0.75
     near environments.csv 1 load_difference -0.15

@@ -248,11 +248,11 @@ static void combined_throughput_adds_each_program_relative_to_its_run_alone(void
     assert_cell(&report, "alone", 0, "iterations_per_second", 10);
     assert_near(cell(&report, "alone", 0, "low")->number, 10 - 100 * half, 1e-9);
     assert_cell(&report, "alone", 1, "iterations_per_second", 3);
-    assert_rows(&report, "whole-system", 2 * STEPS);
-    assert_cell(&report, "whole-system", 0, "weighted_speedup", 1.1);
-    assert_cell(&report, "whole-system", 0, "iterations_per_second", NAN);
-    assert_cell(&report, "whole-system", STEPS, "weighted_speedup", 0.55 + 1);
-    assert_cell(&report, "whole-system", STEPS, "relative_to_per_chip", 1.55 / 1.1);
+    assert_rows(&report, "interference-steps", 2 * STEPS);
+    assert_cell(&report, "interference-steps", 0, "weighted_speedup", 1.1);
+    assert_cell(&report, "interference-steps", 0, "iterations_per_second", NAN);
+    assert_cell(&report, "interference-steps", STEPS, "weighted_speedup", 0.55 + 1);
+    assert_cell(&report, "interference-steps", STEPS, "relative_to_per_chip", 1.55 / 1.1);
     ssreport_report_free(&report);
 }
 
@@ -305,10 +305,10 @@ static void each_study_is_compared_with_itself(void **state) {
     assert_cell(&report, "findings", row, "percent", 100 * 0.1 / 1.1);
     assert_cell(&report, "findings", row, "count", 2 * STEPS);
     assert_cell(&report, "findings", want_row(&report, "all", "environment", "lxc"), "percent", 50);
-    assert_rows(&report, "whole-system", 4 * STEPS);
+    assert_rows(&report, "interference-steps", 6 * STEPS);
     for (size_t i = 0; i < 2 * STEPS; i++) {
-        assert_cell(&report, "whole-system", i, "weighted_speedup", 1.1);
-        assert_cell(&report, "whole-system", i, "relative_to_per_chip", 1);
+        assert_cell(&report, "interference-steps", i, "weighted_speedup", 1.1);
+        assert_cell(&report, "interference-steps", i, "relative_to_per_chip", 1);
     }
     assert_rows(&report, "alone", 4);
     assert_cell(&report, "alone", 2, "iterations_per_second", 20);
@@ -389,9 +389,10 @@ static void placements_are_also_ranked_by_work_per_watt_hour(void **state) {
         ssreport_finding_at(&report, want_row(&report, "all", "placement-energy", "host")).sentence,
         "Where to pin for the most work per watt-hour (host): per-chip is best for 1 of 1 ordered "
         "pair.");
-    assert_cell(&report, "whole-system", 0, "watts", 40);
-    assert_cell(&report, "whole-system", 0, "per_watt_hour", 9 / 40.0 * 3600);
-    assert_cell(&report, "whole-system", STEPS, "per_watt_hour_relative", (8.5 / 60) / (9 / 40.0));
+    assert_cell(&report, "interference-steps", 0, "watts", 40);
+    assert_cell(&report, "interference-steps", 0, "per_watt_hour", 9 / 40.0 * 3600);
+    assert_cell(
+        &report, "interference-steps", STEPS, "per_watt_hour_relative", (8.5 / 60) / (9 / 40.0));
     /* Only the change by throughput is within the loads. */
     assert_rows(&report, "changes", 1);
     assert_text(&report, "changes", 0, "measure", "system");
@@ -581,18 +582,18 @@ static void combined_throughput_is_relative_to_the_same_step(void **state) {
     add_made_pair(&report, &core);
     add_made_pair(&report, &per_core); /* two different programs */
     finish_report(&report);
-    assert_rows(&report, "whole-system", 4 * STEPS);
-    assert_cell(&report, "whole-system", 0, "iterations_per_second", 9);
-    assert_cell(&report, "whole-system", 0, "relative_to_per_chip", 1);
-    assert_text(&report, "whole-system", STEPS, "placement", "per-core");
+    assert_rows(&report, "interference-steps", 5 * STEPS);
+    assert_cell(&report, "interference-steps", 0, "iterations_per_second", 9);
+    assert_cell(&report, "interference-steps", 0, "relative_to_per_chip", 1);
+    assert_text(&report, "interference-steps", STEPS, "placement", "per-core");
     for (size_t i = 0; i < STEPS; i++) {
-        assert_cell(&report, "whole-system", STEPS + i, "step", (double)(i + 1));
-        assert_cell(&report, "whole-system", STEPS + i, "half", i < 3 ? 1 : 2);
-        assert_cell(&report, "whole-system", STEPS + i, "target", made_load(i));
-        assert_cell(&report, "whole-system", STEPS + i, "relative_to_per_chip",
+        assert_cell(&report, "interference-steps", STEPS + i, "step", (double)(i + 1));
+        assert_cell(&report, "interference-steps", STEPS + i, "target", made_load(i));
+        assert_cell(&report, "interference-steps", STEPS + i, "relative_to_per_chip",
             (per_core.throughputs[i] + 3) / 9);
         for (size_t other = 2; other < 4; other++)
-            assert_cell(&report, "whole-system", other * STEPS + i, "relative_to_per_chip", NAN);
+            assert_cell(
+                &report, "interference-steps", other * STEPS + i, "relative_to_per_chip", NAN);
     }
     ssreport_report_free(&report);
 }

@@ -297,8 +297,8 @@ static void manifest_assigns_roles_and_reports_bad_rows(void **state) {
     assert_non_null(strstr(report.failures[2].why, "manifest.csv:6:"));
     /* Both runs have one load: no line, so no metric; but a combined throughput. */
     assert_cell(&report, "interference", 0, "metric_percent", NAN);
-    assert_cell(&report, "whole-system", 0, "iterations_per_second", 2);
-    assert_cell(&report, "whole-system", 0, "relative_to_per_chip", 1);
+    assert_cell(&report, "interference-steps", 0, "iterations_per_second", 2);
+    assert_cell(&report, "interference-steps", 0, "relative_to_per_chip", 1);
     ssreport_report_free(&report);
 }
 

@@ -49,20 +49,6 @@ static const struct table_column published_columns[] = {
     {"lxc_percent", "published, LXC", 1}, {"lxc_least", "of all pairs there, from", 1},
     {"lxc_most", "to", 1}, {"set", NULL},
 };
-static const struct table_column whole_system_columns[] = {
-    {"environment", "environment"}, {"placement", "placement"},
-    {"workload", "foreground"}, {"background", "background"}, {"tau_seconds", "mean round, s", 3, .if_known = true},
-    {"round", "round"}, {"step", "step"},
-    {"half", "half"}, {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
-    {"foreground_iterations_per_second", "foreground, /s", 4},
-    {"background_iterations_per_second", "background, /s", 4},
-    {"iterations_per_second", "both, /s", 4, .if_known = true},
-    {"weighted_speedup", "weighted speedup", 4, .if_known = true},
-    {"relative_to_per_chip", "relative to per-chip", 4},
-    {"watts", "W", 2, .if_known = true}, {"per_watt_hour", "per Wh", 3, .if_known = true},
-    {"per_watt_hour_relative", "per Wh, relative to per-chip", 4, .if_known = true},
-    {"measured_in", NULL}, {"set", NULL},
-};
 static const struct table_column alone_columns[] = {
     {"set", NULL}, {"environment", "environment"}, {"program", "program"}, {"runs", "runs"},
     {"iterations_per_second", "throughput alone, /s", 4}, {"low", "its confidence, from", 4},
@@ -75,6 +61,12 @@ static const struct table_column step_columns[] = {
     {"background_load", "background load, %", 2, true},
     {"background_iterations_per_second", "background, /s", 4},
     {"foreground_iterations_per_second", "foreground, /s", 4},
+    {"iterations_per_second", "both, /s", 4, .if_known = true},
+    {"weighted_speedup", "weighted speedup", 4, .if_known = true},
+    {"relative_to_per_chip", "relative to per-chip", 4, .if_known = true},
+    {"watts", "W", 2, .if_known = true}, {"per_watt_hour", "per Wh", 3, .if_known = true},
+    {"per_watt_hour_relative", "per Wh, relative to per-chip", 4, .if_known = true},
+    {"tau_seconds", "mean round, s", 3, .if_known = true}, {"set", NULL},
 };
 static const struct table_column change_columns[] = {
     {"environment", "environment"}, {"measured_in", NULL}, {"foreground", "foreground"},
@@ -85,9 +77,7 @@ static const struct table_column change_columns[] = {
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("interference", "All pairs", interference_columns),
-    TABLE_INIT("interference-steps", "Each step of each pair", step_columns),
-    TABLE_INIT("whole-system", "Throughput of both sides together, step by step",
-        whole_system_columns),
+    TABLE_INIT("interference-steps", "Throughput of both sides, step by step", step_columns),
     TABLE_INIT("alone", "Each program alone", alone_columns),
     TABLE_INIT("interference-published", "Interference next to published figures, in percent",
         published_columns),
@@ -132,34 +122,17 @@ static void add_interference(
 
 static void add_steps(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     struct table_sheet *sheet = ssreport_table(report, "interference-steps");
-    const struct ssreport_run *run = pair->foreground;
-    for (size_t i = 0; i < pair->count; i++) {
-        const struct ssreport_pair_step *step = &pair->steps[i];
-        TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
-            CELL("measured_in", run->measured_in), CELL("placement", pair->placement),
-            CELL("foreground", pair->program), CELL("background", pair->background_program),
-            CELL("round", run->round > 0 ? run->round : NAN), CELL("step", i + 1),
-            CELL("half", ssreport_steps_direction(&pair->background->steps, step->half)),
-            CELL("target", step->target), CELL("background_load", step->load),
-            CELL("background_iterations_per_second", step->background),
-            CELL("foreground_iterations_per_second", step->foreground));
-    }
-}
-
-static void add_whole_system(
-    const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    struct table_sheet *sheet = ssreport_table(report, "whole-system");
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_pair_step *step = &pair->steps[i];
         double measure = ssreport_measure_of(pair, step, SSREPORT_OF_SYSTEM);
-        if (!pair->is_one_program && isnan(measure))
-            continue;
         add_row(sheet, pair);
-        TABLE_CELLS(sheet, CELL("workload", pair->program),
-            CELL("background", pair->background_program), CELL("step", i + 1),
-            CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
-            CELL("load", step->load), CELL("foreground_iterations_per_second", step->foreground),
+        TABLE_CELLS(sheet, CELL("measured_in", pair->foreground->measured_in),
+            CELL("foreground", pair->program), CELL("background", pair->background_program),
+            CELL("step", i + 1),
+            CELL("half", ssreport_steps_direction(&pair->background->steps, step->half)),
+            CELL("target", step->target), CELL("background_load", step->load),
             CELL("background_iterations_per_second", step->background),
+            CELL("foreground_iterations_per_second", step->foreground),
             CELL("iterations_per_second", pair->is_one_program ? measure : NAN),
             CELL("weighted_speedup", pair->is_one_program ? NAN : measure),
             CELL("relative_to_per_chip",
@@ -167,8 +140,7 @@ static void add_whole_system(
             CELL("watts", step->watts),
             CELL("per_watt_hour", ssreport_measure_of(pair, step, SSREPORT_PER_WATT_HOUR)),
             CELL("per_watt_hour_relative",
-                ssreport_measure_relative(report, pair, step, SSREPORT_PER_WATT_HOUR)),
-            CELL("measured_in", pair->foreground->measured_in));
+                ssreport_measure_relative(report, pair, step, SSREPORT_PER_WATT_HOUR)));
     }
 }
 
@@ -236,7 +208,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     for (size_t i = 0; i < report->pair_count; i++) {
         add_interference(report, &report->pairs[i]);
         add_steps(report, &report->pairs[i]);
-        add_whole_system(report, &report->pairs[i]);
         add_published(report, &report->pairs[i]);
     }
     fill_alone(report);
@@ -345,7 +316,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
         print_pair(page, report, &report->pairs[pairs.first[i]]);
     page_sheet(page->stream, ssreport_table(report, "interference"));
     page_sheet(page->stream, ssreport_table(report, "alone"));
-    page_sheet(page->stream, ssreport_table(report, "whole-system"));
+    page_sheet(page->stream, ssreport_table(report, "interference-steps"));
     ssreport_page_published(page);
     page_sheet(page->stream, ssreport_table(report, "interference-published"));
     ssreport_page_close(page);
