@@ -326,7 +326,7 @@ goes_on_where_it_was() {
             "$scratch/accuracy-results/$name/energy.csv" || fail "$name: wrong power"
     done
     if grep -q ',7\.5$' "$first/energy.csv"; then
-        prints "Energy, command: what it measures \(echo 7.5\); relative to the first run of .*:"
+        prints "Energy, command: what it measures \(echo 7.5\):"
         reports "\| serial-25-cdc-107m-1(/record)? \| .* \| (7\.50)? \| .*"
     fi
     experiment "${tiny[@]}"

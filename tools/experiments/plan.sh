@@ -632,8 +632,7 @@ report_study() {
                 print_table published md || exit
             fi
             if [ -n "$energy" ]; then
-                printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}; relative to the first run of$(:
-                    ) the same program:"
+                printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}:"
                 print_table energy md || exit
             fi
         } | tee "$output/.report.md" || fail_unwritten report.md

@@ -115,11 +115,9 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     assert_cell(&report, "energy", 0, "watt_hours", 0.25);
     assert_cell(&report, "energy", 0, "iterations", 30);
     assert_cell(&report, "energy", 0, "iterations_per_watt_hour", 120);
-    assert_cell(&report, "energy", 0, "relative", 1);
     assert_text(&report, "energy", 0, "note", "");
     assert_text(&report, "energy", 1, "covers", "not known");
     assert_cell(&report, "energy", 1, "seconds", 29);
-    assert_cell(&report, "energy", 1, "relative", 2);
     assert_text(&report, "energy", 1, "note", "power is known for 29 of 30 s");
     assert_text(&report, "energy", 2, "note", "no power was recorded");
     assert_cell(&report, "energy", 2, "watt_hours", NAN);
@@ -130,11 +128,10 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 6 / 60.0 * 3600);
     assert_cell(&report, "energy-steps", 1, "target", 0.4);
     assert_cell(&report, "energy-steps", 1, "watts", 40);
-    assert_cell(&report, "energy-steps", 1, "relative", 90 / 360.0);
     struct text text = print_report(&report);
     assert_has(&text, "<td class=\"text\">rapl: packages</td>");
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");
-    assert_has(&text, "<caption>Energy by step, relative to ");
+    assert_has(&text, "<caption>Energy by step</caption>");
     assert_has(&text, "\npower covers rapl: packages\n");
     assert_has(&text, "\npower covers an unknown part of the machine\n");
     free(text.bytes);
@@ -173,7 +170,6 @@ static void iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown(v
     assert_text(&report, "energy", 0, "note", "power is known for 15 of 29 s");
     assert_cell(&report, "energy-steps", 1, "seconds", 3); /* of 12 to 18 s */
     assert_cell(&report, "energy-steps", 1, "iterations_per_watt_hour", 360);
-    assert_cell(&report, "energy-steps", 1, "relative", 1);
     assert_cell(&report, "energy-steps", 2, "iterations_per_watt_hour", NAN);
     ssreport_report_free(&report);
 }
@@ -218,7 +214,6 @@ static void power_shared_by_a_pair_counts_once(void **state) {
     assert_cell(&report, "energy", 0, "iterations", NAN);
     assert_cell(&report, "energy", 1, "iterations", 60);
     assert_cell(&report, "energy", 1, "iterations_per_watt_hour", 200);
-    assert_cell(&report, "energy", 1, "relative", NAN); /* not run with per-chip */
     assert_text(&report, "energy", 1, "note", "power and iterations of both programs");
     assert_rows(&report, "energy-steps", 1);
     assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 200);
@@ -270,15 +265,15 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
                     "chip/back,interference,x,default,background,chip,per-chip,,,,1,\n"
                     "other/front,interference,x,uncontrolled,foreground,other,per-core,,,,2,\n"
                     "other/back,interference,x,default,background,other,per-core,,,,2,\n");
-    assert_rows(&report, "energy-steps", 9);
-    assert_text(&report, "energy-steps", 0, "placement", "per-core");
-    assert_text(&report, "energy-steps", 0, "foreground", "x");
-    assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 2 / 10.0 * 3600);
-    assert_cell(&report, "energy-steps", 0, "relative", 2);
-    assert_cell(&report, "energy-steps", 1, "relative", 0.5);
-    assert_cell(&report, "energy-steps", 2, "relative", 0.5);
-    for (size_t i = 3; i < 6; i++)
-        assert_cell(&report, "energy-steps", i, "relative", 1);
+    assert_rows(&report, "interference-steps", 9);
+    for (size_t i = 0; i < 3; i++)
+        assert_cell(&report, "interference-steps", i, "per_watt_hour_relative", 1);
+    assert_text(&report, "interference-steps", 3, "placement", "per-core");
+    assert_text(&report, "interference-steps", 3, "foreground", "x");
+    assert_cell(&report, "interference-steps", 3, "per_watt_hour", 2 / 10.0 * 3600);
+    assert_cell(&report, "interference-steps", 3, "per_watt_hour_relative", 2);
+    assert_cell(&report, "interference-steps", 4, "per_watt_hour_relative", 0.5);
+    assert_cell(&report, "interference-steps", 5, "per_watt_hour_relative", 0.5);
     struct text text;
     begin(&text);
     /* Absolute: 2 iterations per second at 20 and 40 W, and at 10 and 80 W. */
@@ -298,13 +293,7 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
     assert_has(&text, "$mean2_0 << END\n2 20\n8 20\n\n12 40\n");
     free(text.bytes);
     /* This round has no per-chip run to compare with. */
-    assert_cell(&report, "energy-steps", 6, "relative", NAN);
-    /*
-     * Energy with per-chip divided by energy with per-core: 20 W, then 40 W against 10 W, then 80
-     * W, for 10 s and 20 s.
-     */
-    assert_cell(&report, "energy", 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
-    assert_cell(&report, "energy", 3, "relative", 1);
+    assert_cell(&report, "interference-steps", 6, "per_watt_hour_relative", NAN);
     ssreport_report_free(&report);
 }
 
@@ -330,9 +319,9 @@ static void energy_is_relative_to_per_chip_of_the_same_study(void **state) {
         assert_int_equal(ssreport_gather(&report, folder_file(studies[i].study), 0), 0);
     }
     finish_report(&report);
-    assert_rows(&report, "energy", 8);
-    assert_cell(&report, "energy", 3, "relative", 0.5);
-    assert_cell(&report, "energy", 7, "relative", 1);
+    assert_rows(&report, "interference-steps", 4 * 3);
+    assert_cell(&report, "interference-steps", 6, "per_watt_hour_relative", 0.5);
+    assert_cell(&report, "interference-steps", 9, "per_watt_hour_relative", 1);
     ssreport_report_free(&report);
 }
 

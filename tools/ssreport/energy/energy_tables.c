@@ -20,15 +20,13 @@ static const struct table_column energy_columns[] = {
     {"seconds", "seconds sampled", .text = {"seconds", 9}}, {"watts", "W", 2, .text = {"W", 9}},
     {"watt_hours", "Wh", 4, .text = {"Wh", 11}}, {"iterations", "iterations", 1},
     {"iterations_per_watt_hour", "iterations per Wh", 3, .text = {"per Wh", 13}},
-    {"relative", "relative", 3, .text = {"relative", 10}}, {"note", "note"},
+    {"note", "note"},
 };
 static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", NULL}, {"target", "target, %", 2, true},
     {"load", "load, %", 2, true}, {"seconds", "seconds sampled"}, {"watts", "W", 2},
     {"watt_hours", "Wh", 4}, {"iterations", "iterations", 1},
-    {"iterations_per_watt_hour", "iterations per Wh", 3}, {"relative", "relative", 3},
-    {"relative_to", NULL}, {"environment", NULL}, {"placement", NULL}, {"foreground", NULL},
-    {"background", NULL}, {"round", NULL}, {"measured_in", NULL}, {"set", NULL},
+    {"iterations_per_watt_hour", "iterations per Wh", 3},
 };
 static const struct table_column fit_columns[] = {
     {"set", NULL}, {"environment", NULL}, {"workload", "program", .if_known = true},
@@ -71,12 +69,8 @@ static const struct table_column idle_columns[] = {
     {"set", NULL},
 };
 static const struct table_sheet tables[] = {
-    TABLE_INIT("energy",
-        "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
-        "run of the same program", energy_columns),
-    TABLE_INIT("energy-steps",
-        "Energy by step, relative to the same step in per-chip; without placements, to the first "
-        "step", step_columns),
+    TABLE_INIT("energy", "Energy: iterations per watt-hour", energy_columns),
+    TABLE_INIT("energy-steps", "Energy by step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
     TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
     TABLE_INIT("power-settings", "Mean power of the runs by setting, at loads with three or more settings",
@@ -136,78 +130,12 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
 }
 
 /* Sets the cells of the last row that the tables energy and energy-steps have in common. */
-static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
-    double rate, double relative) {
+static void add_cost(
+    struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations, double length) {
     TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
         CELL("watt_hours", cost->seconds > 0 ? cost->watt_hours : NAN),
-        CELL("iterations", iterations), CELL("iterations_per_watt_hour", rate),
-        CELL("relative", relative));
-}
-
-static double rate_of_run(const struct ssreport_report *report, const struct ssreport_run *run) {
-    if (run->energy.count == 0 || is_counted_elsewhere(report, run))
-        return NAN;
-    double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
-    struct consumer consumer = find_consumer(report, run);
-    struct ssreport_cost cost = cost_between(run, from, to);
-    return per_watt_hour(iterations_between(&consumer, from, to), to - from, &cost);
-}
-
-/* Returns whether two runs can be compared. Without a manifest, runs of the same command can. */
-static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
-    if (left->placement || right->placement)
-        return false;
-    return left->workload || right->workload
-               ? ssreport_is_word(left->workload, right->workload)
-               : ssreport_is_same(left->record.command, right->record.command);
-}
-
-static bool is_same_side(const struct ssreport_run *left, const struct ssreport_run *right) {
-    if (!left || !right)
-        return left == right;
-    return ssreport_run_compare(left, right, SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD) == 0;
-}
-
-/*
- * Returns the background of the same pair, or the same single run, in the placement per-chip, of
- * the same study if it has one; NULL if absent.
- */
-static const struct ssreport_run *find_per_chip(
-    const struct ssreport_report *report, const struct ssreport_run *run) {
-    const unsigned same = SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_ROUND |
-                          SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD;
-    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
-    const struct ssreport_run *found = NULL;
-    for (size_t i = 0; i < report->run_count; i++) {
-        const struct ssreport_run *other = &report->runs[i];
-        if (ssreport_is_word(other->placement, "per-chip") &&
-            ssreport_is_same(other->role, run->role) &&
-            ssreport_run_compare(other, run, same) == 0 &&
-            is_same_side(ssreport_report_beside(report, other, "foreground"), foreground) &&
-            ssreport_run_is_closer(run, other, found))
-            found = other;
-    }
-    return found;
-}
-
-/*
- * Returns the rate relative to the rate of the same run in per-chip; without a placement, relative
- * to the first known rate of a run of the same program.
- */
-static double relative_rate(
-    const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
-    if (run->placement) {
-        const struct ssreport_run *other = find_per_chip(report, run);
-        double base = other ? rate_of_run(report, other) : NAN;
-        return base > 0 ? rate / base : NAN;
-    }
-    for (size_t i = 0; i < report->run_count && isfinite(rate); i++) {
-        double first =
-            is_comparable(&report->runs[i], run) ? rate_of_run(report, &report->runs[i]) : NAN;
-        if (first > 0)
-            return rate / first;
-    }
-    return NAN;
+        CELL("iterations", iterations),
+        CELL("iterations_per_watt_hour", per_watt_hour(iterations, length, cost)));
 }
 
 /* Returns whether the run is one side of a pair. */
@@ -254,66 +182,22 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
                        : run->power_source ? run->power_source
                                            : "not known"),
         CELL("note", notes.text));
-    double rate = per_watt_hour(iterations, to - from, &cost);
-    add_cost(sheet, &cost, iterations, rate, relative_rate(report, run, rate));
-}
-
-static double rate_of_step(const struct ssreport_report *report, const struct ssreport_run *run,
-    const struct ssreport_step *step) {
-    if (run->energy.count == 0)
-        return NAN;
-    struct consumer consumer = find_consumer(report, run);
-    struct ssreport_cost cost = cost_between(run, step->from, step->to);
-    double iterations = iterations_between(&consumer, step->from, step->to);
-    return per_watt_hour(iterations, step->to - step->from, &cost);
-}
-
-/*
- * The reference of a run's steps: its counterpart in per-chip or, without one, its own first step.
- */
-struct base {
-    const struct ssreport_run *per_chip;
-    double first;
-};
-
-/* Returns the rate of the reference. In per-chip, this is the step with the same level and half. */
-static double base_of_step(const struct ssreport_report *report, const struct base *base,
-    const struct ssreport_run *run, size_t at) {
-    if (!run->placement)
-        return base->first;
-    const struct ssreport_step *step =
-        base->per_chip ? ssreport_steps_counterpart(&run->steps, at, &base->per_chip->steps) : NULL;
-    return step ? rate_of_step(report, base->per_chip, step) : NAN;
+    add_cost(sheet, &cost, iterations, to - from);
 }
 
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     struct consumer consumer = find_consumer(report, run);
-    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
-    struct base base = {.first = NAN};
     if (run->energy.count == 0 || is_counted_elsewhere(report, run))
         return;
-    if (run->placement)
-        base.per_chip = find_per_chip(report, run);
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         struct ssreport_cost cost = cost_between(run, step->from, step->to);
-        double iterations = iterations_between(&consumer, step->from, step->to);
-        double rate = per_watt_hour(iterations, step->to - step->from, &cost);
-        if (!(base.first > 0))
-            base.first = rate;
-        double against = base_of_step(report, &base, run, i);
         TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
-            CELL("load", step->load.mean),
-            CELL("relative_to", !run->placement ? "the first step"
-                                : base.per_chip ? base.per_chip->record.name
-                                                : ""),
-            CELL("environment", ssreport_run_environment(run)), CELL("placement", run->placement),
-            CELL("foreground", foreground ? foreground->workload : ""),
-            CELL("background", run->workload), CELL("round", run->round > 0 ? run->round : NAN),
-            CELL("measured_in", run->measured_in), CELL("set", run->set + 1));
-        add_cost(sheet, &cost, iterations, rate, against > 0 ? rate / against : NAN);
+            CELL("load", step->load.mean));
+        add_cost(sheet, &cost, iterations_between(&consumer, step->from, step->to),
+            step->to - step->from);
     }
 }
 
@@ -388,8 +272,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         fputs("energy: no power was recorded\n", stream);
         return;
     }
-    table_print_text(stream, ssreport_table(report, "energy"),
-        "energy; iterations per watt-hour, relative to per-chip or the first such run");
+    table_print_text(stream, ssreport_table(report, "energy"), "energy; iterations per watt-hour");
     table_print_text(stream, ssreport_table(report, "power-fits"),
         "power over busy CPUs: a line and a parabola through all steps");
     table_print_text(stream, ssreport_table(report, "power-apart"),
