@@ -319,7 +319,7 @@ static int print_column(
         if (is_known && cell->text)
             printf("%s\n", cell->text);
         else if (is_known)
-            printf("%.*g\n", table_digits(&table->columns[at]), cell->number);
+            printf("%.*g\n", TABLE_DIGITS, cell->number);
         known += is_known;
     }
     return known > 0 ? 0

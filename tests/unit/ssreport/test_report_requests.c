@@ -369,7 +369,6 @@ static void each_constant_request_rate_has_a_row(void **state) {
     assert_cell(
         &report, "requests-rates", 1, "intended_mean_seconds", (15 * 0.02 + 18 * 0.03) / 33);
     assert_cell(&report, "requests-rates", 1, "load", NAN);
-    assert_rows(&report, "requests-seconds", 7);
     assert_rows(&report, "requests-capacity", 0);
     ssreport_report_free(&report);
     /* Long stretches lose their edges, in whole seconds. */
@@ -441,14 +440,9 @@ static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
     assert_cell(&report, "requests-rates", 0, "duty", 0.6);
     assert_cell(&report, "requests-rates", 0, "target", 0.5);
     assert_cell(&report, "requests-rates", 0, "watts", (2 * 10 + 8 * 30) / 10.0);
-    assert_cell(&report, "requests-seconds", 4, "load", (0.48 + 0.96) / 2);
-    assert_cell(&report, "requests-seconds", 1, "watts", 10);
-    assert_cell(&report, "requests-seconds", 2, "watts", 30);
     assert_text(&report, "requests", 1, "joined", "");
     assert_cell(&report, "requests-rates", 1, "load", 0.5);
     assert_cell(&report, "requests-rates", 1, "duty", NAN);
-    assert_cell(&report, "requests-seconds", 10, "load", 0.25);
-    assert_cell(&report, "requests-seconds", 11, "load", 0.75);
     ssreport_report_free(&report);
 }
 
@@ -484,20 +478,17 @@ static void runs_of_latency_have_a_row_at_each_rate_and_duty(void **state) {
                                  "steps,latency,serve,requests,y,0.5,2\n"
                                  "capacity,latency,serve,requests,z,1,1\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_rows(&report, "latency", 1);
-    assert_text(&report, "latency", 0, "service", "serve");
-    assert_cell(&report, "latency", 0, "duty", 0.5);
-    assert_cell(&report, "latency", 0, "rate", 25);
-    assert_cell(&report, "latency", 0, "round", 2);
-    assert_cell(&report, "latency", 0, "succeeded", 45);
-    assert_cell(&report, "latency", 0, "intended_p95_seconds", 0.022);
-    assert_cell(&report, "latency", 0, "actual_p99_seconds", 0.03);
-    assert_cell(&report, "latency", 0, "all_mean_seconds", NAN);
-    assert_cell(&report, "latency", 0, "load_mean", report.runs[0].figures.load_mean);
-    assert_rows(&report, "latency-capacity", 1);
-    assert_text(&report, "latency-capacity", 0, "demand", "p95=2s");
-    assert_cell(&report, "latency-capacity", 0, "held_rate", 84);
-    assert_cell(&report, "latency-capacity", 0, "failed_rate", NAN);
+    assert_rows(&report, "requests-rates", 1);
+    assert_text(&report, "requests-rates", 0, "workload", "serve");
+    assert_cell(&report, "requests-rates", 0, "throttle_target", 0.5);
+    assert_cell(&report, "requests-rates", 0, "rate", 25);
+    assert_cell(&report, "requests-rates", 0, "round", 2);
+    assert_cell(&report, "requests-rates", 0, "intended_p95_seconds", 0.022);
+    assert_cell(&report, "requests-rates", 0, "actual_p99_seconds", 0.03);
+    assert_rows(&report, "requests-capacity", 1);
+    assert_text(&report, "requests-capacity", 0, "demand", "p95=2s");
+    assert_cell(&report, "requests-capacity", 0, "held_rate", 84);
+    assert_cell(&report, "requests-capacity", 0, "failed_rate", NAN);
     ssreport_report_free(&report);
 }
 

@@ -102,27 +102,6 @@ static void markdown_table_has_the_columns_for_readers(void **state) {
     table_free(&sheet);
 }
 
-static void programs_get_moments_with_microseconds(void **state) {
-    (void)state;
-    static const struct table_column moments[] = {
-        {"at", NULL, .digits = TABLE_DIGITS_EPOCH}, {"load", NULL}};
-    struct table_sheet sheet = TABLE_SHEET("moments", "Moments", moments);
-    TABLE_ROW(&sheet, CELL("at", 1795478400.123457), CELL("load", 0.1));
-    struct text text;
-    begin(&text);
-    table_print_csv(text.stream, &sheet);
-    table_print_json(text.stream, &sheet);
-    table_print_markdown(text.stream, &sheet);
-    end(&text);
-    assert_string_equal(text.bytes, "at,load\n1795478400.123457,0.1\n"
-                                    "[\n  {\n    \"at\": 1795478400.123457,\n"
-                                    "    \"load\": 0.1\n  }\n]\n"
-                                    "| at | load |\n| ---: | ---: |\n"
-                                    "| 1795478400.123457 | 0.1 |\n");
-    free(text.bytes);
-    table_free(&sheet);
-}
-
 static void text_table_has_headings_and_column_widths(void **state) {
     (void)state;
     struct table_sheet sheet = make_sheet();
@@ -256,7 +235,6 @@ UNIT_MAIN(
     cmocka_unit_test(unknown_column_name_aborts),
     cmocka_unit_test(json_table_is_a_list_of_objects),
     cmocka_unit_test(markdown_table_has_the_columns_for_readers),
-    cmocka_unit_test(programs_get_moments_with_microseconds),
     cmocka_unit_test(text_table_has_headings_and_column_widths),
     cmocka_unit_test(columns_of_a_text_table_do_not_touch),
     cmocka_unit_test(names_are_cut_on_the_left_between_letters),

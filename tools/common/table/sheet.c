@@ -60,10 +60,6 @@ const struct table_cell *table_cell_at(
     return &sheet->cells[row * sheet->column_count + find_column(sheet, name, 0)];
 }
 
-int table_digits(const struct table_column *column) {
-    return column->digits > 0 ? column->digits : TABLE_DIGITS;
-}
-
 /* Returns whether readers see a column. Takes time in proportion to the rows. */
 static bool shows_column(const struct table_sheet *sheet, size_t column) {
     if (!sheet->columns[column].heading)

@@ -24,13 +24,9 @@ struct table_column {
         int width;
     } text;
     bool small; /* readers see a value that would round to 0 as 1.2e-09 */
-    int digits; /* significant digits for programs; 0: TABLE_DIGITS */
 };
 
 #define TABLE_DIGITS 12
-
-/* Significant digits with which seconds since 1970 have microseconds. */
-#define TABLE_DIGITS_EPOCH 16
 
 struct table_cell {
     char *text; /* owned; NULL: the cell is a number */
@@ -124,9 +120,6 @@ size_t table_rows(const struct table_sheet *sheet);
 /* Aborts if the sheet lacks the column. */
 const struct table_cell *table_cell_at(
     const struct table_sheet *sheet, size_t row, const char *name);
-
-/* Returns the number of significant digits with which programs get the numbers of a column. */
-int table_digits(const struct table_column *column);
 
 /*
  * Returns for each column whether readers see it; NULL if memory is exhausted. The caller frees the

@@ -22,7 +22,7 @@ void table_print_csv(FILE *stream, const struct table_sheet *sheet) {
         if (cell->text)
             ss_words_quote_csv(stream, cell->text);
         else if (isfinite(cell->number))
-            fprintf(stream, "%.*g", table_digits(&sheet->columns[column]), cell->number);
+            fprintf(stream, "%.*g", TABLE_DIGITS, cell->number);
         if (column + 1 == sheet->column_count)
             fputc('\n', stream);
     }
@@ -37,7 +37,7 @@ void table_print_json(FILE *stream, const struct table_sheet *sheet) {
         char digits[32];
         if (i % sheet->column_count == 0)
             ss_json_open(&json, NULL, '{');
-        snprintf(digits, sizeof digits, "%.*g", table_digits(column), cell->number);
+        snprintf(digits, sizeof digits, "%.*g", TABLE_DIGITS, cell->number);
         if (cell->text)
             ss_json_text(&json, column->name, *cell->text ? cell->text : NULL);
         else
@@ -82,7 +82,7 @@ static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, s
     else if (isfinite(number) && column->heading)
         fprintf(stream, "%.*f", column->decimals, number);
     else if (isfinite(number))
-        fprintf(stream, "%.*g", table_digits(column), number);
+        fprintf(stream, "%.*g", TABLE_DIGITS, number);
 }
 
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {

@@ -54,7 +54,8 @@ static const struct table_column target_columns[] = {
 };
 static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
-    {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, LEVEL, {"step", "step"},
+    {"method", "method"}, {"environment", NULL},
+    {"throttle_target", "throttled to, %", 1, true, true}, {"round", NULL}, LEVEL, {"step", "step"},
     {"begin_seconds", NULL}, {"end_seconds", NULL}, {"seconds", "seconds", 0},
     {"rate", "requested, /s", 2, .text = {"rate, /s", 9}},
     {"throughput", "answered, /s", 2, .text = {"answered", 9}},
@@ -70,14 +71,6 @@ static const struct table_column rate_columns[] = {
     {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
     {"variant", "variant", .if_known = true},
 };
-static const struct table_column second_columns[] = {
-    {"record", NULL}, {"epoch_seconds", NULL, .digits = TABLE_DIGITS_EPOCH},
-    {"elapsed_seconds", NULL}, {"rate", NULL}, {"due", NULL}, {"sent", NULL}, {"refused", NULL},
-    {"waiting", NULL}, {"unfinished", NULL}, {"completed", NULL}, {"failed", NULL},
-    {"timeouts", NULL},
-    TIMES("intended", NULL, NULL), TIMES("actual", NULL, NULL),
-    {"load", NULL}, {"target", NULL}, {"duty", NULL}, {"watts", NULL},
-};
 static const struct table_column capacity_columns[] = {
     {"record", "record", .text = {"requests", 28}}, {"set", NULL}, {"workload", "service"},
     {"method", "method"}, {"environment", NULL},
@@ -86,24 +79,6 @@ static const struct table_column capacity_columns[] = {
     {"held_rate", "holds up to, /s", 2, .text = {"holds up to, /s", 17}}, {"held_times", "times"},
     {"failed_rate", "fails from, /s", 2, .text = {"fails from, /s", 17}},
     {"failed_times", "times"}, {"variant", "variant", .if_known = true},
-};
-static const struct table_column latency_columns[] = {
-    {"service", "service"}, {"duty", "duty, %", 2, true}, {"rate", "rate, /s", 2},
-    {"round", "round"}, {"arrival", NULL}, {"intended", NULL}, {"sent", NULL}, {"refused", NULL},
-    {"unfinished", NULL}, {"succeeded", NULL}, {"failed", NULL},
-    {"success_ratio", "successes, %", 2, true}, {"throughput", "answered, /s", 2},
-    {"lateness_p99_seconds", "sent late (99 %), s", 5},
-    {"intended_mean_seconds", "from when due: mean, s", 4}, {"intended_p50_seconds", "50 %, s", 4},
-    {"intended_p95_seconds", "95 %, s", 4}, {"intended_p99_seconds", "99 %, s", 4},
-    {"intended_most_seconds", NULL}, {"actual_mean_seconds", "from when sent: mean, s", 4},
-    {"actual_p50_seconds", NULL}, {"actual_p95_seconds", NULL}, {"actual_p99_seconds", NULL},
-    {"actual_most_seconds", NULL}, {"all_mean_seconds", NULL},
-    {"load_mean", "load, %", 1, true, true},
-};
-static const struct table_column latency_capacity_columns[] = {
-    {"service", "service"}, {"duty", "duty, %", 2, true}, {"demand", "demand"}, {"round", "round"},
-    {"held_rate", "holds up to, /s", 2}, {"failed_rate", "fails from, /s", 2},
-    {"held_times", NULL}, {"failed_times", NULL},
 };
 static const struct table_column limit_columns[] = {
     {"set", NULL}, {"workload", "service"}, {"method", "method"}, {"environment", NULL},
@@ -169,7 +144,6 @@ static const struct table_sheet tables[] = {
         "when they were sent (actual)", request_columns, "verdict"),
     TABLE_INIT("requests-targets", "Requests to each of several URLs", target_columns),
     TABLE_INIT("requests-rates", "Response times by rate", rate_columns),
-    TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
     TABLE_INIT("requests-capacity",
         "Capacity: the highest rate at which the response time stays within its limit", capacity_columns),
     TABLE_INIT("requests-limits",
@@ -183,8 +157,6 @@ static const struct table_sheet tables[] = {
         "What each knob saves and costs, and published figures (Table 7, another machine)",
         knob_columns),
     TABLE_INIT("requests-rules", "Published statements about knobs, tested on these runs", rule_columns),
-    TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
-    TABLE_INIT("latency-capacity", "Capacity at each duty", latency_capacity_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -206,12 +178,7 @@ static void add_times(struct table_sheet *sheet, const struct ssreport_response 
         TIME_CELLS("actual", response[SSREPORT_ACTUAL]));
 }
 
-static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *joined) {
-    TABLE_CELLS(sheet, CELL("load", joined->load), CELL("target", joined->target),
-        CELL("duty", joined->duty), CELL("watts", joined->watts));
-}
-
-/* Adds a row, and sets the cells that all tables except requests-seconds have in common. */
+/* Adds a row, and sets the cells that all tables have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),
@@ -223,14 +190,6 @@ static const char *describe_percentiles(const struct ssreport_response response[
     if (response[SSREPORT_INTENDED].estimated || response[SSREPORT_ACTUAL].estimated)
         return "estimated";
     return isnan(response[SSREPORT_INTENDED].p95) ? "" : "counted";
-}
-
-static void add_counts(struct table_sheet *sheet, const struct ssreport_responses *of) {
-    TABLE_CELLS(sheet, CELL("intended", of->intended), CELL("sent", of->sent),
-        CELL("refused", of->refused), CELL("unfinished", of->unfinished),
-        CELL("succeeded", of->succeeded), CELL("failed", of->failed),
-        CELL("success_ratio", of->success_ratio), CELL("throughput", of->throughput),
-        CELL("lateness_p99_seconds", of->lateness_p99));
 }
 
 static void add_request(const struct ssreport_report *report, const struct ssreport_responses *of) {
@@ -255,8 +214,11 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
         CELL("all_actual_p99_seconds", actual->p99),
         CELL("percentiles", describe_percentiles(of->successes)),
         CELL("own_cpu_seconds", of->own_cpu), CELL("others", of->others),
-        CELL("joined", beside ? beside->record.name : ""), CELL("notes", of->notes.text));
-    add_counts(sheet, of);
+        CELL("joined", beside ? beside->record.name : ""), CELL("notes", of->notes.text),
+        CELL("intended", of->intended), CELL("sent", of->sent), CELL("refused", of->refused),
+        CELL("unfinished", of->unfinished), CELL("succeeded", of->succeeded),
+        CELL("failed", of->failed), CELL("success_ratio", of->success_ratio),
+        CELL("throughput", of->throughput), CELL("lateness_p99_seconds", of->lateness_p99));
     add_times(sheet, of->successes);
 }
 
@@ -279,7 +241,7 @@ static void add_rate(
     struct ssreport_interval interval = ssreport_response_mean_interval(
         &stretch->response[SSREPORT_INTENDED], report->settings.confidence);
     add_row(sheet, point->of);
-    TABLE_CELLS(sheet, CELL("knobs", point->of->knobs),
+    TABLE_CELLS(sheet, CELL("round", known(point->of->round)), CELL("knobs", point->of->knobs),
         CELL("balance", point->of->knobs ? point->of->balance : NULL),
         CELL("cap", point->of->knobs ? point->of->cap : NAN),
         CELL("step", point->step > 0 ? (double)point->step : NAN),
@@ -292,33 +254,10 @@ static void add_rate(
         CELL("lateness_most_seconds", stretch->lateness_most),
         CELL("percentiles", describe_percentiles(stretch->response)),
         CELL("intended_mean_low_seconds", interval.low),
-        CELL("intended_mean_high_seconds", interval.high), CELL("others", point->of->others));
+        CELL("intended_mean_high_seconds", interval.high), CELL("load", point->joined.load),
+        CELL("target", point->joined.target), CELL("duty", point->joined.duty),
+        CELL("watts", point->joined.watts), CELL("others", point->of->others));
     add_times(sheet, stretch->response);
-    add_joined(sheet, &point->joined);
-}
-
-static void add_seconds(const struct ssreport_report *report, const struct ssreport_responses *of) {
-    struct table_sheet *sheet = ssreport_table(report, "requests-seconds");
-    const struct ssreport_run *beside = ssreport_responses_beside(report, of);
-    for (size_t i = 0; i < of->count; i++) {
-        const struct ssreport_response_second *second = &of->seconds[i];
-        struct ssreport_joined joined = ssreport_responses_join(
-            of, beside, second->at - (second->end - second->begin), second->at);
-        TABLE_ROW(sheet, CELL("record", of->name), CELL("epoch_seconds", second->at),
-            CELL("elapsed_seconds", second->end), CELL("rate", second->rate),
-            CELL("due", second->due), CELL("sent", second->sent), CELL("refused", second->refused),
-            CELL("waiting", second->waiting), CELL("unfinished", second->unfinished),
-            CELL("completed", second->completed), CELL("failed", second->failed),
-            CELL("timeouts", second->timeouts));
-        add_times(sheet, second->response);
-        add_joined(sheet, &joined);
-    }
-}
-
-static void add_search(struct table_sheet *sheet, const struct ssreport_capacity *capacity) {
-    TABLE_CELLS(sheet, CELL("demand", capacity->demand), CELL("held_rate", capacity->held),
-        CELL("held_times", capacity->held_times), CELL("failed_rate", capacity->failed),
-        CELL("failed_times", capacity->failed_times));
 }
 
 static void add_capacity(
@@ -328,30 +267,9 @@ static void add_capacity(
     if (!capacity->demand)
         return;
     add_row(sheet, of);
-    TABLE_CELLS(sheet, CELL("round", known(of->round)));
-    add_search(sheet, capacity);
-}
-
-/* Adds a row of the experiment latency: a run at one rate, or a search for a capacity. */
-static void add_latency(const struct ssreport_report *report, const struct ssreport_responses *of) {
-    const struct ssreport_capacity *capacity = &of->capacity;
-    struct table_sheet *sheet =
-        ssreport_table(report, capacity->demand ? "latency-capacity" : "latency");
-    const struct ssreport_run *beside = ssreport_responses_beside(report, of);
-    if (!ssreport_is_word(of->experiment, "latency") ||
-        !(capacity->demand || ssreport_is_word(of->profile, "constant")))
-        return;
-    TABLE_ROW(sheet, CELL("service", of->workload), CELL("duty", known(of->target)),
-        CELL("round", known(of->round)));
-    if (capacity->demand) {
-        add_search(sheet, capacity);
-        return;
-    }
-    TABLE_CELLS(sheet, CELL("rate", of->rate), CELL("arrival", of->arrival),
-        CELL("all_mean_seconds", of->all[SSREPORT_INTENDED].mean),
-        CELL("load_mean", beside ? beside->figures.load_mean : NAN));
-    add_counts(sheet, of);
-    add_times(sheet, of->successes);
+    TABLE_CELLS(sheet, CELL("round", known(of->round)), CELL("demand", capacity->demand),
+        CELL("held_rate", capacity->held), CELL("held_times", capacity->held_times),
+        CELL("failed_rate", capacity->failed), CELL("failed_times", capacity->failed_times));
 }
 
 static void note_lonely(struct ssreport_report *report) {
@@ -388,9 +306,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     for (size_t i = 0; i < report->response_count; i++) {
         add_request(report, &report->responses[i]);
         add_targets(report, &report->responses[i]);
-        add_seconds(report, &report->responses[i]);
         add_capacity(report, &report->responses[i]);
-        add_latency(report, &report->responses[i]);
     }
     for (size_t i = 0; i < report->point_count; i++)
         add_rate(report, &report->points[i]);
