@@ -78,23 +78,6 @@ struct stats_parabola stats_parabola_of_line(const struct ssreport_fit *line) {
         .r_squared = line->r_squared};
 }
 
-/* The distance is greatest at one of the ends or where both curves have the same slope. */
-double stats_parabola_farthest(
-    const struct stats_parabola *one, const struct stats_parabola *other, double low, double high) {
-    double level = (other->linear - one->linear) / (2 * (one->square - other->square));
-    const double candidates[] = {low, level > low && level < high ? level : low, high};
-    double found = low, most = -1;
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        double apart =
-            fabs(stats_parabola_at(one, candidates[i]) - stats_parabola_at(other, candidates[i]));
-        if (apart > most) {
-            most = apart;
-            found = candidates[i];
-        }
-    }
-    return found;
-}
-
 /* A parabola is farthest from its chord in the middle. */
 double stats_parabola_sag(const struct stats_parabola *curve, double width) {
     return fabs(curve->square) * width * width / 4;

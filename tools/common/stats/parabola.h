@@ -2,7 +2,7 @@
 #ifndef STATS_PARABOLA_H
 #define STATS_PARABOLA_H
 
-/* A parabola through points, and the distance of two curves. */
+/* A parabola through points. */
 
 #include "statistics.h"
 
@@ -25,13 +25,6 @@ struct stats_parabola stats_parabola_fit(const double *x, const double *y, size_
 struct stats_parabola stats_parabola_of_line(const struct ssreport_fit *line) SS_NONNULL();
 
 double stats_parabola_at(const struct stats_parabola *curve, double x) SS_NONNULL();
-
-/*
- * Returns the x between `low` and `high` at which both curves are farthest apart; the smallest of
- * several.
- */
-double stats_parabola_farthest(const struct stats_parabola *one, const struct stats_parabola *other,
-    double low, double high) SS_NONNULL();
 
 /* Returns the greatest distance of a curve from its chord over this width. */
 double stats_parabola_sag(const struct stats_parabola *curve, double width) SS_NONNULL();

@@ -44,11 +44,6 @@ static const struct table_column fit_columns[] = {
     {"r_squared", "R\u00b2", 4, .text = {"R2", 8}}, {"square_p", "p of curvature", 4, .small = true},
     {"best", "better"}, {"proportionality", "proportionality", 3}, {"proportionality_of", "of"},
 };
-static const struct table_column apart_columns[] = {
-    {"first", "first", .text = {"first", 24}}, {"second", "second", .text = {"second", 24}},
-    {"busy", "farthest apart at busy CPUs", 1, .text = {"busy CPUs", 12}},
-    {"watts", "first - second, W", 1, .text = {"apart, W", 12}},
-};
 static const struct table_column setting_columns[] = {
     {"set", NULL}, {"environment", NULL}, {"workload", "program", .if_known = true},
     {"variant", "variant", .if_known = true}, {"method", NULL},
@@ -72,7 +67,6 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("energy", "Energy: iterations per watt-hour", energy_columns),
     TABLE_INIT("energy-steps", "Energy by step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
-    TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
     TABLE_INIT("power-settings", "Mean power of the runs by setting, at loads with three or more settings",
         setting_columns),
     TABLE_INIT("idle-states",
@@ -239,7 +233,6 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_open(page, "Energy");
     page_sheet(page->stream, ssreport_table(report, "energy"));
     page_sheet(page->stream, ssreport_table(report, "power-fits"));
-    page_sheet(page->stream, ssreport_table(report, "power-apart"));
     ssreport_power_settings_print(page, report);
     ssreport_page_close(page);
 }
@@ -275,8 +268,6 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "energy"), "energy; iterations per watt-hour");
     table_print_text(stream, ssreport_table(report, "power-fits"),
         "power over busy CPUs: a line and a parabola through all steps");
-    table_print_text(stream, ssreport_table(report, "power-apart"),
-        "busy CPUs at which two fits of power are farthest apart");
     table_print_text(stream, ssreport_table(report, "power-settings"),
         "mean power of the runs by setting, W, at loads with three or more settings");
     for (size_t i = 0; i < sources.count; i++) {

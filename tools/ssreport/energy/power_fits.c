@@ -148,32 +148,6 @@ static void add_fit(struct table_sheet *sheet, const struct power_fit *fit) {
         CELL("proportionality_of", fit->proportionality_of));
 }
 
-/* Describes a run by the properties in which runs may differ. */
-static void describe(char text[256], const struct ssreport_run *run) {
-    const char *const words[] = {run->workload, run->placement, run->method, run->variant,
-        ssreport_run_is_on_host(run) ? NULL : run->environment};
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (words[i] && *words[i] && used < 200)
-            used += (size_t)snprintf(
-                text + used, 256 - used, "%s%.50s", used > 0 ? ", " : "", words[i]);
-    }
-    if (used == 0)
-        snprintf(text, 256, "%.200s", run->record.name);
-}
-
-static void add_pair(
-    struct table_sheet *sheet, const struct power_fit *one, const struct power_fit *other) {
-    char names[2][256];
-    if (isnan(one->best.linear + other->best.linear) || one->cpus != other->cpus)
-        return;
-    describe(names[0], one->run);
-    describe(names[1], other->run);
-    double at = stats_parabola_farthest(&one->best, &other->best, 0, one->cpus);
-    TABLE_ROW(sheet, CELL("first", names[0]), CELL("second", names[1]), CELL("busy", at),
-        CELL("watts", stats_parabola_at(&one->best, at) - stats_parabola_at(&other->best, at)));
-}
-
 static int fit_group(struct power_fit *fit, const struct ssreport_report *report,
     const struct stats_groups *groups, size_t group) {
     struct points points = {0};
@@ -188,18 +162,14 @@ static int fit_group(struct power_fit *fit, const struct ssreport_report *report
 int ssreport_power_fits_fill(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_runs_group(report, ONE_FIT, has_power, NULL);
-    SS_OWNED(free) struct power_fit *fits = calloc(groups.count + 1, sizeof *fits);
-    if (!groups.first || !fits)
+    if (!groups.first)
         return -1;
     for (size_t i = 0; i < groups.count; i++) {
-        if (fit_group(&fits[i], report, &groups, i) < 0)
+        struct power_fit fit;
+        if (fit_group(&fit, report, &groups, i) < 0)
             return -1;
-        if (fits[i].line.count > 0 && !ssreport_fit_missing(&fits[i].line))
-            add_fit(ssreport_table(report, "power-fits"), &fits[i]);
-    }
-    for (size_t i = 0; i < groups.count; i++) {
-        for (size_t j = i + 1; j < groups.count; j++)
-            add_pair(ssreport_table(report, "power-apart"), &fits[i], &fits[j]);
+        if (fit.line.count > 0 && !ssreport_fit_missing(&fit.line))
+            add_fit(ssreport_table(report, "power-fits"), &fit);
     }
     return 0;
 }

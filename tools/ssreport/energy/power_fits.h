@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-/* Fills the tables power-fits and power-apart. Returns -1 if memory is exhausted. */
+/* Fills the table power-fits. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_power_fits_fill(struct ssreport_report *report);
 
 #endif

@@ -16,7 +16,7 @@
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_TARGET)
 
-/* With fewer settings, the table power-apart compares them well enough. */
+/* Fewer settings need no picture. */
 #define SETTINGS_MIN 3
 
 #define NAMES_HEIGHT 60 /* additional height, for the names of settings below the axis */
