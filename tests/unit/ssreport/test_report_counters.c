@@ -35,8 +35,6 @@ static void counters_are_added_up_by_run_and_step(void **state) {
         "4,1000,1000,300,500,50,10,20,2,1,2,3,1.5");
     struct ssreport_report report = make_report(folder_file("a"));
     assert_rows(&report, "counters", 1);
-    assert_cell(&report, "counters", 0, "instructions", 10 * 3000 + 20 * 1000);
-    assert_cell(&report, "counters", 0, "task_clock_seconds", 10 * 0.5 + 20 * 1.5);
     assert_cell(&report, "counters", 0, "seconds", 30);
     assert_cell(&report, "counters", 0, "runnable_mean", (10 * 2 + 20 * 4) / 30.0);
     assert_cell(&report, "counters", 0, "instructions_per_cycle", 50000 / 30000.0);
@@ -56,9 +54,6 @@ static void counters_are_added_up_by_run_and_step(void **state) {
     assert_cell(&report, "counters-steps", 0, "page_faults_per_second", 7);
     assert_cell(&report, "counters-steps", 0, "context_switches_per_second", 6);
     assert_cell(&report, "counters-steps", 0, "migrations_per_second", 5);
-    assert_cell(&report, "counters-steps", 0, "instructions", 6 * 3000);
-    assert_cell(&report, "counters-steps", 0, "cache_misses", 6 * 10);
-    assert_cell(&report, "counters-steps", 0, "task_clock_seconds", 6 * 0.5);
     assert_cell(&report, "counters-steps", 1, "instructions_per_cycle", 1);
     assert_cell(&report, "counters-steps", 1, "cache_miss_rate", 0.1);
     struct text text = print_report(&report);
@@ -115,11 +110,8 @@ static void misses_of_the_second_cache_are_reported_if_counted(void **state) {
     folder_write_record("a");
     folder_write("a/counters.csv", "elapsed_seconds,l2_references,l2_misses\n1,100,20\n2,300,60\n");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_cell(&report, "counters", 0, "l2_references", 400);
-    assert_cell(&report, "counters", 0, "l2_misses", 80);
     assert_cell(&report, "counters", 0, "l2_misses_per_second", 40);
     assert_cell(&report, "counters", 0, "l2_miss_rate", 0.2);
-    assert_cell(&report, "counters", 0, "instructions", NAN);
     ssreport_report_free(&report);
 }
 
@@ -143,7 +135,6 @@ static void missing_counters_are_empty_and_not_zero(void **state) {
     folder_write_record("a");
     write_counters("a/counters.csv", "2,,,,,,,,,7,,5,0.5", "2,,,,,,,,,7,30,5,0.5");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_cell(&report, "counters", 0, "instructions", NAN);
     assert_cell(&report, "counters", 0, "instructions_per_cycle", NAN);
     assert_cell(&report, "counters", 0, "cache_miss_rate", NAN);
     assert_cell(&report, "counters", 0, "page_faults_per_second", 7);
@@ -218,7 +209,6 @@ static void pauses_are_excluded_from_counted_seconds(void **state) {
     write_paused("a");
     struct ssreport_report report = make_report(folder_file("a"));
     assert_cell(&report, "counters", 0, "seconds", 30);
-    assert_cell(&report, "counters", 0, "instructions", 30 * 1000);
     assert_cell(&report, "counters", 0, "instructions_per_second", 1000);
     assert_cell(&report, "counters", 0, "cpus_used", 0.6);
     assert_cell(&report, "counters", 0, "runnable_mean", (29 * 2 + 12) / 30.0);

@@ -21,18 +21,12 @@
     {"page_faults_per_second", "page faults, /s", 1},                                              \
     {"context_switches_per_second", "context switches, /s", 1},                                    \
     {"migrations_per_second", "migrations, /s", 1}
-#define SUMS                                                                                       \
-    {"instructions", NULL}, {"cycles", NULL}, {"stalled_frontend", NULL},                          \
-    {"stalled_backend", NULL}, {"l1d_references", NULL}, {"l1d_misses", NULL},                     \
-    {"cache_references", NULL}, {"cache_misses", NULL}, {"page_faults", NULL},                     \
-    {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1}, \
-    {"l2_references", NULL}, {"l2_misses", NULL}
 static const struct table_column run_columns[] = {
-    {"record", "record"}, SUMS, RATES,
+    {"record", "record"}, RATES,
 };
 static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
-    {"load", "load, %", 2, true}, SUMS, RATES, {"steps_of", NULL}, {"environment", NULL},
+    {"load", "load, %", 2, true}, RATES, {"steps_of", NULL}, {"environment", NULL},
     {"placement", NULL}, {"workload", NULL}, {"role", NULL}, {"background", NULL},
     {"round", NULL}, {"set", NULL},
 };
@@ -66,31 +60,12 @@ static void add_rates(struct table_sheet *sheet, const struct ssreport_counted *
         RATE("migrations_per_second", MIGRATIONS));
 }
 
-static void add_sums(struct table_sheet *sheet, const struct ssreport_counted *counted) {
-    const double *sums = counted->sums;
-    TABLE_CELLS(sheet, CELL("instructions", sums[SSREPORT_INSTRUCTIONS]),
-        CELL("cycles", sums[SSREPORT_CYCLES]),
-        CELL("stalled_frontend", sums[SSREPORT_STALLED_FRONTEND]),
-        CELL("stalled_backend", sums[SSREPORT_STALLED_BACKEND]),
-        CELL("l1d_references", sums[SSREPORT_L1D_REFERENCES]),
-        CELL("l1d_misses", sums[SSREPORT_L1D_MISSES]),
-        CELL("cache_references", sums[SSREPORT_CACHE_REFERENCES]),
-        CELL("cache_misses", sums[SSREPORT_CACHE_MISSES]),
-        CELL("page_faults", sums[SSREPORT_PAGE_FAULTS]),
-        CELL("context_switches", sums[SSREPORT_CONTEXT_SWITCHES]),
-        CELL("migrations", sums[SSREPORT_MIGRATIONS]),
-        CELL("task_clock_seconds", sums[SSREPORT_TASK_CLOCK]),
-        CELL("l2_references", sums[SSREPORT_L2_REFERENCES]),
-        CELL("l2_misses", sums[SSREPORT_L2_MISSES]));
-}
-
 static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "counters");
     const struct ssreport_record *record = &run->record;
     struct ssreport_counted counted = ssreport_counters_between(
         &record->counters, record->counted_from, ssreport_record_counted_to(record));
     TABLE_ROW(sheet, CELL("record", record->name));
-    add_sums(sheet, &counted);
     add_rates(sheet, &counted);
 }
 
@@ -116,7 +91,6 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
             CELL("workload", run->workload), CELL("role", run->role),
             CELL("background", background ? background->workload : ""),
             CELL("round", run->round > 0 ? run->round : NAN), CELL("set", run->set + 1));
-        add_sums(sheet, &counted);
         add_rates(sheet, &counted);
     }
 }
