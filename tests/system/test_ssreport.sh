@@ -257,7 +257,7 @@ complete_and_interrupted_runs_are_reported() {
     report 0 -q -o "$folder/rows" "$folder/run"
     rm -f "$folder/rows/findings.csv" # missing if other processes disturbed the run
     [ "$(cd "$folder/rows" && echo *.csv)" = \
-        "cpus.csv energy.csv fits.csv runs.csv steps.csv verdicts.csv" ] ||
+        "energy.csv fits.csv runs.csv steps.csv verdicts.csv" ] ||
         fail "wrong list of tables: $(ls "$folder/rows")"
     grep -q '<p><small>Tables next to this page: .*, steps\.csv, ' "$folder/rows/report.html" ||
         fail "steps.csv is written and is not named"

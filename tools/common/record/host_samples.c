@@ -101,38 +101,24 @@ static bool take_vcpu(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name) {
+static bool add_cpu(struct ssreport_surroundings *surroundings) {
     if (!ssreport_csv_make_room((void **)&surroundings->cpus, surroundings->cpu_count,
             &surroundings->cpu_capacity, sizeof *surroundings->cpus))
         return false;
-    struct ssreport_cpu *cpu = &surroundings->cpus[surroundings->cpu_count++];
-    *cpu = (struct ssreport_cpu){0};
-    snprintf(cpu->name, sizeof cpu->name, "%.23s", name);
+    surroundings->cpus[surroundings->cpu_count++] = (struct ssreport_cpu){0};
     return true;
 }
 
 /* Columns of cpus.csv: time, elapsed seconds, then one for each CPU, with any name. */
 enum { ELAPSED = 1, FIRST_CPU = 2 };
 
-static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
-    char *rest = line;
-    for (size_t column = 0; rest; column++) {
-        const char *name = strsep(&rest, ",");
-        if (column >= FIRST_CPU && !add_cpu(surroundings, name))
+static void take_heading(struct ssreport_surroundings *surroundings, const char *line) {
+    const char *comma = strchr(line, ',');
+    for (size_t column = 1; comma; column++) {
+        if (column >= FIRST_CPU && !add_cpu(surroundings))
             return;
+        comma = strchr(comma + 1, ',');
     }
-}
-
-/* Adds a load to a part of the run and, if it `counts`, to the counted time. */
-static void add_load(struct ssreport_cpu *cpu, double load, size_t part, bool counts) {
-    if (part < SSREPORT_CPU_PARTS) {
-        cpu->parts[part].sum += (float)load;
-        cpu->parts[part].samples++;
-    }
-    if (!counts)
-        return;
-    cpu->sum += load;
-    cpu->samples++;
 }
 
 /*
@@ -143,7 +129,6 @@ static bool take_loads(struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, const char *line) {
     size_t column = 0, part = SSREPORT_CPU_PARTS;
     double elapsed = NAN;
-    bool counts = false;
     for (int adds = 0; adds < 2; adds++) {
         const char *at = line;
         for (column = 0; at; column++) {
@@ -155,8 +140,10 @@ static bool take_loads(struct ssreport_surroundings *surroundings,
                 return false;
             if (column == ELAPSED)
                 elapsed = number;
-            if (adds && column >= FIRST_CPU && isfinite(number))
-                add_load(&surroundings->cpus[column - FIRST_CPU], number, part, counts);
+            if (adds && column >= FIRST_CPU && isfinite(number) && part < SSREPORT_CPU_PARTS) {
+                surroundings->cpus[column - FIRST_CPU].parts[part].sum += (float)number;
+                surroundings->cpus[column - FIRST_CPU].parts[part].samples++;
+            }
             at = comma ? comma + 1 : NULL;
         }
         double time = ssreport_record_run_time(record, elapsed);
@@ -166,8 +153,6 @@ static bool take_loads(struct ssreport_surroundings *surroundings,
         if (!(time > 0) || ssreport_record_is_paused(record, elapsed))
             return true;
         part = share < 1 ? (size_t)(fmax(share, 0) * SSREPORT_CPU_PARTS) : SSREPORT_CPU_PARTS;
-        counts =
-            time > record->counted_from + LATE && time <= ssreport_record_counted_to(record) + LATE;
     }
     return true;
 }

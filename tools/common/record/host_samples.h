@@ -21,13 +21,10 @@ struct ssreport_host_load {
 #define SSREPORT_CPU_PARTS 60
 
 struct ssreport_cpu {
-    char name[24];
-    double sum; /* sum of loads from 0 to 1, in the counted time */
-    size_t samples;
     struct {
-        float sum;
+        float sum; /* of loads from 0 to 1 */
         unsigned samples;
-    } parts[SSREPORT_CPU_PARTS]; /* sums and samples in each part of the run */
+    } parts[SSREPORT_CPU_PARTS];
 };
 
 struct ssreport_surroundings {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "html_page.h"
 
 // clang-format off
 static const struct table_column environment_columns[] = {
@@ -17,14 +16,9 @@ static const struct table_column environment_columns[] = {
     {"vcpu_wall_seconds", NULL}, {"vcpu_load", "part of their time, %", 2, true},
     {"steal_mean", "steal, %", 2, true},
 };
-static const struct table_column cpu_columns[] = {
-    {"record", "record"}, {"cpu", "CPU"}, {"load_mean", "load, %", 2, true},
-    {"samples", "samples"},
-};
 static const struct table_sheet tables[] = {
     TABLE_INIT("environments", "Environments: measured from inside and by the host",
         environment_columns),
-    TABLE_INIT("cpus", "Load of each CPU", cpu_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -51,22 +45,10 @@ static void add_environment(const struct ssreport_report *report, const struct s
             CELL("vcpu_load", around->vcpu_host / around->vcpu_wall));
 }
 
-static void add_cpus(const struct ssreport_report *report, const struct ssreport_run *run) {
-    for (size_t i = 0; i < run->surroundings.cpu_count; i++) {
-        const struct ssreport_cpu *cpu = &run->surroundings.cpus[i];
-        TABLE_ROW(ssreport_table(report, "cpus"), CELL("record", run->record.name),
-            CELL("cpu", cpu->name),
-            CELL("load_mean", cpu->samples > 0 ? cpu->sum / (double)cpu->samples : NAN),
-            CELL("samples", cpu->samples));
-    }
-}
-
 static int build(struct ssreport_report *report, struct ss_error *error) {
     (void)error;
-    for (size_t i = 0; i < report->run_count; i++) {
+    for (size_t i = 0; i < report->run_count; i++)
         add_environment(report, &report->runs[i]);
-        add_cpus(report, &report->runs[i]);
-    }
     return 0;
 }
 
@@ -74,22 +56,9 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_section(page, ssreport_table(report, "environments"), "Environments");
 }
 
-static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
-    const struct ssreport_run *run) {
-    const struct table_sheet *sheet = ssreport_table(report, "cpus");
-    size_t count = run->surroundings.cpu_count;
-    if (count > PAGE_ROWS_OPEN_MAX)
-        page_fold(page->stream, sheet->title, count, "CPUs");
-    if (count > 0)
-        table_print_html(page->stream, sheet, run->record.name);
-    if (count > PAGE_ROWS_OPEN_MAX)
-        page_unfold(page->stream);
-}
-
 const struct ssreport_topic ssreport_environments_topic = {
     .name = "environments",
     .tables = tables,
     .build = build,
     .page = print_page,
-    .run = print_run,
 };

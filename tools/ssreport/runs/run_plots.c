@@ -133,13 +133,6 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
             "instance", "duty, %", count, SSREPORT_DUTY_PARTS, FIELDS_MAX / rows, duty_of});
 }
 
-static bool has_cpus(const struct ssreport_run *run) {
-    size_t samples = 0;
-    for (size_t i = 0; i < run->surroundings.cpu_count; i++)
-        samples += run->surroundings.cpus[i].samples;
-    return samples > 0 && run->record.sample_count > 0;
-}
-
 static double cpu_load_of(
     const struct ssreport_run *run, size_t first, size_t last, size_t from, size_t to) {
     double sum = 0, samples = 0;
@@ -150,6 +143,11 @@ static double cpu_load_of(
         }
     }
     return sum / samples;
+}
+
+static bool has_cpus(const struct ssreport_run *run) {
+    double load = cpu_load_of(run, 0, run->surroundings.cpu_count, 0, SSREPORT_CPU_PARTS);
+    return isfinite(load) && run->record.sample_count > 0;
 }
 
 /* A short run has fewer samples than parts: a column for each part would leave gaps. */
