@@ -16,7 +16,6 @@
 #include "published.h"
 #include "ratio_findings.h"
 #include "ratios.h"
-#include "statistics.h"
 
 #define SIDES_MAX 64
 
@@ -75,7 +74,7 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-enum { RANGES, PUBLISHED, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
+enum { RANGES, PUBLISHED, REDUCTIONS, LEFT_OUT, RATIOS, SHEETS };
 
 static const struct table_column ratio_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"ratio", "Ratio", 4}, {"log_ratio", NULL},
@@ -87,9 +86,6 @@ static const struct table_column range_columns[] = {{"target", "Target"},
     {"length", "Length", 4}, {"median", "Median", 4}, {"mean", "Mean", 4},
     {"geometric_mean", "Geometric mean", 4}, {"most_to_least", "Most/least", 4},
     {"variation_percent", "Variation, %", 2}, {"coverage_percent", "Coverage, %", 1}};
-
-static const struct table_column bin_columns[] = {{"target", "Target"}, {"above", "Above", 1},
-    {"to", "Up to", 1}, {"benchmarks", "Benchmarks", 0}};
 
 static const struct table_column reduction_columns[] = {{"plain", "Plain"},
     {"throttled", "Throttled"}, {"benchmarks", "Benchmarks", 0},
@@ -138,26 +134,6 @@ static void fill_left_out(
             CELL("base_spread_percent", 100 * left_out->spread[0]),
             CELL("target_spread_percent", 100 * left_out->spread[1]));
     }
-}
-
-/* Fills the histogram, without empty bins: there may be many more bins than ratios. */
-static int fill_histogram(
-    struct table_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
-    SS_OWNED(free) double *sorted = calloc(ratios->count + 1, sizeof *sorted);
-    if (!sorted)
-        return -1;
-    for (size_t i = 0; i < ratios->count; i++)
-        sorted[i] = ratios->items[i].ratio;
-    ssreport_median_of(sorted, ratios->count); /* sorts the ratios */
-    for (size_t i = 0, next; i < ratios->count; i = next) {
-        size_t bin = ssprofile_bin_of(sorted[i], SSPROFILE_BIN);
-        for (next = i;
-             next < ratios->count && ssprofile_bin_of(sorted[next], SSPROFILE_BIN) == bin;)
-            next++;
-        TABLE_ROW(sheet, CELL("target", target), CELL("above", ((double)bin - 1) * SSPROFILE_BIN),
-            CELL("to", (double)bin * SSPROFILE_BIN), CELL("benchmarks", next - i));
-    }
-    return 0;
 }
 
 struct side {
@@ -498,8 +474,6 @@ static int compare_profiles(
         if (ssprofile_ratios_make(&side->ratios, both, &matching, &comparison->warnings, error) < 0)
             return -1;
         fill_side(comparison, side, request);
-        if (fill_histogram(&comparison->sheets[HISTOGRAM], side->name, &side->ratios) < 0)
-            return ss_error_memory(error);
     }
     if (fill_reductions(comparison) < 0)
         return ss_error_memory(error);
@@ -556,7 +530,6 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     comparison->sheets[RANGES] = TABLE_SHEET("ranges", "Ranges", range_columns);
     comparison->sheets[PUBLISHED] =
         TABLE_SHEET("published", comparison->published_title, published_columns);
-    comparison->sheets[HISTOGRAM] = TABLE_SHEET("histogram", "Histogram", bin_columns);
     comparison->sheets[LEFT_OUT] = TABLE_SHEET("left_out", "Left out", left_out_columns);
     comparison->sheets[REDUCTIONS] =
         TABLE_SHEET("reductions", "Why ranges are shorter", reduction_columns);
