@@ -3,6 +3,7 @@
 /* The examples are computed by hand. */
 
 #include "findings.h"
+#include "isolation.h"
 #include "report_pairs.h"
 
 /* Returns the row of the finding with this scope, kind and environment, or -1 if absent. */
@@ -242,12 +243,6 @@ static void combined_throughput_adds_each_program_relative_to_its_run_alone(void
         cell(&report, "findings", row, "high_percent")->number, 100 * (0.6 + half) / 1.1, 1e-9);
     assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
         " more throughput of both sides, each relative to its program alone, than per-chip."));
-    assert_rows(&report, "alone", 2);
-    assert_text(&report, "alone", 0, "program", "p");
-    assert_cell(&report, "alone", 0, "runs", 3);
-    assert_cell(&report, "alone", 0, "iterations_per_second", 10);
-    assert_near(cell(&report, "alone", 0, "low")->number, 10 - 100 * half, 1e-9);
-    assert_cell(&report, "alone", 1, "iterations_per_second", 3);
     assert_rows(&report, "interference-steps", 2 * STEPS);
     assert_cell(&report, "interference-steps", 0, "weighted_speedup", 1.1);
     assert_cell(&report, "interference-steps", 0, "iterations_per_second", NAN);
@@ -310,8 +305,6 @@ static void each_study_is_compared_with_itself(void **state) {
         assert_cell(&report, "interference-steps", i, "weighted_speedup", 1.1);
         assert_cell(&report, "interference-steps", i, "relative_to_per_chip", 1);
     }
-    assert_rows(&report, "alone", 4);
-    assert_cell(&report, "alone", 2, "iterations_per_second", 20);
     ssreport_report_free(&report);
 }
 
@@ -350,8 +343,9 @@ static void single_run_alone_uses_the_variation_of_its_intervals(void **state) {
         run->rates.parts[i] = 9 + (double)i;
     finish_report(&report);
     double half = 4.302652729911275 / sqrt(3);
-    assert_near(cell(&report, "alone", 0, "low")->number, 10 - half, 1e-9);
-    assert_near(cell(&report, "alone", 0, "high")->number, 10 + half, 1e-9);
+    struct ssreport_isolation alone = ssreport_isolation_of(&report, run);
+    assert_near(alone.interval.low, 10 - half, 1e-9);
+    assert_near(alone.interval.high, 10 + half, 1e-9);
     ssreport_report_free(&report);
 }
 

@@ -49,11 +49,6 @@ static const struct table_column published_columns[] = {
     {"lxc_percent", "published, LXC", 1}, {"lxc_least", "of all pairs there, from", 1},
     {"lxc_most", "to", 1}, {"set", NULL},
 };
-static const struct table_column alone_columns[] = {
-    {"set", NULL}, {"environment", "environment"}, {"program", "program"}, {"runs", "runs"},
-    {"iterations_per_second", "throughput alone, /s", 4}, {"low", "its confidence, from", 4},
-    {"high", "to", 4},
-};
 static const struct table_column step_columns[] = {
     {"environment", "environment"}, {"measured_in", "measured"}, {"placement", "placement"},
     {"foreground", "foreground"}, {"background", "background"}, {"round", "round"},
@@ -78,7 +73,6 @@ static const struct table_column change_columns[] = {
 static const struct table_sheet tables[] = {
     TABLE_INIT("interference", "All pairs", interference_columns),
     TABLE_INIT("interference-steps", "Throughput of both sides, step by step", step_columns),
-    TABLE_INIT("alone", "Each program alone", alone_columns),
     TABLE_INIT("interference-published", "Interference next to published figures, in percent",
         published_columns),
     TABLE_INIT("changes", "Background loads at which the best placement changes",
@@ -144,28 +138,6 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
     }
 }
 
-/* Adds a row for each program and environment of a study with its throughput alone. */
-static void fill_alone(const struct ssreport_report *report) {
-    struct table_sheet *sheet = ssreport_table(report, "alone");
-    for (size_t i = 0; i < report->run_count; i++) {
-        const struct ssreport_run *run = &report->runs[i];
-        bool is_listed = !ssreport_is_word(run->role, SSREPORT_ALONE);
-        for (size_t j = 0; j < i; j++)
-            is_listed |= ssreport_is_word(report->runs[j].role, SSREPORT_ALONE) &&
-                         report->runs[j].manifest == run->manifest &&
-                         ssreport_is_word(report->runs[j].workload, run->workload) &&
-                         ssreport_run_compare(
-                             &report->runs[j], run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0;
-        if (is_listed)
-            continue;
-        struct ssreport_isolation isolation = ssreport_isolation_of(report, run);
-        TABLE_ROW(sheet, CELL("set", run->set + 1),
-            CELL("environment", ssreport_run_environment(run)), CELL("program", run->workload),
-            CELL("runs", isolation.runs), CELL("iterations_per_second", isolation.throughput),
-            CELL("low", isolation.interval.low), CELL("high", isolation.interval.high));
-    }
-}
-
 /*
  * Returns whether published figures apply to a pair. Figures for LXC and KVM apply to the same
  * environment, and both apply to the machine itself; none apply to emulation.
@@ -210,7 +182,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_steps(report, &report->pairs[i]);
         add_published(report, &report->pairs[i]);
     }
-    fill_alone(report);
     return ssreport_pair_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
@@ -315,7 +286,6 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     for (size_t i = 0; i < pairs.count && !page->without.status; i++)
         print_pair(page, report, &report->pairs[pairs.first[i]]);
     page_sheet(page->stream, ssreport_table(report, "interference"));
-    page_sheet(page->stream, ssreport_table(report, "alone"));
     page_sheet(page->stream, ssreport_table(report, "interference-steps"));
     ssreport_page_published(page);
     page_sheet(page->stream, ssreport_table(report, "interference-published"));
