@@ -68,7 +68,9 @@ static const struct table_column rate_columns[] = {
     {"intended_mean_high_seconds", "to, s", 4},
     {"load", "load, %", 1, true, true, .text = {"load, %", 8}},
     {"target", "target, %", 1, true, true}, {"duty", "duty, %", 1, true, true},
-    {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
+    {"watts", "W", 2, false, true}, {"watts_deviation", "standard deviation", 2, .if_known = true},
+    {"watts_seconds", NULL}, {"idle_watts", "idle, W", 2, .if_known = true}, {"state", "state"},
+    {"saturated", "saturated", .if_known = true}, {"others", "others, %", 1, true, true},
     {"variant", "variant", .if_known = true},
 };
 static const struct table_column capacity_columns[] = {
@@ -87,17 +89,6 @@ static const struct table_column limit_columns[] = {
     {"limit_seconds", "limit, s", 0}, {"last_rate", "up to, /s", 2},
     {"first_rate", "not at, /s", 2}, {"crossing_rate", "crossing, /s", 2},
     {"variant", "variant", .if_known = true},
-};
-static const struct table_column power_columns[] = {
-    {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
-    {"environment", NULL}, {"throttle_target", "throttled to, %", 1, true, true},
-    {"arrival", "arrival"}, LEVEL, {"rate", "requested, /s", 2}, {"watts", "W", 2},
-    {"watts_deviation", "standard deviation", 2}, {"watts_seconds", "seconds"},
-    {"idle_watts", "idle, W", 2, .if_known = true}, {"joules_per_success", "J per success", 3},
-    {"joules_per_success_above_idle", "above idle", 3, .if_known = true},
-    {"successes_per_joule", "successes per J", 4},
-    {"success_ratio", "successes, %", 2, true}, {"state", "state"},
-    {"saturated", "saturated", .if_known = true}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column saving_columns[] = {
     {"high", "from"}, {"low", "to"}, {"rate", "requested, /s", 2}, {"saturated", "saturated", .if_known = true},
@@ -148,7 +139,6 @@ static const struct table_sheet tables[] = {
         "Capacity: the highest rate at which the response time stays within its limit", capacity_columns),
     TABLE_INIT("requests-limits",
         "Underloaded: rates at which the mean is below 1 s and 95 % are below 2 s", limit_columns),
-    TABLE_INIT("requests-power", "Power by rate", power_columns),
     TABLE_INIT("requests-savings",
         "Power saved and capacity lost between two levels of a service, at the highest common rate",
         saving_columns),
@@ -256,7 +246,12 @@ static void add_rate(
         CELL("intended_mean_low_seconds", interval.low),
         CELL("intended_mean_high_seconds", interval.high), CELL("load", point->joined.load),
         CELL("target", point->joined.target), CELL("duty", point->joined.duty),
-        CELL("watts", point->joined.watts), CELL("others", point->of->others));
+        CELL("watts", point->joined.watts), CELL("watts_deviation", point->joined.watts_deviation),
+        CELL("watts_seconds", point->joined.watts_seconds),
+        CELL("idle_watts", ssreport_point_idle_watts(point)),
+        CELL("state", ssreport_point_is_underloaded(point) ? "underloaded" : "overloaded"),
+        CELL("saturated", ssreport_describe_saturation(point->joined.busiest)),
+        CELL("others", point->of->others));
     add_times(sheet, stretch->response);
 }
 
@@ -336,7 +331,6 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_responses_plots_print(page, report);
     page_sheet(page->stream, ssreport_table(report, "requests-limits"));
     page_sheet(page->stream, ssreport_table(report, "requests-savings"));
-    page_sheet(page->stream, ssreport_table(report, "requests-power"));
     page_sheet(page->stream, ssreport_table(report, "requests-idle"));
     page_sheet(page->stream, ssreport_table(report, "requests-rates"));
     page_sheet(page->stream, ssreport_table(report, "requests-targets"));

@@ -230,15 +230,16 @@ static void add_limits(struct table_sheet *sheet, const struct level *level) {
     }
 }
 
-static const char *describe_saturation(double busiest) {
+const char *ssreport_describe_saturation(double busiest) {
     return isnan(busiest) ? "" : busiest >= SSREPORT_SATURATED ? "yes" : "no";
 }
 
-/* Returns the mean power while a run sent no requests; NaN if unknown. */
-static double find_idle_watts(const struct ssreport_rate_point *point) {
+double ssreport_point_idle_watts(const struct ssreport_rate_point *point) {
     struct ssreport_stretch stretch;
     double sum = 0, seconds = 0;
     size_t next = 0;
+    if (isnan(point->joined.watts))
+        return NAN;
     while (ssreport_responses_stretch(point->of, point->of->edge, &next, &stretch)) {
         if (!(stretch.rate == 0) || stretch.completed + stretch.failed > 0)
             continue;
@@ -248,21 +249,6 @@ static double find_idle_watts(const struct ssreport_rate_point *point) {
         seconds += joined.watts_seconds;
     }
     return seconds > 0 ? sum / seconds : NAN;
-}
-
-static void add_power(
-    struct table_sheet *sheet, const struct ssreport_rate_point *point, double idle) {
-    double watts = point->joined.watts, rate = point->throughput;
-    TABLE_ROW(sheet, CELL("record", point->of->name));
-    name_series(sheet, point->of);
-    TABLE_CELLS(sheet, CELL("rate", point->stretch.rate), CELL("watts", watts),
-        CELL("watts_deviation", point->joined.watts_deviation),
-        CELL("watts_seconds", point->joined.watts_seconds), CELL("idle_watts", idle),
-        CELL("joules_per_success", rate > 0 ? watts / rate : NAN),
-        CELL("joules_per_success_above_idle", rate > 0 ? (watts - idle) / rate : NAN),
-        CELL("successes_per_joule", rate / watts), CELL("success_ratio", point->success_ratio),
-        CELL("state", ssreport_point_is_underloaded(point) ? "underloaded" : "overloaded"),
-        CELL("saturated", describe_saturation(point->joined.busiest)));
 }
 
 /* Adds a row for each idle state at one rate. */
@@ -351,7 +337,7 @@ static void add_saving(
     }
     double saved = (at[0]->watts - at[1]->watts) / at[0]->watts;
     double lost = (capacity[0] - capacity[1]) / capacity[0];
-    const char *saturated = describe_saturation(fmin(at[0]->busiest, at[1]->busiest));
+    const char *saturated = ssreport_describe_saturation(fmin(at[0]->busiest, at[1]->busiest));
     ssreport_rate_point_describe(one->first, names[0], sizeof names[0]);
     ssreport_rate_point_describe(other->first, names[1], sizeof names[1]);
     TABLE_ROW(sheet, CELL("high", names[0]), CELL("low", names[1]), CELL("rate", at[0]->rate),
@@ -367,18 +353,9 @@ static void add_saving(
 static int add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
     for (size_t i = 0; i < count; i++)
         add_limits(ssreport_table(report, "requests-limits"), &levels[i]);
-    const struct ssreport_responses *last = NULL;
-    double idle = NAN;
     for (size_t i = 0; i < report->point_count; i++) {
-        const struct ssreport_rate_point *point = &report->points[i];
-        if (add_idle(ssreport_table(report, "requests-idle"), point) < 0)
+        if (add_idle(ssreport_table(report, "requests-idle"), &report->points[i]) < 0)
             return -1;
-        if (isnan(point->joined.watts))
-            continue;
-        if (point->of != last) /* the points of a record follow each other */
-            idle = find_idle_watts(point);
-        last = point->of;
-        add_power(ssreport_table(report, "requests-power"), point, idle);
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {

@@ -32,6 +32,12 @@ void ssreport_point_times(const struct ssreport_rate_point *point, double times[
 /* Returns whether mean and 95th percentile of all requests are below their limits. */
 SS_NONNULL() bool ssreport_point_is_underloaded(const struct ssreport_rate_point *point);
 
+/* Returns "yes" if the busiest set of CPUs is saturated, "no" if not, "" if its load is NaN. */
+const char *ssreport_describe_saturation(double busiest);
+
+/* Returns the mean power while the run of a point sent no requests; NaN if unknown. */
+SS_NONNULL() double ssreport_point_idle_watts(const struct ssreport_rate_point *point);
+
 /* The rates at which values reach a limit; NaN if unknown. */
 struct ssreport_limit {
     double last;     /* the last rate before the first one that reaches it */
@@ -57,7 +63,7 @@ SS_MUST_USE SS_NONNULL() int ssreport_series_capacity(double *capacity,
     const struct ssreport_report *report, const struct stats_groups *series, size_t group,
     double round);
 
-/* Fills the tables of limits, power, idle states and savings. Returns -1 if memory is exhausted. */
+/* Fills the tables of limits, idle states and savings. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_underload_fill(struct ssreport_report *report);
 
 #endif
