@@ -873,9 +873,9 @@ END
     grep -qF 'tcg is left out of the findings' "$folder/line" || fail "tcg is not left out of the findings: $(cat "$folder/out")"
     grep -qF 'h2 beside h2 (host): per-core is best, with 11.1 % (11.1 to 11.1) more throughput' "$folder/line" ||
         fail "wrong best placement: $(cat "$folder/out")"
-    columns=environment,placement,foreground,background,round,metric_percent,low_percent,high_percent
+    columns=environment,placement,foreground,background,tau_seconds,round,metric_percent,low_percent,high_percent
     columns+=,first_half_percent,second_half_percent,angle_degrees,agree,significant
-    [ "$(head -n 1 "$folder/report/interference.csv" | cut -d, -f 1-13)" = "$columns" ] ||
+    [ "$(head -n 1 "$folder/report/interference.csv" | cut -d, -f 1-14)" = "$columns" ] ||
         fail "wrong columns: $(head -n 1 "$folder/report/interference.csv")"
     # The pairs of records are: none, lxc, tcg, each for chip and core.
     [ "$(wc -l <"$folder/report/interference.csv")" -eq 7 ] ||
@@ -907,7 +907,7 @@ END
     if command -v gnuplot >/dev/null; then
         [ "$(grep -c '<figcaption>Throughput of both sides' "$folder/report/report.html")" -eq 6 ] ||
             fail "pictures of pairs are missing"
-        [ "$(grep -c 'aria-label="throughput of all pairs"' "$folder/report/report.html")" -eq 3 ] ||
+        [ "$(grep -c 'aria-label="throughput of all pairs"' "$folder/report/report.html")" -eq 6 ] ||
             fail "matrices are missing"
     else
         skip_part "gnuplot: not installed"
