@@ -167,10 +167,11 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         ss_conditions_end(&master->conditions, now, &master->outcome->evidence);
 }
 
-/* Returns the time at which executors are killed. Those of attached instances wait for these. */
+/* Returns the time at which executors are killed. They may wait for processes that need CPU time.
+ */
 static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
-    bool ends_attached = master->board->attached && !master->plan->keep;
-    return ss_time_add(grace, KILL_PATIENCE + (ends_attached ? SS_HOLD_RUNNABLE_PATIENCE : 0));
+    bool waits = master->board->attached || master->plan->keep;
+    return ss_time_add(grace, KILL_PATIENCE + (waits ? SS_HOLD_RUNNABLE_PATIENCE : 0));
 }
 
 static void end_run(struct ss_master *master, const struct cause *cause) {

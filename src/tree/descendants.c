@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "platform/platform.h"
@@ -15,7 +16,7 @@ void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started
             return;
     }
     if (SS_GROW(list->items, list->count + 1, list->room))
-        list->items[list->count++] = (struct ss_descendant){pid, started};
+        list->items[list->count++] = (struct ss_descendant){.pid = pid, .started = started};
 }
 
 void ss_descendants_add_branches(
@@ -62,6 +63,81 @@ void ss_descendants_find(struct ss_descendants *list, bool stop) {
 void ss_descendants_signal(const struct ss_descendants *list, int signal) {
     for (uint32_t i = list->count; i-- > 0;)
         ss_platform_process_signal_once(list->items[i].pid, list->items[i].started, signal);
+}
+
+/* The CPU time within which a process returns from fork(), unless it has a lot of memory. */
+#define FORK_TIME (5 * SS_MILLISECOND)
+
+/*
+ * How long processes may take to get so much CPU time, and how long to continue those that
+ * something stops again and again. The time between two looks.
+ */
+#define SETTLE_PATIENCE (10 * SS_SECOND)
+#define STOP_PATIENCE   SS_SECOND
+#define SETTLE_ROUND    (3 * SS_MILLISECOND)
+
+/* How many looks in a row must find nothing. */
+#define EMPTY_LOOKS 2
+
+#define WAVES   2
+#define SETTLED WAVES
+
+struct look {
+    uint32_t wave;
+    bool waits;     /* some process of this wave has not settled */
+    bool runnable;  /* and needs only CPU time */
+    bool continued; /* some process was stopped */
+};
+
+/* Looks at a process. Returns whether it still exists. */
+static bool look_at(struct ss_descendant *item, struct look *look) {
+    struct ss_process process;
+    if (!ss_platform_process_look(item->pid, &process) || process.started != item->started ||
+        process.state == 'Z' || process.state == 'X')
+        return false;
+    bool stopped = process.state == 'T' &&
+                   ss_platform_process_signal_once(item->pid, item->started, SIGCONT) == 0;
+    bool waits = stopped || process.state == 'D' || process.state == 'R';
+    look->continued |= stopped;
+    if (!waits || ss_platform_process_cpu_time(item->pid) >= item->used + FORK_TIME)
+        item->wave = SETTLED;
+    look->waits |= item->wave <= look->wave;
+    look->runnable |= item->wave <= look->wave && process.state == 'R';
+    return true;
+}
+
+/* Children come before their parents. Processes that have ended leave the list. */
+static void look_at_all(struct ss_descendants *list, struct look *look) {
+    uint32_t first = list->count;
+    for (uint32_t i = list->count; i-- > 0;) {
+        struct ss_descendant item = list->items[i];
+        if (look_at(&item, look))
+            list->items[--first] = item;
+    }
+    list->count -= first;
+    memmove(list->items, list->items + first, list->count * sizeof *list->items);
+}
+
+void ss_descendants_settle(struct ss_descendants *list) {
+    static _Atomic uint32_t nothing;
+    ss_time begin = ss_platform_now();
+    uint32_t wave = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        list->items[i].used = ss_platform_process_cpu_time(list->items[i].pid);
+    for (int empty = 0; wave < WAVES || empty < EMPTY_LOOKS;) {
+        struct look look = {.wave = wave < WAVES ? wave : WAVES - 1};
+        uint32_t known = list->count;
+        ss_descendants_find(list, false);
+        for (uint32_t i = known; i < list->count; i++)
+            list->items[i].wave = wave + 1;
+        look_at_all(list, &look);
+        wave += !look.waits && wave < WAVES;
+        empty = look.continued ? 0 : empty + 1;
+        ss_time now = ss_platform_now();
+        if (now >= begin + (look.runnable ? SETTLE_PATIENCE : STOP_PATIENCE))
+            return;
+        ss_platform_sleep(&nothing, 0, now + SETTLE_ROUND);
+    }
 }
 
 void ss_descendants_close(struct ss_descendants *list) {

@@ -20,6 +20,8 @@
 struct ss_descendant {
     pid_t pid;
     uint64_t started; /* see ss_platform_process_started() */
+    ss_time used;     /* its CPU time when it was continued */
+    uint32_t wave;    /* see ss_descendants_settle() */
 };
 
 struct ss_descendants {
@@ -46,6 +48,15 @@ void ss_descendants_find(struct ss_descendants *list, bool stop);
 
 /* Signals all processes in the list, children before their parents. */
 void ss_descendants_signal(const struct ss_descendants *list, int signal);
+
+/*
+ * Looks at the processes in the list after they have been continued, and continues those that are
+ * stopped, until none is. If a group is stopped while one of its processes is in fork(), and is
+ * continued before fork() returns, the kernel still stops the child. Therefore waits, within
+ * limits, until each process has run or slept (wave 0), then each child that it has started until
+ * then (wave 1).
+ */
+void ss_descendants_settle(struct ss_descendants *list);
 
 void ss_descendants_close(struct ss_descendants *list);
 

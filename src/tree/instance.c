@@ -241,8 +241,9 @@ void ss_instance_release(struct ss_instance *instance) {
     ss_descendants_add_branches(&list, &instance->holds, instance->row);
     ss_descendants_find(&list, false);
     ss_descendants_signal(&list, SIGCONT);
-    ss_descendants_close(&list);
     ss_instance_continue(instance);
+    ss_descendants_settle(&list);
+    ss_descendants_close(&list);
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {

@@ -178,6 +178,8 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
     signal_instance(rescue, index, SIGCONT);
+    if (rescue->board->keep)
+        ss_descendants_settle(&list);
     ss_descendants_close(&list);
     if (rescue->board->attached && !rescue->board->keep)
         count_survivors(rescue, index);

@@ -279,8 +279,8 @@ static int do_fork_storm(char **words) {
 }
 
 /*
- * `brood PARENTS`: each parent forks a child of 5 ms again and again, up to three at a time; every
- * other child enters a session of its own.
+ * `brood PARENTS`: each parent forks a child of 5 ms again and again; every other child enters a
+ * session of its own.
  */
 static int do_brood(char **words) {
     pid_t child = 1;
@@ -297,8 +297,7 @@ static int do_brood(char **words) {
             spin_for(5);
             _exit(0);
         }
-        if (i >= 2)
-            wait(NULL);
+        wait(NULL);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "kin.h"
 #include "platform/platform.h"
@@ -16,7 +17,7 @@
 #include "tree/rescue.h"
 
 /* A child of the leader, and the child of that one: each is stopped, in a session of its own. */
-static struct shared { pid_t pids[2]; } * shared;
+static struct shared { volatile pid_t pids[2]; } * shared;
 
 /* Returns the pid of a new process that outlives its parent. */
 static pid_t fork_stopped(void (*act)(void)) {
@@ -139,6 +140,49 @@ START_TEST(they_are_continued_when_their_instance_is_released) {
 }
 END_TEST
 
+/*
+ * Starts a child that has stopped 3 ms of CPU time after this process is continued, as the kernel
+ * stops a child if its parent's group was stopped and continued during fork().
+ */
+static void bear_a_stopped_child(void) {
+    struct timespec used = {0};
+    setpgid(0, 0);
+    close(kin_gate[1]);
+    raise(SIGSTOP);
+    while (used.tv_sec == 0 && used.tv_nsec < 3000000)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    shared->pids[0] = shared->pids[1] = fork_stopped(NULL);
+}
+
+static pid_t start_parent(struct ss_board *board) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    pid_t leader = kin_start(bear_a_stopped_child);
+    RUN_UNTIL(NULL, kin_is_stopped(leader));
+    board->keep = 1;
+    return leader;
+}
+
+static void expect_child_runs(pid_t leader) {
+    RUN_UNTIL(NULL, shared->pids[1]);
+    uint64_t started = ss_platform_process_started(shared->pids[0]);
+    ck_assert(come_to(kin_waits, (uint64_t[2]){started, started}));
+    kin_end(leader);
+}
+
+START_TEST(those_stopped_by_an_earlier_signal_are_continued) {
+    struct ss_board *board = make_board();
+    pid_t leader = start_parent(board);
+    instance = (struct ss_instance){.board = board, .leader = leader};
+    ss_instance_release(&instance);
+    expect_child_runs(leader);
+    board = make_board();
+    leader = start_parent(board);
+    rescue(board, leader);
+    expect_child_runs(leader);
+}
+END_TEST
+
 /* An instance that runs for hours is continued only once. */
 START_TEST(they_are_continued_when_they_become_branches) {
     uint64_t started[2];
@@ -159,5 +203,6 @@ PROCESS_MAIN(
     SS_CASE(they_are_continued_if_the_executor_of_a_kept_instance_is_dead),
     SS_CASE(they_are_continued_if_the_executor_of_an_attached_instance_is_dead),
     SS_CASE(they_are_continued_when_their_instance_is_released),
+    SS_CASE(those_stopped_by_an_earlier_signal_are_continued),
     SS_CASE(they_are_continued_when_they_become_branches))
 /* clang-format on */
