@@ -244,6 +244,7 @@ void ss_instance_release(struct ss_instance *instance) {
     ss_instance_continue(instance);
     ss_descendants_settle(&list);
     ss_descendants_close(&list);
+    ss_instance_continue(instance); /* orphans that have stopped meanwhile are in a held group */
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {
@@ -296,6 +297,14 @@ struct search {
     bool found;
 };
 
+/* Kills a child of a child. In an endless chain of processes, that one has a child already. */
+static void kill_grandchild(void *context, pid_t pid) {
+    const pid_t *parent = context;
+    struct ss_process process;
+    if (ss_platform_process_look(pid, &process) && process.parent == *parent)
+        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+}
+
 /*
  * Kills a child. Every descendant becomes our child when the processes in between die, and only we
  * can reap it. A child that has just changed its user is not in a freezer yet.
@@ -308,6 +317,7 @@ static void kill_child(void *context, pid_t pid) {
     if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
         process.state == 'Z')
         return;
+    ss_platform_process_children(pid, kill_grandchild, &pid);
     search->found = true;
     if (kill(pid, SIGKILL) == 0 || errno != EPERM)
         return;
@@ -317,17 +327,25 @@ static void kill_child(void *context, pid_t pid) {
 }
 
 /*
- * Kills known processes in every round. Unknown ones have to be searched for among all processes;
- * they are rare, so the first rounds skip the search. After a find the next round searches again,
- * for the children of the processes found; otherwise the time between searches doubles. The last
- * round always searches: on a busy machine, all rounds before it may be among the first ones.
+ * Kills known processes in every round. Unknown ones have to be searched for; they are rare, so the
+ * first rounds skip the search. After a find the next round searches again, for the children of the
+ * processes found; otherwise the time between searches doubles. The last round always searches: on
+ * a busy machine, all rounds before it may be among the first ones.
  */
 #define FIRST_SEARCH (32 * SS_MILLISECOND)
 
+/* Searches for as long as a round takes, because an endless chain of processes is faster. */
 static bool search_children(const struct ss_instance *instance) {
-    struct search search = {.instance = instance};
-    ss_platform_process_each(kill_child, &search);
-    return search.found;
+    struct search search = {.instance = instance, .found = true};
+    ss_time end = ss_platform_now() + ROUND;
+    bool found = false;
+    while (search.found && (!found || ss_platform_now() < end)) {
+        search.found = false;
+        ss_platform_process_children(getpid(), kill_child, &search);
+        ss_instance_reap_orphans(instance);
+        found |= search.found;
+    }
+    return found;
 }
 
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline) {

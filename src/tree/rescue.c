@@ -151,10 +151,16 @@ static void list_processes(
     ss_descendants_find(list, stop);
 }
 
+/* Parents are continued last, so that no shell sees its children stopped. */
+static void continue_holds(struct ss_rescue *rescue, uint32_t index) {
+    ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
+    ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
+    signal_instance(rescue, index, SIGCONT);
+}
+
 /*
  * Ends the processes that a dead executor has left, or continues them with --keep. Of an attached
- * instance, only the processes on the board are ended. Parents are continued last, so that no shell
- * sees its children stopped.
+ * instance, only the processes on the board are ended.
  */
 static void clear(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
@@ -175,11 +181,11 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
         ss_descendants_signal(&list, SIGKILL);
     ss_freezer_release(rescue->board, index);
     ss_descendants_signal(&list, SIGCONT);
-    ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
-    ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
-    signal_instance(rescue, index, SIGCONT);
-    if (rescue->board->keep)
+    continue_holds(rescue, index);
+    if (rescue->board->keep) {
         ss_descendants_settle(&list);
+        continue_holds(rescue, index);
+    }
     ss_descendants_close(&list);
     if (rescue->board->attached && !rescue->board->keep)
         count_survivors(rescue, index);

@@ -197,6 +197,38 @@ static void visit_process(void *context, pid_t pid) {
     sweep->touched += reached;
 }
 
+/*
+ * A scan of all processes takes longer than the processes of an endless chain live, and may meet
+ * none of them. Therefore examines the latest pids again and again: until none was missed for CALM,
+ * or, if other programs start such processes, too, until none was ours for CHASE.
+ */
+#define CALM   (20 * SS_MILLISECOND)
+#define CHASE  (300 * SS_MILLISECOND)
+#define RECENT 16
+#define BREATH (100 * SS_MICROSECOND)
+
+static void chase(struct ss_sweep *sweep, ss_time deadline) {
+    static _Atomic uint32_t nothing;
+    struct ss_process process;
+    pid_t seen = ss_platform_process_latest();
+    ss_time begin = ss_platform_now(), calm = begin;
+    for (ss_time now = begin; now < deadline && now < calm + CALM && now < begin + CHASE;) {
+        uint32_t touched = sweep->touched;
+        pid_t latest = ss_platform_process_latest();
+        for (pid_t pid = latest > RECENT ? latest - RECENT : 2; pid <= latest; pid++) {
+            visit_process(sweep, pid);
+            if (pid > seen && !ss_platform_process_look(pid, &process))
+                calm = ss_platform_now();
+        }
+        if (latest == seen)
+            ss_platform_sleep(&nothing, 0, now + BREATH);
+        seen = latest;
+        now = ss_platform_now();
+        if (sweep->touched > touched)
+            begin = calm = now;
+    }
+}
+
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     static _Atomic uint32_t nothing;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
@@ -204,6 +236,8 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
         sweep->stranger = 0;
         list_executors(sweep);
         ss_platform_process_each(visit_process, sweep);
+        if (!sweep->board->keep)
+            chase(sweep, deadline);
         empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
         ss_time now = ss_platform_now();
         if (now >= deadline)

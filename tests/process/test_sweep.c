@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "kin.h"
 #include "platform/platform.h"
@@ -17,16 +18,20 @@ static void have_a_child(void) {
 }
 
 /* Sweeps as the guardian does, whose parent is the master. */
-static void sweep_as_a_child(struct ss_board *board) {
+static pid_t start_sweep(struct ss_board *board, ss_time deadline) {
     pid_t master = getpid(), sweeper = fork();
     if (sweeper == 0) {
         struct ss_sweep sweep;
         kin_begin(master);
         ss_sweep_open(&sweep, board, master);
-        ss_sweep_run(&sweep, 0);
+        ss_sweep_run(&sweep, deadline);
         _exit(0);
     }
-    kin_reap(sweeper);
+    return sweeper;
+}
+
+static void sweep_as_a_child(struct ss_board *board) {
+    kin_reap(start_sweep(board, 0));
 }
 
 static struct ss_board *make_board(uint32_t instances) {
@@ -102,9 +107,48 @@ START_TEST(an_orphan_that_is_not_an_executor_is_killed) {
 }
 END_TEST
 
+#define CHAINS        3
+#define CHAIN_SECONDS 100
+
+static _Atomic unsigned *links; /* the number of processes of all chains */
+
+static void forge_a_chain(void) {
+    time_t end = time(NULL) + CHAIN_SECONDS;
+    close(kin_gate[1]);
+    while (time(NULL) < end) {
+        setsid();
+        (*links)++;
+        if (fork() != 0)
+            break;
+    }
+    _exit(0);
+}
+
+/* Each process of a chain is gone before a scan of all processes comes to it. */
+START_TEST(endless_chains_of_processes_are_killed) {
+    static const struct timespec while_it_grows = {0, 300000000};
+    struct ss_board *board = make_board(1);
+    board->alone = 1;
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_platform_adopt_orphans();
+    links = mmap(NULL, sizeof *links, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne((void *)links, MAP_FAILED);
+    for (int i = 0; i < CHAINS; i++)
+        kin_start(forge_a_chain);
+    pid_t sweeper = start_sweep(board, ss_platform_now() + CHAIN_SECONDS / 2 * SS_SECOND);
+    while (waitpid(-1, NULL, 0) != sweeper) {
+    }
+    unsigned length = *links;
+    nanosleep(&while_it_grows, NULL);
+    ck_assert_uint_eq(*links, length);
+    free(board);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(an_executor_with_the_pid_of_an_earlier_one_survives),
     SS_CASE(an_orphan_that_is_not_an_executor_is_killed),
+    SS_CASE(endless_chains_of_processes_are_killed),
     SS_CASE(children_of_a_process_with_the_pid_of_an_earlier_executor_survive))
 /* clang-format on */
