@@ -64,6 +64,8 @@ leftover_processes_fail_the_round() {
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session'
     pretend 'leave stop'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
+    pretend 'leave chain 1 0' 'kill -KILL $!'
+    one_fault 1 'chaos: .* the master has ended, 1 processes'
     pretend 'leave daemon-storm 20'
     one_fault 1 'chaos: .* the master has ended'
     pretend 'exec "$payload" ignore-term'
@@ -162,6 +164,7 @@ unknown_options_are_refused() {
 }
 
 rounds_of_faults_leave_no_process() {
+    "$here/chaos" --rounds 4 --fault executors --workload "chain 2 0" --patience 60 "$build"
     "$here/chaos" --gentle --rounds 26 --patience 60 "$build"
     "$here/chaos" --rounds 4 --patience 60 "$build"
 }
@@ -170,6 +173,7 @@ rounds_of_attached_programs_leave_no_process() {
     "$here/chaos" --gentle --rounds 4 --fault rivals --patience 60 "$build"
     "$here/chaos" --gentle --rounds 3 --fault escape --patience 60 "$build"
     "$here/chaos" --gentle --rounds 3 --fault stopped-master --patience 60 --attached "$build"
+    "$here/chaos" --rounds 3 --fault planned --workload "brood 20" --patience 60 --attached "$build"
 }
 
 # After these faults only executors can clean up.

@@ -50,7 +50,7 @@ closed() {
 # Output of instances: the run itself is complete.
 status=0
 "$build/bin/showstopper" -q -l 50% -c fixed --iteration x echo x >/dev/full 2>err || status=$?
-[ "$status" -eq 125 ] && [ "$(cat err)" = 'showstopper: output of instances was lost: No space left on device' ] ||
+[ "$status $(cat err)" = '125 showstopper: output of instances was lost: No space left on device' ] ||
     fail "showstopper --iteration: status $status: $(cat err)"
 
 closed 2 sstrace --constant 50%
