@@ -132,7 +132,9 @@ static void check_surroundings(struct ssreport_record *record) {
     double load = ssreport_surroundings_host_load(&surroundings, record, &samples);
     FUZZ_CHECK(samples <= surroundings.host_count && isnan(load) == (samples == 0));
     for (size_t i = 0; i < surroundings.cpu_count; i++)
-        FUZZ_CHECK(surroundings.cpus[i].samples > 0 || !(fabs(surroundings.cpus[i].sum) > 0));
+        for (size_t j = 0; j < SSREPORT_CPU_PARTS; j++)
+            FUZZ_CHECK(surroundings.cpus[i].parts[j].samples > 0 ||
+                       !(fabs(surroundings.cpus[i].parts[j].sum) > 0));
     FUZZ_CHECK(!strpbrk(record->notes.text, "\n\r"));
     ssreport_surroundings_free(&surroundings);
 }

@@ -92,7 +92,7 @@ START_TEST(lost_output_makes_a_run_doubtful) {
     struct run *run = run_wait(run_start(
         &setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",
                     "--duration", "1M", "--output", small_folder, PAYLOAD, "lines", "30", "10")));
-    run_expect(run, 0);
+    run_expect(run, 125);
     ck_assert_str_eq(result_of(run, "lines_lost"), "doubtful");
     run_remove_folder(small_folder);
 }
