@@ -79,19 +79,19 @@ END_TEST
 
 static const char *small_folder;
 
-static void fill_folder(void) {
+static void limit_folder(void) {
     surroundings_leave_mounts();
     surroundings_mount_small(small_folder, "64k");
-    surroundings_fill(small_folder);
 }
 
 START_TEST(lost_output_makes_a_run_doubtful) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
-    struct run_setup setup = {.prepare = fill_folder};
+    struct run_setup setup = {.prepare = limit_folder};
     small_folder = run_make_folder();
-    struct run *run = run_wait(run_start(
-        &setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",
-                    "--duration", "1M", "--output", small_folder, PAYLOAD, "lines", "30", "10")));
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c",
+                              "fixed", "--duration", "1M", "--output", small_folder, "sh", "-c",
+                              "head -c 100000 /dev/zero; " PAYLOAD " run-ms 300")));
     run_expect(run, 125);
     ck_assert_str_eq(result_of(run, "lines_lost"), "doubtful");
     run_remove_folder(small_folder);
