@@ -318,7 +318,7 @@ clock_rates_and_idle_states_are_recorded() {
     mkdir -p "$cpufreq"
     echo 1700000 >"$cpufreq/scaling_cur_freq"
     echo "nap cpu /s higher 'sh -c \"sleep 0.3; echo 7\"' '([0-9]+)'" >"$folder/nap"
-    expect 0 measure --battery "$folder/nap" --repetitions 1 --sys "$folder/sys" "$folder/around"
+    expect 0 measure --battery "$folder/nap" --repetitions 1 --root "$folder" "$folder/around"
     grep -Eq '^1,without,nap,cpu,1,20[0-9-]*T[0-9:.]*Z,(0\.[3-9]|[1-9][0-9]*\.)[0-9]*,1700000000$' \
         "$folder/around/runs.csv" || fail "$(cat "$folder/around/runs.csv")"
     # A container may have the file and deny to open it.

@@ -33,7 +33,7 @@
 #define SETTINGS_MAX      16
 
 struct request {
-    const char *battery, *only, *under, *machine, *sys, *root, *folder;
+    const char *battery, *only, *under, *machine, *root, *folder;
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
@@ -80,10 +80,8 @@ static const struct ss_argument rows[] = {
         .help = "the length of one run and one stop of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
         .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
-    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys),
-        .help = "read the CPU's frequency below this folder; default: /sys, or sys in --root"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
-        .help = "set the frequency of the machine whose /proc, /sys and /run are in DIR"}},
+        .help = "read and set the frequency of the machine whose /proc, /sys and /run are in DIR"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
         .help = "the machine's name in the results; default: its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
@@ -667,7 +665,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (request->time > 0 && ssprofile_battery_set_time(&measurement->battery, time, error) < 0)
         return -1;
     snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
-    measurement->runner.sys = request->sys ? request->sys : sys;
+    measurement->runner.sys = sys;
     if (ssprofile_choose_cpu(request->cpu, &measurement->runner.cpu, error) < 0)
         return -1;
     if (parse_throttles(measurement, error) < 0)
