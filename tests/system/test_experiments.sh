@@ -988,7 +988,7 @@ interference_study_measures_both_sides() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| host \| sets \| serial \| parallel \| 1 \| .*"
+    reports "\| host \| sets \| serial \| parallel \| 0\.107 \| 1 \| .*"
     reports "\| host \|  \| sets \| serial \| parallel \| 1 \| 4 \| 80\.00 \| .*"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     run=$scratch/interference-results/sets-serial-parallel-1
