@@ -99,23 +99,6 @@ void ssprofile_pictures_free(struct ssprofile_pictures *pictures) {
     pictures->count = 0;
 }
 
-static void print_json_sheet(struct ss_json *json, const struct table_sheet *sheet) {
-    ss_json_open(json, sheet->name, '[');
-    for (size_t at = 0; at < sheet->count; at++) {
-        size_t column = at % sheet->column_count;
-        const struct table_cell *cell = &sheet->cells[at];
-        if (column == 0)
-            ss_json_open(json, NULL, '{');
-        if (cell->text)
-            ss_json_text(json, sheet->columns[column].name, cell->text);
-        else
-            ss_json_number(json, sheet->columns[column].name, cell->number);
-        if (column + 1 == sheet->column_count)
-            ss_json_close(json, '}');
-    }
-    ss_json_close(json, ']');
-}
-
 static void print_json(FILE *stream, const struct ssprofile_output *output) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
@@ -129,7 +112,7 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
         ss_json_text(&json, NULL, output->findings->cells[i].text);
     ss_json_close(&json, ']');
     for (size_t i = 0; i < output->count; i++)
-        print_json_sheet(&json, &output->sheets[i]);
+        table_print_json_rows(&json, output->sheets[i].name, &output->sheets[i]);
     ss_json_open(&json, "warnings", '[');
     if (output->warnings) {
         struct ssprofile_warnings kept =

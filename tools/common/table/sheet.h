@@ -137,6 +137,11 @@ void table_print_csv(FILE *stream, const struct table_sheet *sheet);
  */
 void table_print_json(FILE *stream, const struct table_sheet *sheet);
 
+/* The same as a member of a document; without a name if it is NULL. */
+struct ss_json;
+SS_NONNULL(1, 3)
+void table_print_json_rows(struct ss_json *json, const char *name, const struct table_sheet *sheet);
+
 /* Prints the columns for readers or, if all columns are for programs, all of them by name. */
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet);
 

@@ -28,24 +28,29 @@ void table_print_csv(FILE *stream, const struct table_sheet *sheet) {
     }
 }
 
-void table_print_json(FILE *stream, const struct table_sheet *sheet) {
-    struct ss_json json = {.stream = stream};
-    ss_json_open(&json, NULL, '[');
+void table_print_json_rows(
+    struct ss_json *json, const char *name, const struct table_sheet *sheet) {
+    ss_json_open(json, name, '[');
     for (size_t i = 0; i < sheet->count; i++) {
         const struct table_cell *cell = &sheet->cells[i];
         const struct table_column *column = &sheet->columns[i % sheet->column_count];
         char digits[32];
         if (i % sheet->column_count == 0)
-            ss_json_open(&json, NULL, '{');
+            ss_json_open(json, NULL, '{');
         snprintf(digits, sizeof digits, "%.*g", TABLE_DIGITS, cell->number);
         if (cell->text)
-            ss_json_text(&json, column->name, *cell->text ? cell->text : NULL);
+            ss_json_text(json, column->name, *cell->text ? cell->text : NULL);
         else
-            ss_json_digits(&json, column->name, digits);
+            ss_json_digits(json, column->name, digits);
         if ((i + 1) % sheet->column_count == 0)
-            ss_json_close(&json, '}');
+            ss_json_close(json, '}');
     }
-    ss_json_close(&json, ']');
+    ss_json_close(json, ']');
+}
+
+void table_print_json(FILE *stream, const struct table_sheet *sheet) {
+    struct ss_json json = {.stream = stream};
+    table_print_json_rows(&json, NULL, sheet);
 }
 
 /* Returns whether readers see a number as 1.2e-09, because it would round to 0. */
