@@ -17,7 +17,7 @@ expect() {
 
 version=$("$1/bin/showstopper" --version | sed -n '1s/^showstopper //p')
 expect "the version in CITATION.cff" "$(sed -n 's/^version: //p' "$source/CITATION.cff")" "$version"
-expect "the first version in CHANGELOG.md" "$(sed -n '/^## /{s/^## \([^ ,]*\).*/\1/p;q;}' "$source/CHANGELOG.md")" \
+expect "the latest version in CHANGELOG.md" "$(sed -n '/^## [0-9]/{s/^## \([^ ,]*\).*/\1/p;q;}' "$source/CHANGELOG.md")" \
     "$version"
 expect "the version in showstopper.spec" "$(sed -n 's/^Version: *//p' "$source/packaging/rpm/showstopper.spec")" "$version"
 expect "the version in PKGBUILD" "$(sed -n 's/^pkgver=//p' "$source/packaging/arch/PKGBUILD")" "$version"
