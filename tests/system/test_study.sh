@@ -107,20 +107,13 @@ an_interference_of_a_third_is_found() {
     check third 35 0.3 2 2.5
 }
 
-# The metric is 100 w P a2 / (M - w (b - 1) a1), where each side has its own kind of program.
+# The metric is 100 w P a / (M - w (b - 1) a), where each side has its own kind of program.
 interference_of_two_different_programs_is_found() {
     simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
-        --foreground-accesses 300000 --foreground-waiting 0.5 --foreground-iteration 40m
-    known two 23.529
+        --waiting 0.5
+    known two 22.222
     report two
-    check two "$(awk 'BEGIN { print 100 * 0.5 * 2 * 0.2 / (1 - 0.5 * 0.3) }')" 0.3 2 2.5
-}
-
-interference_through_shared_cpus_is_found() {
-    simulate shared --shared-cpus -T "45%:5%:10%,hold=8s,symmetric=yes"
-    known shared 100.000
-    report shared
-    check shared 100 0.3 3 4
+    check two "$(awk 'BEGIN { print 100 * 0.5 * 2 * 0.2 / (1 - 0.5 * 0.2) }')" 0.3 2 2.5
 }
 
 # The same command line gives the same bytes; another seed does not.
@@ -191,28 +184,22 @@ invalid_studies_are_refused() {
     refused "--foreground: unknown class 'x'" "${pair[@]}" --foreground x --record new
     refused "unknown control module 'x'" "${pair[@]}" -c x --record new
     refused '--settle leaves no time' "${pair[@]}" --settle 80s --record new
-    refused '--shared-cpus: the feedback realtime measures the foreground, too' \
-        "${pair[@]}" --shared-cpus -f realtime --record new
     refused "the background's trace has no end" -n 1 --foreground serial --iteration 1s -l 50% --record new
     refused '--background cannot be combined with --foreground' "${pair[@]}" --background 10% --record new
     refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --csv --record new
     refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --sweep seed=1,2 --record new
     refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
-    for option in '--foreground-iteration 1s' '--foreground-accesses 1' \
-        '--foreground-waiting 0' '--rounds 2' '--shared-cpus' '--record new'; do
+    for option in '--rounds 2' '--record new'; do
         # shellcheck disable=SC2086 # words, not one
         refused "${option%% *} requires --foreground" -l 50% --iteration 1s \
             --memory 1 $option
     done
-    for option in '--noise 1%' '--speed-noise 1%' '--launch-noise 1%' '--memory 1' '--accesses 1'; do
+    for option in '--noise 1%' '--speed-noise 1%' '--memory 1' '--accesses 1'; do
         # shellcheck disable=SC2086
-        refused '--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration' -l 50% $option
+        refused '--noise, --speed-noise, --memory and --accesses require --iteration' -l 50% $option
     done
-    refused '--uptime requires --speed-noise' -l 50% --iteration 1s --uptime 3s
-    refused '--uptime has over 100000000 times' -l 50% --iteration 1s --speed-noise 1% --uptime 36500d
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
     refused '--waiting requires --accesses: a thread without accesses does not wait for the memory' -l 50% --iteration 1s --memory 1 --waiting 1
-    refused '--foreground-waiting requires --foreground-accesses: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
 }
 
 # A single run has no foreground program.
@@ -231,7 +218,6 @@ run_case programs_without_shared_resources_do_not_interfere
 run_case an_interference_of_ten_percent_is_found
 run_case an_interference_of_a_third_is_found
 run_case interference_of_two_different_programs_is_found
-run_case interference_through_shared_cpus_is_found
 run_case the_same_seed_gives_the_same_study
 run_case a_simulated_study_has_the_files_of_an_experiment
 run_case invalid_studies_are_refused

@@ -52,22 +52,6 @@ static void memory_accesses_of_the_same_side_slow_each_other(void **state) {
     assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
-static void sides_that_share_cpus_do_not_compete_for_memory(void **state) {
-    (void)state;
-    struct memory memory = {.rate = 100, .shares_cpus = true};
-    struct memory_use use = {.accesses = 40, .waiting = 0.5};
-    set_side(&memory, 0, 40, 0.5, 0);
-    set_side(&memory, 1, 60, 0.5, 0);
-    assert_near(speed_of(&memory, &use), 0.5, 1e-12);
-    /* With enough CPUs the sides slow each other. */
-    set_side(&memory, 0, 40, 1, 1);
-    set_side(&memory, 1, 60, 1, 1);
-    assert_near(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
-    /* Throttled time makes no accesses. */
-    set_side(&memory, 1, 60, 0, 1);
-    assert_near(speed_of(&memory, &use), 1, 1e-12);
-}
-
 static void saturated_memory_serves_part_of_the_demand(void **state) {
     (void)state;
     struct memory memory = {.rate = 100};
@@ -153,7 +137,6 @@ static void instances_of_a_trial_share_the_memory(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
     cmocka_unit_test(memory_accesses_of_the_same_side_slow_each_other),
-    cmocka_unit_test(sides_that_share_cpus_do_not_compete_for_memory),
     cmocka_unit_test(saturated_memory_serves_part_of_the_demand),
     cmocka_unit_test(unlimited_memory_slows_no_thread),
     cmocka_unit_test(memory_never_serves_more_than_its_rate),

@@ -120,18 +120,6 @@ static void foreground_also_slows_the_background(void **state) {
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
-static void shared_cpus_lose_throughput_equal_to_the_background_load(void **state) {
-    (void)state;
-    for (uint32_t cpus = 1; cpus <= 2; cpus++) {
-        struct study_options study = make_study(cpus, 0);
-        study.shares_cpus = true;
-        study.sides[STUDY_BACKGROUND].modules[SS_KIND_FEEDBACK] = "own";
-        assert_near(study_interference(&study), 100, 0);
-        assert_near(measure(&study, "20%"), 100, 0.3);
-        assert_near(measure(&study, "45%"), 100, 0.3);
-    }
-}
-
 static void unknown_interference_is_omitted(void **state) {
     (void)state;
     struct study_options study = make_study(1, 100);
@@ -143,9 +131,6 @@ static void unknown_interference_is_omitted(void **state) {
     assert_true(isnan(study_interference(&study)));
     study.sides[STUDY_BACKGROUND].quota = 0;
     assert_near(study_interference(&study), 10, 1e-9);
-    study.shares_cpus = true;
-    assert_true(isnan(study_interference(&study)));
-    study.shares_cpus = false;
     set_class(&study, STUDY_FOREGROUND, "forking");
     assert_true(isnan(study_interference(&study)));
     char class[300];
@@ -178,11 +163,6 @@ static void interference_is_unknown_if_the_speed_of_cpus_varies(void **state) {
         assert_true(isnan(study_interference(&study)));
         use_memory(&study, STUDY_FOREGROUND, 0, 0);
         assert_near(study_interference(&study), 0, 0);
-        study.shares_cpus = true;
-        if (i == 0)
-            assert_true(isnan(study_interference(&study)));
-        else
-            assert_near(study_interference(&study), 100, 0);
     }
 }
 
@@ -218,9 +198,6 @@ static void invalid_studies_are_refused(void **state) {
     assert_no_study(&study, "the background's trace has no end");
     study.duration = 2 * SS_SECOND;
     assert_no_study(&study, "--settle leaves no time to count");
-    study.duration = 10 * SS_SECOND;
-    study.shares_cpus = true;
-    assert_no_study(&study, "the feedback exact measures the foreground, too");
 }
 
 // clang-format off
@@ -229,7 +206,6 @@ UNIT_MAIN(
     cmocka_unit_test(memory_interference_follows_its_formula),
     cmocka_unit_test(more_cpus_demand_more_memory),
     cmocka_unit_test(foreground_also_slows_the_background),
-    cmocka_unit_test(shared_cpus_lose_throughput_equal_to_the_background_load),
     cmocka_unit_test(unknown_interference_is_omitted),
     cmocka_unit_test(interference_is_unknown_if_the_speed_of_cpus_varies),
     cmocka_unit_test(profile_sections_may_set_memory_use),

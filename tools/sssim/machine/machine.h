@@ -95,10 +95,6 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 SS_NONNULL()
 double machine_idle_cpus(const struct machine *machine);
 
-/* Returns the number of CPUs demanded, which may exceed that of the machine. */
-SS_NONNULL()
-double machine_wanted_cpus(const struct machine *machine);
-
 /* Returns the part of a CPU that each runnable thread of the group currently gets. */
 SS_NONNULL()
 double machine_share(const struct machine *machine);
@@ -113,13 +109,6 @@ double machine_part_beside(const struct machine *machine);
 /* Returns the number of threads of an instance that run or wait for a CPU. */
 SS_NONNULL()
 uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
-
-/*
- * Returns the number of threads of all instances that run or wait for a CPU. 0 while the group is
- * throttled.
- */
-SS_NONNULL()
-double machine_group_threads(const struct machine *machine);
 
 /* Returns when to call machine_enforce_quota() next, unless a change comes before. */
 SS_NONNULL()

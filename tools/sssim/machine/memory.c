@@ -11,17 +11,14 @@ static struct memory_pace find_pace(const struct memory *memory, int number) {
     double share = side->share;
     if (memory->rate <= 0)
         return (struct memory_pace){.ran = share, .served = share};
-    /* A throttled side has a share of 0 and makes no accesses. */
-    double beside = memory->shares_cpus && other->share > 0 ? other->asked : 0;
-    double inside = side->asked + beside;
-    double outside = memory->shares_cpus ? 0 : other->share * other->asked;
-    double traffic = share * inside + outside;
+    double outside = other->share * other->asked;
+    double traffic = share * side->asked + outside;
     double served = traffic > memory->rate ? memory->rate / traffic : 1;
     double busy = served * served * share / memory->rate; /* utilization per access per second */
     return (struct memory_pace){
         .ran = share,
         .served = share * served,
-        .lost = busy * (side->beside * inside + outside),
+        .lost = busy * (side->beside * side->asked + outside),
         .back = busy * side->beside,
     };
 }

@@ -51,8 +51,7 @@ struct memory_side {
  * background is known.
  */
 struct memory {
-    double rate;      /* M; 0: no limit */
-    bool shares_cpus; /* both sides run on the same CPUs */
+    double rate; /* M; 0: no limit */
     struct memory_side sides[MEMORY_SIDES];
 };
 

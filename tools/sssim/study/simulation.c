@@ -12,9 +12,6 @@
 /* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
-/* Their speeds are all drawn before the simulation starts, 20 million a second. */
-#define WINDOWS_MAX 100000000
-
 /* Makes the random numbers of the foreground independent of those of the background. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
 
@@ -61,8 +58,6 @@ const struct ss_argument simulation_rows[] = {
                  .help = "executors wake up late by random times with this mean; default: as on a real machine"}},
     {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
                  .help = "CPU time that an executor uses whenever it wakes up"}},
-    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "0", .max = "1h",
-                 .help = "executors at normal priority: each thread that they continue and that finds no idle CPU delays them by this; 0: real-time priority"}},
     {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next tick; this is the time between ticks; 0: all at once"}},
@@ -87,10 +82,6 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"speed-window", SS_OPTION_TIME, AT(work.speed.window), .initial = "1s",
                  .min = "1m", .max = "36500d", .sensible = "10m",
                  .help = "how long the speed is constant"}},
-    {0, "PART", {"launch-noise", SS_OPTION_LOAD, AT(work.speed.launch), .initial = "0",
-                 .help = "standard deviation of the speed of an instance, which is the same from its start to its end"}},
-    {0, "TIME", {"uptime", SS_OPTION_TIME, AT(work.speed.uptime), .initial = "0", .max = "36500d",
-                 .help = "how long the machine ran before the simulation; runs with the same seed have the same speed at the same time since its start"}},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
@@ -107,14 +98,6 @@ const struct ss_argument simulation_rows[] = {
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
-    {0, "TIME", {"foreground-iteration", SS_OPTION_TIME, AT(front_iteration), .max = "1h",
-                 .help = "length of the foreground's iterations; default: as in the background"}},
-    {0, "RATE", {"foreground-accesses", SS_OPTION_NUMBER, AT(front.accesses),
-                 .help = "accesses of the foreground's threads; default: as in the background"}},
-    {0, "PART", {"foreground-waiting", SS_OPTION_LOAD, AT(front.waiting),
-                 .help = "the part of their time that the foreground's threads wait; default: as in the background"}},
-    {0, NULL, {"shared-cpus", AT(shared_cpus),
-               .help = "foreground and background run on the same CPUs"}},
     {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1", .max = "100000",
               .help = "how many times to repeat the study, each time with the next seed"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
@@ -129,43 +112,21 @@ const struct ss_argument simulation_rows[] = {
 };
 // clang-format on
 
-static int check_use(const char *prefix, const struct memory_use *use, struct ss_error *error) {
-    if (use->waiting > 0 && !(use->accesses > 0))
-        return ss_error_fail(error,
-            "--%swaiting requires --%saccesses: a thread without accesses does not wait for the "
-            "memory",
-            prefix, prefix);
-    return 0;
-}
-
-static struct memory_use find_front_use(const struct simulation *simulation) {
-    struct memory_use use = simulation->front;
-    if (isnan(use.accesses))
-        use.accesses = simulation->work.use.accesses;
-    if (isnan(use.waiting))
-        use.waiting = simulation->work.use.waiting;
-    return use;
-}
-
 static int check_work(const struct simulation *simulation, struct ss_error *error) {
     const struct work_options *work = &simulation->work;
-    struct memory_use front = find_front_use(simulation);
-    bool accesses = work->use.accesses > 0 || front.accesses > 0;
-    bool noise = work->noise > 0 || work->speed.deviation > 0 || work->speed.launch > 0;
+    bool accesses = work->use.accesses > 0;
+    bool noise = work->noise > 0 || work->speed.deviation > 0;
     if (work->iteration == 0 && (noise || simulation->memory_rate > 0 || accesses))
         return ss_error_fail(error,
-            "--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration: "
-            "they change how long iterations take");
-    if (work->speed.uptime / work->speed.window > WINDOWS_MAX)
-        return ss_error_fail(error,
-            "--uptime has over %d times the length of --speed-window: give a shorter --uptime",
-            WINDOWS_MAX);
+            "--noise, --speed-noise, --memory and --accesses require --iteration: they change how "
+            "long iterations take");
     if (accesses && !(simulation->memory_rate > 0))
         return ss_error_fail(
             error, "--accesses requires --memory, the number of accesses that the memory serves");
-    if (check_use("", &work->use, error) < 0)
-        return -1;
-    return simulation->foreground ? check_use("foreground-", &front, error) : 0;
+    if (work->use.waiting > 0 && !accesses)
+        return ss_error_fail(error, "--waiting requires --accesses: a thread without accesses does "
+                                    "not wait for the memory");
+    return 0;
 }
 
 static int check_cores(struct simulation *simulation, struct ss_error *error) {
@@ -197,7 +158,6 @@ static int check_needs(const struct simulation *simulation, struct ss_error *err
             simulation->smt > 0},
         {"speed-correlation", "--speed-noise", speed->correlation != 0.5, varies},
         {"speed-window", "--speed-noise", speed->window != SS_SECOND, varies},
-        {"uptime", "--speed-noise", speed->uptime > 0, varies},
     };
     for (size_t i = 0; simulation->grid.count == 0 && i < sizeof options / sizeof *options; i++) {
         if (options[i].is_changed && !options[i].is_used)
@@ -207,21 +167,9 @@ static int check_needs(const struct simulation *simulation, struct ss_error *err
 }
 
 static int check_no_study(const struct simulation *simulation, struct ss_error *error) {
-    const struct {
-        const char *name;
-        bool given;
-    } options[] = {
-        {"foreground-iteration", simulation->front_iteration > 0},
-        {"foreground-accesses", !isnan(simulation->front.accesses)},
-        {"foreground-waiting", !isnan(simulation->front.waiting)},
-        {"shared-cpus", simulation->shared_cpus},
-        {"rounds", simulation->rounds > 1},
-        {"record", simulation->record},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (options[i].given)
-            return ss_error_fail(error, "--%s requires --foreground", options[i].name);
-    }
+    if (simulation->rounds > 1 || simulation->record)
+        return ss_error_fail(
+            error, "--%s requires --foreground", simulation->record ? "record" : "rounds");
     return 0;
 }
 
@@ -253,8 +201,7 @@ static int check(struct simulation *simulation, struct ss_error *error) {
 }
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
-    *simulation = (struct simulation){
-        .duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER, .front = {NAN, NAN}};
+    *simulation = (struct simulation){.duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER};
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
     return check(simulation, error);
@@ -298,14 +245,12 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .switch_cost = simulation->switch_cost,
         .quota = simulation->quota,
         .quota_period = 100 * SS_MILLISECOND,
-        .inside = simulation->preempt > 0,
         .tick_rate = simulation->tick_rate,
         .window = simulation->window,
         .warmup = simulation->warmup,
         .settle = simulation->settle,
         .lateness = recorded ? 0 : simulation->lateness,
         .lateness_law = recorded ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL,
-        .preempt = simulation->preempt,
         .stop_lateness = simulation->stop_lateness,
         .work = simulation->work,
         .memory_rate = simulation->memory_rate,
@@ -357,9 +302,6 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
     options->options[SS_KIND_TRACE] = "100%";
     options->options[SS_KIND_CONTROL] = "duty=100%";
     options->instances = (uint32_t)simulation->cpus;
-    if (simulation->front_iteration > 0)
-        options->work.iteration = simulation->front_iteration;
-    options->work.use = find_front_use(simulation);
     options->mix = &simulation->front_mix;
     options->quota = 0;
     options->seed = ss_random_hash(simulation->seed + FRONT_SALT);
@@ -373,14 +315,10 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         return ss_error_wrap(error, "--class");
     if (demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
         return ss_error_wrap(error, "--foreground");
-    /* On shared CPUs, the foreground's use is not part of the background's load. */
-    if (simulation->shared_cpus && strcmp(simulation->modules[SS_KIND_FEEDBACK], "exact") == 0)
-        simulation->modules[SS_KIND_FEEDBACK] = "own";
     *options = (struct study_options){
         .workloads =
             {[STUDY_FOREGROUND] = simulation->foreground, [STUDY_BACKGROUND] = simulation->class},
         .memory_rate = simulation->memory_rate,
-        .shares_cpus = simulation->shared_cpus,
         .duration = simulation->duration,
         .round = 1,
         .argv = argv,

@@ -25,7 +25,6 @@ struct simulation {
     uint64_t seed;
     uint64_t tick_rate;
     ss_time lateness; /* SS_TIME_NEVER if not given */
-    ss_time preempt;
     ss_time stop_lateness;
     double quota;      /* quota in CPUs; 0: no quota */
     double background; /* CPU use of the background, as a part of the machine */
@@ -36,10 +35,7 @@ struct simulation {
     int smt_fill;       /* enum simulation_fill */
     const char *turbo;  /* frequency steps as text; NULL if not given */
     struct cores cores;
-    const char *foreground;  /* class of the foreground; NULL: no study */
-    ss_time front_iteration; /* 0: as in the background */
-    struct memory_use front; /* NaN: as in the background */
-    int shared_cpus;
+    const char *foreground; /* class of the foreground; NULL: no study */
     uint64_t rounds;
     const char *record; /* NULL: nothing is recorded */
     struct grid grid;   /* the grid of --sweep */

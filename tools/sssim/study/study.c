@@ -42,8 +42,7 @@ static void close_trials(struct study *study) {
 
 static int open_trials(struct study *study, bool recorded, struct ss_error *error) {
     const struct study_options *options = study->options;
-    study->memory =
-        (struct memory){.rate = options->memory_rate, .shares_cpus = options->shares_cpus};
+    study->memory = (struct memory){.rate = options->memory_rate};
     for (int i = 0; i < MEMORY_SIDES; i++) {
         struct trial_options side = options->sides[i];
         side.memory = &study->memory;
@@ -61,14 +60,6 @@ static int open_trials(struct study *study, bool recorded, struct ss_error *erro
     return 0;
 }
 
-/* Makes the threads of one side compete with those of the other, on shared CPUs. */
-static void crowd(struct study *study, int side) {
-    struct trial *other = &study->trials[1 - side];
-    double threads = machine_group_threads(&study->trials[side].machine);
-    if (study->options->shares_cpus && other->machine.background != threads)
-        trial_crowd(other, threads, study->trials[side].now);
-}
-
 /* Advances both sides on one clock, from event to event of either side. */
 static int advance(struct study *study, ss_time end, struct ss_error *error) {
     for (;;) {
@@ -78,7 +69,6 @@ static int advance(struct study *study, ss_time end, struct ss_error *error) {
             break;
         if (trial_wake(trial, error) < 0)
             return -1;
-        crowd(study, side);
     }
     for (int i = 0; i < MEMORY_SIDES; i++) {
         if (trial_finish(&study->trials[i], end, error) < 0)
@@ -98,11 +88,6 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
     if (background->options.settle >= *duration)
         return ss_error_fail(
             error, "--settle leaves no time to count: give a time that is shorter than the run");
-    bool group = background->source == SS_SOURCE_OWN || background->source == SS_SOURCE_CGROUP;
-    if (study->options->shares_cpus && !group)
-        return ss_error_fail(error,
-            "--shared-cpus: the feedback %s measures the foreground, too: use -f own",
-            background->set.modules[SS_KIND_FEEDBACK].head->name);
     return 0;
 }
 
@@ -121,8 +106,7 @@ static double find_hold(const struct trial *trial) {
 }
 
 static uint32_t first_cpu(const struct study *study, int side) {
-    bool apart = side == STUDY_BACKGROUND && !study->options->shares_cpus;
-    return apart ? study->options->sides[STUDY_FOREGROUND].cpus : 0;
+    return side == STUDY_BACKGROUND ? study->options->sides[STUDY_FOREGROUND].cpus : 0;
 }
 
 static void describe(const struct study *study, ss_time duration, struct experiment_row *rows) {
@@ -195,8 +179,6 @@ int study_run(const struct study_options *options, struct experiment *experiment
     crash_name_modules(&study.trials[STUDY_BACKGROUND].set);
     if (open_trials(&study, experiment != NULL, error) < 0)
         return -1;
-    for (int i = 0; i < MEMORY_SIDES; i++)
-        crowd(&study, i);
     int status = find_duration(&study, &duration, error);
     if (status == 0 && experiment)
         status = run_recorded(&study, experiment, duration, error);
@@ -247,8 +229,6 @@ double study_interference(const struct study_options *options) {
     /* Steal and the speed of CPUs change how many accesses a busy CPU makes. */
     bool uneven =
         background->steal > 0 || background->cores.gain > 0 || background->cores.step_count > 0;
-    if (options->shares_cpus)
-        return busy == foreground->cpus && !memory && !(background->steal > 0) ? 100 : NAN;
     if (memory && uneven)
         return NAN;
     struct memory_pair pair = {

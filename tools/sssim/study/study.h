@@ -9,7 +9,7 @@
 
 /*
  * A study of how much one program slows another: an uncontrolled foreground, and a background under
- * control. They share the memory and, with `shares_cpus`, the CPUs.
+ * control, on CPUs of its own. They share the memory.
  */
 
 enum study_side {
@@ -21,10 +21,9 @@ struct study_options {
     struct trial_options sides[MEMORY_SIDES];
     const char *workloads[MEMORY_SIDES];
     double memory_rate; /* accesses per second; 0: no limit */
-    bool shares_cpus;
-    ss_time duration; /* maximum time of control; SS_TIME_NEVER: the length of the background's
-                         trace */
-    uint64_t round;   /* number of the round, from 1 */
+    ss_time duration;   /* maximum time of control; SS_TIME_NEVER: the length of the background's
+                           trace */
+    uint64_t round;     /* number of the round, from 1 */
     char *const *argv;
 };
 
