@@ -56,16 +56,6 @@ bool ssreport_methods_is_baseline(
 /* Returns the target of the run or, if the run has several, of the step. */
 double ssreport_methods_target(const struct ssreport_method_point *point);
 
-/* Returns the baseline at a load, interpolated between its targets; NaN outside of them. */
-double ssreport_methods_baseline(const struct ssreport_methods *methods, double load);
-
-/*
- * Returns whether a point must not be compared, because at this load other processes used a
- * different part of the machine than during the baseline.
- */
-bool ssreport_methods_is_forbidden(
-    const struct ssreport_methods *methods, const struct ssreport_method_point *point);
-
 /*
  * Returns the deviation of a point from the baseline in percent; NaN if the point is outside of the
  * baseline, must not be compared, or there is no baseline.
