@@ -10,4 +10,10 @@
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_replay_fill(struct ssreport_report *report);
 
+/*
+ * Fills the table of throughputs over a trace next to those of the published Table 3, from the
+ * tables `replay` and `prediction`.
+ */
+SS_NONNULL(1) void ssreport_throughput_published_fill(const struct ssreport_report *report);
+
 #endif
