@@ -14,6 +14,9 @@
 /* Tolerance for numbers, which manifests contain with ten digits. */
 #define SAME_NUMBER 1e-9
 
+/* Tolerance for shares, which manifests contain with three decimals. */
+#define SAME_SHARE 1e-6
+
 struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
     for (size_t i = 0; i < report->table_count; i++) {
         if (strcmp(report->tables[i].name, name) == 0)
@@ -125,4 +128,12 @@ double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
     if (!(from >= -APART) || !(to <= ssreport_record_end(record) + 1) || !(to <= record->first_end))
         return NAN;
     return ssreport_steps_throughput(record, from, to);
+}
+
+bool ssreport_others_disturb(double others) {
+    return others > SSREPORT_OTHERS_MAX + SAME_SHARE;
+}
+
+bool ssreport_others_permit(double one, double other) {
+    return !(fabs(one - other) > SSREPORT_OTHERS_DIFFERENCE_MAX + SAME_SHARE);
 }

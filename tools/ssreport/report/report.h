@@ -9,7 +9,6 @@
 #include <showstopper/contract.h>
 
 #include "fleet.h"
-#include "others.h"
 #include "published.h"
 #include "responses.h"
 #include "run.h"
@@ -151,5 +150,21 @@ const struct ssreport_run *ssreport_report_beside(
  */
 double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
     const struct ssreport_run *background, double from, double to);
+
+/*
+ * A run is disturbed if other processes used more than this part of the machine. Even on a quiet
+ * machine it is up to 0.01, because kernel threads and interrupts that serve the run count as other
+ * processes.
+ */
+#define SSREPORT_OTHERS_MAX 0.02
+
+/* Two runs are not compared if their parts differ by more than this. */
+#define SSREPORT_OTHERS_DIFFERENCE_MAX 0.02
+
+/* An unknown part, NaN, does not disturb a run. */
+bool ssreport_others_disturb(double others);
+
+/* Returns whether two runs may be compared. An unknown part does not forbid the comparison. */
+bool ssreport_others_permit(double one, double other);
 
 #endif
