@@ -211,14 +211,9 @@ refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class
 refused "--foreground: unknown class 'serail'" --foreground serail --iteration 1s
 printf '0 1\n2s\n' >a
 refused '--class: a:2: invalid line "2s"' -l 50% --class profile:a
-for needs in \
-    '--smt-fill random requires --smt' '--speed-correlation 1% requires --speed-noise' \
-    '--speed-window 2s requires --speed-noise'; do
-    read -r name value needed <<<"$needs"
-    refused "$name $needed" -l 50% "$name" "$value"
-done
+refused '--smt-fill requires --smt' -l 50% --smt-fill random
 # Some runs of a sweep may lack what the option needs.
-"$sssim" -l 50% --duration 3s --iteration 10m --speed-window 2s --sweep speed-noise=0,1% >out || fail "sweep: status $?"
+"$sssim" -l 50% --duration 3s --iteration 10m --smt-fill random --sweep smt=0,1.25 >out || fail "sweep: status $?"
 refused "--smt-fill: 'core' is not one of: cores random" -l 50% --smt-fill core
 refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100

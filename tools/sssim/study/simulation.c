@@ -76,12 +76,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "PART", {"noise", SS_OPTION_LOAD, AT(work.noise), .initial = "0",
                  .help = "standard deviation of the length of iterations, as a part of the mean"}},
     {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(work.speed.deviation), .initial = "0",
-                 .help = "standard deviation of the speed of the machine, as a part of the mean"}},
-    {0, "PART", {"speed-correlation", SS_OPTION_LOAD, AT(work.speed.correlation), .initial = "50%",
-                 .max = "99%", .help = "correlation of the speed in a window with that in the next one"}},
-    {0, "TIME", {"speed-window", SS_OPTION_TIME, AT(work.speed.window), .initial = "1s",
-                 .min = "1m", .max = "36500d", .sensible = "10m",
-                 .help = "how long the speed is constant"}},
+                 .help = "standard deviation of the speed of the machine, as a part of the mean; the speed changes once a second"}},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
@@ -93,8 +88,6 @@ const struct ss_argument simulation_rows[] = {
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
                  .choices = "cores random",
                  .help = "with --smt, which CPUs are busy: cores: one thread of every core before the second of any; random: any CPUs, at random"}},
-    {0, "LIST", {"turbo", SS_OPTION_TEXT, AT(turbo),
-                 .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}},
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
@@ -138,31 +131,12 @@ static int check_cores(struct simulation *simulation, struct ss_error *error) {
     if (simulation->smt > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
-    if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
+    if (simulation->work.iteration == 0 && simulation->smt > 0)
         return ss_error_fail(
-            error, "--smt and --turbo require --iteration: they change how long iterations take");
-    if (simulation->turbo && cores_parse_steps(&simulation->cores, simulation->turbo, error) < 0)
-        return ss_error_wrap(error, "--turbo");
-    return 0;
-}
-
-/* Refuses options that have no effect without another one. A sweep may have runs without it. */
-static int check_needs(const struct simulation *simulation, struct ss_error *error) {
-    const struct speed_options *speed = &simulation->work.speed;
-    bool varies = speed->deviation > 0;
-    const struct {
-        const char *name, *needed;
-        bool is_changed, is_used;
-    } options[] = {
-        {"smt-fill", "--smt, the gain of hardware threads", simulation->smt_fill != FILL_CORES,
-            simulation->smt > 0},
-        {"speed-correlation", "--speed-noise", speed->correlation != 0.5, varies},
-        {"speed-window", "--speed-noise", speed->window != SS_SECOND, varies},
-    };
-    for (size_t i = 0; simulation->grid.count == 0 && i < sizeof options / sizeof *options; i++) {
-        if (options[i].is_changed && !options[i].is_used)
-            return ss_error_fail(error, "--%s requires %s", options[i].name, options[i].needed);
-    }
+            error, "--smt requires --iteration: it changes how long iterations take");
+    /* A sweep may have runs without --smt. */
+    if (simulation->grid.count == 0 && simulation->smt_fill != FILL_CORES && simulation->smt <= 0)
+        return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
     return 0;
 }
 
@@ -193,15 +167,18 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
 }
 
 static int check(struct simulation *simulation, struct ss_error *error) {
-    if (check_needs(simulation, error) < 0 || check_work(simulation, error) < 0 ||
-        check_cores(simulation, error) < 0)
+    if (check_work(simulation, error) < 0 || check_cores(simulation, error) < 0)
         return -1;
     return simulation->foreground ? check_study(simulation, error)
                                   : check_no_study(simulation, error);
 }
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
-    *simulation = (struct simulation){.duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER};
+    *simulation = (struct simulation){
+        .duration = SS_TIME_NEVER,
+        .lateness = SS_TIME_NEVER,
+        .work.speed = {.correlation = 0.5, .window = SS_SECOND},
+    };
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
     return check(simulation, error);
