@@ -277,8 +277,8 @@ print_planned() {
 shipped_workloads_run() {
     local name lacks words
     for name in xz compile/file; do
-        lacks=$(batch --workload "$name" --print missing)
-        if [ -n "$lacks" ]; then
+        if ! batch --check-workloads "$name" >/dev/null 2>"$scratch/lacks"; then
+            lacks=$(sed 's/.*cannot run here: //' "$scratch/lacks")
             skip_part "${lacks##* }: $lacks"
             continue
         fi
@@ -318,15 +318,9 @@ shipped_workloads_are_planned() {
 fields_of_workloads_are_printed() {
     [ "$(batch --workload serial --memory 1g --print once)" = \
         "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "wrong once"
-    [ "$(batch --workload dacapo/h2 --print warmup) $(batch --workload dacapo/h2 --print memory)" = "60s 1g" ] ||
-        fail "wrong values"
-    [ "$(batch --workload xz --print note)" = "compresses 2 MB, single-threaded" ] || fail "wrong note"
-    [ "$(batch --workload serial --print note)" = "" ] || fail "serial has a note"
-    [ "$(batch --workload parallel --print published) $(batch --workload h2 --print published)" = "dacapo/sunflow " ] ||
-        fail "wrong published programs"
-    [ "$(env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --workload xz --print missing)" = \
-        "no xz, no awk" ] || fail "wrong missing programs"
-    [ "$(PATH=$build/bin:$PATH batch --workload serial --print missing)" = "" ] || fail "serial is missing a program"
+    env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --check-workloads xz 2>"$output" &&
+        fail "xz is not missing"
+    prints ".*xz cannot run here: no xz, no awk"
 }
 
 planned_workloads_are_listed() {

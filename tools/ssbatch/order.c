@@ -4,16 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <showstopper/random.h>
+
 #include "base/owned.h"
 #include "base/words.h"
-
-/* Returns the next number of splitmix64, so that a seed gives the same order on every system. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 static const char *round_of(const struct ssbatch_run *run) {
     const char *round = ssbatch_columns_get(&run->columns, "round");
@@ -43,7 +37,8 @@ void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t see
         while (end < count && strcmp(round_of(runs[end]), round_of(runs[first])) == 0)
             end++;
         for (size_t i = end - 1; i > first; i--) {
-            size_t other = first + next_random(&seed) % (i - first + 1);
+            size_t other = first + ss_random_hash(seed) % (i - first + 1);
+            seed += UINT64_C(0x9e3779b97f4a7c15); /* the same order on every system */
             const struct ssbatch_run *run = runs[i];
             runs[i] = runs[other];
             runs[other] = run;

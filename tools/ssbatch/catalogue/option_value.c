@@ -81,18 +81,12 @@ static int print_time(FILE *stream, const struct ssbatch_option_value *value, co
     return print_seconds(stream, value, text, SENSIBLE, &seconds, error);
 }
 
+/* A duration is seldom in minutes. */
 static int print_length(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     double seconds;
-    if (print_seconds(stream, value, text, SENSIBLE, &seconds, error) < 0)
-        return -1;
-    return require_above(seconds, text, "time", error);
-}
-
-static int print_duration(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    double seconds;
-    if (print_seconds(stream, value, text, 0, &seconds, error) < 0)
+    ss_time sensible = strcmp(value->type, "duration") == 0 ? 0 : SENSIBLE;
+    if (print_seconds(stream, value, text, sensible, &seconds, error) < 0)
         return -1;
     return require_above(seconds, text, "time", error);
 }
@@ -158,33 +152,12 @@ static int print_list(FILE *stream, const struct ssbatch_option_value *value, pr
     return any ? 0 : ss_error_fail(error, "a value is required: see --help");
 }
 
-static int print_rounds(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    (void)text;
-    return print_list(stream, value, print_round, error);
-}
-
-static int print_loads(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    (void)text;
-    return print_list(stream, value, print_target, error);
-}
-
-static int refuse_number(const char *text, struct ss_error *error) {
-    return ss_error_fail(
-        error, "'%s' is not a valid number: write one such as 180", ss_words_show(text).text);
-}
-
-static int refuse_whole(const char *text, struct ss_error *error) {
-    return ss_error_fail(
-        error, "'%s' is not a whole number: write one such as 180", ss_words_show(text).text);
-}
-
 static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     (void)value;
     if (!*text || text[strspn(text, "0123456789")])
-        return refuse_whole(text, error);
+        return ss_error_fail(
+            error, "'%s' is not a whole number: write one such as 180", ss_words_show(text).text);
     put_decimal(stream, text);
     return 0;
 }
@@ -206,7 +179,8 @@ static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
     (void)value;
     snprintf(number, sizeof number, "%.*s", (int)length, text);
     if (!is_decimal(number) || (text[length] && text[length + 1]))
-        return refuse_number(text, error);
+        return ss_error_fail(
+            error, "'%s' is not a valid number: write one such as 180", ss_words_show(text).text);
     put_decimal(stream, number);
     return 0;
 }
@@ -333,14 +307,15 @@ int ssbatch_option_value_print(
     static const struct {
         const char *name;
         printer *print;
+        bool is_list;
     } types[] = {
         {"time", print_time},
         {"length", print_length},
-        {"duration", print_duration},
+        {"duration", print_length},
         {"round", print_round},
-        {"rounds", print_rounds},
+        {"rounds", print_round, .is_list = true},
         {"load", print_load},
-        {"loads", print_loads},
+        {"loads", print_target, .is_list = true},
         {"count", print_count},
         {"whole", print_whole},
         {"percent", print_percent},
@@ -350,12 +325,14 @@ int ssbatch_option_value_print(
         {"span", print_span},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, value->type) == 0) {
-            if (types[i].print(stream, value, value->text, error) < 0)
-                return ss_error_wrap(error, "--%s", value->option);
-            fputc('\n', stream);
-            return 0;
-        }
+        if (strcmp(types[i].name, value->type) != 0)
+            continue;
+        int result = types[i].is_list ? print_list(stream, value, types[i].print, error)
+                                      : types[i].print(stream, value, value->text, error);
+        if (result < 0)
+            return ss_error_wrap(error, "--%s", value->option);
+        fputc('\n', stream);
+        return 0;
     }
     return ss_error_fail(error, "unknown type '%s'", ss_words_show(value->type).text);
 }

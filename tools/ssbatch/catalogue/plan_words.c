@@ -23,11 +23,6 @@ enum part {
     PART_WORDS,
     PART_SETUP,
     PART_ONCE,
-    PART_WARMUP,
-    PART_MEMORY,
-    PART_NOTE,
-    PART_MISSING,
-    PART_PUBLISHED,
     PART_DEFINITION,
 };
 
@@ -80,11 +75,9 @@ static const struct ss_argument rows[] = {
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
         .help = "the text for {memory}; default: the workload's"}},
     {0, "PART", {"print", SS_OPTION_CHOICE, AT(part), .initial = "words",
-        .choices = "words setup once warmup memory note missing published definition",
+        .choices = "words setup once definition",
         .help = "setup: lines that make the folders of instances; once: the line that calibrates "
-                "the work, if the command has {work}; warmup, memory, note, published: the value; "
-                "missing: what this machine lacks for the workload; definition: what its runs have "
-                "in common"}},
+                "the work, if the command has {work}; definition: what its runs have in common"}},
     {0, "N", {"instances", COUNT_AT(instances), .initial = "1", .min = "1",
         .max = INSTANCES_MAX,
         .help = "the number of folders that setup makes, or of instances of a run"}},
@@ -234,11 +227,6 @@ static int print_words(FILE *stream, const struct request *request,
     return ssbatch_workload_print(stream, workload, &use, error);
 }
 
-/* Prints a value on a line of its own, which is empty if the value is absent. */
-static void print_line(FILE *stream, const char *value) {
-    fprintf(stream, "%s\n", value ? value : "");
-}
-
 static int print_workload(FILE *stream, const struct request *request,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
@@ -248,22 +236,6 @@ static int print_workload(FILE *stream, const struct request *request,
             stream, workload, &use, (uint32_t)request->instances, error);
     case PART_ONCE:
         ssbatch_workload_print_once(stream, workload, &use);
-        return 0;
-    case PART_WARMUP:
-        print_line(stream, workload->values[SSBATCH_WARMUP]);
-        return 0;
-    case PART_MEMORY:
-        print_line(stream, use.memory ? use.memory : workload->values[SSBATCH_MEMORY]);
-        return 0;
-    case PART_NOTE:
-        print_line(stream, workload->values[SSBATCH_NOTE]);
-        return 0;
-    case PART_PUBLISHED:
-        print_line(stream, workload->values[SSBATCH_PUBLISHED]);
-        return 0;
-    case PART_MISSING:
-        ssbatch_workload_print_missing(stream, workload);
-        fputc('\n', stream);
         return 0;
     case PART_DEFINITION:
         return ssbatch_workload_print_definition(stream, workload, &use, error);
