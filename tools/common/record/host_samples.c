@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "csv.h"
+#include "measure/figures.h"
 
 /* A sample's time may be this many seconds after its end. */
 #define LATE 0.02
@@ -43,8 +45,7 @@ static bool take_host_load(void *context, const struct sstrace_field *fields) {
     struct ssreport_host_load sample;
     if (!ssreport_csv_time(&fields[0], &sample.at) ||
         !ssreport_csv_number(&fields[1], &sample.load) ||
-        !ssreport_csv_make_room((void **)&surroundings->host, surroundings->host_count,
-            &surroundings->host_capacity, sizeof sample))
+        !SS_GROW(surroundings->host, surroundings->host_count + 1, surroundings->host_capacity))
         return false;
     surroundings->host[surroundings->host_count++] = sample;
     return true;
@@ -102,8 +103,7 @@ static bool take_vcpu(void *context, const struct sstrace_field *fields) {
 }
 
 static bool add_cpu(struct ssreport_surroundings *surroundings) {
-    if (!ssreport_csv_make_room((void **)&surroundings->cpus, surroundings->cpu_count,
-            &surroundings->cpu_capacity, sizeof *surroundings->cpus))
+    if (!SS_GROW(surroundings->cpus, surroundings->cpu_count + 1, surroundings->cpu_capacity))
         return false;
     surroundings->cpus[surroundings->cpu_count++] = (struct ssreport_cpu){0};
     return true;
@@ -206,4 +206,66 @@ void ssreport_surroundings_free(struct ssreport_surroundings *surroundings) {
     free(surroundings->host);
     free(surroundings->cpus);
     *surroundings = (struct ssreport_surroundings){0};
+}
+
+/* If two samples are more seconds apart, a sample was lost. */
+#define LENGTH_MAX 2.0
+
+enum { TIME, LOAD, TARGET };
+
+struct reader {
+    const struct ssreport_record *record;
+    struct ss_figures figures;
+    double last; /* elapsed time at the end of the previous sample; NaN if none */
+};
+
+static double target_at(const struct ssreport_record *record, double run_time) {
+    for (size_t i = 0; i < record->sample_count; i++) {
+        if (record->samples[i].end >= run_time - LATE)
+            return record->samples[i].target;
+    }
+    return NAN;
+}
+
+static bool take_sample(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    const struct ssreport_record *record = reader->record;
+    double at, load, target;
+    if (!ssreport_csv_time(&fields[TIME], &at) || !ssreport_csv_number(&fields[LOAD], &load) ||
+        !sstrace_field_number(&fields[TARGET], false, &target))
+        return false;
+    double end = at - record->wall, begin = reader->last;
+    reader->last = end;
+    if (!(end - begin <= LENGTH_MAX) || ssreport_record_is_paused(record, end) ||
+        ssreport_record_is_paused(record, begin))
+        return true;
+    begin = ssreport_record_run_time(record, begin);
+    end = ssreport_record_run_time(record, end);
+    if (isnan(target))
+        target = target_at(record, end);
+    if (begin >= record->counted_from - LATE && end <= ssreport_record_counted_to(record) + LATE &&
+        !isnan(target))
+        ss_figures_add(&reader->figures, target, load);
+    return true;
+}
+
+struct ssreport_beside ssreport_beside_read(struct ssreport_record *record, const char *folder) {
+    static const char *const columns[] = {"time", "load", "target", NULL};
+    struct reader reader = {.record = record, .last = NAN};
+    struct ssreport_csv csv = {.name = "beside.csv",
+        .columns = columns,
+        .optional = 1U << TARGET,
+        .take = take_sample,
+        .context = &reader};
+    struct ss_error error = {0};
+    if (is_in(folder, "beside.csv") && ssreport_csv_read(folder, &csv, &record->notes, &error) < 0)
+        ssreport_notes_add(&record->notes, "the load in beside.csv is unknown: %s", error.message);
+    struct ssreport_beside beside = {
+        .samples = reader.figures.count,
+        .load_mean = ss_figures_load_mean(&reader.figures),
+        .error_mean_percent = ss_figures_error_mean_percent(&reader.figures),
+        .error_mse_e4 = ss_figures_error_mse_e4(&reader.figures),
+    };
+    ss_figures_free(&reader.figures);
+    return beside;
 }

@@ -58,4 +58,18 @@ double ssreport_surroundings_host_load(const struct ssreport_surroundings *surro
 double ssreport_surroundings_host_load_between(const struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, double from, double to);
 
+/* The load that ssload, an independent program, measured during a run. */
+struct ssreport_beside {
+    size_t samples;   /* number of samples in the counted time of the run; if 0, the other fields
+                         are NaN */
+    double load_mean; /* mean load, from 0 to 1 */
+    double error_mean_percent, error_mse_e4;
+};
+
+/*
+ * Reads beside.csv in the record's folder, which is optional. A sample without a target gets the
+ * run's target. Problems are noted.
+ */
+struct ssreport_beside ssreport_beside_read(struct ssreport_record *record, const char *folder);
+
 #endif

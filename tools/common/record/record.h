@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <showstopper/error.h>
 
@@ -18,6 +19,13 @@
 #include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
+
+/* Identifies the folder or file of a record. */
+struct ssreport_place {
+    bool known;
+    dev_t device;
+    ino_t inode;
+};
 
 /* A sample of the load, for the time since the previous sample. Loads are from 0 to 1. */
 struct ssreport_sample {

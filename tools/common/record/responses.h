@@ -18,7 +18,6 @@
 #include "energy.h"
 #include "idle.h"
 #include "record.h"
-#include "record_place.h"
 #include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"

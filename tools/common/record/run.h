@@ -10,8 +10,6 @@
 #include "idle.h"
 #include "rates.h"
 #include "record.h"
-#include "record_place.h"
-#include "ssload_samples.h"
 #include "steps.h"
 
 struct ssreport_figures {
