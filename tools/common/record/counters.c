@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "csv.h"
 #include "record.h"
 
@@ -51,8 +52,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         second.since[i] = is_first ? second.begin : reader->since[i];
         reader->since[i] = isnan(second.counts[i]) ? second.since[i] : second.end;
     }
-    if (!ssreport_csv_make_room(
-            (void **)&counters->seconds, counters->count, &counters->capacity, sizeof second))
+    if (!SS_GROW(counters->seconds, counters->count + 1, counters->capacity))
         return false;
     counters->seconds[counters->count++] = second;
     return true;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "csv.h"
 #include "row_times.h"
 #include "statistics.h"
@@ -20,9 +21,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     sample.seconds = elapsed > begin ? elapsed - begin : 1;
     if (!ssreport_csv_time(&fields[0], &sample.at) ||
         !sstrace_field_number(&fields[1], false, &sample.watts) || sample.watts < 0 ||
-        isinf(sample.watts) ||
-        !ssreport_csv_make_room(
-            (void **)&energy->samples, energy->count, &energy->capacity, sizeof sample))
+        isinf(sample.watts) || !SS_GROW(energy->samples, energy->count + 1, energy->capacity))
         return false;
     energy->samples[energy->count++] = sample;
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "csv.h"
 
 /* The columns that precede those of the states. */
@@ -43,8 +44,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         if (!take_share(&fields[FIRST + i], &second.shares[i]))
             return false;
     }
-    if (!ssreport_csv_make_room(
-            (void **)&idle->seconds, idle->count, &idle->capacity, sizeof second))
+    if (!SS_GROW(idle->seconds, idle->count + 1, idle->capacity))
         return false;
     idle->seconds[idle->count++] = second;
     return true;

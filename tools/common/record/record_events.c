@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
 #include "json_document.h"
@@ -60,8 +61,7 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
     double at = elapsed > 0 ? elapsed : 0; /* unknown during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
     double instance = document_number(event, "instance");
-    if (instance >= 0 && ssreport_csv_make_room((void **)&record->over, record->over_count,
-                             &record->over_capacity, sizeof *record->over))
+    if (instance >= 0 && SS_GROW(record->over, record->over_count + 1, record->over_capacity))
         record->over[record->over_count++] = instance;
     if (status != 0 && reader->failed++ < FAILURES_NAMED)
         name_failure(reader, event, status, at);
@@ -69,8 +69,7 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
 
 /* Ignores a pause during the warm-up, because times count from the start of control. */
 static void take_pause(struct ssreport_record *record, double elapsed) {
-    if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
-                           &record->pause_capacity, sizeof *record->pauses))
+    if (elapsed > 0 && SS_GROW(record->pauses, record->pause_count + 1, record->pause_capacity))
         record->pauses[record->pause_count++] =
             (struct ssreport_pause){.begin = elapsed, .end = INFINITY};
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "csv.h"
@@ -26,8 +27,7 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
     json_object_object_foreach(labels, key, label) {
         char *value = copy(document_as_text(label));
         char *name = value ? strdup(key) : NULL;
-        if (!name || !ssreport_csv_make_room((void **)&record->labels, record->label_count,
-                         &record->label_capacity, sizeof *record->labels)) {
+        if (!name || !SS_GROW(record->labels, record->label_count + 1, record->label_capacity)) {
             free(name);
             free(value);
             continue;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "csv.h"
 #include "row_times.h"
 
@@ -85,8 +86,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         return false;
     sample.begin = find_begin(record, last, sample.end);
     sample.counted = is_counted(reader, &sample, counted);
-    if (!ssreport_csv_make_room((void **)&record->samples, record->sample_count,
-            &record->sample_capacity, sizeof sample))
+    if (!SS_GROW(record->samples, record->sample_count + 1, record->sample_capacity))
         return false;
     set_wall(record, &fields[TIME], elapsed);
     record->samples[record->sample_count++] = sample;
@@ -242,8 +242,7 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
     if (isnan(iteration.start) || isnan(iteration.end))
         return true; /* the row belongs to the warm-up */
     if (iteration.end < iteration.start ||
-        !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
-            &record->iteration_capacity, sizeof iteration))
+        !SS_GROW(record->iterations, record->iteration_count + 1, record->iteration_capacity))
         return false;
     iteration.start = ssreport_record_run_time(record, iteration.start);
     iteration.end = ssreport_record_run_time(record, iteration.end);

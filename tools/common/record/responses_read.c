@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/histogram.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -129,8 +130,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
     second.begin = second.end - last <= LENGTH_MAX ? last : second.end - 1;
     if (!adds_up(responses, &second))
         return refuse(reader, "the numbers of requests do not add up");
-    if (!ssreport_csv_make_room(
-            (void **)&responses->seconds, responses->count, &responses->room, sizeof second))
+    if (!SS_GROW(responses->seconds, responses->count + 1, responses->room))
         return refuse(reader, "out of memory");
     responses->seconds[responses->count++] = second;
     return true;
@@ -200,8 +200,7 @@ static bool take_bucket(void *context, const struct sstrace_field *fields) {
     second->bucket_bits = is_fine ? SS_HISTOGRAM_FINE : BITS_BEFORE;
     bucket.bucket =
         ss_histogram_bucket(ss_time_from_double(round(time * 1e9)), second->bucket_bits);
-    if (!ssreport_csv_make_room((void **)&responses->buckets, responses->bucket_count,
-            &responses->bucket_room, sizeof bucket))
+    if (!SS_GROW(responses->buckets, responses->bucket_count + 1, responses->bucket_room))
         return false;
     responses->buckets[responses->bucket_count++] = bucket;
     second->bucket_count++;
@@ -514,8 +513,7 @@ static bool take_load(void *context, const struct sstrace_field *fields) {
     if (!ssreport_csv_number(&fields[2], &load.cpu))
         load.cpu = NAN; /* the field is `all`, or the column is missing */
     if (!ssreport_csv_time(&fields[0], &load.at) || !ssreport_csv_number(&fields[1], &load.load) ||
-        !ssreport_csv_make_room(
-            (void **)&responses->loads, responses->load_count, &responses->load_room, sizeof load))
+        !SS_GROW(responses->loads, responses->load_count + 1, responses->load_room))
         return false;
     responses->loads[responses->load_count++] = load;
     return true;

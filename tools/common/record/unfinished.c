@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "csv.h"
 #include "measure/unfinished.h"
 #include "record_tables.h"
@@ -54,8 +55,7 @@ static void add(
     };
     double length = ss_unfinished_length(&unfinished);
     if (!course->begun || course->over || !(unfinished.elapsed > 0) ||
-        !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
-            &record->iteration_capacity, sizeof *record->iterations))
+        !SS_GROW(record->iterations, record->iteration_count + 1, record->iteration_capacity))
         return;
     double start = course->last_end + gap;
     record->iterations[record->iteration_count++] = (struct ssreport_iteration){

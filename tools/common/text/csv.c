@@ -38,18 +38,6 @@ void csv_trim(struct sstrace_field *field) {
         field->length--;
 }
 
-bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? 2 * *capacity : 16;
-    void *moved = reallocarray(*items, larger, size);
-    if (!moved)
-        return false;
-    *items = moved;
-    *capacity = larger;
-    return true;
-}
-
 struct heading {
     size_t numbers[SSTRACE_PICKS]; /* number of each column's field, from 1; 0 if missing */
     size_t width;

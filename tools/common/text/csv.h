@@ -85,8 +85,4 @@ bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 SS_NONNULL()
 bool ssreport_csv_time(const struct sstrace_field *field, double *time);
 
-/* Makes room for one more item in a list of `count`. Returns false if memory is exhausted. */
-SS_NONNULL()
-bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size);
-
 #endif

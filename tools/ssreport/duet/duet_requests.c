@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "csv.h"
 #include "statistics.h"
@@ -17,8 +18,7 @@ static bool take_request(void *context, const struct sstrace_field *fields) {
     struct duet_request request = {.success = sstrace_field_is(&fields[OUTCOME], "success")};
     if (!ssreport_csv_number(&fields[DUE], &request.due) ||
         !sstrace_field_number(&fields[FINISHED], false, &request.finished) ||
-        !ssreport_csv_make_room(
-            (void **)&requests->items, requests->count, &requests->room, sizeof request))
+        !SS_GROW(requests->items, requests->count + 1, requests->room))
         return false;
     requests->items[requests->count++] = request;
     return true;
