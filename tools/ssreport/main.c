@@ -10,7 +10,6 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "differences.h"
-#include "duet_decide.h"
 #include "duet_words.h"
 #include "hypotheses.h"
 #include "load_inputs.h"

@@ -4,7 +4,7 @@
 
 #include "duet_study.h"
 
-/* Question and answer of a study, as sentences. */
+/* Question and answer of a study, as sentences, and what --decide prints. */
 
 /* Size limit of each sentence. */
 #define DUET_TEXT 600
@@ -28,5 +28,22 @@ void duet_describe_lack(
 /* Writes why the answer is doubtful, or an empty text. */
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_doubt(const struct duet_study *study, char *text, size_t size);
+
+/* Exit status of ssreport --decide. */
+enum duet_status {
+    DUET_STATUS_DONE = 0,      /* decided; with a limit, B is worse by less than the limit */
+    DUET_STATUS_FAILED = 1,    /* B is worse by more than the limit */
+    DUET_STATUS_CONTINUES = 2, /* more blocks are needed */
+    DUET_STATUS_UNDECIDED = 3, /* no more blocks follow, but the limit is inside the interval,
+                                  or all records are invalid */
+};
+
+SS_NONNULL() enum duet_status duet_status_of(const struct duet_study *study);
+
+/* Prints the answer on one line, and reasons to doubt it on another. */
+SS_NONNULL() void duet_print(FILE *stream, const struct duet_study *study);
+
+/* Prints one line of Markdown that names the commands. */
+SS_NONNULL() void duet_print_markdown(FILE *stream, const struct duet_study *study);
 
 #endif
