@@ -5,13 +5,10 @@
 #include "report.h"
 
 /*
- * Pools the steps of all runs with one workload and method in one environment, and fits a curve to
- * them. Returns -1 if memory is exhausted.
+ * Fits curves to runs with one workload and method in one environment, and fills all tables except
+ * `runs`. Returns -1 if memory is exhausted.
  */
-SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report);
-
-/* Fills all tables except `runs`. */
-SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
+SS_MUST_USE SS_NONNULL(1) int ssreport_runs_fill(struct ssreport_report *report);
 
 /* Fills the table `runs`, which contains the notes of all topics: call this after all are built. */
 SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);

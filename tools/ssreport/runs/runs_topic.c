@@ -93,10 +93,7 @@ static void find_disturbed(struct ssreport_report *report) {
 static int build(struct ssreport_report *report, struct ss_error *error) {
     find_early(report);
     find_disturbed(report);
-    if (ssreport_runs_pool(report) < 0)
-        return ss_error_memory(error);
-    ssreport_runs_fill(report);
-    return 0;
+    return ssreport_runs_fill(report) < 0 ? ss_error_memory(error) : 0;
 }
 
 /* Returns the interval of the mean error (target minus load), in points. */
