@@ -12,6 +12,7 @@
 #include "load_record.h"
 #include "ratio_tables.h"
 #include "run_order.h"
+#include "shaded_tables.h"
 
 /* With more ratios than this, the page omits the table of ratios. */
 #define RATIOS_MAX 200
@@ -618,16 +619,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return result < 0 ? ss_error_memory(error) : 0;
 }
 
-/* A difference in one step, and the runs from which it comes. */
-struct difference {
-    const char *records[2];
-    double percent;
-};
-
-static int compare_records(const void *left, const void *right) {
-    const struct difference *a = left, *b = right;
-    int order = strcmp(a->records[0], b->records[0]);
-    return order ? order : strcmp(a->records[1], b->records[1]);
+static bool has_ratio(const struct table_sheet *sheet, size_t row) {
+    return isfinite(table_cell_at(sheet, row, "ratio")->number);
 }
 
 /*
@@ -635,28 +628,19 @@ static int compare_records(const void *left, const void *right) {
  * Returns their number, or -1 without memory.
  */
 static ssize_t find_medians(const struct table_sheet *sheet, double **medians) {
-    size_t rows = table_rows(sheet), count = 0, runs = 0;
-    SS_OWNED(free) struct difference *differences = calloc(rows + 1, sizeof *differences);
-    SS_OWNED(free) double *percents = calloc(rows + 1, sizeof *percents);
-    *medians = calloc(rows + 1, sizeof **medians);
-    if (!differences || !percents || !*medians)
+    static const char *const records[] = {"record_a", "record_b", NULL};
+    SS_OWNED(groups) struct stats_groups runs = ssreport_group_rows(sheet, records, has_ratio);
+    SS_OWNED(free) double *percents = calloc(table_rows(sheet) + 1, sizeof *percents);
+    *medians = calloc(table_rows(sheet) + 1, sizeof **medians);
+    if (!runs.first || !percents || !*medians)
         return -1;
-    for (size_t i = 0; i < rows; i++) {
-        double ratio = table_cell_at(sheet, i, "ratio")->number;
-        if (isfinite(ratio))
-            differences[count++] =
-                (struct difference){{table_cell_at(sheet, i, "record_a")->text,
-                                        table_cell_at(sheet, i, "record_b")->text},
-                    100 * (ratio - 1)};
+    for (size_t group = 0; group < runs.count; group++) {
+        size_t count = 0;
+        for (size_t i = runs.first[group]; i < runs.items; i = runs.next[i])
+            percents[count++] = 100 * (table_cell_at(sheet, i, "ratio")->number - 1);
+        (*medians)[group] = ssreport_median_of(percents, count);
     }
-    qsort(differences, count, sizeof *differences, compare_records);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i; next < count && compare_records(&differences[i], &differences[next]) == 0;
-             next++)
-            percents[next - i] = differences[next].percent;
-        (*medians)[runs++] = ssreport_median_of(percents, next - i);
-    }
-    return (ssize_t)runs;
+    return (ssize_t)runs.count;
 }
 
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
