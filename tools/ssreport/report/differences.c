@@ -122,14 +122,28 @@ static int compare_known(const void *left, const void *right, void *context) {
     return order;
 }
 
-/* Returns whether all runs of each group agree in a column. */
-static bool is_constant(
-    const struct ssreport_report *report, const struct stats_groups *groups, const char *column) {
+/* Returns the columns of a run, or of a record of requests. */
+typedef const struct ssreport_columns *columns_of(
+    const struct ssreport_report *report, size_t index);
+
+static const struct ssreport_columns *columns_of_run(
+    const struct ssreport_report *report, size_t index) {
+    return &report->runs[index].columns;
+}
+
+static const struct ssreport_columns *columns_of_responses(
+    const struct ssreport_report *report, size_t index) {
+    return &report->responses[index].columns;
+}
+
+/* Returns whether all runs or records of each group agree in a column. */
+static bool is_constant(const struct ssreport_report *report, columns_of *of,
+    const struct stats_groups *groups, const char *column) {
     for (size_t group = 0; group < groups->count; group++) {
         size_t first = groups->first[group];
-        const char *value = ssreport_columns_get(&report->runs[first].columns, column);
+        const char *value = ssreport_columns_get(of(report, first), column);
         for (size_t i = groups->next[first]; i < groups->items; i = groups->next[i]) {
-            if (strcmp(ssreport_columns_get(&report->runs[i].columns, column), value) != 0)
+            if (strcmp(ssreport_columns_get(of(report, i), column), value) != 0)
                 return false;
         }
     }
@@ -150,7 +164,8 @@ static int find_followers(struct ssreport_report *report) {
         return -1;
     for (size_t i = 0; i < differences->count; i++)
         differences->follows[i] =
-            !is_known(differences->names[i]) && is_constant(report, &groups, differences->names[i]);
+            !is_known(differences->names[i]) &&
+            is_constant(report, columns_of_run, &groups, differences->names[i]);
     return 0;
 }
 
@@ -211,6 +226,18 @@ bool ssreport_differences_in_variant(
     return column != differences->axis;
 }
 
+/* Closes the stream of a variant, which becomes NULL if it is empty. */
+static int end_variant(FILE *stream, char **variant) {
+    bool any = ftell(stream) > 0;
+    if (fclose(stream) != 0)
+        return -1;
+    if (!any) {
+        free(*variant);
+        *variant = NULL;
+    }
+    return 0;
+}
+
 /* Writes "size=large, instances=2"; NULL without any such column. */
 static int write_variant(const struct ssreport_differences *differences,
     const struct ssreport_run *run, bool with_instances, char **variant) {
@@ -225,14 +252,7 @@ static int write_variant(const struct ssreport_differences *differences,
             fprintf(stream, "%s%s=%s", ftell(stream) > 0 ? ", " : "", name,
                 ssreport_columns_get(&run->columns, name));
     }
-    bool any = ftell(stream) > 0;
-    if (fclose(stream) != 0)
-        return -1;
-    if (!any) {
-        free(*variant);
-        *variant = NULL;
-    }
-    return 0;
+    return end_variant(stream, variant);
 }
 
 static bool is_of_plan(const void *responses, void *context) {
@@ -263,20 +283,6 @@ static bool is_of_one_service(const char *column) {
     return ssreport_is_response_member(column);
 }
 
-/* Returns whether records of one group differ in a column. */
-static bool separates_services(
-    const struct ssreport_report *report, const struct stats_groups *groups, const char *column) {
-    for (size_t group = 0; group < groups->count; group++) {
-        size_t first = groups->first[group];
-        const char *value = ssreport_columns_get(&report->responses[first].columns, column);
-        for (size_t i = groups->next[first]; i < groups->items; i = groups->next[i]) {
-            if (strcmp(ssreport_columns_get(&report->responses[i].columns, column), value) != 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Writes "size=large, clients=8"; NULL without any such column. */
 static int set_service_variant(const struct ssreport_report *report,
     const struct stats_groups *groups, struct ssreport_responses *of) {
@@ -286,17 +292,11 @@ static int set_service_variant(const struct ssreport_report *report,
         return -1;
     for (size_t i = 0; i < of->columns.count; i++) {
         const char *name = of->columns.items[i].name;
-        if (!is_of_one_service(name) && separates_services(report, groups, name))
+        if (!is_of_one_service(name) && !is_constant(report, columns_of_responses, groups, name))
             fprintf(stream, "%s%s=%s", ftell(stream) > 0 ? ", " : "", name,
                 ssreport_columns_get(&of->columns, name));
     }
-    if (fclose(stream) != 0)
-        return -1;
-    if (size == 0) {
-        free(of->variant);
-        of->variant = NULL;
-    }
-    return 0;
+    return end_variant(stream, &of->variant);
 }
 
 /*

@@ -11,7 +11,6 @@
 #include "csv.h"
 #include "differences.h"
 #include "load_record.h"
-#include "load_study.h"
 #include "responses_read.h"
 
 #define MANIFEST "manifest.csv"

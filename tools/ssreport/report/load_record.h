@@ -2,7 +2,7 @@
 #ifndef SSREPORT_LOAD_RECORD_H
 #define SSREPORT_LOAD_RECORD_H
 
-/* Loads a record that a manifest or a study lists. */
+/* Loads records that a manifest or a study lists. */
 
 #include "fields.h"
 #include "report.h"
@@ -40,5 +40,15 @@ SS_MUST_USE SS_NONNULL() int ssreport_load_record(
 /* Adds a failure for a record that cannot be reported. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_add_failure(
     struct ssreport_report *report, const char *name, const char *why, enum ss_finding finding);
+
+/* Returns whether the folder is a study of ssbatch, or a run of one. */
+SS_NONNULL() bool ssreport_study_is_in(const char *folder);
+
+/*
+ * Adds the records of all runs of a study, or of one run. Records that cannot be reported become
+ * failures in the report. Returns -1 if memory is exhausted.
+ */
+SS_MUST_USE SS_NONNULL() int ssreport_study_load(
+    struct ssreport_report *report, const char *folder, int set);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "load_study.h"
+#include "load_record.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 
 #include "base/owned.h"
 #include "json_document.h"
-#include "load_record.h"
 
 #define RUN_DOCUMENT "run.json"
 
