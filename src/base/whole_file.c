@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/advice.h"
+#include "base/streams.h"
 #include "base/words.h"
 
 /* Opens a pipe or a device. Opening a FIFO without a reader fails at once instead of blocking. */
@@ -65,6 +66,11 @@ int ss_whole_file_resolve(const char *path, char *target, size_t size) {
     return -ELOOP;
 }
 
+static int refuse(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s cannot be written: %s%s", ss_words_show(path).text,
+        strerror(errno), ss_advice_to_write(errno, path));
+}
+
 int ss_whole_file_check(const char *path, struct ss_error *error) {
     struct stat status;
     char folder[4096];
@@ -80,15 +86,13 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
             "users: choose a path in a folder of your own",
             shown.text);
     if (errno)
-        return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
-            ss_advice_to_write(errno, path));
+        return refuse(path, error);
     char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';
     if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
         return 0;
-    return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
-        ss_advice_to_write(errno, path));
+    return refuse(path, error);
 }
 
 /* How many names of killed programs an unfinished file avoids. */
@@ -192,4 +196,15 @@ int ss_whole_file_commit(struct ss_whole_file *file) {
         return 0;
     ss_whole_file_abandon(file);
     return -1;
+}
+
+int ss_whole_file_begin(struct ss_whole_file *file, const char *path, struct ss_error *error) {
+    file->stream = stdout;
+    return strcmp(path, "-") == 0 || ss_whole_file_open(file, path) == 0 ? 0 : refuse(path, error);
+}
+
+int ss_whole_file_end(struct ss_whole_file *file, const char *path, struct ss_error *error) {
+    if (file->stream == stdout)
+        return ss_streams_flush(error);
+    return ss_whole_file_commit(file) == 0 ? 0 : refuse(path, error);
 }

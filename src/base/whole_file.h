@@ -50,6 +50,12 @@ int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char 
  */
 SS_NONNULL() int ss_whole_file_commit(struct ss_whole_file *file);
 
+/* The same for a path, of which - is standard output. On failure the error names the path. */
+SS_MUST_USE SS_NONNULL(1, 2) int ss_whole_file_begin(
+    struct ss_whole_file *file, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ss_whole_file_end(
+    struct ss_whole_file *file, const char *path, struct ss_error *error);
+
 /* Closes the file and discards it. Keeps errno. */
 void ss_whole_file_abandon(struct ss_whole_file *file);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/status.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -79,14 +78,10 @@ static int write_metrics(
         ss_status_print_metrics(stream, board, ss_platform_now());
         return 0;
     }
-    if (ss_whole_file_check(path, error) < 0)
+    if (ss_whole_file_check(path, error) < 0 || ss_whole_file_begin(&file, path, error) < 0)
         return ss_error_wrap(error, "--openmetrics");
-    if (ss_whole_file_open(&file, path) == 0) {
-        ss_status_print_metrics(file.stream, board, ss_platform_now());
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "--openmetrics: %s: %s", ss_words_show(path).text, strerror(errno));
+    ss_status_print_metrics(file.stream, board, ss_platform_now());
+    return ss_whole_file_end(&file, path, error) < 0 ? ss_error_wrap(error, "--openmetrics") : 0;
 }
 
 int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/summary.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -539,15 +538,9 @@ void ss_summary_print_json(
 
 int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
     struct ss_error *error) {
-    if (strcmp(path, "-") == 0) {
-        ss_summary_print_json(stdout, plan, outcome);
-        return ss_streams_flush(error);
-    }
     struct ss_whole_file file;
-    if (ss_whole_file_open(&file, path) == 0) {
-        ss_summary_print_json(file.stream, plan, outcome);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
+    ss_summary_print_json(file.stream, plan, outcome);
+    return ss_whole_file_end(&file, path, error);
 }

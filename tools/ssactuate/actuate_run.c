@@ -75,15 +75,6 @@ static int make_words(struct run *run, struct ss_error *error) {
     return run->words ? 0 : ss_error_memory(error);
 }
 
-static int set_files(struct run *run, struct ss_error *error) {
-    for (size_t i = 0; i < run->plan.count; i++) {
-        const struct ssactuate_setting *setting = &run->plan.settings[i];
-        if (ssactuate_journal_set(&run->undoing.journal, setting, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int check_control(const struct run *run, struct ss_error *error) {
     if (run->options->control && run->plan.instances == 0)
         return ss_error_fail(error, "--control requires `instances`");
@@ -139,7 +130,7 @@ static int turn(struct run *run, struct ss_error *error) {
     run->copies.spared = &run->undoing.keeper.pid;
     if (run->options->record)
         ssactuate_limits_read(&run->limits, place, &run->plan);
-    return set_files(run, error);
+    return ssactuate_undoing_set(&run->undoing, &run->plan, error);
 }
 
 static struct ssactuate_child child_of(const struct run *run) {

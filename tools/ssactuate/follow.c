@@ -171,15 +171,6 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
                      (unsigned long long)(used >> 20));
 }
 
-static int set_files(struct follow *follow, struct ss_error *error) {
-    for (size_t i = 0; i < follow->plan.count; i++) {
-        const struct ssactuate_setting *setting = &follow->plan.settings[i];
-        if (ssactuate_journal_set(&follow->undoing.journal, setting, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /*
  * Restores the files that only other rules set, such as the governor of a single frequency when the
  * planned rule has a range: a level must not depend on the previous rule.
@@ -223,7 +214,7 @@ static int confine_group(struct follow *follow, const struct party *party, struc
 
 /* Sets the levels that plan_rule() has planned. */
 static int apply(struct follow *follow, struct ss_error *error) {
-    if (set_files(follow, error) < 0)
+    if (ssactuate_undoing_set(&follow->undoing, &follow->plan, error) < 0)
         return -1;
     for (int i = 0; i < 2; i++) {
         struct party *party = &follow->parties[i];
@@ -709,17 +700,10 @@ static void write_changes(const struct follow *follow, FILE *stream) {
 static int write_record(const struct follow *follow, struct ss_error *error) {
     struct ss_whole_file file;
     const char *path = follow->options->record;
-    if (strcmp(path, "-") == 0) {
-        write_changes(follow, stdout);
-        return 0;
-    }
-    if (ss_whole_file_open(&file, path) == 0) {
-        write_changes(follow, file.stream);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(
-        error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
+    write_changes(follow, file.stream);
+    return ss_whole_file_end(&file, path, error);
 }
 
 static void free_follow(struct follow *follow) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_record.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,15 +239,8 @@ static void write_result(
 int ssactuate_record_write(const struct ssactuate_record *record, const char *path,
     const struct ssactuate_result *result, struct ss_error *error) {
     struct ss_whole_file file;
-    if (strcmp(path, "-") == 0) {
-        write_result(record, result, stdout);
-        return 0;
-    }
-    if (ss_whole_file_open(&file, path) == 0) {
-        write_result(record, result, file.stream);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(
-        error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
+    write_result(record, result, file.stream);
+    return ss_whole_file_end(&file, path, error);
 }

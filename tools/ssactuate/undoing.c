@@ -46,6 +46,15 @@ int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *e
                       : 0;
 }
 
+int ssactuate_undoing_set(
+    struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->count; i++) {
+        if (ssactuate_journal_set(&undoing->journal, &plan->settings[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status) {
     if (!undoing->has_keeper || pid != undoing->keeper.pid)
         return;

@@ -41,6 +41,10 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_open(struct ssactuate_undoing
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
     struct ssactuate_undoing *undoing, struct ss_error *error);
 
+/* Sets the files of a plan, which the journal must have. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_set(
+    struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error);
+
 /* Replaces the keeper if this child, which was reaped, was the keeper and was killed. */
 SS_NONNULL()
 void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status);

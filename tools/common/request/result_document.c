@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result_document.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,14 +269,8 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
 int ssrequest_document_write(
     const char *path, const struct ssrequest_account *account, struct ss_error *error) {
     struct ss_whole_file file;
-    if (strcmp(path, "-") == 0) {
-        ssrequest_document_print(stdout, account);
-        return 0;
-    }
-    if (ss_whole_file_open(&file, path) == 0) {
-        ssrequest_document_print(file.stream, account);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
+    ssrequest_document_print(file.stream, account);
+    return ss_whole_file_end(&file, path, error);
 }

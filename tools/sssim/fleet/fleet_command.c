@@ -213,16 +213,14 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
     struct ss_whole_file file;
     char path[4200];
     snprintf(path, sizeof path, "%.4000s/fleet.csv", fleet->options->record);
-    if (ss_whole_file_open(&file, path) == 0) {
-        fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
-              "clock_error_seconds\n",
-            file.stream);
-        for (uint64_t i = 0; i < fleet->options->nodes; i++)
-            write_row(file.stream, fleet, i);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
+    fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
+          "clock_error_seconds\n",
+        file.stream);
+    for (uint64_t i = 0; i < fleet->options->nodes; i++)
+        write_row(file.stream, fleet, i);
+    return ss_whole_file_end(&file, path, error);
 }
 
 /* Sums over nodes, weighted by time alone, because all nodes have the same number of CPUs. */
