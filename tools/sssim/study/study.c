@@ -6,7 +6,6 @@
 
 #include <showstopper/option.h>
 
-#include "crash.h"
 #include "recording.h"
 
 /* The default edges of a step, as in ssreport. */
@@ -176,7 +175,6 @@ int study_run(const struct study_options *options, struct experiment *experiment
     static struct study study; /* static because it is too large for the stack */
     ss_time duration;
     study = (struct study){.options = options};
-    crash_name_modules(&study.trials[STUDY_BACKGROUND].set);
     if (open_trials(&study, experiment != NULL, error) < 0)
         return -1;
     int status = find_duration(&study, &duration, error);

@@ -7,7 +7,6 @@
 
 #include "base/streams.h"
 #include "base/words.h"
-#include "crash.h"
 #include "run_progress.h"
 #include "simulation.h"
 
@@ -63,7 +62,6 @@ static int simulate(char **argv, struct progress *progress, struct trial_figures
     struct simulation simulation;
     ss_time length;
     int status = simulation_parse(&simulation, argv, error);
-    crash_name_modules(&trial.set);
     if (status == 0)
         status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
     if (status == 0) {
