@@ -5,8 +5,7 @@
 #include "simulation.h"
 
 static const struct cores by_cores = {.gain = 1.25},
-                          at_random = {.gain = 1.25, .overlaps_at_random = true},
-                          turbo = {.steps = {{2, 1.3}, {4, 1.15}}, .step_count = 2};
+                          at_random = {.gain = 1.25, .overlaps_at_random = true};
 
 static void one_thread_of_each_core_works_at_full_speed(void **state) {
     (void)state;
@@ -35,15 +34,35 @@ static void random_overlap_follows_the_mean_number_of_doubled_cores(void **state
     assert_near(1.5 * cores_speed(&at_random, 2, 1.5), (1 + 1.25) / 2, 1e-12);
 }
 
+static struct cores parse_steps(const char *text) {
+    struct cores cores = {0};
+    struct ss_error error = {0};
+    if (cores_parse_steps(&cores, text, &error) < 0)
+        fail_msg("%s", error.message);
+    return cores;
+}
+
 static void frequency_depends_on_the_number_of_busy_cores(void **state) {
     (void)state;
-    struct cores cores = turbo;
+    struct cores cores = parse_steps("2:1.3,4:1.15");
     const double expected[] = {1, 1.3, 1.3, 1.15, 1.15, 1, 1};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_near(cores_speed(&cores, 8, (double)i), expected[i], 1e-12);
     /* With paired threads, eight busy CPUs are four busy cores. */
     cores.gain = 1.25;
     assert_near(8 * cores_speed(&cores, 8, 8), 4 * 1.25 * 1.15, 1e-12);
+}
+
+static void invalid_steps_are_refused(void **state) {
+    (void)state;
+    const char *const invalid[] = {"", "2", "2:", ":1", "0:1.3", "1.5:1.3", "2:0", "2:-1", "2:nan",
+        "4:1.1,2:1.2", "2:1.3,", "2:1.3;"};
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        struct cores cores = {0};
+        struct ss_error error = {0};
+        if (cores_parse_steps(&cores, invalid[i], &error) == 0)
+            fail_msg("'%s' was accepted", invalid[i]);
+    }
 }
 
 /* Returns the iterations per second of instances held at a constant duty. */
@@ -95,7 +114,7 @@ static void busy_background_slows_an_instance_on_its_core(void **state) {
 
 static void turbo_raises_the_throughput_of_few_cores(void **state) {
     (void)state;
-    struct cores cores = turbo;
+    struct cores cores = parse_steps("2:1.3,4:1.15");
     double plain = measure(&(struct cores){0}, 2, "duty=100%", "averageq");
     assert_near(measure(&cores, 2, "duty=100%", "averageq") / plain, 1.3, 1e-3);
     assert_near(measure(&cores, 4, "duty=100%", "averageq") / plain, 2 * 1.15, 1e-3);
@@ -121,6 +140,8 @@ static void cores_options_without_effect_are_refused(void **state) {
     assert_parse_fails("--smt=3", NULL, "1 to 2");
     assert_parse_fails("--smt=1.25", "--cpus=3", "even number");
     assert_parse_fails("--smt-fill=random", NULL, "requires --smt");
+    assert_parse_fails("--turbo=2", NULL, "--turbo");
+    assert_parse_fails("--turbo=2:1.3", "--iteration=0", "--iteration");
 }
 
 UNIT_MAIN(cmocka_unit_test(one_thread_of_each_core_works_at_full_speed),
@@ -128,6 +149,7 @@ UNIT_MAIN(cmocka_unit_test(one_thread_of_each_core_works_at_full_speed),
     cmocka_unit_test(filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load),
     cmocka_unit_test(random_overlap_follows_the_mean_number_of_doubled_cores),
     cmocka_unit_test(frequency_depends_on_the_number_of_busy_cores),
+    cmocka_unit_test(invalid_steps_are_refused),
     cmocka_unit_test(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work),
     cmocka_unit_test(stagger_overlaps_threads_less_than_random_phases),
     cmocka_unit_test(busy_background_slows_an_instance_on_its_core),

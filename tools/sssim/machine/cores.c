@@ -2,6 +2,42 @@
 #include "cores.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#define SPEED_MAX 100
+
+/* Parses "CORES:SPEED" at `text`. Returns its end; NULL if invalid. */
+static const char *parse_step(const char *text, struct cores_step *step) {
+    char *end;
+    step->cores = strtod(text, &end);
+    if (end == text || *end != ':' || !(step->cores >= 1) || step->cores != floor(step->cores))
+        return NULL;
+    text = end + 1;
+    step->speed = strtod(text, &end);
+    if (end == text || !(step->speed > 0 && step->speed <= SPEED_MAX))
+        return NULL;
+    return end;
+}
+
+int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *error) {
+    cores->step_count = 0;
+    for (const char *next = text;; next++) {
+        struct cores_step step;
+        next = parse_step(next, &step);
+        if (!next || (*next && *next != ','))
+            return ss_error_fail(error,
+                "'%.100s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0 "
+                "and up to %d",
+                text, SPEED_MAX);
+        if (cores->step_count > 0 && step.cores <= cores->steps[cores->step_count - 1].cores)
+            return ss_error_fail(error, "'%.100s': the numbers of cores must increase", text);
+        if (cores->step_count == CORES_STEPS_MAX)
+            return ss_error_fail(error, "too many steps (at most %d)", CORES_STEPS_MAX);
+        cores->steps[cores->step_count++] = step;
+        if (!*next)
+            return 0;
+    }
+}
 
 /* Returns the mean number of cores with two busy threads. */
 static double count_doubled(const struct cores *cores, double cpus, double busy) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/error.h>
 
 #define CORES_STEPS_MAX 64
 
@@ -26,6 +27,10 @@ struct cores {
         steps[CORES_STEPS_MAX]; /* ordered by cores; beyond the last one, the speed is 1 */
     size_t step_count;
 };
+
+/* Parses steps: "2:1.3,4:1.15" is 1.3 for up to two busy cores, 1.15 for three or four. */
+SS_MUST_USE SS_NONNULL(1, 2) int cores_parse_steps(
+    struct cores *cores, const char *text, struct ss_error *error);
 
 /*
  * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy: with 1.5, one

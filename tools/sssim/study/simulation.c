@@ -88,6 +88,8 @@ const struct ss_argument simulation_rows[] = {
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
                  .choices = "cores random",
                  .help = "with --smt, which CPUs are busy: cores: one thread of every core before the second of any; random: any CPUs, at random"}},
+    {0, "LIST", {"turbo", SS_OPTION_TEXT, AT(turbo),
+                 .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}},
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
@@ -131,9 +133,11 @@ static int check_cores(struct simulation *simulation, struct ss_error *error) {
     if (simulation->smt > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
-    if (simulation->work.iteration == 0 && simulation->smt > 0)
+    if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
         return ss_error_fail(
-            error, "--smt requires --iteration: it changes how long iterations take");
+            error, "--smt and --turbo require --iteration: they change how long iterations take");
+    if (simulation->turbo && cores_parse_steps(&simulation->cores, simulation->turbo, error) < 0)
+        return ss_error_wrap(error, "--turbo");
     /* A sweep may have runs without --smt. */
     if (simulation->grid.count == 0 && simulation->smt_fill != FILL_CORES && simulation->smt <= 0)
         return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");

@@ -33,6 +33,7 @@ struct simulation {
     double memory_rate; /* maximum number of memory accesses per second; 0: no limit */
     double smt;         /* see struct cores; 0: every CPU is a core */
     int smt_fill;       /* enum simulation_fill */
+    const char *turbo;  /* frequency steps as text; NULL if not given */
     struct cores cores;
     const char *foreground; /* class of the foreground; NULL: no study */
     uint64_t rounds;
