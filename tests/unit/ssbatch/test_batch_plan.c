@@ -315,9 +315,9 @@ static void runs_that_cannot_be_carried_out_are_refused(void **state) {
     assert_refused("run a load=3\nmain -- x\n",
         "plan:1: run a has no duration: add 'takes TIME', such as 'takes 70s'");
     assert_refused("run a takes\n", "plan:1: takes has no time: write 'takes 70s'");
-    assert_refused(
-        "run a takes 10x\n", "plan:1: takes: '10x' has an unknown unit, 'x': units are n, u, m "
-                             "(milliseconds), s, M (minutes), h and d, or ns, us, ms and min");
+    assert_refused("run a takes 10x\n",
+        "plan:1: takes: '10x' has an unknown unit, 'x': units are n, u, m "
+        "(milliseconds), s, M (minutes), h and d, or ns, us, ms and min");
     assert_refused("run a takes 10s limit 9s\n", "plan:1: run a has a limit that is shorter than "
                                                  "the time it takes: write a longer limit");
     assert_refused("run a take 1s\n", "plan:1: unknown word 'take': did you mean 'takes'? "

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-
 // clang-format off
 static const struct table_column environment_columns[] = {
     {"record", "record"}, {"environment", "environment"}, {"measured_in", "measured"},
