@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "json_document.h"
-#include "record_read.h"
+#include "record.h"
 #include "study_columns.h"
 #include <showstopper/random.h>
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "measure/throughput.h"
-#include "rates.h"
+#include "steps.h"
 #include "unit.h"
 #include <showstopper/random.h>
 

@@ -144,18 +144,6 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
         hold(made, 0.1 * i, seconds, 0);
 }
 
-static void duty_range_ignores_momentary_duties(void **state) {
-    (void)state;
-    struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
-        {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
-    struct ssreport_instance instance = {.parts = parts};
-    struct ssreport_range range = ssreport_instance_range(&instance);
-    assert_near(range.least, 0.2, 1e-9);
-    assert_near(range.most, 0.5, 1e-9);
-    instance = (struct ssreport_instance){0};
-    assert_true(isnan(ssreport_instance_range(&instance).least));
-}
-
 static void staircase_is_split_into_two_halves(void **state) {
     (void)state;
     struct made *made = make();
@@ -328,7 +316,6 @@ UNIT_MAIN(
     cmocka_unit_test(step_edges_are_excluded),
     cmocka_unit_test(loads_held_too_briefly_are_not_steps),
     cmocka_unit_test(free_sections_separate_steps),
-    cmocka_unit_test(duty_range_ignores_momentary_duties),
     cmocka_unit_test(staircase_is_split_into_two_halves),
     cmocka_unit_test(samples_belong_to_exactly_one_step),
     cmocka_unit_test(irregular_staircases_are_split_into_halves_if_possible),

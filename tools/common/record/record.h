@@ -59,9 +59,6 @@ struct ssreport_instance {
     struct ssreport_duty *parts; /* owned; NULL if unknown */
 };
 
-/* Returns the range of the instance's duties over the parts of the run. */
-struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
-
 /* A text given with --label, or the value of a column of a plan. */
 struct ssreport_label {
     char *name, *value;
@@ -128,6 +125,13 @@ struct ssreport_record {
     struct ssreport_instance *instances;
     size_t instance_room;
 };
+
+/*
+ * Reads a record, even if parts are missing or damaged; `notes` says which. Returns -1 with the
+ * error set if nothing can be reported. Free the record in either case.
+ */
+int ssreport_record_read(
+    struct ssreport_record *record, const char *path, const char *name, struct ss_error *error);
 
 void ssreport_record_free(struct ssreport_record *record);
 

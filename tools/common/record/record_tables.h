@@ -22,12 +22,6 @@ void ssreport_record_read_iterations(struct ssreport_record *record);
 /* Reads iteration-times.csv, which records of schema 1 lack. */
 void ssreport_record_read_iteration_times(struct ssreport_record *record);
 
-/*
- * Adds the iterations that were in progress when counting ended, with an estimated end. The run's
- * own summary uses the same estimate.
- */
-void ssreport_record_add_unfinished(struct ssreport_record *record);
-
 /* Reads counters.csv, which is optional. */
 void ssreport_record_read_counters(struct ssreport_record *record);
 

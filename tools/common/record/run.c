@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "measure/figures.h"
-#include "record_read.h"
 #include "statistics.h"
 
 /* Tolerated difference in percent between a summary and its samples, which have six decimals. */

@@ -8,7 +8,6 @@
 #include "energy.h"
 #include "host_samples.h"
 #include "idle.h"
-#include "rates.h"
 #include "record.h"
 #include "steps.h"
 
