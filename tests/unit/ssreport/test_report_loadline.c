@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "load_series.h"
-#include "loadline_plots.h"
+#include "loadline_topic.h"
 #include "responses_read.h"
 #define FOLDER_VERSION "9.8.7"
 #include "report_folder.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "error_plots.h"
-#include "overlay_plots.h"
+#include "published_plots.h"
 #include "report_manifest.h"
 
 #define MEAN_ERROR "constant-load-mean-error"

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error_plots.h"
 #include "html_page.h"
 #include "options/option.h"
-#include "overlay_plots.h"
+#include "published_plots.h"
 #include "replay.h"
 #include "run_order.h"
 #include "within.h"
