@@ -44,13 +44,14 @@ void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *r
         snprintf(name + used, size - (size_t)used, ", %s", run->variant);
 }
 
-double ssreport_methods_target(const struct ssreport_method_point *point) {
+/* Returns the target of the run or, if the run has several, of the step. */
+static double target_of(const struct ssreport_method_point *point) {
     return point->run->target > 0 ? point->run->target : point->step->target;
 }
 
 static int compare_points(const void *left, const void *right) {
     const struct ssreport_method_point *one = left, *other = right;
-    double targets[] = {ssreport_methods_target(one), ssreport_methods_target(other)};
+    double targets[] = {target_of(one), target_of(other)};
     return STATS_ORDER(ssreport_run_compare(one->run, other->run, ONE_METHOD),
         fabs(targets[0] - targets[1]) <= SAME ? 0
                                               : ssreport_compare_numbers(targets[0], targets[1]),
@@ -125,8 +126,8 @@ static int find_knots(struct ssreport_methods *methods) {
         const struct ssreport_method_point *point = &methods->points[i];
         if (!ssreport_methods_is_one(point->run, methods->baseline) || point->step->is_exceeded)
             continue;
-        if (!(fabs(ssreport_methods_target(point) - target) <= SAME)) {
-            target = ssreport_methods_target(point);
+        if (!(fabs(target_of(point) - target) <= SAME)) {
+            target = target_of(point);
             methods->knot[methods->knots++] =
                 (struct ssreport_knot){.others_least = NAN, .others_most = NAN};
             same = 0;
@@ -233,7 +234,7 @@ static void add_point(struct table_sheet *sheet, const struct ssreport_methods *
                            : ssreport_methods_deviation(methods, point);
     add_row(sheet, run);
     TABLE_CELLS(sheet, CELL("round", run->round > 0 ? run->round : NAN),
-        CELL("target", ssreport_methods_target(point)), CELL("half", step->half ? step->half : NAN),
+        CELL("target", target_of(point)), CELL("half", step->half ? step->half : NAN),
         CELL("load", step->load.mean), CELL("iterations_per_second", step->throughput),
         CELL("baseline", name), CELL("baseline_iterations_per_second", baseline),
         CELL("deviation_percent", deviation), CELL("others", run->others),

@@ -53,9 +53,6 @@ bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssrep
 bool ssreport_methods_is_baseline(
     const struct ssreport_methods *methods, const struct ssreport_run *run);
 
-/* Returns the target of the run or, if the run has several, of the step. */
-double ssreport_methods_target(const struct ssreport_method_point *point);
-
 /*
  * Returns the deviation of a point from the baseline in percent; NaN if the point is outside of the
  * baseline, must not be compared, or there is no baseline.
