@@ -136,7 +136,7 @@ run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"
 cp out plain
 for more in '--tick-rate 250' '--lateness 3m' '--lateness 0' \
-    '--switch-cost 1m' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
+    '--switch-cost 1m' '--preempt 2m' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
     # shellcheck disable=SC2086
     expect "${run[@]}" $more
     ! cmp -s out plain || fail "$more has no effect"

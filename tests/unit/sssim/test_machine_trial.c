@@ -161,6 +161,51 @@ static void simulated_wake_ups_are_as_late_as_recorded_ones(void **state) {
         fail_msg("%g ns saturated, %g ns idle", late[0], late[1]);
 }
 
+/* Returns the shortest time after continuing its instance until an executor runs again. */
+static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background, ss_time preempt) {
+    static struct trial trial;
+    ss_time shortest = SS_TIME_NEVER;
+    struct trial_options options = make_options(cpus, 1, "50%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_DITHERING] = "2m";
+    options.width = width;
+    options.background = background;
+    options.preempt = preempt;
+    open_trial(&trial, &options);
+    for (int i = 0; i < 1000; i++) {
+        advance(&trial, 100 * SS_MICROSECOND);
+        bool running = trial.machine.instances[0].running;
+        ss_time due = trial.sleepers.due[0] - trial.now;
+        if (running && i > 10 && due < shortest)
+            shortest = due;
+        while (trial.machine.instances[0].running == running)
+            advance(&trial, 10 * SS_MICROSECOND);
+    }
+    trial_close(&trial);
+    return shortest;
+}
+
+/*
+ * On a real machine with two CPUs, sixteen woken threads delayed the executor by 34 ms, but not at
+ * all if it had real-time priority.
+ */
+static void woken_threads_delay_the_executor(void **state) {
+    (void)state;
+    assert_that(measure_hold_up(2, 16, 0, 0), <, 1 * MS);
+    ss_time idle = measure_hold_up(2, 16, 0, 2 * MS);
+    assert_that(idle, >, 27 * MS);
+    assert_that(idle, <=, 28 * MS);
+    ss_time saturated = measure_hold_up(2, 16, 2, 2 * MS);
+    assert_that(saturated, >, 31 * MS);
+    assert_that(saturated, <=, 32 * MS);
+    /* Only woken threads delay the executor, not those that were waiting before. */
+    ss_time crowded = measure_hold_up(2, 1, 5, 2 * MS);
+    assert_that(crowded, >, 1 * MS);
+    assert_that(crowded, <=, 2 * MS);
+    /* There are enough CPUs for all threads. */
+    assert_that(measure_hold_up(16, 16, 0, 2 * MS), <, 1 * MS);
+}
+
 static int compare(const void *a, const void *b) {
     double one = *(const double *)a, other = *(const double *)b;
     return (one > other) - (one < other);
@@ -173,6 +218,7 @@ static void measure_stops(double *seconds, int count, uint32_t width) {
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.options[SS_KIND_DITHERING] = "53297u";
     options.width = width;
+    options.preempt = 2 * MS;
     options.stop_lateness = 4 * MS;
     open_trial(&trial, &options);
     for (int i = 0; i < count; i++) {
@@ -265,6 +311,7 @@ UNIT_MAIN(
     cmocka_unit_test(trial_figures_describe_the_true_load),
     cmocka_unit_test(modules_read_counters_in_hundredths_of_a_second),
     cmocka_unit_test(simulated_wake_ups_are_as_late_as_recorded_ones),
+    cmocka_unit_test(woken_threads_delay_the_executor),
     cmocka_unit_test(stops_take_effect_at_the_next_tick),
     cmocka_unit_test(ended_instance_has_no_late_stop_effects),
     cmocka_unit_test(equal_seeds_give_identical_trials))

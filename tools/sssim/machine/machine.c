@@ -52,13 +52,12 @@ static double group_threads(const struct machine *machine) {
     return machine->group.throttled ? 0 : (double)machine->threads;
 }
 
-/* Returns the number of CPUs demanded, which may exceed that of the machine. */
-static double wanted_cpus(const struct machine *machine) {
+double machine_wanted_cpus(const struct machine *machine) {
     return group_threads(machine) + machine->background;
 }
 
 double machine_idle_cpus(const struct machine *machine) {
-    double idle = (double)machine->cpus - wanted_cpus(machine);
+    double idle = (double)machine->cpus - machine_wanted_cpus(machine);
     return idle > 0 ? idle : 0;
 }
 
@@ -70,20 +69,20 @@ static double lesser(double a, double b) {
 /* Returns the number of CPUs that currently run tasks of the group. */
 static double group_cpus(const struct machine *machine) {
     double threads = group_threads(machine);
-    double wanted = wanted_cpus(machine);
+    double wanted = machine_wanted_cpus(machine);
     double busy = wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
     return busy * (1 - machine->steal);
 }
 
 double machine_share(const struct machine *machine) {
-    double wanted = wanted_cpus(machine);
+    double wanted = machine_wanted_cpus(machine);
     if (machine->group.throttled)
         return 0;
     return (1 - machine->steal) * (wanted > machine->cpus ? machine->cpus / wanted : 1);
 }
 
 double machine_part_beside(const struct machine *machine) {
-    double wanted = wanted_cpus(machine);
+    double wanted = machine_wanted_cpus(machine);
     return wanted > machine->cpus ? (machine->cpus - 1) / (wanted - 1) : 1;
 }
 

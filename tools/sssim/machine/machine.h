@@ -95,6 +95,10 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 SS_NONNULL()
 double machine_idle_cpus(const struct machine *machine);
 
+/* Returns the number of CPUs demanded, which may exceed that of the machine. */
+SS_NONNULL()
+double machine_wanted_cpus(const struct machine *machine);
+
 /* Returns the part of a CPU that each runnable thread of the group currently gets. */
 SS_NONNULL()
 double machine_share(const struct machine *machine);

@@ -25,6 +25,7 @@ struct simulation {
     uint64_t seed;
     uint64_t tick_rate;
     ss_time lateness; /* SS_TIME_NEVER if not given */
+    ss_time preempt;
     ss_time stop_lateness;
     double quota;      /* quota in CPUs; 0: no quota */
     double background; /* CPU use of the background, as a part of the machine */

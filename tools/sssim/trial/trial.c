@@ -64,6 +64,18 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
                                            : "the load can no longer be read");
 }
 
+/*
+ * Returns when an executor's call that continues its instance returns. Woken threads that find no
+ * idle CPU first use the executor's, one after another.
+ */
+static ss_time held_up_until(const struct trial *trial, uint32_t number) {
+    const struct machine *machine = &trial->machine;
+    double waiting = machine_wanted_cpus(machine) - machine->cpus;
+    double woken = machine->instances[number].width;
+    double threads = fmin(fmax(waiting, 0), woken);
+    return ss_time_add(trial->now, ss_time_from_double(threads * (double)trial->options.preempt));
+}
+
 static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     if (trial->options.inside && trial->machine.group.throttled) {
         sleepers_set(&trial->sleepers, number, trial->machine.group.refill + 1);
@@ -93,6 +105,11 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     }
     ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
+    if (action.change && action.state == SS_STATE_RUNNING) {
+        ss_time held_up = held_up_until(trial, number);
+        if (trial->sleepers.due[number] < held_up)
+            sleepers_set(&trial->sleepers, number, held_up);
+    }
     return 0;
 }
 

@@ -55,6 +55,8 @@ struct trial_options {
     ss_time settle;
     ss_time lateness; /* mean lateness; ignored with TRIAL_LATENESS_RECORDED, which has its own */
     enum trial_lateness lateness_law;
+    ss_time
+        preempt; /* delay for each thread that an executor continues and that finds no idle CPU */
     ss_time stop_lateness; /* a stop reaches one thread at once, and the other threads at the next
                               multiple of this; 0: all at once */
     struct work_options work; /* the work of the instances */
