@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "duet_requests.h"
 #include "duet_words.h"
 #include "load_inputs.h"
 #define FOLDER_VERSION "9.8.7"

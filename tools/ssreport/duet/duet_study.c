@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "duet_requests.h"
 #include "statistics.h"
 
 /* Maximum number of blocks; no study has as many. */

@@ -4,13 +4,15 @@
 
 /* Two processes that run in turn: one runs while the other is stopped. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/error.h>
 
-#include "duet_requests.h"
 #include "record.h"
+#include "record_warnings.h"
 
 /* Seconds at the start of each turn that do not count: the other process may still run then. */
 #define DUET_SWITCH 0.5
@@ -20,6 +22,53 @@
 
 /* Instead of a number of differences: memory is exhausted. */
 #define DUET_NO_MEMORY SIZE_MAX
+
+/* A run, or a turn, with fewer answers has no percentile. */
+#define DUET_ANSWERS_MIN 200
+
+/* A run, or a turn, in which a smaller part of the requests succeeded has no figure. */
+#define DUET_SUCCESS_MIN 0.99
+
+/* Times in seconds since the first request. */
+struct duet_request {
+    double due, finished;
+    bool success;
+};
+
+/*
+ * The requests to a service that runs in every other turn, from a file of ssrequest --each. Zeroed:
+ * no requests.
+ */
+struct duet_requests {
+    struct duet_request *items; /* in the order in which they are due */
+    size_t count, room;
+    double *answers; /* when the requests that succeeded were answered, in order */
+    size_t answered;
+    double late; /* seconds from the start of the clock of the turns to the first request */
+};
+
+/*
+ * Reads the file next to a record; its name is that of the record and ".each.csv". Invalid rows are
+ * left out and noted.
+ */
+SS_MUST_USE SS_NONNULL() int duet_requests_read(struct duet_requests *requests, const char *record,
+    struct ssreport_notes *notes, struct ss_error *error);
+
+SS_NONNULL()
+void duet_requests_free(struct duet_requests *requests);
+
+/* A part of a turn. Requests count if they are due before `last`, and answers until `to`. */
+struct duet_part {
+    double from, last, to;
+};
+
+/*
+ * Returns a figure of this part of a turn: mean, p50, p95 or p99 of the response times, in seconds,
+ * or the throughput, in answers per second. NaN if requests are too few or too many have failed.
+ */
+SS_NONNULL()
+double duet_requests_figure(
+    const struct duet_requests *requests, const char *figure, const struct duet_part *part);
 
 struct duet_turns {
     double begin;  /* start of the first turn, in seconds since control began */
