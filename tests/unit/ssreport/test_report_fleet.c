@@ -3,10 +3,9 @@
 #define FOLDER_VERSION "9.8.7"
 
 #include "fleet.h"
+#include "fleet_figures.h"
 #include "fleet_plots.h"
-#include "rehearsal.h"
 #include "report_folder.h"
-#include "whole.h"
 
 #define HEADING                                                                                    \
     "time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"         \

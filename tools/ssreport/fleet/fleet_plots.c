@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "fleet_figures.h"
 #include "frame.h"
 #include "gnuplot.h"
-#include "whole.h"
 
 /* The maximum number of columns of a map: each of its fields takes 90 bytes of the page. */
 #define COLUMNS_MAX 120

@@ -3,10 +3,9 @@
 
 #include <math.h>
 
+#include "fleet_figures.h"
 #include "fleet_plots.h"
 #include "html_page.h"
-#include "rehearsal.h"
-#include "whole.h"
 
 /* The maximum number of nodes that a sentence names. */
 #define NAMED_MAX 3
@@ -139,42 +138,25 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return predict_all(report, &count, true) ? 0 : ss_error_memory(error);
 }
 
-static size_t count_failed(const struct ssreport_fleet *fleet) {
-    size_t failed = 0;
-    for (size_t i = 0; i < fleet->count; i++)
-        failed += fleet->nodes[i].failed;
-    return failed;
-}
-
-/* Appends " These nodes failed: n7 (did not report within 60s) and 2 more." */
-static void name_failures(
-    const struct ssreport_fleet *fleet, size_t failed, char *text, size_t size) {
-    size_t used = strlen(text), named = 0;
-    for (size_t i = 0; i < fleet->count && named < NAMED_MAX && used < size; i++) {
-        const struct ssreport_fleet_node *node = &fleet->nodes[i];
-        if (!node->failed)
-            continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%.60s (%.120s)",
-            named == 0 ? " These nodes failed: " : ", ", node->name, node->reason);
-        named++;
-    }
-    if (failed > named && used < size)
-        used += (size_t)snprintf(text + used, size - used, " and %zu more", failed - named);
-    if (failed > 0 && used < size)
-        snprintf(text + used, size - used, ".");
-}
-
-/* Appends " These clocks are not trusted: n7 (3.000 s ahead, known within 0.001 s) and 2 more." */
-static void name_clocks(const struct ssreport_fleet *fleet, char *text, size_t size) {
+/*
+ * Appends " These nodes failed: n7 (did not report within 60s) and 2 more." or, with `clocks`,
+ * " These clocks are not trusted: n7 (3.000 s ahead, known within 0.001 s) and 2 more."
+ */
+static void name_nodes(const struct ssreport_fleet *fleet, bool clocks, char *text, size_t size) {
     size_t used = strlen(text), found = 0;
     for (size_t i = 0; i < fleet->count && used < size; i++) {
         const struct ssreport_fleet_node *node = &fleet->nodes[i];
-        if (ssreport_fleet_trusts_clock(node) || ++found > NAMED_MAX)
+        char what[160];
+        if ((clocks ? ssreport_fleet_trusts_clock(node) : !node->failed) || ++found > NAMED_MAX)
             continue;
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%.60s (%.3f s %s, known within %.2g s)",
-                found == 1 ? " These clocks are not trusted: " : ", ", node->name,
-                fabs(node->offset), node->offset < 0 ? "behind" : "ahead", node->offset_error);
+        if (clocks)
+            snprintf(what, sizeof what, "%.3f s %s, known within %.2g s", fabs(node->offset),
+                node->offset < 0 ? "behind" : "ahead", node->offset_error);
+        else
+            snprintf(what, sizeof what, "%.120s", node->reason);
+        const char *begin = clocks ? " These clocks are not trusted: " : " These nodes failed: ";
+        used += (size_t)snprintf(
+            text + used, size - used, "%s%.60s (%s)", found == 1 ? begin : ", ", node->name, what);
     }
     if (found > NAMED_MAX && used < size)
         used += (size_t)snprintf(text + used, size - used, " and %zu more", found - NAMED_MAX);
@@ -201,8 +183,8 @@ static bool ask_prediction(
             "right, each interval contains at least %zu nodes in 97.5 %% of all cases.",
             count.error, count.nodes, ssreport_report_set_name(report, 0), count.apart,
             count.expected);
-    name_failures(second, count_failed(second), headline->answer, sizeof headline->answer);
-    name_clocks(second, headline->answer, sizeof headline->answer);
+    name_nodes(second, false, headline->answer, sizeof headline->answer);
+    name_nodes(second, true, headline->answer, sizeof headline->answer);
     return true;
 }
 
@@ -237,8 +219,8 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
             "these nodes was between %.2f and %.2f points.%s",
             whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
             100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, started);
-    name_failures(&report->fleets[0], whole.failed, text, size);
-    name_clocks(&report->fleets[0], text, size);
+    name_nodes(&report->fleets[0], false, text, size);
+    name_nodes(&report->fleets[0], true, text, size);
     return true;
 }
 
