@@ -9,7 +9,7 @@
 #include "comparison_topic.h"
 #include "differences.h"
 #include "html_page.h"
-#include "load_record.h"
+#include "load_inputs.h"
 #include "ratio_tables.h"
 #include "run_order.h"
 #include "shaded_tables.h"

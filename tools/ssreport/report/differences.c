@@ -8,7 +8,7 @@
 #include "base/owned.h"
 #include "csv.h"
 #include "group_by.h"
-#include "load_record.h"
+#include "load_inputs.h"
 
 /*
  * Returns whether runs that differ in this column are repetitions anyway: the number of the

@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "csv.h"
 #include "differences.h"
-#include "load_record.h"
 #include "responses_read.h"
 
 #define MANIFEST "manifest.csv"

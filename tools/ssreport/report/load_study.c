@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "load_record.h"
+#include "load_inputs.h"
 
 #include <dirent.h>
 #include <math.h>
