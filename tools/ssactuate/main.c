@@ -109,14 +109,11 @@ static const struct ssactuate_verb verbs[] = {
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssactuate_options options;
     int result = ssactuate_options_parse(&options, verbs, argv, error);
-    if (result == 0 && options.help)
-        ssactuate_options_print_help();
-    else if (result == 0 && options.version)
-        ss_program_print_version("ssactuate");
-    else if (result == 0 && options.verb->changes && ss_platform_check_proc(error) < 0)
-        result = -1;
-    else if (result == 0)
-        result = options.verb->action(&options, status, error);
+    if (result == 0 && !ss_arguments_answer("ssactuate", &options.store, options.help,
+                           options.version, ssactuate_options_print_help))
+        result = options.verb->changes && ss_platform_check_proc(error) < 0
+                     ? -1
+                     : options.verb->action(&options, status, error);
     ssactuate_options_free(&options);
     return result;
 }

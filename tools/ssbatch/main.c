@@ -25,13 +25,9 @@ static int run(char **argv, int *status, struct ss_error *error) {
     if (ssbatch_plan_words_requested(argv + 1))
         return ssbatch_plan_words_print(stdout, argv, status, error);
     int result = ssbatch_options_parse(&options, argv, error);
-    if (result == 0 && !options.quiet)
-        ss_option_store_print_warnings(stderr, "ssbatch", &options.store);
-    if (result == 0 && options.help)
-        ssbatch_options_print_help();
-    else if (result == 0 && options.version)
-        ss_program_print_version("ssbatch");
-    else if (result == 0) {
+    const struct ss_option_store *warnings = options.quiet ? NULL : &options.store;
+    if (result == 0 && !ss_arguments_answer("ssbatch", warnings, options.help, options.version,
+                           ssbatch_options_print_help)) {
         ssbatch_action *action = options.list      ? ssbatch_list
                                  : options.clean   ? ssbatch_clean
                                  : options.dry_run ? ssbatch_dry_run

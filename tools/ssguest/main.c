@@ -91,11 +91,8 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
 static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
     int result = parse(&request, argv, error);
-    if (result == 0 && request.help)
-        print_help();
-    else if (result == 0 && request.version)
-        ss_program_print_version("showstopper-guest");
-    else if (result == 0)
+    if (result == 0 && !ss_arguments_answer("showstopper-guest", &request.store, request.help,
+                           request.version, print_help))
         result = carry_out(&request, status, error);
     ss_option_store_free(&request.store);
     return result;

@@ -5,13 +5,9 @@
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssload_request request;
     int result = ssload_request_parse(&request, argv, error);
-    if (result == 0 && !request.quiet)
-        ss_option_store_print_warnings(stderr, "ssload", &request.store);
-    if (result == 0 && request.help)
-        ssload_request_print_help();
-    else if (result == 0 && request.version)
-        ss_program_print_version("ssload");
-    else if (result == 0)
+    const struct ss_option_store *warnings = request.quiet ? NULL : &request.store;
+    if (result == 0 && !ss_arguments_answer("ssload", warnings, request.help, request.version,
+                           ssload_request_print_help))
         result = ssload_measure(&request, status, error);
     ss_option_store_free(&request.store);
     return result;

@@ -268,13 +268,8 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssrequest_options options;
     int result = ssrequest_options_parse(&options, argv, error);
-    if (result == 0)
-        ss_option_store_print_warnings(stderr, "ssrequest", &options.store);
-    if (result == 0 && options.help)
-        ssrequest_options_print_help();
-    else if (result == 0 && options.version)
-        ss_program_print_version("ssrequest");
-    else if (result == 0)
+    if (result == 0 && !ss_arguments_answer("ssrequest", &options.store, options.help,
+                           options.version, ssrequest_options_print_help))
         result = execute(&options, status, error);
     ssrequest_options_close(&options);
     return result;

@@ -344,13 +344,8 @@ static int simulate(const struct fleet_options *options, struct ss_error *error)
 int fleet_command(char **argv, struct ss_error *error) {
     struct fleet_options options;
     int status = fleet_options_parse(&options, argv, error);
-    if (status == 0)
-        ss_option_store_print_warnings(stderr, "sssim", &options.store);
-    if (status == 0 && options.help)
-        print_help();
-    else if (status == 0 && options.version)
-        ss_program_print_version("sssim");
-    else if (status == 0)
+    if (status == 0 &&
+        !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
         status = simulate(&options, error);
     ss_option_store_free(&options.store);
     return status;

@@ -34,8 +34,5 @@ const struct ss_argument fleet_rows[] = {
 
 int fleet_options_parse(struct fleet_options *options, char **argv, struct ss_error *error) {
     *options = (struct fleet_options){0};
-    return ss_arguments_parse(fleet_rows, options, &options->store, argv, &options->words, error) <
-                   0
-               ? -1
-               : 0;
+    return ss_arguments_parse(fleet_rows, options, &options->store, argv, &options->words, error);
 }

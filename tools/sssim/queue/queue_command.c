@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "platform/program.h"
 #include "queue_options.h"
 #include "result_document.h"
 #include "summary.h"
@@ -90,13 +89,8 @@ static int run(struct queue_options *options, struct ss_error *error) {
 int queue_command(char **argv, struct ss_error *error) {
     struct queue_options options;
     int status = queue_options_parse(&options, argv, error);
-    if (status == 0)
-        ss_option_store_print_warnings(stderr, "sssim", &options.store);
-    if (status == 0 && options.help)
-        print_help();
-    else if (status == 0 && options.version)
-        ss_program_print_version("sssim");
-    else if (status == 0)
+    if (status == 0 &&
+        !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
         status = run(&options, error);
     queue_options_close(&options);
     return status;
