@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "csv.h"
@@ -259,9 +258,7 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
 }
 
 bool ssreport_fleet_is_in(const char *folder) {
-    char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%.4000s/" TABLE, folder);
-    return access(path, F_OK) == 0;
+    return ssreport_has_file(folder, TABLE);
 }
 
 int ssreport_fleet_read(struct ssreport_fleet *fleet, const char *folder,

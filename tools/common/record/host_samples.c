@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "csv.h"
@@ -14,12 +13,6 @@
 
 /* A sample's time may be this many seconds after its end. */
 #define LATE 0.02
-
-static bool is_in(const char *folder, const char *name) {
-    char path[8600];
-    snprintf(path, sizeof path, "%.8200s/%.300s", folder, name);
-    return access(path, F_OK) == 0;
-}
 
 /* Reads a table from the folder or, next to it, from FOLDER.NAME. Either may be missing. */
 static void read_table(
@@ -32,8 +25,8 @@ static void read_table(
         parent, sizeof parent, "%.*s", slash ? (int)(slash - folder) : 1, slash ? folder : ".");
     snprintf(name, sizeof name, "%.200s.%.80s", slash ? slash + 1 : folder, csv->name);
     next_to_it.name = name;
-    bool inside = is_in(folder, csv->name);
-    if (!inside && !is_in(parent, name))
+    bool inside = ssreport_has_file(folder, csv->name);
+    if (!inside && !ssreport_has_file(parent, name))
         return;
     if (ssreport_csv_read(
             inside ? folder : parent, inside ? csv : &next_to_it, &record->notes, &error) < 0)
@@ -258,7 +251,8 @@ struct ssreport_beside ssreport_beside_read(struct ssreport_record *record, cons
         .take = take_sample,
         .context = &reader};
     struct ss_error error = {0};
-    if (is_in(folder, "beside.csv") && ssreport_csv_read(folder, &csv, &record->notes, &error) < 0)
+    if (ssreport_has_file(folder, "beside.csv") &&
+        ssreport_csv_read(folder, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "the load in beside.csv is unknown: %s", error.message);
     struct ssreport_beside beside = {
         .samples = reader.figures.count,

@@ -232,9 +232,7 @@ static int read_document(struct ssreport_record *record, const char *name,
 }
 
 static int read_summary(struct ssreport_record *record, struct ss_error *error) {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/summary.json", record->folder);
-    record->interrupted = access(path, F_OK) < 0;
+    record->interrupted = !ssreport_has_file(record->folder, "summary.json");
     if (!record->interrupted)
         return read_document(record, "summary.json", take_whole_summary, error);
     record->running = ss_record_writer(record->folder) != 0;

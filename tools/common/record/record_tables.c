@@ -218,9 +218,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
 
 void ssreport_record_read_iteration_times(struct ssreport_record *record) {
     struct times_reader reader = {0};
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/iteration-times.csv", record->folder);
-    if (access(path, F_OK) < 0)
+    if (!ssreport_has_file(record->folder, "iteration-times.csv"))
         return;
     if (ss_histogram_open(&record->iteration_times, SS_HISTOGRAM_FINE) == 0 &&
         ss_histogram_open(&reader.whole, SS_HISTOGRAM_FINE) == 0 &&
@@ -354,9 +352,8 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
 }
 
 void ssreport_record_read_counters(struct ssreport_record *record) {
-    char path[4200];
     struct ss_error error = {0};
-    snprintf(path, sizeof path, "%.4000s/counters.csv", record->folder);
-    if (access(path, F_OK) == 0 && ssreport_counters_read(record, &error) < 0)
+    if (ssreport_has_file(record->folder, "counters.csv") &&
+        ssreport_counters_read(record, &error) < 0)
         ssreport_notes_add(&record->notes, "counters are unknown: %s", error.message);
 }

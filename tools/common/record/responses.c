@@ -4,22 +4,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/histogram.h"
 #include "base/owned.h"
+#include "csv.h"
 #include "responses_read.h"
 #include "steps.h"
 
 bool ssreport_responses_are_in(const char *path) {
-    static const char *const names[] = {SSREPORT_RESPONSES_TABLE, SSREPORT_RESPONSES_DOCUMENT};
-    char file[4200];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(file, sizeof file, "%.4000s/%s", path, names[i]);
-        if (access(file, F_OK) == 0)
-            return true;
-    }
-    return ssreport_responses_are_file(path);
+    return ssreport_has_file(path, SSREPORT_RESPONSES_TABLE) ||
+           ssreport_has_file(path, SSREPORT_RESPONSES_DOCUMENT) ||
+           ssreport_responses_are_file(path);
 }
 
 void ssreport_responses_free(struct ssreport_responses *responses) {

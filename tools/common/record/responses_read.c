@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/histogram.h"
@@ -239,9 +238,7 @@ static void read_buckets(struct ssreport_responses *responses) {
         .take = take_bucket,
         .context = &reader};
     struct ss_error error = {0};
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/" SSREPORT_RESPONSES_TIMES, responses->path);
-    if (access(path, F_OK) < 0)
+    if (!ssreport_has_file(responses->path, SSREPORT_RESPONSES_TIMES))
         return;
     if (ssreport_csv_read(responses->path, &csv, &responses->notes, &error) < 0)
         ssreport_notes_add(&responses->notes, "%s", error.message);
@@ -397,9 +394,8 @@ bool ssreport_responses_are_file(const char *path) {
 }
 
 static bool has_document(const struct ssreport_responses *responses) {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/%s", responses->path, SSREPORT_RESPONSES_DOCUMENT);
-    return access(path, F_OK) == 0 || is_file(responses->path);
+    return ssreport_has_file(responses->path, SSREPORT_RESPONSES_DOCUMENT) ||
+           is_file(responses->path);
 }
 
 /* Fails only if requests.json has a later schema. If it is missing, the run was interrupted. */
@@ -527,11 +523,9 @@ static int compare_loads(const void *left, const void *right) {
 /* Searches the record's folder, then its parent. */
 static bool find_file(
     const struct ssreport_responses *responses, const char *name, char folder[4200]) {
-    char path[4300];
     for (int up = 0; up < 2; up++) {
         snprintf(folder, 4200, "%.4000s%s", responses->path, up > 0 ? "/.." : "");
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (access(path, F_OK) == 0)
+        if (ssreport_has_file(folder, name))
             return true;
     }
     return false;

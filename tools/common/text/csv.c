@@ -4,12 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/wallclock.h"
 #include "base/words.h"
+
+bool ssreport_has_file(const char *folder, const char *name) {
+    char path[8600];
+    snprintf(path, sizeof path, "%.8200s/%.300s", folder, name);
+    return access(path, F_OK) == 0;
+}
 
 bool ssreport_csv_number(const struct sstrace_field *field, double *value) {
     return sstrace_field_number(field, false, value) && isfinite(*value);

@@ -85,4 +85,7 @@ bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 SS_NONNULL()
 bool ssreport_csv_time(const struct sstrace_field *field, double *time);
 
+/* Returns whether a folder has a file, or a folder, with this name. */
+SS_NONNULL() bool ssreport_has_file(const char *folder, const char *name);
+
 #endif

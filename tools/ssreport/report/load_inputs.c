@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/words.h"
@@ -303,10 +302,8 @@ static void read_idle(struct ssreport_run *run, const char *folder) {
 static int find_folder(
     const struct ssreport_run *run, const char *path, const char *name, char folder[8500]) {
     for (int up = 0; up < (run->role || run->columns.count > 0 ? 2 : 1); up++) {
-        char file[8600];
         snprintf(folder, 8500, "%.8000s%s", path, up > 0 ? "/.." : "");
-        snprintf(file, sizeof file, "%s/%s", folder, name);
-        if (access(file, F_OK) == 0)
+        if (ssreport_has_file(folder, name))
             return up;
     }
     return -1;
@@ -538,11 +535,10 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
 }
 
 int ssreport_gather(struct ssreport_report *report, const char *given, int set) {
-    char manifest[4200], path[4200];
+    char path[4200];
     /* Files next to a record have its name, which a shell completes with a slash. */
     snprintf(path, sizeof path, "%.*s", length_of(given), given);
-    snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
-    if (access(manifest, F_OK) == 0)
+    if (ssreport_has_file(path, MANIFEST))
         return load_manifest(report, path, set);
     if (ssreport_fleet_is_in(path))
         return add_fleet(report, path, set);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "csv.h"
 #include "load_inputs.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/owned.h"
 #include "json_document.h"
@@ -14,12 +14,6 @@
 
 /* The latest schema of run.json that this version reads. */
 #define RUN_SCHEMA 1
-
-static bool holds(const char *folder, const char *name) {
-    char path[8600];
-    snprintf(path, sizeof path, "%.4000s/%.4000s", folder, name);
-    return access(path, F_OK) == 0;
-}
 
 /* Hidden folders contain unfinished runs. */
 static int is_visible(const struct dirent *entry) {
@@ -48,11 +42,11 @@ static struct names list(const char *folder) {
 static bool is_run(const char *folder, const char *name) {
     char path[8200];
     snprintf(path, sizeof path, "%.4000s/%.4000s", folder, name);
-    return holds(path, RUN_DOCUMENT);
+    return ssreport_has_file(path, RUN_DOCUMENT);
 }
 
 bool ssreport_study_is_in(const char *folder) {
-    if (holds(folder, RUN_DOCUMENT) || holds(folder, ".study/plan"))
+    if (ssreport_has_file(folder, RUN_DOCUMENT) || ssreport_has_file(folder, ".study/plan"))
         return true;
     struct names names = list(folder);
     bool found = false;
@@ -200,7 +194,7 @@ static void number_study(struct ssreport_report *report, const char *folder) {
 }
 
 int ssreport_study_load(struct ssreport_report *report, const char *folder, int set) {
-    if (holds(folder, RUN_DOCUMENT)) {
+    if (ssreport_has_file(folder, RUN_DOCUMENT)) {
         number_study(report, folder);
         return load_run(report, folder, set);
     }
