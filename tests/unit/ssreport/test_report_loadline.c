@@ -4,7 +4,6 @@
 
 #include "load_series.h"
 #include "loadline_topic.h"
-#include "responses_read.h"
 #define FOLDER_VERSION "9.8.7"
 #include "report_folder.h"
 #include "report_ladder.h"

@@ -8,7 +8,6 @@
 #include "base/histogram.h"
 #include "base/owned.h"
 #include "csv.h"
-#include "responses_read.h"
 #include "steps.h"
 
 bool ssreport_responses_are_in(const char *path) {

@@ -22,6 +22,10 @@
 #include "record_warnings.h"
 #include "statistics.h"
 
+#define SSREPORT_RESPONSES_TABLE    "requests.csv"
+#define SSREPORT_RESPONSES_TIMES    "response-times.csv"
+#define SSREPORT_RESPONSES_DOCUMENT "requests.json"
+
 /* Response times of requests; NaN if unknown. */
 struct ssreport_response {
     double mean, p50, p95, p99, most;
@@ -186,5 +190,14 @@ struct ssreport_stretch {
  */
 bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
     size_t *next, struct ssreport_stretch *stretch);
+
+/* Returns whether this is a file of ssrequest --json or sssim queue --json. */
+SS_NONNULL() bool ssreport_responses_are_file(const char *path);
+
+/*
+ * Reads power and load from energy.csv and beside.csv in the record's folder or its parent. Both
+ * are optional; problems are noted.
+ */
+void ssreport_responses_read_beside(struct ssreport_responses *responses);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "responses_read.h"
+#include "responses.h"
 
 #include <errno.h>
 #include <math.h>

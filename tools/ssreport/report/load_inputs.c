@@ -9,7 +9,6 @@
 #include "base/words.h"
 #include "csv.h"
 #include "differences.h"
-#include "responses_read.h"
 
 #define MANIFEST "manifest.csv"
 

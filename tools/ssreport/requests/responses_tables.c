@@ -11,7 +11,6 @@
 #include "points.h"
 #include "responses_findings.h"
 #include "responses_plots.h"
-#include "responses_read.h"
 #include "rules.h"
 #include "underload.h"
 
