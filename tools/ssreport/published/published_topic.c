@@ -86,7 +86,7 @@ static const struct table_column throughput_columns[] = {
     {"ratio", "here, to speed 1", 3, .text = {"here/1x", 8}},
     {"linux_ratio", "Linux, to speed 1", 3, .text = {"Linux", 7}},
     {"aix_ratio", "AIX, to speed 1", 3, .text = {"AIX", 7}},
-    {"to_linux", "here to Linux", 3}, {"to_aix", "here to AIX", 3}, {"record", NULL},
+    {"record", NULL},
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("constant-load", "Constant load: errors, and those that were published",
