@@ -71,6 +71,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
         {options->load_column, SSTRACE_TAKES_COLUMNS, "load-column"},
         {options->idle_column, SSTRACE_TAKES_COLUMNS, "idle-column"},
         {options->series_column, SSTRACE_TAKES_COLUMNS, "series-column"},
+        {options->separator, SSTRACE_TAKES_COLUMNS, "separator"},
         {options->time_unit, SSTRACE_TAKES_COLUMNS, "time-unit"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

@@ -228,6 +228,8 @@ static const struct ss_argument rows[] = {
         .help = "the column of idle time, instead of loads"}},
     {0, "C", {"series-column", SS_OPTION_TEXT, AT(import.series_column),
         .help = "the column with the name of the series"}},
+    {0, "C", {"separator", SS_OPTION_TEXT, AT(import.separator),
+        .help = "the character between columns of csv"}},
     {0, "UNIT", {"time-unit", SS_OPTION_TEXT, AT(import.time_unit),
         .help = "the unit of times in csv: s, ms, us, ns, min or h"}},
 

@@ -37,7 +37,7 @@ static void csv_columns_can_be_chosen_by_options(void **state) {
         {.time_column = "when", .load_column = "a"},
         {.time_column = "1", .load_column = "2"},
         {.time_column = "WHEN", .idle_column = "b"},
-        {.time_column = "1", .idle_column = "3"},
+        {.time_column = "1", .idle_column = "3", .separator = ","},
         {.time_column = "when", .load_column = "a", .unit = SSTRACE_UNIT_PERCENT},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -269,6 +269,9 @@ static const struct refusal refusals[] = {
     {"0,10\n", {.time_column = "time"}, "there is no column 'time': the columns have no names, only numbers 1 to 2"},
     {"time,load\n0,10\n", {.select = "a"}, "in:1:1: no column clearly names the series for --select"},
     {"time,load\n0,10\n", {.load_column = "2", .idle_column = "2"}, "not both"},
+    {"time,load\n0,10\n", {.separator = "ab"}, "'ab' cannot separate fields"},
+    {"time,load\n0,10\n", {.separator = ""}, "'' cannot separate fields"},
+    {"time,load\n0,10\n", {.separator = "1"}, "'1' cannot separate fields"},
     {"time,load\n0,10\n", {.time_unit = "m"}, "'m' is not a unit of time"},
     {"time,load\n0,10\n", {0}, "in has a single sample"},
 };

@@ -125,9 +125,9 @@ static int begin(struct csv_reader *reader, char separator) {
         return ss_error_fail(input->error, "%s is empty", input->name);
     drop_mark(input);
     reader->separator = separator;
-    if (!separator)
-        reader->separator = sstrace_table_separator(input->text);
-    return 0;
+    if (separator)
+        return 0;
+    return sstrace_table_separator(NULL, input->text, &reader->separator, input->error);
 }
 
 static int begin_columns(struct csv_reader *reader) {

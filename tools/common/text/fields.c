@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fields.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/words.h"
+
 /* Characters that may be part of a number or a date are tried last. */
-char sstrace_table_separator(const char *line) {
+static char guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
     bool quoted = false;
@@ -23,6 +26,23 @@ char sstrace_table_separator(const char *line) {
             return separators[i];
     }
     return ' ';
+}
+
+int sstrace_table_separator(
+    const char *option, const char *line, char *separator, struct ss_error *error) {
+    if (!option) {
+        *separator = guess_separator(line);
+        return 0;
+    }
+    *separator = strcmp(option, "tab") == 0 ? '\t' : *option;
+    bool one = *option && !option[1];
+    bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
+    if (*separator != '\t' && (!one || !possible))
+        return ss_error_fail(error,
+            "'%s' cannot separate fields: use one character that no number contains, such as ',' "
+            "or ';', or the word 'tab'",
+            ss_words_show(option).text);
+    return 0;
 }
 
 static bool is_blank(char c) {

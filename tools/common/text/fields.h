@@ -42,9 +42,12 @@ struct sstrace_table {
     struct sstrace_pick picks[SSTRACE_PICKS]; /* picked fields, in the order of their numbers */
 };
 
-/* Guesses the separator from the line. */
-SS_NONNULL()
-char sstrace_table_separator(const char *line);
+/*
+ * Sets the separator from an option, "tab" or a single character; if the option is NULL, guesses
+ * the separator from the line.
+ */
+SS_MUST_USE SS_NONNULL(2, 3) int sstrace_table_separator(
+    const char *option, const char *line, char *separator, struct ss_error *error);
 
 SS_NONNULL()
 void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);

@@ -10,7 +10,7 @@ enum {
     SSTRACE_TAKES_EVERY = 2,
     SSTRACE_TAKES_UNIT = 4,
     SSTRACE_TAKES_CPUS = 8,
-    SSTRACE_TAKES_COLUMNS = 16, /* includes --time-unit */
+    SSTRACE_TAKES_COLUMNS = 16, /* includes --separator and --time-unit */
     SSTRACE_TAKES_SPLIT = 32,
 };
 

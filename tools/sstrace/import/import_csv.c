@@ -147,8 +147,10 @@ static int choose_all(struct csv *csv) {
 
 /* Reads everything up to the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
-    char separator = sstrace_table_separator(csv->input->text);
-    if (sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
+    char separator;
+    if (sstrace_table_separator(
+            csv->options->separator, csv->input->text, &separator, csv->input->error) != 0 ||
+        sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
         return -1;
     csv->table = (struct sstrace_table){
         .input = csv->input, .separator = separator, .columns = csv->heading.count};

@@ -45,6 +45,7 @@ struct sstrace_import_options {
     const char *load_column;
     const char *idle_column; /* column of idle time; the load is 100 minus this column */
     const char *series_column;
+    const char *separator; /* one character, or "tab" */
     const char *time_unit; /* unit of times without a unit: s, ms, us, ns */
     ss_time every;         /* interval of samples without times */
     enum sstrace_unit unit;
