@@ -158,7 +158,7 @@ the_demo_builds_the_programs_alone_and_shows_progress() {
     stand_in cmake '[ "$1" = --preset ] || { echo "[ 50%] a"; echo "an error"; exit 2; }'
     script=tools/demo.sh runs 2
     says 'an error'
-    # What this target builds, by ninja or make.
+    # The rule of this target, of ninja or make.
     grep -hsE '^(build programs: |CMakeFiles/programs.dir/all: )' "$build"/{build.ninja,CMakeFiles/Makefile2} \
         >"$scratch/target" || true
     grep -q 'ssburn' "$scratch/target" || fail "the target programs lacks ssburn: $(<"$scratch/target")"

@@ -678,7 +678,7 @@ static void run_waits_until_the_machine_is_quiet(void **state) {
     assert_near(waited, 30, 1e-9);
     assert_int_equal(said, 2);
 
-    /* A quiet machine is announced to nobody; a signal ends the wait. */
+    /* A quiet machine is not announced; a signal ends the wait. */
     assert_int_equal(ssbatch_quiet_await(&quiet, &spawner, NULL, &waited), 0);
     assert_near(waited, 30, 1e-9);
     assert_int_equal(said, 2);

@@ -287,7 +287,7 @@ static double saving(struct setup high, struct setup low) {
     return 100 * (watts - saturated_watts(&low)) / watts;
 }
 
-/* What a frequency saves is an input of the model, so it is not among these. sssim(1) has them. */
+/* sssim(1) has these savings. The saving of a lower frequency is an input of the model. */
 static void savings_are_within_5_points_of_published_savings(void **state) {
     (void)state;
     static const double pinning[] = {10.3, 11.5, 7.9}; /* 8, 16 and 24 of 32 cores */

@@ -4,7 +4,7 @@
 
 #include "stage.h"
 
-/* What other processes use of the machine, and how to wait until that is little. */
+/* Measures the CPU time that other processes use, and waits until they use little. */
 
 /* CPU time used until a moment. */
 struct ssbatch_use {
