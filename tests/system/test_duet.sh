@@ -131,8 +131,8 @@ echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iteration
 second=0$second second=${second: -2}
 {
     echo time,elapsed_seconds,target,load,error,load_ticks,duty
-    echo "2026-11-20T10:00:$second.000Z,0.500000,1,$load,0,1,1"
-    echo "2026-11-20T10:00:$second.500Z,1.000000,1,$load,0,1,1"
+    echo "2026-11-20T10:00:$second.000Z,0.500000,$load,$load,0,1,1"
+    echo "2026-11-20T10:00:$second.500Z,1.000000,$load,$load,0,1,1"
 } >"$record/samples.csv"
 awk -v count="$count" 'BEGIN {
     print "instance,start,end"

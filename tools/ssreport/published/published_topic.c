@@ -58,7 +58,7 @@ static const struct table_column replay_columns[] = {
     {"round", NULL}, {"speed", "speed", 2, .text = {"speed", 7}}, {"seconds", "counted, s", 1},
     {"load_mean", "load, %", 2, true},
     {"error_mean_percent", "mean error, %", 3, .text = {"error", 8}},
-    {"error_mean_percent_published", "published for another trace", 3},
+    {"error_mean_percent_published", "published for another trace", 3, .if_known = true},
     {"error_mse_e4", "mean squared error, %\u00b2", 3, .text = {"MSE", 8}},
     {"error_mse_e4_published_least", "published for another trace, from", 2, .if_known = true},
     {"error_mse_e4_published_most", "to", 2, .if_known = true}, {"iterations", NULL},
