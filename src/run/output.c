@@ -48,14 +48,14 @@ static int check_tty(struct ss_error *error) {
 #define LIST ".showstopper-output"
 
 /* Fails if the run would replace a file that is not listed. Only regular files lose content. */
-static int check_files(const struct ss_output *output, const char *listed, struct ss_error *error) {
+static int check_files(const struct ss_output *output, const char *known, struct ss_error *error) {
     char path[4096], line[32];
     struct stat status;
     for (uint32_t i = 0; i < 2 * output->instances; i++) {
         snprintf(line, sizeof line, "/%s.%s\n", output->numbers[i / 2], i % 2 ? "err" : "out");
         snprintf(path, sizeof path, "%s%.*s", output->folder, (int)strlen(line) - 1, line);
         if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-            !(listed && strstr(listed, line)))
+            !strstr(known, line))
             return ss_error_fail(error,
                 "--output: %s was not written by showstopper, or by an earlier version: choose "
                 "another folder, or remove the file",
@@ -70,15 +70,19 @@ static int list_files(const struct ss_output *output, struct ss_error *error) {
     size_t room = 0;
     snprintf(path, sizeof path, "%s/" LIST, output->folder);
     SS_OWNED(fclose) FILE *list = fopen(path, "re");
-    if (list && getdelim(&listed, &room, '\0', list) < 0)
-        *listed = '\0';
-    if (check_files(output, listed, error) < 0)
+    const char *known = "";
+    if (list && getdelim(&listed, &room, '\0', list) >= 0)
+        known = listed;
+    else if (list && !feof(list))
+        return ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+    if (check_files(output, known, error) < 0)
         return -1;
+
     SS_OWNED(fclose) FILE *longer = fopen(path, "ae");
     for (uint32_t i = 0; longer && i < output->instances; i++) {
         char lines[64], *number = output->numbers[i];
         snprintf(lines, sizeof lines, "/%s.out\n/%s.err\n", number, number);
-        if (!listed || !strstr(listed, lines))
+        if (!strstr(known, lines))
             fputs(lines, longer);
     }
     return longer && fflush(longer) == 0
