@@ -28,7 +28,7 @@ struct ssreport_pair_step {
 struct ssreport_pair {
     struct ssreport_run *foreground;
     const struct ssreport_run *background;
-    char environment[64];  /* name of the environment, where the pair was measured if not inside of
+    char environment[80];  /* name of the environment, where the pair was measured if not inside of
                               it, and the background's mean round if the first pair has another */
     const char *placement; /* "-" if unknown, like the next two members */
     const char *program;   /* program of the foreground */
