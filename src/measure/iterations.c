@@ -148,12 +148,15 @@ static double find_change(const struct ss_iteration_share *share, size_t at, siz
 }
 
 bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance) {
+    if (iterations->instances < 2 || iterations->cell_width == 0)
+        return false;
     ss_time length = iterations->to - iterations->from;
-    size_t count = iterations->cell_width ? length / iterations->cell_width : 0;
+    size_t count = length / iterations->cell_width;
     size_t step = (size_t)(at * (double)length / (double)iterations->cell_width);
     double all = 0, most = 0;
-    if (iterations->instances < 2 || count > SS_SHARE_CELLS || step < 1 || step + 1 >= count)
+    if (count > SS_SHARE_CELLS || step < 1 || step + 1 >= count)
         return false;
+
     for (uint32_t i = 0; i < iterations->instances; i++) {
         double change = find_change(&iterations->shares[i], step, count);
         all += change;

@@ -176,7 +176,7 @@ struct ss_iteration_times ss_iterations_times(
 
 /*
  * Finds the instance whose own rate explains most of a change after this part of the window.
- * Returns false if there is none, or if instances are not kept apart.
+ * Returns false if no instance does, or if instances are not kept apart.
  */
 SS_NONNULL()
 bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance);
