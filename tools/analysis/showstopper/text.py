@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading of the files of a record: tables, JSON documents, times, numbers."""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import io
+import json
+import math
+import os
+import re
+import subprocess
+from typing import Any, Callable, Iterable, Sequence
+
+import numpy as np
+
+DOCUMENT_MAX = 16 << 20
+LINE_MAX = 1 << 20
+
+Object = dict[str, Any]
+
+
+class UserError(Exception):
+    """An error of the user, which the program prints on one line before it ends."""
+
+    def __init__(self, message: str, status: int = 125) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Notes:
+    """What is wrong with a record, on one line: `first; second`."""
+
+    def __init__(self) -> None:
+        self.items: list[str] = []
+
+    def add(self, note: str) -> None:
+        self.items.append(re.sub("[\0-\x1f\x7f]", "?", note))
+
+    def __str__(self) -> str:
+        return "; ".join(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+def show(text: str) -> str:
+    """Return a text of a user for a message: one line, cut if it is long."""
+    octets = text.encode("utf-8", "surrogateescape")
+    cut = len(octets) > 92
+    shown = octets[:92] if cut else octets
+    while cut and shown and shown[-1] & 0xC0 == 0x80:
+        shown = shown[:-1]
+    line = re.sub("[\0-\x1f\x7f]", " ", shown.decode("utf-8", "surrogateescape"))
+    return line + ("..." if cut else "")
+
+
+def reason(error: OSError) -> str:
+    """Return why a system call failed, as strerror() says it."""
+    return os.strerror(error.errno or 0)
+
+
+# Numbers
+
+_PLAIN = frozenset("0123456789.+-eE")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_MISSING = frozenset(("", "-", "nan", "na", "n/a", "null", "none"))
+
+
+def number(field: str) -> float | None:
+    """Return the number in a field: NaN if it is missing, None if it is invalid."""
+    if _NUMBER.fullmatch(field):
+        value = float(field)
+        return value if math.isfinite(value) else None
+    return math.nan if field.lower() in _MISSING else None
+
+
+def share(text: str) -> float:
+    """Return a number that may be a percentage of 1, such as a column of a plan: `50%` is 50."""
+    value = number(text[:-1] if len(text) > 1 and text.endswith("%") else text)
+    return math.nan if value is None else value
+
+
+def numbers(fields: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers in fields, with NaN for missing ones, and which fields are invalid."""
+    if _PLAIN.issuperset("".join(fields)):
+        try:
+            values = np.array([float(field) if field else math.nan for field in fields])
+            return values, np.isinf(values)
+        except ValueError:
+            pass
+    found = [number(field) for field in fields]
+    invalid = np.array([value is None for value in found], dtype=bool)
+    return np.array([math.nan if value is None else value for value in found]), invalid
+
+
+# Times
+
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d))?(\.\d+)?"
+    r"(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    re.ASCII,
+)
+
+
+def wall_clock(field: str) -> float:
+    """Return a time of the wall clock in seconds since 1970; NaN if it is invalid."""
+    if re.fullmatch(r"@\d+(\.\d+)?", field, re.ASCII):
+        return int(round(float(field[1:]) * 1e9)) / 1e9
+    match = _TIME.fullmatch(field)
+    if not match:
+        return math.nan
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    in_calendar = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(max(year, 1), month)[1]
+    if not in_calendar or hour > 23 or minute > 59 or second > 59 or not 1678 <= year <= 2261:
+        return math.nan
+    seconds = calendar.timegm((year, month, day, hour, minute, second))
+    if match[9]:
+        offset = 60 * (60 * int(match[10]) + int(match[11]))
+        seconds -= offset if match[9] == "+" else -offset
+    nanoseconds = int(((match[7] or ".0")[1:] + "0" * 9)[:9])
+    return (seconds * 1_000_000_000 + nanoseconds) / 1e9
+
+
+def wall_clocks(fields: Iterable[str]) -> np.ndarray:
+    return np.array([wall_clock(field) for field in fields], dtype=float)
+
+
+# Tables
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def _unpack(data: bytes, name: str) -> bytes:
+    program = next((packer for magic, packer in _PACKED.items() if data.startswith(magic)), None)
+    if program is None:
+        return data
+    try:
+        result = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
+    except OSError:
+        why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd"
+    else:
+        if result.returncode == 0:
+            return result.stdout
+        why = "unpacking it failed: the file is damaged"
+    raise UserError(f"{show(name)} is compressed, and {why}")
+
+
+class Table:
+    """A table of a record.
+
+    Its fields are texts by column. A reader refuses rows that it finds invalid; `note()` then
+    describes the first invalid row, and how many more there are.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fields: dict[str, list[str]] = {}
+        self.lines: list[int] = []  # the number of each row's line
+        self.columns: list[str] = []  # all names, as written
+        self._faults: dict[int, str] = {}  # by line
+        self._texts: Callable[[int], str] = lambda line: ""
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def numbers(self, column: str, valid: np.ndarray) -> np.ndarray:
+        """Return the numbers of a column; clear `valid` in rows where a field is no number."""
+        values, invalid = numbers(self.fields[column])
+        valid &= ~invalid
+        return values
+
+    def refuse(self, valid: np.ndarray) -> None:
+        for row in np.flatnonzero(~valid):
+            line = self.lines[row]
+            text = show(self._texts(line))
+            self._faults[line] = f'{show(self.name)}:{line}: invalid row, in "{text}"'
+
+    def note(self, notes: Notes) -> None:
+        if not self._faults:
+            return
+        first = self._faults[min(self._faults)]
+        more = len(self._faults) - 1
+        notes.add(f"{first} (and {more} more)" if more else first)
+
+    def _blame(self, line: int, column: int, text: str, message: str) -> str:
+        return f'{show(self.name)}:{line}:{column}: {message}, in "{show(text)}"'
+
+    def _read(self, data: bytes, wanted: Sequence[str] | None, optional: Sequence[str]) -> None:
+        text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        lines = text.split("\n")
+        unended = lines.pop() if lines else ""
+        if unended:
+            lines.append(unended)
+        self._texts = lambda line: lines[line - 1].removesuffix("\r")
+        rows = ((at, line.removesuffix("\r")) for at, line in enumerate(lines, 1))
+        rows = ((at, line) for at, line in rows if line.lstrip(" \t")[:1] not in ("", "#"))
+        at, heading = next(rows, (0, ""))
+        if not at:
+            raise UserError(f"{self.name} is empty")
+        self.columns = split(heading) or []
+        picks = self._find(heading, at, wanted, optional)
+        width = len(self.columns)
+        kept: list[list[str]] = []
+        for at, line in rows:
+            parts = self._split(line, at)
+            if parts is None:
+                continue
+            if unended and at == len(lines):
+                why = "the last line has no newline"
+                self._faults[at] = self._blame(at, len(line) + 1, line, why)
+            elif wanted and self._is_heading(parts, wanted, optional):
+                self._faults[at] = self._blame(at, 1, line, "unexpected second heading")
+                self.columns = parts
+                picks = self._find(line, at, wanted, optional)
+                width = len(parts)
+            elif len(parts) != width:
+                why = f"the row has {len(parts)} field{'' if len(parts) == 1 else 's'}"
+                why += f", but {width} are expected"
+                why += " (is the file truncated?)" if len(parts) < width else ""
+                self._faults[at] = self._blame(at, len(line) + 1, line, why)
+            else:
+                kept.append([parts[pick] if pick >= 0 else "" for pick in picks])
+                self.lines.append(at)
+        names = self.columns if wanted is None else wanted
+        columns = zip(*kept) if kept else ((),) * len(names)
+        self.fields = {name: list(column) for name, column in zip(names, columns)}
+
+    def _split(self, line: str, at: int) -> list[str] | None:
+        if len(line) > LINE_MAX:
+            self._faults[at] = f"{show(self.name)}:{at}: the line is too long"
+            return None
+        if "\0" in line:
+            why = "the file contains a null byte: it is not text"
+            cut = line[: line.index("\0")]
+            self._faults[at] = self._blame(at, len(cut) + 1, cut, why)
+            return None
+        parts = split(line)
+        if parts is None:
+            column = line.rindex('"') + 1
+            why = 'the quote must be closed on the same line, with "" for one inside'
+            self._faults[at] = self._blame(at, column, line, why)
+        return parts
+
+    @staticmethod
+    def _is_heading(parts: list[str], wanted: Sequence[str], optional: Sequence[str]) -> bool:
+        if wanted[0].lower() not in (part.lower() for part in parts):
+            return False
+        names = {part.lower() for part in parts}
+        return all(name.lower() in names for name in wanted if name not in optional)
+
+    def _find(
+        self, heading: str, line: int, wanted: Sequence[str] | None, optional: Sequence[str]
+    ) -> list[int]:
+        """Return the position of each wanted column, -1 if it is missing but optional."""
+        names = [column.strip(" \t\r").lower() for column in self.columns]
+        if wanted is None:
+            return list(range(len(names)))
+        picks = [names.index(name.lower()) if name.lower() in names else -1 for name in wanted]
+        missing = [n for n, pick in zip(wanted, picks) if pick < 0 and n not in optional]
+        twice = [name for name in wanted if names.count(name.lower()) > 1]
+        why = ""
+        if missing and "," not in heading and re.search("[;\t]", heading):
+            why = "columns must be separated by commas"
+        elif missing:
+            why = f"no column '{missing[0]}'"
+        elif twice:
+            why = f"column '{twice[-1]}' appears twice"
+        if why:
+            raise UserError(self._blame(line, 1, heading, why))
+        return picks
+
+    def _read_quickly(self, data: bytes, wanted: Sequence[str], optional: Sequence[str]) -> bool:
+        """Read a table without quotes, comments or empty lines. Return False for any other."""
+        if re.search(rb'["#\0\r]|\n[ \t\n]', data) or not data.endswith(b"\n"):
+            return False
+        lines = data.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        self.columns = lines[0].split(",")
+        picks = self._find(lines[0], 1, wanted, optional)
+        if len(lines) == 1:
+            self.fields = {name: [] for name in wanted}
+            return True
+        rows = [line.split(",") for line in lines[1:]]
+        if set(map(len, rows)) != {len(self.columns)} or re.search(r"[ \t],|,[ \t]", "".join(lines)):
+            return False
+        if data.lower().count(wanted[0].lower().encode()) > 1:
+            return False
+        columns = list(zip(*rows))
+        empty = [""] * len(rows)
+        self.fields = {n: list(columns[p]) if p >= 0 else empty for n, p in zip(wanted, picks)}
+        self.lines = list(range(2, len(lines) + 1))
+        self._texts = lambda line: lines[line - 1]
+        return True
+
+
+def split(line: str) -> list[str] | None:
+    """Return the fields of a line that is separated by commas; None if its quotes are invalid."""
+    if '"' not in line:
+        return [part.strip(" \t") for part in line.split(",")]
+    fields, rest = [], line
+    while True:
+        match = re.match(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(,|$)|[ \t]*([^",][^,]*?|)[ \t]*(,|$)', rest)
+        if not match:
+            return None
+        fields.append(match[1] if match[1] is not None else match[3])
+        if match.end() == len(rest) and "," not in (match[2], match[4]):
+            return fields
+        rest = rest[match.end() :]
+
+
+def read_bytes(folder: str, name: str) -> bytes:
+    path = os.path.join(folder, name)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        raise UserError(f"{name}: {reason(error)}") from None
+    try:
+        with open(descriptor, "rb") as stream:
+            return stream.read() or b""
+    except OSError as error:
+        raise UserError(f"{name} cannot be read: {reason(error)}") from None
+
+
+def read_table(
+    folder: str, name: str, columns: Sequence[str] | None, optional: Sequence[str] = ()
+) -> Table:
+    """Read a table, whose columns have any order; all of its columns if `columns` is None.
+
+    Invalid lines are left out. A last line without a newline, which a killed run may leave, is
+    one of them. Raises UserError if the table cannot be read.
+    """
+    table = Table(name)
+    data = _unpack(read_bytes(folder, name), name)
+    if columns is None or not table._read_quickly(data, columns, optional):
+        table._read(data, columns, optional)
+    return table
+
+
+def has_file(folder: str, name: str) -> bool:
+    return os.access(os.path.join(folder, name), os.F_OK)
+
+
+def write_csv(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as lines of CSV."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue()
+
+
+# JSON
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def parse_json(text: str) -> Any:
+    """Parse a document. Raises ValueError, with the line, if it is invalid."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"line 1: {str(error).splitlines()[0]}") from None
+
+
+def read_json(folder: str, name: str, hint: str = "") -> Any:
+    """Read a document. Raises UserError, with the path, if it is missing or invalid."""
+    path = f"{folder}/{name}"
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(DOCUMENT_MAX)
+        if len(data) == DOCUMENT_MAX:
+            raise ValueError("cannot be read")
+        return parse_json(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = 1 + error.object[: error.start].count(b"\n")
+        raise UserError(f"{path}: invalid JSON: line {line}: invalid utf-8 string") from None
+    except OSError as error:
+        more = f": {hint}" if hint else ""
+        raise UserError(f"{path}: {reason(error)}{more}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: invalid JSON: {error}") from None
+
+
+def member(document: Any, name: str, kind: type) -> Any:
+    """Return a member of an object; None if it is absent or of another kind."""
+    value = document.get(name) if isinstance(document, dict) else None
+    return value if isinstance(value, kind) else None
+
+
+def text_of(document: Any, name: str) -> str:
+    """Return a text of an object; '' if it is absent."""
+    return member(document, name, str) or ""
+
+
+def number_of(document: Any, name: str) -> float:
+    """Return a number of an object; NaN if it is absent."""
+    value = document.get(name) if isinstance(document, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return math.nan
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def list_of(document: Any, name: str) -> list[Any]:
+    """Return a list of an object; an empty one if it is absent."""
+    return member(document, name, list) or []
