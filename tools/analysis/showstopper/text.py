@@ -11,7 +11,8 @@ import math
 import os
 import re
 import subprocess
-from typing import Any, Callable, Iterable, Sequence
+from types import MappingProxyType
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -132,6 +133,11 @@ def wall_clocks(fields: Iterable[str]) -> np.ndarray:
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
+# Marks of quotes, comments, empty lines and blanks around fields, and other ends of lines.
+_UNUSUAL = (b'"', b"#", b"\0", b"\r", b"\n\n", b"\n ", b"\n\t", b" \n", b"\t\n", b" ,", b", ")
+_UNUSUAL += (b"\t,", b",\t")
+
+
 def _unpack(data: bytes, name: str) -> bytes:
     program = next((packer for magic, packer in _PACKED.items() if data.startswith(magic)), None)
     if program is None:
@@ -171,11 +177,18 @@ class Table:
         valid &= ~invalid
         return values
 
-    def refuse(self, valid: np.ndarray) -> None:
-        for row in np.flatnonzero(~valid):
+    def known(self, column: str, valid: np.ndarray) -> np.ndarray:
+        """Return the numbers of a column; clear `valid` in rows without one."""
+        values = self.numbers(column, valid)
+        valid &= ~np.isnan(values)
+        return values
+
+    def refuse(self, valid: np.ndarray, why: Mapping[int, str] = MappingProxyType({})) -> None:
+        """Refuse rows that are not valid; `why` has the reasons of some."""
+        for row in np.flatnonzero(~valid).tolist():
             line = self.lines[row]
-            text = show(self._texts(line))
-            self._faults[line] = f'{show(self.name)}:{line}: invalid row, in "{text}"'
+            text, reason = show(self._texts(line)), why.get(row, "invalid row")
+            self._faults[line] = f'{show(self.name)}:{line}: {reason}, in "{text}"'
 
     def note(self, notes: Notes) -> None:
         if not self._faults:
@@ -273,7 +286,7 @@ class Table:
 
     def _read_quickly(self, data: bytes, wanted: Sequence[str], optional: Sequence[str]) -> bool:
         """Read a table without quotes, comments or empty lines. Return False for any other."""
-        if re.search(rb'["#\0\r]|\n[ \t\n]', data) or not data.endswith(b"\n"):
+        if not data.endswith(b"\n") or any(mark in data for mark in _UNUSUAL):
             return False
         lines = data.decode("utf-8", "surrogateescape").split("\n")[:-1]
         self.columns = lines[0].split(",")
@@ -282,7 +295,7 @@ class Table:
             self.fields = {name: [] for name in wanted}
             return True
         rows = [line.split(",") for line in lines[1:]]
-        if set(map(len, rows)) != {len(self.columns)} or re.search(r"[ \t],|,[ \t]", "".join(lines)):
+        if set(map(len, rows)) != {len(self.columns)}:
             return False
         if data.lower().count(wanted[0].lower().encode()) > 1:
             return False
