@@ -20,6 +20,7 @@ set(CPACK_SOURCE_IGNORE_FILES)
 foreach(ignored build "[.]git/" "[.]git$" "[.]cache/" Testing/ "compile_commands[.]json$")
     list(APPEND CPACK_SOURCE_IGNORE_FILES "^${source_pattern}/${ignored}")
 endforeach()
+list(APPEND CPACK_SOURCE_IGNORE_FILES "/__pycache__/")
 
 # ---- Debian: a package for each group of components ----
 
@@ -34,9 +35,11 @@ set(CPACK_VERBATIM_VARIABLES ON)
 # Components form groups, and each group becomes a package.
 set(CPACK_COMPONENT_CORE_GROUP programs)
 set(CPACK_COMPONENT_TOOLS_GROUP programs)
+set(CPACK_COMPONENT_ANALYSIS_GROUP analysis)
 set(CPACK_COMPONENT_SDK_GROUP sdk)
 set(CPACK_COMPONENT_DOCUMENTS_GROUP documents)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME showstopper)
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_NAME showstopper-analysis)
 set(CPACK_DEBIAN_SDK_PACKAGE_NAME libshowstopper-dev)
 set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_NAME showstopper-doc)
 
@@ -54,6 +57,11 @@ ssburn has synthetic workloads, sstrace edits load traces, ssreport
 evaluates recorded runs, ssbatch carries out studies, ssrequest measures
 response times, ssprofile compares machines, ssactuate sets them up, and
 sssim simulates them.")
+set(CPACK_COMPONENT_ANALYSIS_DESCRIPTION "reports of runs of showstopper
+${about}
+.
+This package reads and reports records of such runs. It is written in
+Python.")
 set(CPACK_COMPONENT_SDK_DESCRIPTION "headers for modules of showstopper
 ${about}
 .
@@ -70,6 +78,15 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot") # pictures
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS
     "showstopper-doc, lxc, openssh-client, parallel, podman, qemu-system-x86, slurm-client, stress-ng")
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_DEPENDS
+    "python3 (>= 3.11), python3-jinja2, python3-matplotlib, python3-numpy, python3-pandas, python3-scipy")
+# They compile the package, because the version of Python may change.
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_CONTROL_EXTRA
+    "${CMAKE_CURRENT_LIST_DIR}/debian/analysis/postinst;${CMAKE_CURRENT_LIST_DIR}/debian/analysis/prerm")
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_RECOMMENDS showstopper)
 set(CPACK_DEBIAN_SDK_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_SDK_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SDK_PACKAGE_RECOMMENDS showstopper)
@@ -79,5 +96,6 @@ set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_ARCHITECTURE all)
 
 include(CPack)
 cpack_add_component_group(programs)
+cpack_add_component_group(analysis)
 cpack_add_component_group(sdk)
 cpack_add_component_group(documents)

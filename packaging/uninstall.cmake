@@ -28,6 +28,10 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING) # what is in a folder comes before it
 foreach(folder ${folders})
+    # Another version of Python compiles the package again.
+    if(folder MATCHES "/showstopper/analysis/.*/__pycache__$")
+        file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
+    endif()
     # Folders with other files remain. file(GLOB) would not find those if the path has a `[`.
     execute_process(COMMAND rmdir "$ENV{DESTDIR}${folder}" OUTPUT_QUIET ERROR_QUIET)
 endforeach()

@@ -16,7 +16,7 @@ function(compress)
     execute_process(COMMAND gzip -9n ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-foreach(group PROGRAMS SDK DOCUMENTS)
+foreach(group PROGRAMS ANALYSIS SDK DOCUMENTS)
     string(TOLOWER ${group} folder)
     set(root ${CPACK_TEMPORARY_DIRECTORY}/${folder}/usr/share)
     set(package ${CPACK_DEBIAN_${group}_PACKAGE_NAME})
@@ -35,6 +35,12 @@ foreach(group PROGRAMS SDK DOCUMENTS)
         file(MAKE_DIRECTORY ${root}/lintian/overrides)
         configure_file(${overrides} ${root}/lintian/overrides/${package} COPYONLY)
     endif()
+endforeach()
+# A package compiles its Python files when it is installed.
+file(GLOB_RECURSE compiled ${CPACK_TEMPORARY_DIRECTORY}/analysis/*.pyc)
+foreach(file ${compiled})
+    cmake_path(GET file PARENT_PATH folder)
+    file(REMOVE_RECURSE ${folder})
 endforeach()
 # Removes duplicates: the license is in `copyright`, the list of changes in `changelog`.
 file(REMOVE ${CPACK_TEMPORARY_DIRECTORY}/documents/usr/share/doc/showstopper/LICENSE

@@ -61,6 +61,16 @@ same headers
 names "$scratch/all/share/showstopper/experiments" >"$scratch/installed"
 same experiments
 
+names "$source/tools/analysis/showstopper" -not -path '*/__pycache__/*' >"$scratch/expected"
+names "$scratch/all/share/showstopper/analysis/showstopper" -not -path '*/__pycache__/*' >"$scratch/installed"
+same "the Python package"
+if grep -q '^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=.' "$build/CMakeCache.txt"; then
+    sed -n 's/[.]py$//p' "$scratch/installed" >"$scratch/expected"
+    names "$scratch/all/share/showstopper/analysis/showstopper" -path '*/__pycache__/*' |
+        sed 's,__pycache__/,,; s/[.][^.]*[.]pyc$//' >"$scratch/installed"
+    same "the compiled Python package"
+fi
+
 names "$source/tools/ssprofile/batteries" >"$scratch/expected"
 names "$scratch/all/share/showstopper/batteries" >"$scratch/installed"
 same batteries
@@ -97,7 +107,7 @@ done) >"$scratch/broken"
 
 # The components, installed one by one, must add up to the complete installation.
 : >"$scratch/installed"
-for part in core tools sdk documents; do
+for part in core tools analysis sdk documents; do
     "$here/install" "$build" "$scratch/$part" "$part" >"$scratch/log" 2>&1 ||
         fail "$part: $(tail -n 5 "$scratch/log")"
     names "$scratch/$part" >>"$scratch/installed"
@@ -210,7 +220,7 @@ export DESTDIR="$scratch/root [1]"
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
 (umask 022 && mkdir -p "$DESTDIR/opt/tree/share")
 chmod 711 "$DESTDIR/opt/tree/share"
-for part in sdk documents; do
+for part in sdk documents analysis; do
     (umask 077 && cmake --install "$scratch/own" --component "$part") >"$scratch/log" 2>&1 ||
         fail "$(tail -n 5 "$scratch/log")"
 done
@@ -220,9 +230,12 @@ done
 names "$DESTDIR/opt/tree" >"$scratch/installed"
 names "$scratch/sdk" >"$scratch/expected"
 names "$scratch/documents" >>"$scratch/expected"
+names "$scratch/analysis" >>"$scratch/expected"
 sort -o "$scratch/expected" "$scratch/expected"
 same "DESTDIR"
 echo mine >"$DESTDIR/opt/tree/share/showstopper/mine"
+# Another version of Python may have compiled the package, too.
+find "$DESTDIR" -name __pycache__ -exec touch {}/other.cpython-39.pyc \;
 # An earlier installation of everything, elsewhere, is removed with the components.
 echo /opt/earlier >"$scratch/own/install_manifest.txt"
 touch "$DESTDIR/opt/earlier"
