@@ -13,7 +13,7 @@ exec </dev/null # if it were closed, the next file opened would become standard 
 . tests/sources.sh
 
 # Minimum percentages of lines that tests must run.
-src_bar=90 tools_bar=85 file_bar=75
+src_bar=90 tools_bar=85 analysis_bar=90 file_bar=75
 
 usage() {
     cat <<END
@@ -35,7 +35,8 @@ cmake, ninja or make, pkg-config, cmocka and Check; tests that need other packag
             only a build that counts the lines that run, and its tests; of those labeled long,
             only the tests of tools that no other test runs. Prints the share of lines that ran,
             and files below $file_bar %. Fails if there are such files, or if the share is below
-            $src_bar % in src and modules or $tools_bar % in tools. Requires all packages
+            $src_bar % in src and modules, $tools_bar % in tools, or $analysis_bar % in tools/analysis.
+            Requires all packages
   --strict  fail if a package cannot be installed, or if a test was skipped although this machine has
             the feature that it needs
   --help    print this help
@@ -78,15 +79,22 @@ required=("gcc=${compiler%% *}" cmake=cmake 'ninja-build=ninja|make' pkg-config=
 libraries=(libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc libgsl-dev=gsl.pc
     libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc)
 
+# Without these, cmake leaves reports out.
+modules=/usr/lib/python3/dist-packages
+analysis=(python3=python3 python3-jinja2="$modules/jinja2" python3-matplotlib="$modules/matplotlib"
+    python3-pandas="$modules/pandas" python3-scipy="$modules/scipy")
+libraries+=("${analysis[@]}")
+
 # Without these, the tests that need them are skipped.
 others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf gnuplot-nox=gnuplot xz-utils=xz zstd=zstd
     clang-format=clang-format time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
     slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged
     parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc cmark=cmark
-    bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3
-    python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema
-    python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client
-    python3-yaml=/usr/lib/python3/dist-packages/yaml debootstrap=debootstrap)
+    bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish
+    python3-coverage="$modules/coverage" python3-hypothesis="$modules/hypothesis" python3-pytest="$modules/pytest"
+    mypy=mypy python3-jsonschema="$modules/jsonschema"
+    python3-prometheus-client="$modules/prometheus_client"
+    python3-yaml="$modules/yaml" debootstrap=debootstrap)
 
 packaging=(dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg musl-tools=musl-gcc
     gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
@@ -222,6 +230,28 @@ check_layout() {
     echo "clang-format has nothing against ${#files[@]} files"
 }
 
+# python_of BUILD: prints the Python that cmake has found for reports, or nothing.
+python_of() {
+    sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$1/CMakeCache.txt"
+}
+
+check_python() {
+    local python
+    stage "python"
+    python=$(python_of build)
+    if [ -n "$python" ] && "$python" -c 'import mypy, pandas' 2>/dev/null; then
+        (cd tools/analysis && "$python" -m mypy --cache-dir="$OLDPWD/build/mypy")
+    else
+        echo "the types of the Python package are not checked: that takes mypy"
+    fi
+    if command -v ruff >/dev/null; then
+        ruff check --no-cache tools/analysis tests/analysis
+        ruff format --no-cache --check tools/analysis tests/analysis
+    else
+        echo "the layout of the Python package is not checked: that takes ruff"
+    fi
+}
+
 # A C compiler and a C library must suffice to build, and cmake must report the parts that it leaves out.
 check_minimal() {
     local log=build-minimal/configure.log program
@@ -269,9 +299,10 @@ check_sanitized() {
 
 # Prints the table of the output of tests/line-counts.
 print_coverage() {
-    awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v file_bar="$file_bar" '
+    awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v analysis_bar="$analysis_bar" \
+        -v file_bar="$file_bar" '
         $2 + 0 > 0 {
-            side = $1 ~ /^tools\// ? "tools" : "src and modules"
+            side = $1 ~ /^tools\/analysis\// ? "tools/analysis" : $1 ~ /^tools\// ? "tools" : "src and modules"
             lines[side] += $2
             ran[side] += $3
             if (100 * $3 < file_bar * $2) {
@@ -282,6 +313,7 @@ print_coverage() {
         END {
             bar["src and modules"] = src_bar
             bar["tools"] = tools_bar
+            bar["tools/analysis"] = analysis_bar
             for (side in bar) {
                 share = lines[side] ? 100 * ran[side] / lines[side] : 0
                 printf "%5.1f %% of %d lines: %s\n", share, lines[side], side
@@ -299,9 +331,12 @@ check_coverage() {
     mapfile -t counts < <(find build-coverage -name '*.gcno' | sed 's/gcno$/gcda/')
     touch "${counts[@]}"
     chmod a+w "${counts[@]}"
+    rm -rf build-coverage/python-coverage
+    mkdir build-coverage/python-coverage
     (run_tests coverage "$test_jobs") || failed=yes
     stage "coverage: lines that ran"
     tests/line-counts build-coverage src modules tools >build-coverage/coverage.csv
+    "$(python_of build-coverage)" tests/python-line-counts build-coverage/python-coverage >>build-coverage/coverage.csv
     print_coverage <build-coverage/coverage.csv || low=yes
     [ -z "$failed" ] || fail "tests failed: see above"
     [ -z "$low" ] || fail "too few lines ran: see above, and build-coverage/coverage.csv"
@@ -335,6 +370,7 @@ packages)
     build_release
     check_scripts
     check_layout
+    check_python
     [ "$kind" = quick ] || check_minimal
     # The summary of all tests comes last. Many tests run at a time, because most of them mainly wait.
     run_tests "$kind" "$test_jobs"

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of all tests of the Python package."""
+
+import hypothesis
+
+# The same cases in every run, without a folder of examples in the source.
+hypothesis.settings.register_profile("tests", database=None, deadline=None, derandomize=True)
+hypothesis.settings.load_profile("tests")
