@@ -12,9 +12,10 @@ import os
 import re
 import subprocess
 from types import MappingProxyType
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
-import numpy as np
+if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a while to import
+    import numpy as np
 
 DOCUMENT_MAX = 16 << 20
 LINE_MAX = 1 << 20
@@ -57,6 +58,20 @@ def show(text: str) -> str:
     return line + ("..." if cut else "")
 
 
+def wrap(text: str, margin: int = 0) -> str:
+    """Break a text into lines of 79 columns, all but the first behind a margin."""
+    lines, width = [], 79 - margin
+    while text:
+        at = len(text)
+        if at > width:
+            # "58 %" stays together; a single word may fill more than a line.
+            blanks = [m.start() for m in re.finditer(" (?!%)", text[: width + 2]) if m.start() <= width]
+            at = blanks[-1] if blanks and blanks[-1] > 0 else (text + " ").index(" ")
+        lines.append(text[:at])
+        text = text[at + 1 :] if text[at : at + 1] == " " else text[at:]
+    return ("\n" + " " * margin).join(lines)
+
+
 def reason(error: OSError) -> str:
     """Return why a system call failed, as strerror() says it."""
     return os.strerror(error.errno or 0)
@@ -85,6 +100,8 @@ def share(text: str) -> float:
 
 def numbers(fields: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers in fields, with NaN for missing ones, and which fields are invalid."""
+    import numpy as np
+
     if _PLAIN.issuperset("".join(fields)):
         try:
             values = np.array([float(field) if field else math.nan for field in fields])
@@ -125,6 +142,8 @@ def wall_clock(field: str) -> float:
 
 
 def wall_clocks(fields: Iterable[str]) -> np.ndarray:
+    import numpy as np
+
     return np.array([wall_clock(field) for field in fields], dtype=float)
 
 
@@ -180,12 +199,12 @@ class Table:
     def known(self, column: str, valid: np.ndarray) -> np.ndarray:
         """Return the numbers of a column; clear `valid` in rows without one."""
         values = self.numbers(column, valid)
-        valid &= ~np.isnan(values)
+        valid &= values == values
         return values
 
     def refuse(self, valid: np.ndarray, why: Mapping[int, str] = MappingProxyType({})) -> None:
         """Refuse rows that are not valid; `why` has the reasons of some."""
-        for row in np.flatnonzero(~valid).tolist():
+        for row in (~valid).nonzero()[0].tolist():
             line = self.lines[row]
             text, reason = show(self._texts(line)), why.get(row, "invalid row")
             self._faults[line] = f'{show(self.name)}:{line}: {reason}, in "{text}"'

@@ -1,0 +1,617 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A record: the folder that `showstopper --record` writes, see showstopper-record(5)."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+import struct
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import text
+from .statistics import Histogram
+from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
+from .verdicts import Verdict
+
+SCHEMA = 2  # of records, as in src/base/version.h
+
+USUAL_LENGTH = 0.5  # seconds between two samples
+LENGTH_MAX = 1.0  # if more seconds pass, samples were lost
+SILENCE_MAX = 86400.0  # a row so many seconds after the previous one is invalid
+INSTANCES_MAX = 1_000_000
+COUNT_MAX = 1e12  # of iterations in a bucket
+FAILURES_NAMED = 3
+PART_MAX = 0.99  # of an unfinished iteration that can be over
+
+COUNTERS = (
+    "instructions cycles stalled_frontend stalled_backend l1d_references l1d_misses "
+    "cache_references cache_misses page_faults context_switches migrations task_clock_seconds "
+    "l2_references l2_misses"
+).split()
+
+
+def version() -> str:
+    from . import __version__
+
+    return __version__
+
+
+def check_schema(document: Any) -> None:
+    """Refuse a record that a later version has written."""
+    schema = number_of(document, "schema")
+    if schema > SCHEMA:
+        wrote = text.show(text_of(document, "version") or "?")
+        raise UserError(
+            f"the record has schema {schema:g}, and this version, {version()}, reads schemas up "
+            f"to {SCHEMA}: use version {wrote}, which wrote it, or a later one"
+        )
+
+
+def is_written(folder: str) -> bool:
+    """Return whether a run is still writing the record: it holds a lock on `interrupted`."""
+    try:
+        mark = os.open(f"{folder}/interrupted", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        layout = "hhqqi4x"
+        whole = struct.pack(layout, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+        lock = struct.unpack(layout, fcntl.fcntl(mark, fcntl.F_GETLK, whole))
+        return bool(lock[0] != fcntl.F_UNLCK)
+    except OSError:
+        return False
+    finally:
+        os.close(mark)
+
+
+def follow(ends: np.ndarray, valid: np.ndarray, begin: float = 0.0) -> None:
+    """Refuse rows that are too long after the previous one, since one damaged time outweighs all.
+
+    If the next row confirms the time, there was a real gap.
+    """
+    known = ends[valid]
+    if known.size == 0 or not (np.diff(known, prepend=begin) > SILENCE_MAX).any():
+        return
+    refused = 0.0
+    for row in np.flatnonzero(valid):
+        if not ends[row] - begin > SILENCE_MAX:
+            begin = ends[row]
+            continue
+        last, refused = refused, ends[row]
+        valid[row] = last > begin and 0 < ends[row] - last <= SILENCE_MAX
+        begin = ends[row] if valid[row] else begin
+
+
+@dataclass
+class Events:
+    """What happened during a run. Times are on the run's clock, pauses in elapsed time."""
+
+    counted_from: float = 0.0
+    ended: float = 0.0  # end of control; 0 if unknown
+    first_end: float = math.inf  # when the first instance ended by itself
+    over: list[float] = field(default_factory=list)  # instances that ended by themselves
+    pauses: list[list[float]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    failed: int = 0
+    ending: bool = False
+
+    def run_time(self, elapsed: Any) -> Any:
+        """Convert elapsed time to the run's clock, which stops in pauses."""
+        result = elapsed
+        for begin, end in self.pauses:
+            result = result - np.maximum(np.minimum(elapsed, end) - begin, 0)
+        return result
+
+    def elapsed(self, run_time: float) -> float:
+        for begin, end in self.pauses:
+            run_time += end - begin if run_time > begin else 0
+        return run_time
+
+    def is_paused(self, elapsed: Any) -> Any:
+        paused = np.zeros(np.shape(elapsed), dtype=bool)
+        for begin, end in self.pauses:
+            paused |= (elapsed > begin) & (elapsed <= end)
+        return paused
+
+    def take(self, event: Any) -> bool:
+        name, elapsed = text_of(event, "event"), number_of(event, "elapsed_seconds")
+        after_start = elapsed > 0
+        if name == "settling":
+            self.counted_from = math.inf
+        elif name == "counting":
+            self.counted_from = float(self.run_time(elapsed if after_start else 0.0))
+        elif name == "paused" and after_start:
+            self.pauses.append([elapsed, math.inf])
+        elif name == "continued" and after_start and self.pauses:
+            self.pauses[-1][1] = elapsed
+        elif name == "ending":
+            self.ending = True
+            self.ended = float(self.run_time(elapsed)) if after_start else self.ended
+        elif name == "instance_ended":
+            self._take_end(event, elapsed if after_start else 0.0)
+        return isinstance(event, dict) and isinstance(event.get("event"), str)
+
+    def _take_end(self, event: Any, at: float) -> None:
+        how, status = text_of(event, "text"), number_of(event, "value")
+        if self.ending or how in ("ended by the run", "as it was told to"):
+            return
+        self.first_end = min(self.first_end, float(self.run_time(at)))
+        instance = number_of(event, "instance")
+        if instance >= 0:
+            self.over.append(instance)
+        if status == 0:
+            return
+        self.failed += 1
+        if self.failed <= FAILURES_NAMED:
+            given = text_of(event, "instance")
+            name = f"{instance:.0f}" if instance == instance else text.show(given)[:20] or "?"
+            words = text.show(how)[:60] if how else f"status {status:.0f}"
+            self.failures.append(f"instance {name} ended after {at:.1f} s: {words}")
+
+    def note(self, notes: Notes) -> None:
+        more = self.failed - FAILURES_NAMED
+        named = ", ".join(self.failures)
+        if self.failed:
+            notes.add(f"{named}, and {more} more failed" if more > 0 else named)
+
+
+class Record:
+    """A recorded run, read lazily.
+
+    `plan` and `summary` are the documents of the record, `verdict` is what the run itself found.
+    `samples`, `iterations`, `decisions`, `counters` are tables on the run's clock, in seconds since
+    control began, without pauses. What is wrong with the record is in `notes`.
+    """
+
+    def __init__(self, folder: str, name: str = "") -> None:
+        self.folder = folder
+        self.name = name or folder
+        self.title = self.name
+        self.notes = Notes()
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise UserError(
+                "not a folder: name a folder that --record created, or a file of ssrequest --json"
+            )
+        self._check_access()
+        self.plan = self._read_document("plan.json")
+        self._note_version()
+        self.interrupted = not text.has_file(folder, "summary.json")
+        self.running = self.interrupted and is_written(folder)
+        self.summary = self._read_summary()
+        self.verdict = Verdict.of(self.summary)
+        self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
+
+    def _check_access(self) -> None:
+        if not os.access(self.folder, os.R_OK | os.X_OK):
+            try:
+                os.listdir(self.folder)
+                why = os.strerror(13)
+            except OSError as error:
+                why = text.reason(error)
+            raise UserError(f"the record cannot be read: {why}")
+
+    def _read_document(self, name: str) -> Any:
+        try:
+            document = read_json(self.folder, name)
+        except UserError as error:
+            self.notes.add(str(error))
+            return None
+        check_schema(document)
+        return document
+
+    def _note_version(self) -> None:
+        if self.version and self.version != version():
+            recorded = text.show(self.version)
+            self.notes.add(f"recorded by version {recorded}, but this is {version()}")
+
+    def _read_summary(self) -> Any:
+        if self.interrupted:
+            self.notes.add(
+                "the run is in progress: the record is incomplete"
+                if self.running
+                else "the run was interrupted: the record has no summary.json"
+            )
+            return None
+        summary = self._read_document("summary.json")
+        for warning in list_of(summary, "warnings"):
+            words = warning if isinstance(warning, str) else "?"
+            if not (self.never_stopped and "does not follow the load" in words):
+                self.notes.add(f"warning: {words}")
+        self.is_damaged = not text_of(summary, "ended_by")
+        if summary is not None and self.is_damaged:
+            self.notes.add("summary.json is not the summary of a run")
+        return summary
+
+    is_damaged = False
+
+    # Figures from plan and summary; NaN and '' if unknown.
+
+    @property
+    def version(self) -> str:
+        return text_of(self.plan, "version")
+
+    @property
+    def started(self) -> str:
+        return text_of(self.plan, "started")
+
+    @property
+    def command(self) -> str:
+        words = list_of(self.plan, "command")
+        return " ".join(word if isinstance(word, str) else "?" for word in words)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        labels = member(self.plan, "labels", dict) or {}
+        return {name: value for name, value in labels.items() if isinstance(value, str)}
+
+    @property
+    def instance_count(self) -> float:
+        return number_of(self.plan, "instances")
+
+    @property
+    def cpu_count(self) -> float:
+        return number_of(self.plan, "cpu_count")
+
+    @property
+    def load_cpus(self) -> float:
+        """The number of CPUs that are busy at a load of 1."""
+        capacity = number_of(member(self.plan, "measured", dict), "capacity_cpus")
+        return capacity if capacity > 0 else self.cpu_count
+
+    @property
+    def _control(self) -> Any:
+        return member(member(self.plan, "modules", dict), "control", dict)
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether the duty was fixed, so that errors were not corrected."""
+        return text_of(self._control, "name") in ("fixed", "null")
+
+    @property
+    def never_stopped(self) -> bool:
+        duty = number_of(member(self._control, "options", dict), "duty")
+        return text_of(self._control, "name") == "fixed" and duty >= 1
+
+    @property
+    def ended_by(self) -> str:
+        return text_of(self.summary, "ended_by")
+
+    def figure(self, name: str) -> float:
+        """Return a number of the run's own summary, such as `own_cpu`; NaN if unknown."""
+        return number_of(self.summary, name)
+
+    @property
+    def lateness_p99_us(self) -> float:
+        return number_of(member(self.summary, "wake_lateness_us", dict), "p99")
+
+    def iteration_figure(self, name: str) -> float:
+        return number_of(member(self.summary, "iteration_seconds", dict), name)
+
+    @property
+    def is_bursty(self) -> bool:
+        """Whether iterations ended in bursts, so that the summary has no throughput."""
+        in_bursts = self.figure("iterations_in_bursts")
+        return in_bursts > 0 and math.isnan(self.figure("iterations_per_second"))
+
+    # Events and times
+
+    @cached_property
+    def events(self) -> Events:
+        events, broken = Events(), []
+        try:
+            with open(f"{self.folder}/events.jsonl", "rb") as stream:
+                lines = stream.read().decode("utf-8", "surrogateescape").split("\n")
+        except OSError as error:
+            self.notes.add(f"events.jsonl: {text.reason(error)}")
+            return events
+        for at, line in enumerate(lines[: -1 if not lines[-1] else None], 1):
+            try:
+                known = events.take(text.parse_json(line))
+            except ValueError:
+                known = False
+            if not known:
+                broken.append(at)
+        if broken:
+            more = " (and more)" if len(broken) > 1 else ""
+            self.notes.add(f"events.jsonl:{broken[0]}: invalid event{more}")
+        events.note(self.notes)
+        return events
+
+    @property
+    def first_end(self) -> float:
+        return self.events.first_end
+
+    @property
+    def end(self) -> float:
+        """The end of the last sample."""
+        return float(self.samples["end"].iloc[-1])
+
+    @property
+    def counted_to(self) -> float:
+        return self.events.ended if self.events.ended > 0 else self.end
+
+    @property
+    def counted_from(self) -> float:
+        """The start of the counted time; if counting never began, that time is empty."""
+        return min(self.events.counted_from, self.counted_to)
+
+    def run_time(self, elapsed: Any) -> Any:
+        return self.events.run_time(elapsed)
+
+    def elapsed(self, run_time: float) -> float:
+        return self.events.elapsed(run_time)
+
+    def is_paused(self, elapsed: Any) -> Any:
+        return self.events.is_paused(elapsed)
+
+    # Tables
+
+    def read(self) -> None:
+        """Read all tables in the order in which notes describe what is wrong with them."""
+        for table in ("events", "samples", "duties", "iteration_times", "iterations", "counters"):
+            getattr(self, table)
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """The load: begin, end, target (NaN if free), load, duty, counted. Without the warm-up."""
+        columns = ("time", "elapsed_seconds", "target", "load", "duty", "counted")
+        events = self.events
+        table = text.read_table(self.folder, "samples.csv", columns, ("duty", "counted"))
+        valid = np.ones(len(table), dtype=bool)
+        elapsed, target, load, duty, counted = (table.numbers(n, valid) for n in columns[1:])
+        valid &= ~np.isnan(load)
+        end = events.run_time(elapsed)
+        # The last sample of the warm-up ends when control begins, and is stamped slightly later.
+        used = valid & (end > USUAL_LENGTH / 2)
+        kept = used.copy()
+        kept[used] = end[used] > np.maximum.accumulate(np.append(0.0, end[used]))[:-1]
+        follow(end, kept)
+        table.refuse(valid & (kept | ~used))
+        table.note(self.notes)
+        if not kept.any():
+            raise UserError("samples.csv has no sample under control")
+
+        samples = pd.DataFrame(
+            {"end": end, "target": target, "load": load, "duty": duty, "counted": counted}
+        )[kept].reset_index(drop=True)
+        samples.insert(0, "begin", self._begins(samples["end"].to_numpy()))
+        samples["counted"] = self._counted(samples)
+        for row in np.flatnonzero(kept):
+            at = text.wall_clock(table.fields["time"][row])
+            if not math.isnan(at):
+                self.wall = at - elapsed[row]
+                break
+        return samples
+
+    def _begins(self, ends: np.ndarray) -> np.ndarray:
+        """Return when samples began: when the previous one or a pause ended, unless one is lost."""
+        last = np.append(0.0, ends[:-1])
+        begins = np.where(ends - last <= LENGTH_MAX, last, ends - USUAL_LENGTH)
+        for pause, _ in self.events.pauses:
+            at = self.run_time(pause)
+            begins = np.where((at > begins) & (at < ends), at, begins)
+        return begins
+
+    def _counted(self, samples: pd.DataFrame) -> pd.Series:
+        """Return which samples count; earlier records do not say it next to free sections."""
+        free = samples["target"].isna()
+        late = samples["end"] > self.events.counted_from + USUAL_LENGTH / 2
+        guess = ~free & ~free.shift(fill_value=False) & late
+        return samples["counted"].ne(0).where(samples["counted"].notna(), guess)
+
+    @cached_property
+    def decisions(self) -> pd.DataFrame:
+        """The states of instances: begin (NaN in the warm-up), instance, running, seconds."""
+        columns = ("elapsed_seconds", "executor", "state", "real_seconds")
+        table = text.read_table(self.folder, "decisions.csv", columns)
+        valid = np.ones(len(table), dtype=bool)
+        begin, instance, length = (table.numbers(columns[i], valid) for i in (0, 1, 3))
+        state = np.char.lower(np.array(table.fields["state"], dtype=str))
+        most = INSTANCES_MAX if math.isnan(self.instance_count) else self.instance_count
+        valid &= np.isin(state, ("running", "stopped")) & (length >= 0)
+        valid &= (instance >= 0) & (instance < most) & (instance == np.floor(instance))
+        table.refuse(valid)
+        table.note(self.notes)
+        return pd.DataFrame(
+            {
+                "begin": self.run_time(begin),
+                "end": self.run_time(begin + length),
+                "instance": instance,
+                "running": state == "running",
+            }
+        )[valid]
+
+    @cached_property
+    def duties(self) -> pd.DataFrame:
+        """The seconds that each instance ran, and those that are known: of the whole run
+        (`running`, `known`) and of each of its parts (`running_0`, `known_0` ...)."""
+        if not text.has_file(self.folder, "decisions.csv"):
+            self.notes.add("duties of instances are unknown: decisions were not recorded")
+            return pd.DataFrame()
+        try:
+            decisions = self.decisions
+        except UserError as error:
+            self.notes.add(f"duties are unknown: {error}")
+            return pd.DataFrame()
+        begin = decisions["begin"].clip(lower=self.counted_from)
+        end = decisions["end"].clip(upper=self.counted_to)
+        return decisions.assign(begin=begin, end=end).query("begin < end")
+
+    @cached_property
+    def iteration_times(self) -> Histogram:
+        """The lengths of the iterations that ended in the counted time; empty if unknown."""
+        whole, seconds = Histogram(), Histogram()
+        if not text.has_file(self.folder, "iteration-times.csv") or self.is_bursty:
+            return whole
+        columns = ("elapsed_seconds", "bucket_seconds", "iterations")
+        try:
+            table = text.read_table(self.folder, "iteration-times.csv", columns)
+        except UserError as error:
+            self.notes.add(str(error))
+            return whole
+        valid = np.ones(len(table), dtype=bool)
+        end, bucket, count = (table.numbers(name, valid) for name in columns)
+        valid &= (bucket >= 0) & (count == np.floor(count)) & (count >= 0) & (count <= COUNT_MAX)
+        table.refuse(valid)
+        table.note(self.notes)
+        of_whole = np.isnan(end)
+        whole.add(bucket[valid & of_whole], count[valid & of_whole])
+        seconds.add(bucket[valid & ~of_whole], count[valid & ~of_whole])
+        # A killed run lacks the rows of the whole run; a full disk may lose any row.
+        return whole if whole.count >= seconds.count else seconds
+
+    @cached_property
+    def iterations(self) -> pd.DataFrame:
+        """The iterations: instance (NaN if unknown), start, end.
+
+        Those in progress when counting ended have an estimated end, as in the run's own summary.
+        """
+        found = self._read_iterations()
+        self.has_iterations = len(found) > 0 or self.figure("iterations") >= 0
+        if self.is_bursty:
+            self.has_iterations = False
+            self.notes.add("rates of iterations are unknown: iterations ended in bursts")
+            return found[:0]
+        found = pd.concat([found, self._unfinished(found)], ignore_index=True)
+        left = self.figure("iterations_left_out")
+        if left > 0:
+            self.has_iterations = False
+            self.notes.add(
+                f"rates of iterations are unknown: iterations.csv lacks {left:.0f} iterations"
+            )
+        return found
+
+    has_iterations = False  # whether the run counted iterations; set by `iterations`
+
+    def _read_iterations(self) -> pd.DataFrame:
+        columns = ("start", "end", "instance")
+        try:
+            table = text.read_table(self.folder, "iterations.csv", columns, ("instance",))
+        except UserError as error:
+            self.notes.add(f"iterations are unknown: {error}")
+            return pd.DataFrame({name: np.empty(0) for name in columns})
+        valid = np.ones(len(table), dtype=bool)
+        start, end = (table.numbers(name, valid) for name in columns[:2])
+        instance, _ = text.numbers(table.fields["instance"])
+        instance[(instance < 0) | (instance >= INSTANCES_MAX) | (instance % 1 != 0)] = math.nan
+        valid &= ~(end < start)
+        table.refuse(valid)
+        table.note(self.notes)
+        kept = valid & ~np.isnan(start) & ~np.isnan(end)  # others belong to the warm-up
+        return pd.DataFrame(
+            {
+                "start": self.run_time(start[kept]),
+                "end": self.run_time(end[kept]),
+                "instance": instance[kept],
+            }
+        )
+
+    def _unfinished(self, iterations: pd.DataFrame) -> pd.DataFrame:
+        """Return the iterations in progress when counting ended, with an estimated end: each is
+        assumed to have begun after the usual gap, and to be as long as usual."""
+        known = iterations[iterations["instance"].notna()]
+        known = known[~known["instance"].isin(self.events.over)]
+        if known.empty:
+            return iterations[:0]
+        from_, to = self.events.counted_from, self.counted_to
+        by_instance = known.groupby("instance", sort=True, dropna=True)
+        gap = (known["start"] - by_instance["end"].shift()).clip(lower=0)
+        counts = known["end"].between(min(from_, math.inf), to)
+        last = by_instance.tail(1).set_index("instance").sort_index()
+
+        def mean(values: pd.Series) -> pd.Series:
+            return values.where(counts).groupby(known["instance"], sort=True).mean()
+
+        gaps = mean(gap).fillna(0)
+        lengths = mean(known["end"] - known["start"]).fillna(last["end"] - last["start"])
+        elapsed = to - last["end"] - gaps
+        start = last["end"] + gaps
+        end = start + np.maximum(lengths, elapsed / PART_MAX)
+        unfinished = pd.DataFrame({"start": start, "end": end})[elapsed > 0]
+        return unfinished.reset_index()[["start", "end", "instance"]]
+
+    @cached_property
+    def counters(self) -> pd.DataFrame:
+        """Counters of each second: begin, end, runnable, and for each counter its count and,
+        as `since_NAME`, when the time began that it covers. Empty if not recorded."""
+        if not text.has_file(self.folder, "counters.csv"):
+            return pd.DataFrame()
+        try:
+            return self._read_counters()
+        except UserError as error:
+            self.notes.add(f"counters are unknown: {error}")
+            return pd.DataFrame()
+
+    def _read_counters(self) -> pd.DataFrame:
+        columns = ("elapsed_seconds", "runnable", *COUNTERS)
+        table = text.read_table(self.folder, "counters.csv", columns, columns[1:])
+        valid = np.ones(len(table), dtype=bool)
+        values = {name: table.numbers(name, valid) for name in columns}
+        elapsed = values.pop("elapsed_seconds")
+        for name in COUNTERS:
+            valid &= ~(values[name] < 0)
+        used = valid & ~np.isnan(elapsed)  # others belong to the warm-up
+        kept = used.copy()
+        kept[used] = elapsed[used] > np.maximum.accumulate(np.append(-math.inf, elapsed[used]))[:-1]
+        table.refuse(valid & (kept | ~used))
+        table.note(self.notes)
+
+        frame = pd.DataFrame(values)[kept].reset_index(drop=True)
+        end = pd.Series(self.run_time(elapsed[kept]), dtype=float)
+        begin = end.shift(fill_value=end.iloc[0] - 1 if len(end) else 0)
+        frame.insert(0, "begin", begin)
+        frame.insert(1, "end", end)
+        for name in COUNTERS:
+            known = end.where(frame[name].notna()).ffill().shift()
+            frame[f"since_{name}"] = known.fillna(begin.iloc[0] if len(begin) else 0)
+        return frame
+
+
+def between(frame: pd.DataFrame, from_: float, to: float) -> pd.DataFrame:
+    """Return the rows whose moment `at` is after one time and not after another one."""
+    first, last = np.searchsorted(frame["at"].to_numpy(), [from_, to], side="right")
+    return frame.iloc[first:last]
+
+
+def read_power(folder: str, notes: Notes) -> pd.DataFrame:
+    """Read energy.csv: at (seconds since 1970), watts (NaN if unknown), seconds that it covers."""
+    table = text.read_table(
+        folder, "energy.csv", ("time", "watts", "elapsed_seconds"), ("elapsed_seconds",)
+    )
+    valid = np.ones(len(table), dtype=bool)
+    watts, elapsed = table.numbers("watts", valid), table.numbers("elapsed_seconds", valid)
+    at = text.wall_clocks(table.fields["time"])
+    valid &= ~(elapsed < 0)
+    follow(elapsed, valid)
+    begin = pd.Series(np.where(valid, elapsed, math.nan)).ffill().shift(fill_value=0).fillna(0)
+    valid &= ~np.isnan(at) & ~(watts < 0)
+    table.refuse(valid)
+    table.note(notes)
+    seconds = np.where(elapsed > begin, elapsed - begin, 1)
+    frame = pd.DataFrame({"at": at, "watts": watts, "seconds": seconds})[valid]
+    return frame.sort_values("at", kind="stable", ignore_index=True)
+
+
+def read_idle(folder: str, notes: Notes) -> pd.DataFrame:
+    """Read idle.csv: at, active, frequency_mhz, and the idle states with their shares."""
+    heads = ("time", "elapsed_seconds", "active", "frequency_mhz")
+    table = text.read_table(folder, "idle.csv", None)
+    if tuple(name.lower() for name in table.columns[:4]) != heads or len(table.columns) > 20:
+        raise UserError(f'idle.csv:1:1: invalid heading, in "{text.show(",".join(table.columns))}"')
+    valid = np.ones(len(table), dtype=bool)
+    frame = pd.DataFrame({"at": text.wall_clocks(table.fields[table.columns[0]])})
+    valid &= frame["at"].notna()
+    for name, column in zip((*heads[2:], *table.columns[4:]), table.columns[2:]):
+        frame[name] = table.numbers(column, valid)
+        valid &= ~(frame[name] < 0)
+        if name != "frequency_mhz":
+            valid &= ~(frame[name] > 1)
+    table.refuse(valid)
+    table.note(notes)
+    return frame[valid].reset_index(drop=True)

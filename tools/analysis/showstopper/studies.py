@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of a study together: their differences, and one table of all observations."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from . import inputs, text
+from .inputs import Failure, Source
+from .records import Record
+from .runs import ORIGIN, Origin, Run, Settings, place_of
+from .text import Notes, UserError
+from .verdicts import RANKS
+
+if TYPE_CHECKING:
+    from .findings import Finding, Headline, Worth
+    from .fleets import Fleet
+    from .page import Page
+    from .responses import Responses
+    from .tables import Sheet
+
+OTHERS_MAX = 0.02 + 1e-6  # a run is disturbed if others used more of the machine
+SAME_NUMBER = 1e-9  # numbers whose difference a manifest cannot express are equal
+USUAL_AXES = ("load", "target", "rate")
+
+
+def others_disturb(others: float) -> bool:
+    """Return whether other processes disturbed a run. An unknown part does not."""
+    return others > OTHERS_MAX
+
+
+def others_permit(one: float, other: float) -> bool:
+    """Return whether two runs may be compared: others used about the same of the machine."""
+    return not abs(one - other) > OTHERS_MAX
+
+
+@dataclass
+class Differences:
+    """Columns of plans in which the runs of a set differ, in the order of the plans."""
+
+    names: list[str] = field(default_factory=list)  # without `round` and `published`
+    follows: list[bool] = field(default_factory=list)  # distinguishes no series by itself
+    axis: str = ""  # the column with numbers along which figures are compared
+
+    @property
+    def axis_is_load(self) -> bool:
+        return self.axis in USUAL_AXES
+
+    def in_variant(self, run: Run, name: str) -> bool:
+        """Return whether a column is part of a run's variant."""
+        if name in ORIGIN or self.follows[self.names.index(name)]:
+            return False
+        if name == "instances":
+            return not run.stands_for > 0 and (name != self.axis or bool(run.method))
+        return name != self.axis
+
+
+@dataclass
+class Report:
+    """What is reported: the records of one or two sets, and what is known about them."""
+
+    settings: Settings = field(default_factory=Settings)
+    leave_out: str = ""  # leave out records with this verdict or a worse one
+    runs: list[Run] = field(default_factory=list)
+    responses: list[Responses] = field(default_factory=list)
+    fleets: list[Fleet] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
+    compares: bool = False  # two sets are compared
+    names: tuple[str, str] = ("", "")  # of the sets
+    trace: str = ""  # over which the throughput is predicted
+    published: str = ""  # the folder with published figures; '': the installed one
+    prefix: str = ""  # of all absolute paths, which readers do not see
+
+    def set_name(self, set_: int) -> str:
+        return self.names[set_] or ("first set", "second set")[set_]
+
+    # Reading
+
+    def read(self, first: Sequence[str], second: Sequence[str] = ()) -> None:
+        """Read all records that the paths name; those that cannot be read become failures."""
+        for found in inputs.gather(list(first), list(second)):
+            if isinstance(found, Failure):
+                self.failures.append(found)
+            elif isinstance(found, inputs.Fleet):
+                self._add_fleet(found)
+            else:
+                self._add_record(found)
+        self.compares = bool(second)
+        self._choose_titles()
+        self._set_variants()
+
+    def _add_fleet(self, found: inputs.Fleet) -> None:
+        from .fleets import Fleet
+
+        try:
+            fleet = Fleet.read(found.path, self.notes)
+        except UserError as error:
+            self.failures.append(Failure(found.path, str(error)))
+            return
+        fleet.set = found.set
+        self.fleets.append(fleet)
+        if self.leave_out:
+            self.notes.add(
+                f"{found.path}: --leave-out leaves out no node of a fleet; --check names the "
+                "invalid ones"
+            )
+
+    def _add_record(self, source: Source) -> None:
+        name = self._choose_name(source.path)
+        record: Run | Responses
+        try:
+            if source.is_requests:
+                record = self._read_responses(source, name)
+            else:
+                record = self._read_run(source, name)
+        except UserError as error:
+            self.failures.append(Failure(name, str(error)))
+            return
+        verdict = record.verdict
+        if self.leave_out and verdict.rank >= RANKS[self.leave_out]:
+            why = f"left out: {verdict.result}: {verdict.reasons}"
+            self.failures.append(Failure(name, why, verdict.result))
+        elif isinstance(record, Run):
+            self.runs.append(record)
+        else:
+            self.responses.append(record)
+
+    def _read_run(self, source: Source, name: str) -> Run:
+        record = Record(source.path, name)
+        settings = self._settings(source)
+        run = Run(record, settings, source.set, source.manifest, dict(source.columns))
+        run.read()
+        run.place = place_of(source.path)
+        self._note_repeated(run)
+        run.origin = Origin.of(source.cells, record.labels)
+        run.find_surroundings()
+        if run.columns:
+            record.verdict = record.verdict.of_study(run.others, run.is_launch)
+        return run
+
+    def _read_responses(self, source: Source, name: str) -> Responses:
+        from .responses import Responses
+
+        responses = Responses.read(source.path, name)
+        responses.set = source.set
+        responses.manifest = source.manifest
+        responses.place = place_of(source.path)
+        self._note_repeated(responses)
+        responses.take_origin(Origin.of(source.cells, {}), dict(source.columns))
+        responses.edge = self._settings(source).edge
+        return responses
+
+    def _settings(self, source: Source) -> Settings:
+        """Return the settings, with the edge of the manifest unless --edge is given."""
+        edge = text.number(source.cells.get("edge_seconds", ""))
+        if self.settings.edge >= 0 or edge is None or not edge >= 0:
+            return self.settings
+        return replace(self.settings, edge=edge)
+
+    def _choose_name(self, path: str) -> str:
+        """Return a unique name: the path, with a number if that name is taken."""
+        path = path.rstrip("/") or path[:1]
+        taken = {record.name for record in self._all()}
+        name, number = path, 2
+        while name in taken:
+            name, number = f"{path} ({number})", number + 1
+        return name
+
+    def _all(self) -> Iterator[Any]:
+        yield from self.runs
+        yield from self.responses
+
+    def _note_repeated(self, record: Any) -> None:
+        """Note a record of a set that is given again: means take it for a repetition."""
+        if any(r.set == record.set and r.place and r.place == record.place for r in self._all()):
+            record.notes.add("this record is given more than once, and counts each time")
+
+    def _choose_titles(self) -> None:
+        """Make titles from names, without the folders that all absolute paths share."""
+        paths = [record.name for record in self._all() if record.name.startswith("/")]
+        shared = os.path.commonprefix(paths)
+        prefix = shared[: shared.rfind("/") + 1]
+        self.prefix = prefix
+        for run in self.runs:
+            run.record.title = run.name.removeprefix(prefix)
+        for responses in self.responses:
+            responses.title = responses.name.removeprefix(prefix)
+
+    # Differences
+
+    @cached_property
+    def differences(self) -> Differences:
+        planned = [run for run in self.runs if run.columns]
+        names = list(dict.fromkeys(n for run in planned for n in run.columns))
+        frame = pd.DataFrame([{n: run.columns.get(n, "") for n in names} for run in planned])
+        sets = pd.Series([run.set for run in planned], dtype=int)
+        if frame.empty:
+            return Differences()
+        differ = frame.groupby(sets, sort=False).nunique(dropna=False).gt(1).any()
+        names = [n for n in names if differ[n] and n not in ("round", "published")]
+        known = [n for n in names if n in ORIGIN and n != "stands_for"]
+        groups = frame.assign(_set=sets).groupby(["_set", *known], sort=False, dropna=False)
+        constant = groups[names].nunique(dropna=False).le(1).all() if names else pd.Series()
+        follows = [n not in known and bool(constant[n]) for n in names]
+        differences = Differences(names, follows)
+        differences.axis = _choose_axis(frame, [n for n, f in zip(names, follows) if not f])
+        differences.axis = differences.axis or _choose_axis(frame, names)
+        return differences
+
+    def _set_variants(self) -> None:
+        differences = self.differences
+        for run in self.runs:
+            if not run.columns:
+                continue
+            if differences.axis and differences.axis != "speed":
+                run.axis = text.share(run.columns.get(differences.axis, "") or "x")
+            pairs = [
+                (name, f"{name}={run.columns.get(name, '')}")
+                for name in differences.names
+                if differences.in_variant(run, name)
+            ]
+            run.variant = ", ".join(words for _, words in pairs)
+            run.family = ", ".join(words for name, words in pairs if name != "instances")
+        _set_response_variants(self.responses)
+
+    # Groups
+
+    def groups(
+        self, keys: Iterable[str], where: Callable[[Run], bool] = lambda run: True
+    ) -> list[list[Run]]:
+        """Return runs that agree in all keys, a list for each combination in order of its first
+        run. A key is that of `sort_key()`."""
+        found: dict[Any, list[Run]] = {}
+        keys = list(keys)
+        for run in filter(where, self.runs):
+            found.setdefault(sort_key(run, keys), []).append(run)
+        return list(found.values())
+
+    def beside(self, run: Run, role: str) -> Run | None:
+        """Return the run that had this role in the same group, placement and environment."""
+        return next(
+            (
+                other
+                for other in self.runs
+                if other.role == role
+                and role
+                and (other.set, other.manifest) == (run.set, run.manifest)
+                and other.group == run.group != ""
+                and other.environment_name == run.environment_name
+                and other.placement == run.placement
+            ),
+            None,
+        )
+
+    # Results
+
+    @property
+    def has_results(self) -> bool:
+        return (
+            any(run.errors.count > 0 for run in self.runs)
+            or any(responses.has_results for responses in self.responses)
+            or any(fleet.used > 0 for fleet in self.fleets)
+        )
+
+    # Topics
+
+    def _from_topics(self, function: str) -> Iterator[Any]:
+        from .topics import modules
+
+        for module in modules():
+            if hasattr(module, function):
+                yield getattr(module, function)(self)
+
+    def prepare(self) -> None:
+        """Let topics add their notes to records, before these are printed."""
+        for _ in self._from_topics("notes"):
+            pass
+
+    @cached_property
+    def _sheets(self) -> dict[str, Sheet]:
+        return {}
+
+    def table(self, name: str) -> Sheet:
+        """Return a table of a topic."""
+        from .tables import Sheet
+        from .topics import tables
+
+        if name not in self._sheets:
+            table = next(table for table in tables() if table.name == name)
+            self._sheets[name] = Sheet(table, table.frame(self), self.prefix)
+        return self._sheets[name]
+
+    @cached_property
+    def worth(self) -> Worth:
+        from .findings import Worth
+
+        return Worth.of(self)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        return [finding for found in self._from_topics("findings") for finding in found]
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The question that the records answer, and the answer."""
+        from . import findings
+        from .topics import asking
+
+        asked = (topic.answer(self) for topic in asking())
+        headline: Headline | None = next((answer for answer in asked if answer), None)
+        if headline is None:
+            return findings.Headline("")
+        if self.worth.is_nothing:
+            about = findings.first(self.findings, "verdicts")
+            return replace(headline, answer="", finding=about)
+        sentence = headline.sentence
+        return replace(headline, answer=self.worth.qualify(sentence)) if sentence else headline
+
+    def text(self) -> str:
+        """Return the summary for the terminal."""
+        lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]
+        head = "".join(f"{line}\n" for line in lines if line)
+        gap = "\n" if self.headline.question else ""
+        return head + gap + "".join(self._from_topics("text"))
+
+    def page(self, files: Sequence[str] = ()) -> Page:
+        """Return the page; `files` are next to it."""
+        from .page import Note, Page
+        from .records import version
+
+        kinds = [(self.runs, "run", ""), (self.responses, "record", " of requests")]
+        kinds.append((self.fleets, "fleet", ""))
+        counts = [
+            f"{len(items)} {what}{'' if len(items) == 1 else 's'}{more}"
+            for items, what, more in kinds
+            if items
+        ]
+        counted = " and ".join([", ".join(counts[:-1]), counts[-1]] if counts[1:] else counts)
+        reported = f"{counted or '0 runs'} reported"
+        question = self.headline.question
+        notes = [Note(failure.why, failure.name) for failure in self.failures]
+        notes += [Note(str(self.notes))] if self.notes else []
+        parts = [part for found in self._from_topics("sections") for part in found]
+        parts += [part for found in self._from_topics("details") for part in found]
+        return Page(
+            question or reported,
+            parts,
+            self.headline.sentence,
+            f"{reported}." if question else "",
+            notes,
+            files,
+            f"ssreport {version()}",
+        )
+
+    @cached_property
+    def observations(self) -> pd.DataFrame:
+        """THE table: one row per observation, which is a run, a step of it, or a rate of requests
+        (`level`). Columns of plans are `plan.NAME`; absent texts are '', absent numbers NaN."""
+        rows = [row for at, run in enumerate(self.runs) for row in _observe(at, run)]
+        frame = pd.DataFrame(rows)
+        texts = [n for n in frame if frame[n].dtype == object]
+        return frame.fillna({name: "" for name in texts})
+
+
+KEYS: dict[str, Callable[[Run], Any]] = {
+    "environment": lambda run: (run.environment_name, run.measured_in),
+    "workload": lambda run: (run.workload, run.variant),
+    "family": lambda run: (run.workload, run.family),
+    "target": lambda run: (_rounded(run.target), _rounded(run.axis)),
+    "cpus": lambda run: _rounded(run.record.load_cpus),
+    "command": lambda run: (
+        ("", "", 0) if run.workload else (" ", run.record.command, _rounded(run.record.instance_count))
+    ),
+}
+
+
+def _rounded(value: float) -> float:
+    """Return a number that orders and compares like one in a manifest, absent ones first."""
+    return -math.inf if math.isnan(value) else round(value / SAME_NUMBER) * SAME_NUMBER
+
+
+def sort_key(run: Run, keys: Iterable[str]) -> tuple[Any, ...]:
+    """Return what orders runs by keys: attributes of runs or names in KEYS."""
+    values = (KEYS[key](run) if key in KEYS else getattr(run, key) for key in keys)
+    return tuple(_rounded(value) if isinstance(value, float) else value for value in values)
+
+
+def _choose_axis(frame: pd.DataFrame, names: list[str]) -> str:
+    """Choose the axis: a column of loads or rates if there is one, otherwise the column of
+    numbers with the most values."""
+
+    def count(name: str) -> int:
+        values = frame[name].map(lambda value: text.share(value) if value else math.nan)
+        return 0 if values.isna().any() else values.nunique()
+
+    counts = {name: count(name) for name in names}
+    usual = [name for name in USUAL_AXES if counts.get(name, 0) > 1]
+    best = max(names, key=lambda name: counts[name], default="")
+    return usual[0] if usual else best if best and counts[best] > 1 else ""
+
+
+def _set_response_variants(responses: list[Responses]) -> None:
+    """Set the variant of records of requests: the columns of plans in which records of one
+    workload differ although all that otherwise separates services and their series is the same."""
+    planned = [r for r in responses if r.workload and r.columns]
+    groups: dict[Any, list[Responses]] = {}
+    for r in planned:
+        groups.setdefault(r.service_key, []).append(r)
+    same_service = {*ORIGIN, "rate", "load", "seed", "knobs", "cap", "balance"}
+    same_service -= {"role", "placement", "trace", "speed", "measured_in", "bursts"}
+
+    def is_constant(name: str) -> bool:
+        values = ({r.columns.get(name, "") for r in group} for group in groups.values())
+        return all(len(group) == 1 for group in values)
+
+    for r in planned:
+        names = (n for n in r.columns if n not in same_service and not is_constant(n))
+        r.variant = ", ".join(f"{n}={r.columns[n]}" for n in names)
+
+
+def _observe(at: int, run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run: the run as a whole, and its steps."""
+    record = run.record
+    known = {
+        "run": at,
+        "set": run.set,
+        "study": run.manifest,
+        "record": run.name,
+        "title": run.title,
+        **{name: getattr(run.origin, name) for name in ORIGIN},
+        "environment": run.environment_name,
+        "variant": run.variant,
+        "family": run.family,
+        "axis": run.axis,
+        "verdict": run.verdict.result,
+        "instances": record.instance_count,
+        "cpus": record.load_cpus,
+        **{f"plan.{name}": value for name, value in run.columns.items()},
+    }
+    errors = run.errors
+    yield known | {
+        "level": "run",
+        "step": 0,
+        "half": 0,
+        "from": record.counted_from,
+        "to": record.counted_to,
+        "samples": errors.count,
+        "target_mean": errors.target_mean,
+        "load": errors.load_mean,
+        "error_mean_percent": errors.error_mean_percent,
+        "error_mse_e4": errors.error_mse_e4,
+        "throughput": run.throughput,
+        "bound": run.bound,
+        **_power_of(run, record.counted_from, record.counted_to),
+    }
+    for number, step in enumerate(run.steps.to_dict("records"), 1):
+        power = _power_of(run, step["from"], step["to"])
+        step["target_mean"] = step["target"]
+        del step["target"]
+        yield known | step | {"level": "step", "step": number} | power
+
+
+def _power_of(run: Run, from_: float, to: float) -> dict[str, float]:
+    if run.energy.empty:
+        return {"watts": math.nan, "watt_hours": math.nan, "power_seconds": 0.0}
+    power = run.power(from_, to)
+    names = {"watts": "watts", "watt_hours": "watt_hours", "seconds": "power_seconds"}
+    return {new: power[old] for old, new in names.items()}
+
+
+class Study:
+    """The records of a study, for a notebook: `Study("study").observations`."""
+
+    def __init__(self, *paths: str, **settings: float) -> None:
+        self.report = Report(Settings(**settings))
+        self.report.read([str(path) for path in paths])
+
+    @property
+    def observations(self) -> pd.DataFrame:
+        """One row per observation; see `Report.observations`."""
+        return self.report.observations
+
+    @property
+    def records(self) -> list[Record]:
+        return [run.record for run in self.report.runs]
+
+    def topic(self, name: str) -> Any:
+        """Return a topic of the report: its tables and pictures, for these records."""
+        from .topics import Topic
+
+        return Topic(name, self.report)

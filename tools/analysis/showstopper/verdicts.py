@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict of a record, which the run itself has reached; nothing is judged here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .text import list_of, member, number_of, text_of
+
+RANKS = {"not checked": 0, "passed": 1, "valid": 1, "doubtful": 2, "invalid": 3}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run found out about itself: a word, its reasons, and the checks behind it."""
+
+    result: str = "invalid"
+    reasons: str = "interrupted: no verdict"
+    checks: tuple[dict[str, Any], ...] = ()
+    recorded: bool = False
+
+    @staticmethod
+    def of(summary: Any, reasons: str = "interrupted: no verdict") -> Verdict:
+        """Return the verdict in a document; a record without one is invalid."""
+        document = member(summary, "verdict", dict)
+        checks = tuple(check for check in list_of(document, "checks") if isinstance(check, dict))
+        result = text_of(document, "result")
+        if not checks or result not in RANKS:
+            return Verdict(reasons=reasons)
+        return Verdict(result, text_of(document, "reasons"), checks, recorded=True)
+
+    @property
+    def rank(self) -> int:
+        return RANKS[self.result]
+
+    @property
+    def is_invalid(self) -> bool:
+        return self.result == "invalid"
+
+    def check(self, name: str) -> dict[str, Any]:
+        return next((check for check in self.checks if check.get("check") == name), {})
+
+    def finding(self, name: str) -> str:
+        """Return the result of a check; `not checked` if the record does not have it."""
+        return text_of(self.check(name), "result") or "not checked"
+
+    def with_figure(self, name: str, words: str, figure: float | None) -> Verdict:
+        """Return the verdict with another figure of a check, by the limits in the record.
+
+        `words` begin the reason that the check has given. Without a figure, it is not checked.
+        """
+        old = self.check(name)
+        if not old or text_of(old, "result") == "not checked":
+            return self
+        new = old | {"figure": figure, "result": _find(old, figure)}
+        checks = tuple(new if check is old else check for check in self.checks)
+        worst = max((text_of(check, "result") for check in checks), key=lambda r: RANKS.get(r, 0))
+        kept = [r for r in self.reasons.split("; ") if not r.startswith(words)]
+        if new["result"] in ("doubtful", "invalid"):
+            limit = number_of(new, new["result"])
+            unit = f" {new['unit']}" if new.get("unit") else ""
+            kept.append(f"{words} {figure:.3g}{unit} ({new['result']} above {limit:g})")
+        passed = sum(check.get("result") == "passed" for check in checks)
+        reasons = "; ".join(kept)
+        if not reasons or re.match(r"nothing found in \d+ checks$", reasons):
+            reasons = f"nothing found in {passed} checks"
+        result = "valid" if worst in ("passed", "not checked") else worst
+        return replace(self, result=result, reasons=reasons, checks=checks)
+
+    def of_study(self, others: float, is_launch: bool) -> Verdict:
+        """Return the verdict on a run of a study. A run counts its neighbors as other processes,
+        but ssbatch does not: the true load is the smaller figure. A launch may end before the
+        first sample."""
+        recorded = number_of(self.check("others"), "figure")
+        is_less = recorded > 100 * others
+        if not (is_less or is_launch):
+            return self
+        verdict = self
+        if is_less:
+            verdict = verdict.with_figure("others", "load of other processes", 100 * others)
+        return verdict.with_figure("samples", "samples", None) if is_launch else verdict
+
+
+def _find(check: dict[str, Any], figure: float | None) -> str:
+    if figure is None:
+        return "not checked"
+    for finding in ("invalid", "doubtful"):
+        if abs(figure) > number_of(check, finding):
+            return finding
+    return "passed"
