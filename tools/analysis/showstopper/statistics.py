@@ -1,0 +1,958 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Statistics that SciPy lacks, or has with fewer digits.
+
+Functions of values take their last axis, so an array of many trials gives an array of results.
+What the values do not determine is NaN: the mean of no value, the deviation of one, a line through
+two points. All other values must be finite. Confidence is a fraction, such as 0.95. Formulas and
+their sources are in showstopper-statistics(7).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+Array = npt.NDArray[np.float64]
+Number = Any  # a float, or an array of them
+
+CURVE_MIN, CURVE_MAX = 5, 2000  # points of a curve
+LOOK_MIN = 10  # values for a sequential interval
+ABBA, BAAB = 0, 1  # the orders of a block of four runs
+
+_ignore = functools.partial(np.errstate, all="ignore")
+
+
+def log(values: npt.ArrayLike) -> Array:
+    """Return natural logarithms as the C library does: NumPy's last digit depends on the CPU."""
+    flat = np.asarray(values, dtype=float)
+    logs = [math.log(value) if value > 0 else math.nan for value in flat.ravel().tolist()]
+    return np.array(logs).reshape(flat.shape)
+
+
+# Distributions
+
+
+def student(confidence: Number, freedom: Number) -> Number:
+    """
+    Return the bound that Student's t exceeds, up or down, with a probability of 1 - confidence.
+
+    By the inverse of the incomplete beta function, since SciPy 1.10's t.ppf errs by 4e-9. From
+    1e7 degrees of freedom on, by the expansion around the normal quantile (Abramowitz and Stegun
+    26.7.5).
+    """
+    outside = 1 - np.asarray(confidence, dtype=float)
+    freedom = np.asarray(freedom, dtype=float)
+
+    with _ignore():
+        part = special.betaincinv(freedom / 2, 0.5, outside)
+        normal = -special.ndtri(outside / 2)
+        expanded = normal + normal * (normal**2 + 1) / (4 * freedom)
+        bound = np.where(freedom > 1e7, expanded, np.sqrt(freedom * (1 - part) / part))
+    return bound[()]
+
+
+def _beta_tail(a: Number, b: Number, ratio: Number) -> Number:
+    """
+    Return the beta distribution up to 1 / (1 + ratio), with all digits of small results.
+
+    For a large `a`, by its limit (Wise 1950), since 1 / (1 + ratio) is then rounded to 1.
+    """
+    ratio = np.maximum(np.asarray(ratio, dtype=float), 0)
+    with _ignore():
+        rest = 1 - special.betainc(b, a, 1 / (1 + 1 / ratio))
+        exact = np.where(rest > 1e-3, rest, special.betainc(a, b, 1 / (1 + ratio)))
+        limit = special.gammaincc(b, (a + (b - 1) / 2) * np.log1p(ratio))
+        return np.where(np.asarray(a) > 1e7, limit, exact)[()]
+
+
+def tail_t(t: Number, freedom: Number) -> Number:
+    """Return the probability of both tails of Student's t beyond -t and +t."""
+    with _ignore():
+        return _beta_tail(np.asarray(freedom) / 2, 0.5, np.square(t) / freedom)
+
+
+def tail_f(f: Number, numerator_freedom: Number, denominator_freedom: Number) -> Number:
+    """Return the probability of a larger F."""
+    with _ignore():
+        ratio = np.multiply(numerator_freedom, f) / denominator_freedom
+    return _beta_tail(np.asarray(denominator_freedom) / 2, np.asarray(numerator_freedom) / 2, ratio)
+
+
+# Means and quantiles
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bounds of a value: infinite if unbounded, NaN if unknown."""
+
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True)
+class Band:
+    """A value with the confidence interval of its mean."""
+
+    y: Number
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The standard error of a mean, and its degrees of freedom; NaN if unknown."""
+
+    error: Number
+    freedom: Number
+
+    def half(self, confidence: float) -> Number:
+        """Return half the width of the confidence interval, by Student's t."""
+        known = np.asarray(self.freedom) > 0
+        return np.where(known, student(confidence, self.freedom) * self.error, math.nan)[()]
+
+    def interval(self, mean: Number, confidence: float) -> Interval:
+        half = self.half(confidence)
+        return Interval(mean - half, mean + half)
+
+    def of_difference(self, other: Uncertainty) -> Uncertainty:
+        """Return that of the difference of two independent means, after Satterthwaite."""
+        squares = np.square(self.error), np.square(other.error)
+        both = squares[0] + squares[1]
+        with _ignore():
+            parts = squares[0] ** 2 / self.freedom + squares[1] ** 2 / other.freedom
+            freedom = np.where(parts > 0, both**2 / parts, self.freedom + other.freedom)
+        return Uncertainty(np.sqrt(both), freedom[()])
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, the standard deviation (n - 1), and the confidence interval by Student's t."""
+
+    count: int
+    mean: Number
+    deviation: Number
+    low: Number
+    high: Number
+
+
+def average(values: npt.ArrayLike) -> Number:
+    """Return the mean, exact for equal values: the residuals correct its rounding error."""
+    values = np.asarray(values, dtype=float)
+    if values.shape[-1] == 0:
+        return np.full(values.shape[:-1], math.nan)[()]
+    mean = values.mean(axis=-1)
+    return mean + (values - mean[..., None]).mean(axis=-1)
+
+
+def mean_of(values: npt.ArrayLike, confidence: float = 0.95) -> Mean:
+    values = np.asarray(values, dtype=float)
+    count = values.shape[-1]
+    mean = average(values)
+    if count < 2:
+        unknown = np.full(values.shape[:-1], math.nan)[()]
+        return Mean(count, mean, unknown, unknown, unknown)
+
+    squares = np.square(values - np.asarray(mean)[..., None]).sum(axis=-1)
+    deviation = np.sqrt(squares / (count - 1))
+    half = student(confidence, count - 1) * deviation / math.sqrt(count)
+    return Mean(count, mean, deviation, mean - half, mean + half)
+
+
+def quantile(values: npt.ArrayLike, share: float) -> float:
+    """Return the quantile at a share from 0 to 1, interpolated between two values."""
+    values = np.asarray(values, dtype=float)
+    return float(np.quantile(values, share)) if len(values) else math.nan
+
+
+def median(values: npt.ArrayLike) -> float:
+    return quantile(values, 0.5)
+
+
+def median_interval(values: npt.ArrayLike, confidence: float = 0.95) -> Interval:
+    """
+    Return the confidence interval of the median, for any distribution.
+
+    The number of values below the median has a binomial distribution. The bounds are two of the
+    values, or infinite if there are too few values (95 % needs six).
+    """
+    values = np.sort(np.asarray(values, dtype=float))
+    count = len(values)
+    outside = 2 * special.bdtr(np.arange(count // 2, dtype=float), count, 0.5)
+    from_end = int(np.count_nonzero(1 - outside >= confidence))
+    if from_end == 0:
+        return Interval(-math.inf, math.inf)
+    return Interval(float(values[from_end - 1]), float(values[count - from_end]))
+
+
+BATCHES = 10  # more would be too short to be independent, fewer would leave too little freedom
+CORRELATION_MAX = 0.9
+
+
+def series_uncertainty(
+    values: npt.ArrayLike, mean: float, weights: npt.ArrayLike | None = None
+) -> Uncertainty:
+    """
+    Return the uncertainty of the mean of a series whose neighbors may be correlated.
+
+    From the means of up to ten batches, widened by the correlation of successive batches.
+    """
+    values = np.asarray(values, dtype=float)
+    count = len(values)
+    batches = min(count, BATCHES)
+    if batches < 2:
+        return Uncertainty(math.nan, math.nan)
+
+    weights = np.ones(count) if weights is None else np.asarray(weights, dtype=float)
+    batch = np.arange(count) * batches // count
+    offs = np.bincount(batch, weights * (values - mean))
+    squares = float(offs @ offs)
+    products = float(offs[1:] @ offs[:-1])
+
+    # In a short series, the correlation seems smaller by about 1 / batches than it is.
+    correlation = products / squares + 1 / batches if squares > 0 else 0.0
+    correlation = min(max(correlation, 0), CORRELATION_MAX)
+    error = math.sqrt(squares * batches / (batches - 1)) / weights.sum()
+    return Uncertainty(error * math.sqrt((1 + correlation) / (1 - correlation)), batches - 1)
+
+
+def mover(values: Sequence[Band], times: Sequence[float]) -> Band:
+    """
+    Return a sum of independent estimates, each multiplied by its element of `times`.
+
+    The distance of each bound from the sum is the root of the sum of the squared distances of the
+    estimates' bounds (MOVER: Zou and Donner 2008).
+    """
+    total, below, above = 0.0, 0.0, 0.0
+    for value, factor in zip(values, times):
+        distances = factor * (value.y - value.low), factor * (value.high - value.y)
+        total = total + factor * value.y
+        below = np.hypot(below, distances[0] if factor > 0 else distances[1])
+        above = np.hypot(above, distances[1] if factor > 0 else distances[0])
+    return Band(total, total - below, total + above)
+
+
+# Histograms
+
+
+class Histogram:
+    """
+    Lengths of time, in seconds, counted in buckets of records: 1024 in each doubling.
+
+    Each value counts as the middle of its bucket (src/base/histogram.h).
+    """
+
+    BITS = 10
+
+    def __init__(self, seconds: npt.ArrayLike = (), counts: npt.ArrayLike = ()) -> None:
+        self._middles = np.empty(0)  # nanoseconds, ascending
+        self._counts = np.empty(0)
+        self.most = 0.0  # nanoseconds
+        self.add(seconds, counts)
+
+    @property
+    def count(self) -> int:
+        return int(self._counts.sum())
+
+    def add(self, seconds: npt.ArrayLike, counts: npt.ArrayLike) -> None:
+        """Add counts of the buckets that contain these lengths of time."""
+        counts = np.asarray(counts, dtype=float)
+        first, width = _bucket(np.asarray(seconds, dtype=float)[counts > 0])
+        middles = np.concatenate([self._middles, first + np.floor((width - 1) / 2)])
+        order = np.argsort(middles, kind="stable")
+        self._middles = middles[order]
+        self._counts = np.concatenate([self._counts, counts[counts > 0]])[order]
+        self.most = max(self.most, float(self._middles[-1])) if len(order) else 0.0
+
+    def set_most(self, seconds: float) -> None:
+        """Replace the largest value, if it is in the same bucket."""
+        if (
+            self.count
+            and _bucket(np.array([seconds]))[0] == _bucket(np.array([self.most / 1e9]))[0]
+        ):
+            self.most = round(seconds * 1e9)
+
+    def mean(self) -> float:
+        """Return the mean in seconds."""
+        if not self.count:
+            return math.nan
+        return float(self._middles @ self._counts) / self.count / 1e9
+
+    def quantile(self, share: float) -> float:
+        """Return the smallest value, in seconds, that this share of all values does not exceed."""
+        count = self.count
+        if not count:
+            return math.nan
+        # A product such as 0.07 * 100 may be just above the integer that it should be.
+        rank = min(max(math.ceil(share * count * (1 - 1e-12)), 1), count)
+        if rank == 1:
+            return float(self._middles[0]) / 1e9
+        if rank == count:
+            return self.most / 1e9
+        at = int(np.searchsorted(np.cumsum(self._counts), rank))
+        return min(float(self._middles[at]), self.most) / 1e9
+
+
+def _bucket(seconds: Array) -> tuple[Array, Array]:
+    """Return the smallest value and the width of each value's bucket, in nanoseconds."""
+    value = np.rint(seconds * 1e9)
+    bits = np.frexp(value)[1]
+    width = np.exp2(np.maximum(bits - 1 - Histogram.BITS, 0))
+    return np.floor(value / width) * width, width
+
+
+# Lines, parabolas, curves
+
+MISSING_LINE = (
+    "no fit: there are no points",
+    "no fit: there is only one point",
+    "no fit: there are only two points",
+    "no fit: all points have the same load",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """
+    The line y = intercept + slope x by least squares.
+
+    NaN with fewer than three points, since a line through two leaves no residual, and if all x are
+    equal. If all y are equal, the slope is 0 and r_squared is NaN. If all points are on the line,
+    errors are 0, and the p-value of a coefficient is 0, or NaN if the coefficient is 0, too.
+    """
+
+    count: int
+    intercept: float = math.nan
+    slope: float = math.nan
+    intercept_error: float = math.nan  # standard errors
+    slope_error: float = math.nan
+    intercept_p: float = math.nan  # of the coefficient being 0: two-sided, t with n - 2
+    slope_p: float = math.nan
+    r_squared: float = math.nan
+    covariance: tuple[float, float, float] = (math.nan,) * 3  # intercept², both, slope²
+
+    @property
+    def missing(self) -> str:
+        """Why there is no line; '' if there is one."""
+        return "" if math.isfinite(self.slope) else MISSING_LINE[min(self.count, 3)]
+
+    def at(self, x: Number, confidence: float = 0.95) -> Band:
+        """Return the line at x, even outside of the points."""
+        first, both, second = self.covariance
+        y = self.intercept + self.slope * x
+        error = np.sqrt(np.maximum(first + x * (2 * both + x * second), 0))
+        half = student(confidence, self.count - 2) * error if self.count > 2 else y * math.nan
+        return Band(y, y - half, y + half)
+
+    def ratio(self, confidence: float, freedom: float) -> Interval:
+        """
+        Return Fieller's confidence interval of slope / intercept, for t with this freedom.
+
+        It has all ratios r for which slope - r intercept is not significantly different from 0.
+        Its bounds are infinite if the intercept is not significantly different from 0.
+        """
+        first, both, second = self.covariance
+        ratio = self.slope / self.intercept if self.intercept else math.nan
+        if not math.isfinite(ratio):
+            return Interval(math.nan, math.nan)
+        if first == 0 and second == 0:
+            return Interval(ratio, ratio)
+
+        square_t = float(student(confidence, freedom)) ** 2
+        square = self.intercept**2 - square_t * first
+        middle = self.intercept * self.slope - square_t * both
+        last = self.slope**2 - square_t * second
+        if not square > 0:
+            return Interval(-math.inf, math.inf)
+        half = math.sqrt(max(middle**2 - square * last, 0)) / square
+        return Interval(middle / square - half, middle / square + half)
+
+    def ratio_variance(self) -> float:
+        """Return the variance of slope / intercept for small errors; NaN if it is not finite."""
+        first, both, second = self.covariance
+        ratio = self.slope / self.intercept if self.intercept else math.nan
+        if not math.isfinite(ratio):
+            return math.nan
+        return max(second + ratio * (ratio * first - 2 * both), 0) / self.intercept**2
+
+
+def _p(coefficient: float, error: float, freedom: float) -> float:
+    """Return the p-value of a coefficient being 0."""
+    if error == 0:
+        return math.nan if coefficient == 0 else 0.0
+    return float(tail_t(coefficient / error, freedom))
+
+
+def _divide(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else math.nan
+
+
+def fit_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Line:
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    count = len(x)
+    if count < 3:
+        return Line(count)
+    x_mean, y_mean = float(average(x)), float(average(y))
+    off, rise = x - x_mean, y - y_mean
+    spread = float(off @ off)
+    if spread == 0:
+        return Line(count)
+
+    slope = float(off @ rise) / spread
+    residuals = rise - slope * off
+    rest = float(residuals @ residuals)
+    intercept = y_mean - slope * x_mean
+    variance = rest / (count - 2)
+    covariance = (
+        variance * (1 / count + x_mean**2 / spread),
+        variance * -x_mean / spread,
+        variance / spread,
+    )
+    errors = math.sqrt(covariance[0]), math.sqrt(covariance[2])
+    return Line(
+        count,
+        intercept,
+        slope,
+        *errors,
+        intercept_p=_p(intercept, errors[0], count - 2),
+        slope_p=_p(slope, errors[1], count - 2),
+        r_squared=1 - _divide(rest, float(rise @ rise)),
+        covariance=covariance,
+    )
+
+
+@dataclass(frozen=True)
+class Parabola:
+    """
+    The curve y = constant + linear x + square x² by least squares.
+
+    NaN with fewer than four points, or fewer than three different x.
+    """
+
+    count: int
+    constant: float = math.nan
+    linear: float = math.nan
+    square: float = math.nan
+    square_p: float = math.nan  # of `square` being 0: two-sided, t with n - 3
+    r_squared: float = math.nan  # NaN if all y are equal
+
+    def at(self, x: Number) -> Number:
+        return self.constant + x * (self.linear + x * self.square)
+
+    def sag(self, width: float) -> float:
+        """Return the greatest distance from the chord over this width, in its middle."""
+        return abs(self.square) * width * width / 4
+
+    @staticmethod
+    def of_line(line: Line) -> Parabola:
+        return Parabola(line.count, line.intercept, line.slope, 0.0, r_squared=line.r_squared)
+
+
+def fit_parabola(x: npt.ArrayLike, y: npt.ArrayLike) -> Parabola:
+    """Fit y = mean + a x + b z, whose terms are orthogonal: z is the residual of x² from a line."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    count = len(x)
+    if count < 4:
+        return Parabola(count)
+    x_mean, y_mean = float(average(x)), float(average(y))
+    off, rise = x - x_mean, y - y_mean
+    squares = float(off @ off)
+    if squares == 0:
+        return Parabola(count)
+    shift, tilt = squares / count, float(off @ off**2) / squares
+    z = off * (off - tilt) - shift
+    z_squares = float(z @ z)
+    # z is 0, up to rounding, if x has fewer than three different values.
+    if not z_squares > 1e-20 * squares**2:
+        return Parabola(count)
+
+    square = float(z @ rise) / z_squares
+    line = float(off @ rise) / squares - square * tilt
+    residuals = rise + square * shift - off * (line + square * off)
+    rest = float(residuals @ residuals)
+    return Parabola(
+        count,
+        constant=y_mean - square * shift - x_mean * (line - square * x_mean),
+        linear=line - 2 * square * x_mean,
+        square=square,
+        square_p=_p(square, math.sqrt(rest / (count - 3) / z_squares), count - 3),
+        r_squared=1 - _divide(rest, float(rise @ rise)),
+    )
+
+
+BANDWIDTHS = 24  # finite bandwidths that are tried, in a geometric sequence
+WIDEST = 4.0  # the largest finite one, in ranges of x: weights are then nearly equal
+ONE_LOAD = 0.01  # x closer than this part of their range count as one, such as a level held twice
+LOADS_MIN = 3  # different x in a window: a line through two would always be exact
+HARDLY = 1.05  # the smoothest curve is chosen whose error is above the smallest by this factor
+OWN_WEIGHT_MAX = 0.95  # a point with more weight in its own value predicts itself
+FREEDOM_MIN = 0.99  # 1, as of a line through three points, less rounding errors
+ROUNDING = 1e-24  # smaller squared errors, relative to squared values, are rounding errors
+
+
+@dataclass(frozen=True)
+class Curve:
+    """
+    A smooth curve through points: local linear regression (Cleveland 1979).
+
+    Its value at x is that of a line by weighted least squares: a point at distance d below the
+    bandwidth h has the weight (1 - |d/h|³)³. An infinite h gives one straight line.
+    """
+
+    x: Array = field(repr=False)  # ascending
+    y: Array = field(repr=False)
+    bandwidth: float
+    variance: float  # of a point around the curve
+    freedom: float  # n - 2 tr(L) + tr(L'L), for the hat matrix L
+
+    @property
+    def least(self) -> float:
+        return float(self.x[0])
+
+    @property
+    def most(self) -> float:
+        return float(self.x[-1])
+
+    def weights(self, at: npt.ArrayLike) -> Array:
+        """
+        Return the weights whose sum with the points' y is the curve at each x of `at`.
+
+        The last axis are the points. Outside of [least, most] weights may be NaN.
+        """
+        return _weights(self.x, np.asarray(at, dtype=float), self.bandwidth)
+
+    def sum(self, weights: Array, confidence: float = 0.95) -> Band:
+        """Return the sum of weights and y, and the interval of its mean by Student's t."""
+        y = weights @ self.y
+        error = np.sqrt(self.variance * np.square(weights).sum(axis=-1))
+        half = student(confidence, self.freedom) * error
+        return Band(y, y - half, y + half)
+
+    def at(self, x: npt.ArrayLike, confidence: float = 0.95) -> Band:
+        """Return the curve at x and the interval of the mean; NaN outside of the points."""
+        x = np.asarray(x, dtype=float)
+        with _ignore():
+            band = self.sum(self.weights(x), confidence)
+        inside = (x >= self.least) & (x <= self.most)
+        return Band(
+            *(np.where(inside, part, math.nan)[()] for part in (band.y, band.low, band.high))
+        )
+
+
+def _weights(x: Array, at: Array, bandwidth: float) -> Array:
+    """Return the rows of the hat matrix for the values of `at`."""
+    distance = x - at[..., None]
+    with _ignore():
+        weight = np.abs(distance) / bandwidth
+        weight = np.maximum(1 - weight * weight * weight, 0)
+        weight = weight * weight * weight
+        moment = weight * distance
+        total = weight.sum(axis=-1, keepdims=True)
+        first = moment.sum(axis=-1, keepdims=True)
+        second = np.einsum("...i,...i->...", moment, distance)[..., None]
+        row: Array = (weight * second - moment * first) / (total * second - first * first)
+    return row
+
+
+def _judge(x: Array, y: Array, bandwidth: float) -> tuple[Curve, float]:
+    """
+    Return the curve with this bandwidth, and its mean squared error of predicting each point from
+    the others: infinite if the bandwidth cannot be used.
+    """
+    count, rows = len(x), 32
+    own, values = np.empty(count), np.empty(count)
+    squares = 0.0
+    # A few rows of the hat matrix at a time, without the points outside of all their windows.
+    for begin in range(0, count, rows):
+        at = x[begin : begin + rows]
+        low = int(np.searchsorted(x, at[0] - bandwidth))
+        high = int(np.searchsorted(x, at[-1] + bandwidth, side="right"))
+        hat = _weights(x[low:high], at, bandwidth)
+        index = np.arange(len(at))
+        own[begin : begin + rows] = hat[index, begin - low + index]
+        values[begin : begin + rows] = hat @ y[low:high]
+        squares += float(np.square(hat).sum())
+
+    residuals = y - values
+    with _ignore():
+        error = float(np.square(residuals / (1 - own)).mean())
+        freedom = count - 2 * float(own.sum()) + squares
+        variance = float(np.square(residuals).sum() / np.float64(freedom))
+    usable = bool(np.all(own < OWN_WEIGHT_MAX)) and freedom >= 1 and math.isfinite(error)
+    return Curve(x, y, bandwidth, variance, freedom), error if usable else math.inf
+
+
+def _narrowest(x: Array) -> float:
+    """Return the smallest bandwidth at which every window has three loads and none is empty."""
+    span = float(x[-1] - x[0])
+    bandwidth = max(1.5 * float(np.diff(x).max()), 2 * ONE_LOAD * span)
+    distance = np.abs(x - x[:, None])
+    count = len(x)
+
+    # The first point that is another load than each point; `count` after the last one.
+    further = (x - x[:, None] >= ONE_LOAD * span).argmax(axis=1)
+    another = np.append(np.where(further == 0, count, further), count)
+    while bandwidth < WIDEST * span:
+        inside = distance < bandwidth
+        first = inside.argmax(axis=1)
+        end = count - inside[:, ::-1].argmax(axis=1)
+        if np.all(another[another[first]] < end):
+            break
+        bandwidth *= 1.1
+    return bandwidth
+
+
+def _points(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    order = np.argsort(x, kind="stable")
+    return x[order], y[order]
+
+
+def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike) -> Curve | None:
+    """
+    Fit a curve; None with fewer than 5 or more than 2000 points, or if all x are equal.
+
+    Chooses, from the smallest bandwidth that leaves no gap up to infinity, the largest one whose
+    mean squared error of predicting each point from the others is at most 5 % above the smallest.
+    """
+    x, y = _points(x, y)
+    if not CURVE_MIN <= len(x) <= CURVE_MAX or x[0] == x[-1]:
+        return None
+
+    least, widest = _narrowest(x), WIDEST * float(x[-1] - x[0])
+    steps = np.arange(BANDWIDTHS) / (BANDWIDTHS - 1)
+    bandwidths = [least * math.pow(widest / least, step) for step in steps] + [math.inf]
+    curves = [_judge(x, y, bandwidth) for bandwidth in bandwidths]
+
+    errors = np.maximum([error for _, error in curves], ROUNDING * float(np.square(y).mean()))
+    good = np.flatnonzero(errors <= HARDLY * errors.min())
+    curve, error = curves[good[-1] if len(good) else 0]
+    return curve if math.isfinite(error) else None
+
+
+def fit_curve_with(x: npt.ArrayLike, y: npt.ArrayLike, bandwidth: float) -> Curve | None:
+    """Fit a curve with this bandwidth, through at least three points."""
+    x, y = _points(x, y)
+    if not LOADS_MIN <= len(x) <= CURVE_MAX or x[0] == x[-1]:
+        return None
+    curve = _judge(x, y, bandwidth)[0]
+    return curve if curve.freedom > FREEDOM_MIN else None
+
+
+# Means that are examined after every value
+
+
+@dataclass(frozen=True)
+class Look:
+    """An estimate of a mean that is examined after every value, until the study is decided."""
+
+    count: int
+    mean: Number
+    deviation: Number  # standard deviation of one value; NaN if unknown
+    half: Number  # half the width of the interval; infinite if unknown
+
+
+# With a planned end N, the sum of n values is compared with the same bound for all n up to N. For
+# a Brownian motion W, P(max |W(t)| > 2.24 for t from 0 to 1) = 5 %: by reflection, half of the
+# paths that cross 2.24 end above it, so 2.24 is the normal quantile at 1 - 5 % / 4. Student's t
+# replaces the normal quantile, since the deviation is estimated.
+_LEVEL = 0.975
+
+# Without an end, the boundary of a normal mixture (Robbins 1970): half² = s² (n + rho)
+# (2 ln(1/0.05) + ln((n + rho) / rho)) / n². It is narrowest at a few times rho values.
+_MIXTURE, _MIXTURE_BASE = 12, 6
+
+
+def look_at(values: npt.ArrayLike, orders: npt.ArrayLike | None = None, planned: int = 0) -> Look:
+    """
+    Estimate the mean of values. In 95 % of the studies, the interval has it at all looks.
+
+    `planned` is the number of values after which the study ends, fixed before its first value; 0
+    if it has no end, which makes the interval wider. `orders` are the orders of the blocks, ABBA
+    or BAAB: the result is the mean of both orders' means, and the deviation is taken within each
+    order, so that an effect of the position in a block, such as a slow first run, cancels.
+    """
+    values = np.asarray(values, dtype=float)
+    count = values.shape[-1]
+    part_of = np.zeros(count, dtype=int) if orders is None else np.asarray(orders)
+    used = 1 if orders is None else 2
+
+    with _ignore():
+        masks = [part_of == part for part in range(used)]
+        counts = [mask.sum(axis=-1) for mask in masks]
+        means = [_add_up(np.where(mask, values, 0)) / n for mask, n in zip(masks, counts)]
+        mean = sum(part / used for part in means)
+        centers = sum(np.where(m, part[..., None], 0) for m, part in zip(masks, means))
+        # The mean of both orders is less certain if they occur unequally often.
+        unbalance = sum(np.float64(count) / n / used**2 for n in counts)
+        deviation = np.sqrt(_add_up(np.square(values - centers)) / (count - used) * unbalance)
+        half = _look_half(deviation, count, count - used, planned)
+
+    known = np.isfinite(mean) & (count > used)
+    deviation = np.where(known, deviation, math.nan)[()]
+    half = np.where(known & (count >= LOOK_MIN), half, math.inf)[()]
+    return Look(count, np.asarray(mean)[()], deviation, half)
+
+
+def _add_up(values: Array) -> Array:
+    """Add the last axis from left to right, as C does."""
+    sums = values.cumsum(axis=-1)
+    last: Array = sums[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
+    return last
+
+
+def _look_half(deviation: Array, count: int, freedom: int, planned: int) -> Array:
+    if planned > 0:
+        t = float(student(_LEVEL, freedom))
+        return t * deviation * math.sqrt(planned) / np.float64(count)
+    n = count + _MIXTURE
+    return deviation / np.float64(count) * math.sqrt(n * (_MIXTURE_BASE + math.log(n / _MIXTURE)))
+
+
+def block_difference(a: npt.ArrayLike, b: npt.ArrayLike) -> Number:
+    """Return the mean of ln(B) minus the mean of ln(A) of blocks with two runs of each."""
+    a, b = log(a), log(b)
+    return (b[..., 0] + b[..., 1] - a[..., 0] - a[..., 1]) / 2
+
+
+def turn_differences(figures: npt.ArrayLike) -> Array:
+    """
+    Compare two processes that run in turn, X Y X Y ..., by their figures.
+
+    Each group of three turns gives the mean of ln(Y) minus the mean of ln(X), in which a steady
+    drift cancels: NaN if a figure is not positive.
+    """
+    logs = log(figures)
+    groups = logs.shape[-1] // 3
+    turns = logs[..., : 3 * groups].reshape(*logs.shape[:-1], groups, 3)
+    difference = turns[..., 1] - (turns[..., 0] + turns[..., 2]) / 2
+    signed: Array = np.where(np.arange(groups) % 2 == 0, difference, -difference)
+    return signed
+
+
+def percent_of(difference: Number) -> Number:
+    """Convert a difference of logarithms to percent."""
+    return 100 * np.expm1(difference)
+
+
+# Tests of groups
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A group of values. All means may have the same number subtracted, to keep more digits."""
+
+    count: int
+    mean: float
+    variance: float  # n - 1; NaN if count is below 2
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        return Uncertainty(math.sqrt(self.variance / self.count), self.count - 1)
+
+
+@dataclass(frozen=True)
+class Test:
+    """The result of a test; NaN if it has none for the reason in `missing`."""
+
+    statistic: float = math.nan
+    freedom: float = math.nan
+    p: float = math.nan
+    freedom_within: float = math.nan  # only of F
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first of two means minus the second, with its interval, by Welch's t."""
+
+    test: Test
+    difference: float
+    interval: Interval = Interval(math.nan, math.nan)
+
+
+def sample_of(values: npt.ArrayLike) -> Sample:
+    values = np.asarray(values, dtype=float)
+    mean = float(average(values))
+    squares = float(np.square(values - mean).sum())
+    return Sample(len(values), mean, squares / (len(values) - 1) if len(values) > 1 else math.nan)
+
+
+def _obstacle(groups: Sequence[Sample]) -> str:
+    """Return why a test of variances or means is impossible; '' if it is possible."""
+    if len(groups) < 2:
+        return "there is only one group"
+    if any(group.count < 2 for group in groups):
+        return "a group has fewer than two values"
+    if any(not group.variance > 0 for group in groups):
+        return "all values of a group are equal"
+    return ""
+
+
+def _figures(groups: Sequence[Sample]) -> tuple[Array, Array, Array]:
+    rows = [(group.count, group.mean, group.variance) for group in groups]
+    count, mean, variance = np.array(rows, dtype=float).T
+    return count, mean, variance
+
+
+def bartlett(groups: Sequence[Sample]) -> Test:
+    """
+    Test whether the variances of all groups are equal, after Bartlett.
+
+    The statistic is the sum of -n log(v / V) for the degrees of freedom n and the variance v of
+    each group, and the pooled variance V. The sum of n (v / V - 1) is 0 and is added: all terms
+    are then positive, and no digits are lost if variances are nearly equal.
+    """
+    obstacle = _obstacle(groups)
+    if obstacle:
+        return Test(missing=obstacle)
+    count, _, variance = _figures(groups)
+    n = count - 1
+    pooled = (n @ variance) / n.sum()
+    apart = (variance - pooled) / pooled
+
+    # 2F1(1, 2; 3; -x) x² / 2 is x - log(1 + x).
+    near = np.clip(apart, -0.5, 0.5)
+    term = special.hyp2f1(1, 2, 3, -near) * near**2 / 2
+    far = apart - np.log(variance) + math.log(pooled)
+    terms = np.where(np.abs(apart) < 0.5, term, far)
+
+    freedom = len(groups) - 1
+    statistic = float(n @ terms) / (1 + ((1 / n).sum() - 1 / n.sum()) / (3 * freedom))
+    return Test(float(statistic), freedom, float(special.chdtrc(freedom, statistic)))
+
+
+def welch_anova(groups: Sequence[Sample]) -> Test:
+    """Test whether the means of all groups are equal, whatever their variances, after Welch."""
+    obstacle = _obstacle(groups)
+    if obstacle:
+        return Test(missing=obstacle)
+    count, mean, variance = _figures(groups)
+    k = len(groups)
+    weight = count / variance
+    share = weight / weight.sum()
+    offs = mean - mean[0]
+    squares = float(weight @ np.square(offs - share @ offs))
+    unequal = float((np.square(1 - share) / (count - 1)).sum()) / (k * k - 1)
+
+    statistic = squares / (k - 1) / (1 + 2 * (k - 2) * unequal)
+    within = 1 / (3 * unequal)
+    return Test(statistic, k - 1, float(tail_f(statistic, k - 1, within)), within)
+
+
+def welch(one: Sample, other: Sample, confidence: float = 0.95) -> Difference:
+    """Compare two means, whatever their variances, after Welch and Satterthwaite."""
+    difference = one.mean - other.mean
+    if one.count < 2 or other.count < 2:
+        return Difference(Test(missing="a group has fewer than two values"), difference)
+    both = one.uncertainty.of_difference(other.uncertainty)
+    if not both.error > 0:
+        return Difference(Test(missing="all values of both groups are equal"), difference)
+
+    t = difference / both.error
+    test = Test(float(t), float(both.freedom), float(tail_t(t, both.freedom)))
+    return Difference(test, difference, both.interval(difference, confidence))
+
+
+def kruskal_wallis(groups: Sequence[npt.ArrayLike]) -> Test:
+    """Test whether all groups have the same distribution, after Kruskal and Wallis."""
+    from scipy.stats import kruskal  # takes half a second
+
+    arrays = [np.asarray(group, dtype=float) for group in groups]
+    if any(len(group) == 0 for group in arrays):
+        return Test(missing="a group has no value")
+    if len(arrays) < 2:
+        return Test(missing="there is only one group")
+    if np.ptp(np.concatenate(arrays)) == 0:
+        return Test(missing="all values are equal")
+    statistic, p = kruskal(*arrays)
+    return Test(float(statistic), len(arrays) - 1, float(p))
+
+
+def holm(p: Iterable[float]) -> Array:
+    """
+    Adjust the p-values of several tests after Holm, which bounds the probability of any false
+    rejection. Keeps NaN, which does not count as a test.
+    """
+    p = np.array(list(p), dtype=float)
+    order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
+    adjusted = np.full(len(p), math.nan)
+    factor = np.arange(len(order), 0, -1)
+    adjusted[order] = np.maximum.accumulate(np.minimum(factor * p[order], 1))
+    return adjusted
+
+
+def shapiro_wilk(values: npt.ArrayLike) -> Test:
+    """
+    Test whether values are normally distributed, after Shapiro and Wilk (1965).
+
+    By Royston's approximations for 3 to 5000 values: Statistics and Computing 2 (1992), and Remark
+    AS R94, Applied Statistics 44 (1995). All polynomials are Royston's. SciPy's has single
+    precision.
+    """
+    values = np.sort(np.asarray(values, dtype=float))
+    count = len(values)
+    if count < 3:
+        return Test(missing="fewer than 3 values")
+    if count > 5000:
+        return Test(missing="more than 5000 values")
+    if values[0] == values[-1]:
+        return Test(missing="all values are equal")
+
+    # W is the squared cosine of the angle between values and weights. The length of the difference
+    # of both unit vectors keeps the digits that 1 - W would lose if W is near 1.
+    weights = _normal_weights(count)
+    offs = values - average(values)
+    apart = offs / math.sqrt(offs @ offs) - weights / math.sqrt(weights @ weights)
+    square = float(apart @ apart)
+    complement = square * (1 - square / 4)
+    return Test(1 - complement, math.nan, _p_of_normality(complement, count))
+
+
+def _normal_weights(count: int) -> Array:
+    """
+    Return the weights of sorted values: expected values of a sorted normal sample, corrected at
+    both ends. Their sum is 0, the sum of their squares 1.
+    """
+    if count == 3:
+        return np.array([-math.sqrt(0.5), 0, math.sqrt(0.5)])
+    half = special.ndtri((np.arange(count // 2) + 1 - 0.375) / (count + 0.25))
+    root, x = math.sqrt(2 * (half @ half)), 1 / math.sqrt(count)
+    outer = (-2.706056, 4.434685, -2.07119, -0.147981, 0.221157, 0)
+    inner = (-3.582633, 5.682633, -1.752461, -0.293762, 0.042981, 0)
+    ends = [half[0] / root - np.polyval(outer, x)]
+    if count > 5:
+        ends.append(half[1] / root - np.polyval(inner, x))
+
+    rest = half[len(ends) :]
+    tail = 2 * np.square(ends).sum()
+    half = np.concatenate([ends, rest / math.sqrt(2 * (rest @ rest) / (1 - tail))])
+    return np.concatenate([half, np.zeros(count % 2), -half[::-1]])
+
+
+def _p_of_normality(complement: float, count: int) -> float:
+    """Return the p-value of 1 - W, whose logarithm, transformed, is about normal."""
+    if count == 3:
+        # The exact distribution: 6 / pi (asin(sqrt(W)) - asin(sqrt(3 / 4))).
+        roots = math.sqrt(1 - complement) + math.sqrt(3 * complement)
+        return max(6 / math.pi * math.asin((1 - 4 * complement) / (2 * roots)), 0)
+    y = math.log(complement)
+    if count > 11:
+        x = math.log(count)
+        mean = np.polyval((0.0038915, -0.083751, -0.31082, -1.5861), x)
+        scale = np.polyval((0.0030302, -0.082676, -0.4803), x)
+    else:
+        gamma = np.polyval((0.459, -2.273), count)
+        if y >= gamma:
+            return 0.0
+        y = -math.log(gamma - y)
+        mean = np.polyval((-6.714e-4, 0.025054, -0.39978, 0.5440), count)
+        scale = np.polyval((-0.0020322, 0.062767, -0.77857, 1.3822), count)
+    return float(special.ndtr(-(y - mean) / math.exp(scale)))
