@@ -271,16 +271,17 @@ class Report:
 
     # Topics
 
-    def _from_topics(self, function: str) -> Iterator[Any]:
+    def from_topics(self, function: str, *arguments: Any) -> Iterator[Any]:
+        """Yield the results of a function of all topics that define it."""
         from .topics import modules
 
         for module in modules():
             if hasattr(module, function):
-                yield getattr(module, function)(self)
+                yield getattr(module, function)(self, *arguments)
 
     def prepare(self) -> None:
         """Let topics add their notes to records, before these are printed."""
-        for _ in self._from_topics("notes"):
+        for _ in self.from_topics("notes"):
             pass
 
     @cached_property
@@ -305,7 +306,7 @@ class Report:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        return [finding for found in self._from_topics("findings") for finding in found]
+        return [finding for found in self.from_topics("findings") for finding in found]
 
     @cached_property
     def headline(self) -> Headline:
@@ -328,7 +329,7 @@ class Report:
         lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]
         head = "".join(f"{line}\n" for line in lines if line)
         gap = "\n" if self.headline.question else ""
-        return head + gap + "".join(self._from_topics("text"))
+        return head + gap + "".join(self.from_topics("text"))
 
     def page(self, files: Sequence[str] = ()) -> Page:
         """Return the page; `files` are next to it."""
@@ -347,8 +348,8 @@ class Report:
         question = self.headline.question
         notes = [Note(failure.why, failure.name) for failure in self.failures]
         notes += [Note(str(self.notes))] if self.notes else []
-        parts = [part for found in self._from_topics("sections") for part in found]
-        parts += [part for found in self._from_topics("details") for part in found]
+        parts = [part for found in self.from_topics("sections") for part in found]
+        parts += [part for found in self.from_topics("details") for part in found]
         return Page(
             question or reported,
             parts,

@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs: how well was the load held? Steps, and the throughput over the load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import statistics
+from ..findings import Finding, Headline
+from ..page import Code, Fold, Note, Part, Rows, Section, Small
+from ..runs import Pool, Run
+from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
+from ..tables import Column, Table, name_text, number
+from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
+
+LOADS = 41  # equidistant loads at which the table curve has values
+STEPS_OF_MAX = 4  # with more runs, the terminal does not show their steps
+NAMED_MAX = 4  # runs that a finding names
+PICTURED_MAX = 40  # with more runs, each has only the picture of its load
+
+# What runs of a pool have in common.
+POOL = "set environment experiment workload placement method tau_seconds trace cpus command".split()
+
+
+# Data
+
+
+def df_runs(report: Report) -> pd.DataFrame:
+    """Return a row for each record, with the figures of its own summary under their names there."""
+    rows = [_row(run) for run in report.runs]
+    rows += [{"record": f.name, "state": "not reported", "notes": f.why} for f in report.failures]
+    return pd.DataFrame(rows)
+
+
+def _row(run: Run) -> dict[str, Any]:
+    record, errors = run.record, run.errors
+    return {
+        "record": run.name,
+        "set": run.set + 1,
+        "state": _state(run),
+        "verdict": run.verdict.result,
+        "version": record.version,
+        "command": record.command,
+        "started": record.started,
+        "ended_by": record.ended_by,
+        "instances": record.instance_count,
+        "cpu_count": record.cpu_count,
+        "duration_seconds": record.counted_to - record.counted_from,
+        "samples": errors.count,
+        "target_mean": errors.target_mean,
+        "load_mean": errors.load_mean,
+        "others": run.others,
+        "error_mean_percent": errors.error_mean_percent,
+        "error_mse_e4": errors.error_mse_e4,
+        "error_p95_percent": errors.error_p95_percent,
+        "duty_mean": run.duty_mean,
+        "iterations_per_second": run.throughput,
+        "iterations_per_second_bound": run.bound,
+        **{f"iteration_seconds_{name}": value for name, value in run.iteration.items()},
+        "wake_lateness_p99_us": record.lateness_p99_us,
+        **{name: record.figure(name) for name in OF_SUMMARY},
+        "notes": str(run.notes),
+    }
+
+
+OF_SUMMARY = ("settling_seconds", "switches_per_second", "iterations", "own_cpu", "steal_mean")
+
+
+def _state(run: Run) -> str:
+    if run.record.running:
+        return "running"
+    return "interrupted" if run.record.interrupted else "whole"
+
+
+STEP_NAMES = {
+    "begin": "begin_seconds",
+    "end": "end_seconds",
+    "from": "from_seconds",
+    "to": "to_seconds",
+    "throughput": "iterations_per_second",
+    "bound": "iterations_per_second_bound",
+    "rate_mean": "intervals_mean",
+    "rate_low": "iterations_per_second_low",
+    "rate_high": "iterations_per_second_high",
+}
+
+
+def df_steps(report: Report) -> pd.DataFrame:
+    """Return a row for each step: the part of it that counts, its load and its throughput."""
+    steps = report.observations
+    if steps.empty:
+        return steps
+    steps = steps[steps["level"] == "step"]
+    half = steps["half"].where(steps["half"] > 0)
+    steps = steps.assign(half=half, target=steps["target_mean"])
+    return steps.rename(columns=STEP_NAMES)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Points of one run or of a pool of runs, through which a line and a curve are fitted."""
+
+    name: str
+    pool: Pool
+    report: Report
+    invalid: pd.DataFrame  # steps of invalid runs
+
+    @cached_property
+    def over(self) -> str:
+        return "steps" if self.pool.of_steps else "intervals"
+
+
+def pools(report: Report) -> list[Fitted]:
+    """Pool the steps of all runs with one workload and method in one environment. Beside another
+    run, throughput does not depend on the run's own load alone."""
+    groups = report.groups(POOL, lambda run: not run.role and run.record.has_iterations)
+    found = []
+    for group in groups:
+        steps = pd.concat([run.steps.assign(bad=run.verdict.is_invalid) for run in group])
+        if len(group) < 2 or len(steps) < 3:
+            continue
+        known = np.isfinite(steps["load"].astype(float)) & np.isfinite(steps["throughput"])
+        used = steps[known & ~steps["is_exceeded"].astype(bool)]
+        pool = Pool(used["load"].to_numpy(), used["throughput"].to_numpy(), True, 0)
+        found.append(Fitted(_pool_name(report, group[0]), pool, report, steps[steps["bad"]]))
+    return found
+
+
+def _pool_name(report: Report, one: Run) -> str:
+    """Return what distinguishes the runs from those of other pools."""
+
+    def differ(key: str) -> bool:
+        return len({sort_key(run, [key]) for run in report.runs}) > 1
+
+    count, cpus = one.record.instance_count, one.record.load_cpus
+    has_command = not one.workload and differ("command")
+    parts = [
+        one.record.command if has_command else one.workload,
+        f"{count:.0f} instance{'' if count == 1 else 's'}" if has_command else "",
+        f"{cpus:.4g} CPU{'' if cpus == 1 else 's'}" if differ("cpus") else "",
+        one.variant,
+        one.placement,
+        one.method,
+        f"tau {1000 * one.tau_seconds:g} ms" if one.tau_seconds > 0 and differ("tau_seconds") else "",
+        one.trace,
+        one.environment,
+        one.measured_in,
+        "" if one.experiment == "throughput" else one.experiment,
+    ]
+    named = ", ".join(part[:80] for part in parts if part)
+    return f"all runs{': ' if named else ''}{named}{' (second set)' if one.set else ''}"
+
+
+def fitted(report: Report) -> Iterator[Fitted]:
+    """Yield the runs that counted iterations, then the pools of several."""
+    for run in report.runs:
+        if run.record.has_iterations:
+            yield Fitted(run.name, run.pool, report, run.steps[:0])
+    yield from pools(report)
+
+
+def df_fits(report: Report) -> pd.DataFrame:
+    """Return the lines of every record, and of runs that form a curve together."""
+    names = "intercept intercept_error intercept_p slope slope_error slope_p r_squared".split()
+    return pd.DataFrame(
+        [
+            {"record": one.name, "over": one.over, "points": one.pool.line.count}
+            | {name: getattr(one.pool.line, name) for name in names}
+            | {"note": one.pool.line.missing}
+            for one in fitted(report)
+        ]
+    )
+
+
+def df_curve(report: Report) -> pd.DataFrame:
+    """Return the local curve of every record, and of runs that form a curve together."""
+    curves = [_curve(one) for one in fitted(report) if one.pool.curve]
+    return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
+
+
+def _curve(one: Fitted) -> pd.DataFrame:
+    curve, line = one.pool.curve, one.pool.line
+    loads = curve.least + (curve.most - curve.least) * np.arange(LOADS) / (LOADS - 1)
+    loads[-1] = curve.most  # rounding errors must not exceed the end of the curve
+    confidence = one.report.settings.confidence
+    local, straight = curve.at(loads, confidence), line.at(loads, confidence)
+    return pd.DataFrame(
+        {
+            "record": one.name,
+            "points": len(one.pool.loads),
+            "bandwidth": curve.bandwidth if math.isfinite(curve.bandwidth) else math.nan,
+            "load": loads,
+            "iterations_per_second": local.y,
+            "low": local.low,
+            "high": local.high,
+            "line": straight.y,
+            "line_low": straight.low,
+            "line_high": straight.high,
+        }
+    )
+
+
+RUNS = (
+    Column("record", "record"),
+    Column("set"),
+    Column("state", "state"),
+    Column("verdict", "verdict"),
+    Column("version"),
+    Column("command"),
+    Column("started"),
+    Column("ended_by"),
+    Column("instances", "instances"),
+    Column("cpu_count", "CPUs"),
+    Column("duration_seconds", "counted, s", 1),
+    Column("samples", "samples"),
+    Column("target_mean", "target, %", 2, True),
+    Column("load_mean", "load, %", 2, True),
+    Column("others", "others, %", 1, True, True),
+    Column("error_mean_percent", "mean error, %", 3),
+    Column("error_mse_e4", "MSE, %\u00b2", 3),
+    Column("error_p95_percent", "95 % within, %", 2),
+    Column("settling_seconds"),
+    Column("duty_mean", "duty, %", 2, True),
+    Column("switches_per_second", "switches, /s", 1),
+    Column("iterations"),
+    Column("iterations_per_second", "throughput, /s", 3, if_known=True),
+    Column("iterations_per_second_bound", "at most, /s", 3, False, True),
+    Column("iteration_seconds_mean", "iteration, s", 4, if_known=True),
+    Column("iteration_seconds_deviation"),
+    Column("iteration_seconds_median"),
+    Column("iteration_seconds_p95", "95 % within, s", 4, if_known=True),
+    Column("iteration_seconds_p99"),
+    Column("own_cpu"),
+    Column("wake_lateness_p99_us", "late by (99 %), \u00b5s"),
+    Column("steal_mean", "steal, %", 2, True, True),
+    Column("notes"),
+)
+STEPS = (
+    Column("record", "record"),
+    Column("step", "step"),
+    Column("half", "half"),
+    Column("begin_seconds"),
+    Column("end_seconds"),
+    Column("from_seconds", "from, s", 1),
+    Column("to_seconds", "to, s", 1),
+    Column("target", "target, %", 2, True),
+    Column("samples", "samples"),
+    Column("load", "load, %", 2, True),
+    Column("load_low"),
+    Column("load_high"),
+    Column("error_mean_percent", "mean error, %", 3),
+    Column("error_mse_e4", "mean squared error, %\u00b2", 3),
+    Column("iterations_per_second", "throughput, /s", 3),
+    Column("iterations_per_second_bound", "at most, /s", 3, False, True),
+    Column("intervals", "whole intervals"),
+    Column("intervals_mean", "their mean, /s", 3),
+    Column("iterations_per_second_low", "its confidence, from", 3),
+    Column("iterations_per_second_high", "to", 3),
+    Column("others", "other processes in the run, %", 1, True, True),
+)
+FITS = (
+    Column("record", "record"),
+    Column("over", "over"),
+    Column("points", "points"),
+    Column("intercept", "intercept, /s", 4),
+    Column("intercept_error", "\u00b1", 4),
+    Column("intercept_p", "p", 3),
+    Column("slope", "slope, /s", 4),
+    Column("slope_error", "\u00b1", 4),
+    Column("slope_p", "p", 3),
+    Column("r_squared", "R\u00b2", 4),
+    Column("note", "note"),
+)
+CURVE = (
+    Column("record", "record"),
+    Column("points"),
+    Column("bandwidth"),
+    Column("load", "load, %", 2, True),
+    Column("iterations_per_second", "throughput, /s", 4),
+    Column("low", "its confidence, from", 4),
+    Column("high", "to", 4),
+    Column("line", "straight line", 4),
+    Column("line_low"),
+    Column("line_high"),
+)
+TABLES = (
+    Table("runs", "Runs", RUNS, df_runs, shade="verdict"),
+    Table("steps", "Steps: stretches of constant target", STEPS, df_steps),
+    Table("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)", FITS, df_fits),
+    Table("curve", "Throughput against load: local curve", CURVE, df_curve),
+)
+
+
+# Sentences
+
+
+def _name(runs: list[str]) -> str:
+    more = len(runs) - NAMED_MAX
+    return ", ".join(runs[:NAMED_MAX]) + (f", and {more} more" if more > 0 else "")
+
+
+def findings(report: Report) -> Iterator[Finding]:
+    studied = [run for run in report.runs if run.manifest > 0]
+    early = [
+        f"{run.title[:120]} (after {run.record.end:.1f} s)"
+        for run in studied
+        if run.record.ended_by == "workloads" and not run.is_launch
+    ]
+    if early:
+        yield Finding(
+            "early",
+            f"{len(early)} of {len(studied)} runs ended early, because their programs ended: "
+            f"{_name(early)}. Repeat these runs with --repeat, which starts a program again.",
+        )
+    measured: list[Any] = [*report.runs, *report.responses]
+    known = sum(math.isfinite(one.others) for one in measured)
+    disturbed = [
+        f"{one.title[:120]} ({100 * one.others:.1f} %)"
+        for one in measured
+        if others_disturb(one.others)
+    ]
+    if disturbed:
+        yield Finding(
+            "others",
+            f"Other processes used more than {100 * OTHERS_MAX:g} % of the machine during "
+            f"{len(disturbed)} of {known} runs: {_name(disturbed)}. These runs measured a disturbed "
+            "machine: repeat them on a quiet one.",
+        )
+
+
+def answer(report: Report) -> Headline | None:
+    held = [run for run in report.runs if math.isfinite(run.errors.error_mean_percent)]
+    question = "How well was the load held?"
+    if len(held) > 1:
+        means = [run.errors.error_mean_percent for run in held]
+        most = max(run.errors.error_mse_e4 for run in held)
+        return Headline(
+            question,
+            f"In {len(held)} runs the mean error (target minus load) was {min(means):+.3f} to "
+            f"{max(means):+.3f} points; the largest mean squared error is {most:.3g} %\u00b2.",
+        )
+    return Headline(question, _answer_one(report, held[0])) if held else None
+
+
+def _answer_one(report: Report, run: Run) -> str:
+    errors = run.errors
+    mean = errors.error_mean_percent
+    off = (100 * (run.counted["target"] - run.counted["load"])).dropna().to_numpy()
+    interval = statistics.series_uncertainty(off, mean).interval(mean, report.settings.confidence)
+    ends = sorted((-1 if mean < 0 else 1) * end for end in (interval.low, interval.high))
+    known = all(math.isfinite(end) for end in ends)
+    return (
+        f"On average the load was {abs(mean):.3f} points"
+        f"{f' ({ends[0]:.3f} to {ends[1]:.3f})' if known else ''} "
+        f"{'above' if mean < 0 else 'below'} the target of {100 * errors.target_mean:.2f} %, and "
+        f"within {errors.error_p95_percent:.2f} points of it in 95 % of {errors.count} samples."
+    )
+
+
+# Terminal
+
+
+def _listed(report: Report) -> list[Run]:
+    """Return the runs without those of duet, which are many and short: see its blocks."""
+    return [run for run in report.runs if run.experiment != "duet"]
+
+
+def _rate(width: int, rate: float, bound: float) -> str:
+    """Return a throughput, or its upper bound if no iteration ended."""
+    known = f"<= {bound:.3g}" if math.isfinite(bound) else number(rate, 3)
+    return f" {known:>{width}}"
+
+
+def _cells(*cells: tuple[float, int, int]) -> str:
+    return "".join(f" {number(value, decimals):>{width}}" for value, width, decimals in cells)
+
+
+def text(report: Report) -> str:
+    listed = _listed(report)
+    lines = list(_runs_text(listed)) if listed else []
+    for run in report.runs if len(report.runs) <= STEPS_OF_MAX else []:
+        lines += [*_steps_text(run), *_line_text(run.pool, run.record.has_iterations)]
+    for pooled in pools(report):
+        lines += ["", show(pooled.name), *_line_text(pooled.pool, True)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _runs_text(runs: list[Run]) -> Iterator[str]:
+    layout = "{:<23} {:>7} {:>7} {:>7} {:>10} {:>8} {:>10}"
+    yield layout.format("run", "samples", "target", "load", "mean error", "MSE", "throughput")
+    yield layout.format("", "", "%", "%", "%", "%^2", "/s")
+    marks = {}
+    for run in runs:
+        errors = run.errors
+        mark = {"running": " +", "interrupted": " !"}.get(_state(run), "")
+        disturbed = " *" if others_disturb(run.others) else ""
+        marks |= {mark: True, disturbed: True, "<=": marks.get("<=") or math.isfinite(run.bound)}
+        yield (
+            name_text(run.title, 23)
+            + _cells(
+                (errors.count, 7, 0),
+                (100 * errors.target_mean, 7, 2),
+                (100 * errors.load_mean, 7, 2),
+                (errors.error_mean_percent, 10, 3),
+                (errors.error_mse_e4, 8, 3),
+            )
+            + _rate(10, run.throughput, run.bound)
+            + mark
+            + disturbed
+        )
+    keys = {
+        " !": "! interrupted",
+        " +": "+ still running",
+        "<=": "<= no iteration ended: the throughput is at most this",
+        " *": f"* disturbed: other processes used more than {100 * OTHERS_MAX:g} % of the machine",
+    }
+    yield from (words for mark, words in keys.items() if marks.get(mark))
+
+
+def _steps_text(run: Run) -> Iterator[str]:
+    if len(run.steps) < 2:
+        return
+    layout = "{:>4} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10}"
+    yield f"\nsteps of {show(run.title)}"
+    yield layout.format("step", "from, s", "to, s", "target", "load", "mean", "throughput")
+    yield layout.format("", "", "", "%", "%", "error, %", "/s")
+    for at, step in enumerate(run.steps.to_dict("records"), 1):
+        yield (
+            f"{at:>4}"
+            + _cells((step["from"], 7, 1), (step["to"], 7, 1))
+            + _cells((100 * step["target"], 7, 2), (100 * step["load"], 7, 2))
+            + _cells((step["error_mean_percent"], 8, 3))
+            + _rate(10, step["throughput"], step["bound"])
+        )
+
+
+def _line_text(pool: Pool, has_iterations: bool) -> Iterator[str]:
+    line = pool.line
+    if not has_iterations or not pool.of_steps:  # a single load does not determine a line
+        return
+    if line.missing:
+        yield f"least squares: {line.missing}"
+        return
+    sign = "-" if line.slope < 0 else "+"
+    words = f"least squares: {line.intercept:.4g} {sign} {abs(line.slope):.4g} x load /s"
+    words += f", R^2 {line.r_squared:.4f}" if math.isfinite(line.r_squared) else ""
+    words += f", p {line.slope_p:.1e}" if math.isfinite(line.slope_p) else ""
+    yield wrap(f"{words}, of {line.count} points")
+
+
+# Page
+
+
+def _read(run: Run, name: str) -> Any:
+    try:
+        return read_json(run.record.folder, name)
+    except UserError:
+        return None
+
+
+def _head(run: Run) -> list[Part]:
+    """Return the call as it was typed, and where and when it ran."""
+    plan, platform = run.record.plan, _read(run, "platform.json")
+    made_by = _read(run, "../run.json") if run.manifest else None
+    words = [word if isinstance(word, str) else "?" for word in list_of(plan, "arguments")]
+    call = f"showstopper {' '.join(words)}" if words else run.record.command or "command not known"
+    trace = member(member(plan, "modules", dict), "trace", dict)
+    options = member(trace, "options", dict) or {}
+    cpus = number_of(member(platform, "cpus", dict), "count")
+    model = next(iter(list_of(platform, "models")), None)
+    items = {
+        "started": run.record.started or "unknown",
+        "host": text_of(made_by, "host"),
+        "CPU": text_of(model, "model"),
+        "CPUs": f"{cpus:.0f}" if math.isfinite(cpus) else "",
+        "kernel": text_of(member(platform, "kernel", dict), "release"),
+        "Showstopper": run.record.version,
+        "trace": text_of(trace, "name"),
+    }
+    known = "; ".join(f"{name}: {value}" for name, value in items.items() if value)
+    known += "".join(f", {name}={_json_text(value)}" for name, value in options.items())
+    known += f"; speed: {run.speed:g}" if run.speed > 0 else ""
+    return [(Code(call),), Small(known)]
+
+
+def _json_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def _section(report: Report, run: Run) -> Section:
+    parts = _head(run)
+    if run.notes:
+        parts.append(Note(str(run.notes)))
+    if others_disturb(run.others):
+        used = f"{100 * run.others:.1f} % of the machine during this run"
+        parts.append(Note(f"disturbed: other processes used {used}"))
+    parts += _pictures(report, run)
+    if len(run.steps) > 1:
+        parts.append(Rows(report.table("steps"), run.name))
+    for found in report.from_topics("run_parts", run):
+        parts += found
+    if run.record.has_iterations:
+        parts.append(Rows(report.table("fits"), run.name))
+    return Section(run.title, parts)
+
+
+def _pictures(report: Report, run: Run) -> Iterable[Part]:
+    return []
+
+
+def details(report: Report) -> Iterator[Part]:
+    listed = _listed(report)
+    for pooled in pools(report):
+        yield Section(pooled.name, [Rows(report.table("fits"), pooled.name)])
+    yield report.table("runs")
+    sections = [_section(report, run) for run in listed]
+    if len(report.runs) <= PICTURED_MAX or report.runs[0].experiment == "duet":
+        yield from sections
+        return
+    yield (
+        f"In a report of more than {PICTURED_MAX} runs, each run has only the picture of its load "
+        "over time: report fewer runs for all pictures."
+    )
+    yield Fold(f"Run by run: {len(report.runs)} runs", sections)
