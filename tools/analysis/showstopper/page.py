@@ -171,7 +171,7 @@ def render(page: Page) -> str:
 
 def table_html(view: View) -> str:
     """Return a table as a part of a page."""
-    macros = _environment().get_template("page.html.j2").make_module({"page": None})
+    macros: Any = _environment().get_template("page.html.j2").make_module({"page": None})
     return str(macros.table(view))
 
 
