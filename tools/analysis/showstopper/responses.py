@@ -1,0 +1,599 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A record of ssrequest: requests by second, their response times, and figures of the whole run.
+
+Times are in seconds, moments in seconds since 1970. Unknown numbers are NaN, unknown texts ''.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field, replace
+from typing import Any, Callable
+
+import numpy as np
+import pandas as pd
+
+from . import text
+from .records import SILENCE_MAX, check_schema, read_idle, read_power, version
+from .runs import Origin
+from .statistics import Histogram, Interval, Uncertainty, series_uncertainty
+from .text import Notes, Table, UserError, list_of, member, number_of, text_of
+from .verdicts import Verdict
+
+TABLE, TIMES, DOCUMENT = "requests.csv", "response-times.csv", "requests.json"
+
+# Response times count from when a request was due, or from when it was sent.
+ORIGINS = ("intended", "actual")
+FIGURES = ("mean", "p50", "p95", "p99", "most")
+
+LENGTH_MAX = 1.5  # if two rows are more seconds apart, a row is missing
+ROUNDING = 1.002  # a percentile may exceed the maximum by this factor: it is rounded to a bucket
+SAME_END = 1e-6  # of a second, which two files have with six decimals
+LOST = 1 / 6  # part of a stretch that is left out at each end, at most LOST_MAX seconds
+LOST_MAX = 30
+DUTY_FULL = 0.995  # runs with at least this duty count as never stopped in comparisons
+
+COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()
+UNKNOWN = Uncertainty(math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Response:
+    """Response times of requests. Some percentiles are estimated from those of each second."""
+
+    mean: float = math.nan
+    p50: float = math.nan
+    p95: float = math.nan
+    p99: float = math.nan
+    most: float = math.nan
+    estimated: bool = field(default=False, kw_only=True)
+    uncertainty: Uncertainty = field(default=UNKNOWN, kw_only=True)  # of the mean
+
+    @staticmethod
+    def of(figures: Any) -> Response:
+        return Response(*(number_of(figures, f"{name}_seconds") for name in FIGURES))
+
+    def interval(self, confidence: float) -> Interval:
+        """Return the confidence interval of the mean, not below 0."""
+        interval = self.uncertainty.interval(self.mean, confidence)
+        return replace(interval, low=0.0) if interval.low < 0 else interval
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The highest rate at which a requirement on the response time holds."""
+
+    demand: str = ""  # "p95=2s"; '' without a search
+    held_rate: float = math.nan  # the highest rate at which it held
+    failed_rate: float = math.nan  # the lowest rate at which it did not
+    held_times: float = math.nan
+    failed_times: float = math.nan
+    # The generator failed at `failed_rate`, not the service.
+    lower_bound: bool = field(default=False, kw_only=True)
+    # Response times at `held_rate` were not stationary.
+    upper_bound: bool = field(default=False, kw_only=True)
+
+    @staticmethod
+    def of(found: Any) -> Capacity:
+        rates = ("held_rate", "failed_rate", "held_times", "failed_times")
+        return Capacity(
+            text_of(found, "demand"),
+            *(number_of(found, name) for name in rates),
+            lower_bound=bool(member(found, "lower_bound", bool)),
+            upper_bound=bool(member(found, "upper_bound", bool)),
+        )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Successive seconds with one requested rate; those that count, and what happened in them."""
+
+    seconds: slice  # those that count
+    begin: float  # of the whole stretch, since the run began
+    end: float
+    from_: float  # moments of the counted seconds
+    to: float
+    rate: float
+    due: float
+    sent: float
+    refused: float
+    completed: float
+    failed: float
+    timeouts: float
+    lateness_most: float
+    response: tuple[Response, Response]  # by origin
+
+
+class Responses:
+    """A record of ssrequest.
+
+    `seconds` has a row for each second: `at`, the moment of its end; begin and end since the run
+    began; the rate (NaN in a closed loop); numbers of requests; response times of successes, as
+    `intended_p95`; `has_buckets`, whether `buckets` has all of them. `loads` is what ssload
+    measured, `power` and `idle` what sssample recorded at the same time.
+
+    Other attributes are figures of the whole run, and what a plan says, such as `workload`.
+    """
+
+    version: str
+    arrival: str
+    balance: str  # how requests are distributed among several targets
+    when_full: str
+    profile: str
+    targets: str
+    causes: str
+    closed: bool  # each client sends its next request after an answer
+    interrupted: bool  # the figures of the whole run are missing
+    verdict: Verdict
+    capacity: Capacity
+    rate: float  # of a constant profile
+    profile_length: float  # the last requests may end later
+    per_target: list[Any]
+    successes: tuple[Response, Response]  # by origin
+    all: tuple[Response, Response]
+    cap: float
+    timeout: float
+    begin: float
+    ended: float
+    duration: float
+    intended: float
+    sent: float
+    refused: float
+    waiting: float
+    unfinished: float
+    unfinished_most: float
+    succeeded: float
+    failed: float
+    timeouts: float
+    bytes: float
+    success_ratio: float
+    throughput: float
+    own_cpu: float
+    lateness_p99: float
+    lateness_most: float
+
+    def __init__(self, path: str, name: str = "") -> None:
+        self.path = path
+        self.name = self.title = name or path
+        self.notes = Notes()
+        self.document: Any = None  # requests.json
+        self.seconds = pd.DataFrame()
+        self.buckets = pd.DataFrame()
+        self.loads = pd.DataFrame(columns=["at", "load", "cpu"], dtype=float)
+        self.power = pd.DataFrame()
+        self.idle = pd.DataFrame()
+        self.origin = Origin()
+        self.columns: dict[str, str] = {}  # of the plan
+        self.set = 0
+        self.manifest = 0  # number of the study or manifest, from 1; 0 without one
+        self.place: Any = None
+        self.edge = -1.0  # seconds to leave out at both ends of a stretch; below 0: by its length
+        self.variant = ""
+        self.knobs = ""  # levels of knobs, such as "instances=2+pin=free"
+        # Records with knobs differ in cap or balance, which then is part of names of series.
+        self.caps_differ = self.balances_differ = False
+
+    @staticmethod
+    def read(path: str, name: str = "") -> Responses:
+        """Read a record, or a file of ssrequest --json, which has no seconds."""
+        responses = Responses(path, name or path)
+        responses._read()
+        responses._read_beside()
+        return responses
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the plan says, such as `workload`."""
+        if name.startswith("_") or name == "origin":
+            raise AttributeError(name)
+        return getattr(self.origin, name)
+
+    def take_origin(self, origin: Origin, columns: dict[str, str]) -> None:
+        """Take what a plan says about the record. Knobs, cap and balance separate series."""
+        self.origin = origin
+        self.columns = columns
+        self.knobs = columns.get("knobs", "")
+        cap = text.share(columns.get("cap", ""))
+        self.cap = self.cap if math.isnan(cap) else cap
+        self.balance = columns.get("balance", "") or self.balance
+
+    @property
+    def service_key(self) -> tuple[Any, ...]:
+        """What separates services and their series, except the variant."""
+        service = (self.set, self.manifest, self.workload, self.environment, self.arrival)
+        return (*service, self.closed, *self.level_key)
+
+    @property
+    def level_key(self) -> tuple[Any, ...]:
+        """What separates the series of a service."""
+        numbers = (_rounded(value) for value in (self.cap, self.target, self.tau_seconds))
+        return (self.knobs, self.balance, self.method, *numbers)
+
+    @property
+    def has_results(self) -> bool:
+        return self.succeeded > 0 or bool(self.capacity.demand)
+
+    # Reading
+
+    def _read(self) -> None:
+        is_file = os.path.isfile(self.path)
+        why_no_document = self._read_document()
+        why_no_table = "" if is_file else self._read_table()
+        self._read_buckets()
+        if self.interrupted and not len(self.seconds):
+            raise UserError(why_no_table or f"{TABLE} has no rows")
+        if self.interrupted:
+            self.notes.add(f"the run was interrupted: {why_no_document}")
+        # A search for a capacity records no seconds.
+        if why_no_table and not self.capacity.demand:
+            self.notes.add(why_no_table)
+        if self.interrupted:
+            self._sum_up()
+        sent = _total(self.seconds["sent"]) if len(self.seconds) else self.sent
+        if sent != self.sent and not math.isnan(self.sent):
+            self.notes.add(
+                f"the summary counts {self.sent:.0f} sent requests, but the seconds add up to "
+                f"{sent:.0f}"
+            )
+
+    def _read_document(self) -> str:
+        """Read requests.json. Return why it cannot be read."""
+        is_file, why = os.path.isfile(self.path), ""
+        folder, name = os.path.split(self.path) if is_file else (self.path, DOCUMENT)
+        try:
+            self.document = text.read_json(folder or ".", name)
+        except UserError as error:
+            why = str(error)
+        check_schema(self.document)
+        self.interrupted = self.document is None
+        self._take_document(self.document)
+        known = is_file or text.has_file(self.path, DOCUMENT)
+        is_damaged = known and math.isnan(self.succeeded) and not self.capacity.demand
+        self.verdict = Verdict.of(self.document)
+        if is_damaged and not self.verdict.recorded:
+            damaged = "the file is damaged" if is_file else f"{DOCUMENT} is damaged"
+            self.verdict = Verdict(reasons=damaged)
+        return why
+
+    def _take_document(self, document: Any) -> None:
+        for name in ("version", "arrival", "balance", "when_full"):
+            setattr(self, name, text_of(document, name))
+        profile = member(document, "profile", dict)
+        self.profile = text_of(profile, "kind")
+        self.rate = number_of(profile, "rate")  # of a constant profile
+        self.profile_length = number_of(profile, "length_seconds")  # the last requests end later
+        words = list_of(document, "targets")
+        self.targets = " ".join(word if isinstance(word, str) else "?" for word in words)
+        self.closed = text_of(document, "loop") == "closed"
+        self._take_counts(document)
+        response = member(document, "response", dict)
+        self.successes, self.all = (
+            (Response.of(member(figures, "intended", dict)), Response.of(member(figures, "actual", dict)))
+            for figures in (member(response, "successes", dict), member(response, "all", dict))
+        )
+        self.per_target = list_of(document, "per_target")
+        self.capacity = Capacity.of(member(document, "capacity", dict))
+        if self.version and self.version != version():
+            recorded = text.show(self.version)
+            self.notes.add(f"recorded by version {recorded}, but this is {version()}")
+
+    def _take_counts(self, document: Any) -> None:
+        def take(name: str) -> float:
+            return number_of(document, name)
+
+        self.cap, self.timeout = take("cap"), take("timeout_seconds")
+        self.begin, self.ended = take("begin_epoch_seconds"), take("end_epoch_seconds")
+        self.duration, self.intended, self.sent = map(take, ("duration_seconds", "intended", "sent"))
+        self.refused, self.waiting, self.unfinished = map(take, ("refused", "waiting", "unfinished"))
+        self.succeeded, self.failed, self.bytes = map(take, ("succeeded", "failed", "bytes"))
+        self.success_ratio, self.throughput = take("success_ratio"), take("throughput")
+        self.unfinished_most, self.own_cpu = take("unfinished_most"), take("own_cpu_seconds")
+        causes = member(document, "causes", dict)
+        numbers = {name: number_of(causes, name) for name in causes or ()}
+        self.timeouts = math.nan if causes is None else max(0.0, numbers.get("timeout", 0.0))
+        self.causes = ", ".join(f"{name} {n:.0f}" for name, n in numbers.items() if n > 0)
+        lateness = member(document, "lateness", dict)
+        self.lateness_p99 = number_of(lateness, "p99_seconds")
+        self.lateness_most = number_of(lateness, "most_seconds")
+
+    def _read_table(self) -> str:
+        """Read requests.csv. Return why it cannot be read."""
+        times = [f"{origin}_{name}_seconds" for origin in ORIGINS for name in FIGURES]
+        names = ["epoch_seconds", "elapsed_seconds", "rate", *COUNTS, "lateness_most_seconds"]
+        try:
+            table = text.read_table(self.path, TABLE, [*names, *times])
+        except UserError as error:
+            return str(error)
+        frame, why = _read_seconds(table)
+        table.refuse(np.array([row not in why for row in range(len(table))], dtype=bool), why)
+        table.note(self.notes)
+        self.seconds = frame.drop(index=list(why)).reset_index(drop=True)
+        return ""
+
+    def _read_buckets(self) -> None:
+        """Read response-times.csv. Rows whose second is not in requests.csv are ignored: those of
+        the whole run, and of the last second of a killed run."""
+        self.seconds["has_buckets"] = False
+        if not text.has_file(self.path, TIMES):
+            return
+        columns = ("elapsed_seconds", "bucket_seconds", *ORIGINS)
+        try:
+            table = text.read_table(self.path, TIMES, columns)
+        except UserError as error:
+            self.notes.add(str(error))
+            return
+        valid = np.ones(len(table), dtype=bool)
+        end = table.numbers("elapsed_seconds", valid)
+        bucket, *counts = (table.known(name, valid) for name in columns[1:])
+        for values in (bucket, *counts):
+            valid &= values >= 0
+        for values in counts:
+            valid &= (values == np.floor(values)) & (values < 2.0**64)
+        table.refuse(valid)
+        table.note(self.notes)
+
+        ends = self.seconds["end"].to_numpy() if len(self.seconds) else np.empty(0)
+        rows = np.flatnonzero(valid & ~np.isnan(end))
+        at = np.searchsorted(ends, end[rows] - SAME_END)
+        is_second = (at < len(ends)) & (at == np.maximum.accumulate(at))
+        is_second[is_second] = ends[at[is_second]] <= end[rows][is_second] + SAME_END
+        rows, at = rows[is_second], at[is_second]
+        self.buckets = pd.DataFrame(
+            {"second": at, "bucket": bucket[rows]}
+            | {name: values[rows] for name, values in zip(ORIGINS, counts)}
+        )
+        sums = self.buckets.groupby("second", sort=True)[list(ORIGINS)].sum()
+        sums = sums.reindex(self.seconds.index)
+        complete = sums.eq(self.seconds.get("completed", math.nan), axis=0)
+        self.seconds["has_buckets"] = complete.all(axis=1)
+
+    def _sum_up(self) -> None:
+        """Set the figures that an interrupted record lacks."""
+        seconds = self.seconds
+        last = seconds.iloc[-1]
+        self.intended, self.succeeded = _total(seconds["due"]), _total(seconds["completed"])
+        for name in ("sent", "refused", "failed", "timeouts"):
+            setattr(self, name, _total(seconds[name]))
+        self.waiting, self.unfinished = float(last["waiting"]), float(last["unfinished"])
+        self.lateness_most = float(seconds["lateness_most"].max())
+        self.success_ratio = divide(self.succeeded, self.intended)
+        self.begin, self.ended = float(last["at"] - last["end"]), float(last["at"])
+        self.duration = float(last["end"])
+        self.throughput = self.succeeded / self.duration
+        self.successes = self.response(slice(None))
+
+    def _read_beside(self) -> None:
+        """Read power, idle states and load, in the record's folder or its parent, if recorded."""
+        readers: tuple[tuple[str, str, Callable[[str, Notes], pd.DataFrame], str], ...] = (
+            ("loads", "beside.csv", _read_loads, "the load in beside.csv is unknown"),
+            ("power", "energy.csv", read_power, "power is unknown"),
+            ("idle", "idle.csv", read_idle, "idle states are unknown"),
+        )
+        for attribute, name, read, words in readers:
+            folders = (self.path, f"{self.path}/..")
+            folder = next((one for one in folders if text.has_file(one, name)), "")
+            try:
+                if folder:
+                    setattr(self, attribute, read(folder, self.notes))
+            except UserError as error:
+                self.notes.add(f"{words}: {error}")
+
+    # Figures
+
+    def response(self, seconds: slice) -> tuple[Response, Response]:
+        """Return the response times of several seconds, by origin.
+
+        Percentiles come from the sum of the buckets. If a second lacks them, percentiles are
+        estimated as if times between two known percentiles of a second were evenly spread.
+        """
+        intended, actual = (self._response(self.seconds.iloc[seconds], name) for name in ORIGINS)
+        return intended, actual
+
+    def _response(self, seconds: pd.DataFrame, origin: str) -> Response:
+        columns = [f"{origin}_{name}" for name in FIGURES]
+        figures = seconds[columns].to_numpy(dtype=float)
+        weights = np.where(np.isfinite(figures).all(axis=1), seconds["completed"], 0.0)
+        used = weights > 0
+        if len(seconds) == 1 and used[0]:
+            return Response(*map(float, figures[0]))
+        if not used.any():
+            return Response()
+        figures, weights = figures[used], weights[used]
+        total, most = _total(weights), float(figures[:, -1].max())
+        mean = _total(weights * figures[:, 0]) / total
+        uncertainty = series_uncertainty(figures[:, 0], mean, weights)
+        estimated = bool((~seconds["has_buckets"] & (seconds["completed"] > 0)).any())
+        if estimated:
+            percentiles = [_estimate(figures, weights, share) for share in (0.5, 0.95, 0.99)]
+        else:
+            merged = self._histogram(seconds.index, origin)
+            merged.set_most(most)
+            percentiles = [min(merged.quantile(share), most) for share in (0.5, 0.95, 0.99)]
+        figures_of_all = (mean, *percentiles, most)
+        return Response(*figures_of_all, estimated=estimated, uncertainty=uncertainty)
+
+    def _histogram(self, seconds: pd.Index, origin: str) -> Histogram:
+        first, last = np.searchsorted(self.buckets["second"], (seconds[0], seconds[-1] + 1))
+        part = self.buckets.iloc[first:last]
+        part = part[self.seconds["has_buckets"].to_numpy()[part["second"]]]
+        return Histogram(part["bucket"], part[origin])
+
+    def stretches(self, edge: float) -> list[Stretch]:
+        """Return the stretches of the profile, without `edge` seconds at both ends of each.
+
+        Seconds after the end of the profile belong to none: their rate of 0 was not requested, and
+        the service may still be busy.
+        """
+        if not len(self.seconds):
+            return []
+        begins, rates = (self.seconds[name].tolist() for name in ("begin", "rate"))
+        count = len(begins)
+        while self.profile_length > 0 and count and begins[count - 1] > self.profile_length - 1e-6:
+            count -= 1
+        starts: list[int] = []
+        for row in range(count):
+            if not starts or not _is_same_rate(rates[starts[-1]], rates[row]):
+                starts.append(row)
+        ends = [*starts[1:], count]
+        return [self._stretch(first, last, edge) for first, last in zip(starts, ends)]
+
+    def _stretch(self, first: int, last: int, edge: float) -> Stretch:
+        length = edge if edge >= 0 else min((last - first) * LOST, LOST_MAX)
+        lost = int(min(math.floor(length + 1e-9), last - first))
+        # Stretches of published runs have only two seconds.
+        lost = lost if 2 * lost < last - first else 0
+        counted = slice(first + lost, last - lost)
+        seconds = self.seconds.iloc[counted]
+        begin, end = seconds.iloc[0], seconds.iloc[-1]
+        names = ("due", "sent", "refused", "completed", "failed", "timeouts")
+        due, sent, refused, completed, failed, timeouts = (_total(seconds[name]) for name in names)
+        return Stretch(
+            counted,
+            float(self.seconds["begin"].iloc[first]),
+            float(self.seconds["end"].iloc[last - 1]),
+            float(begin["at"] - (begin["end"] - begin["begin"])),
+            float(end["at"]),
+            float(self.seconds["rate"].iloc[first]),
+            due,
+            sent,
+            refused,
+            completed,
+            failed,
+            timeouts,
+            float(np.fmax.reduce(seconds["lateness_most"], initial=0)),
+            self.response(counted),
+        )
+
+
+def added_by_stops(duty: float, tau: float, work: float) -> float:
+    """Return what stops add to the mean response time if requests are few and each takes `work`.
+
+    `tau` is the time from one stop to the next. See showstopper-requests(7), "Requests with work".
+    """
+    turns = max(math.ceil(work / (duty * tau)), 1)
+    return (1 - duty) ** 2 * tau * (turns - 0.5) + (1 - duty) * work
+
+
+def divide(numerator: float, denominator: float) -> float:
+    """Return a ratio; NaN or infinite, like a floating-point unit, if the denominator is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float64(numerator) / np.float64(denominator))
+
+
+def _total(values: Any) -> float:
+    """Add numbers in their order, so that the last bit does not depend on their number."""
+    values = np.asarray(values, dtype=float)
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+
+
+def _rounded(value: float) -> float:
+    """Return a number that is equal to others whose difference a manifest cannot express."""
+    return -math.inf if math.isnan(value) else round(value, 9)
+
+
+def _is_same_rate(one: float, other: float) -> bool:
+    if math.isnan(one):
+        return math.isnan(other)
+    return abs(one - other) <= 1e-6 * abs(one)
+
+
+def _read_seconds(table: Table) -> tuple[pd.DataFrame, dict[int, str]]:
+    """Return the seconds of requests.csv, and why rows are invalid."""
+    count = len(table)
+    valid = np.ones(count, dtype=bool)
+    why: dict[int, str] = {}
+
+    def blame(reason: str) -> None:
+        why.update((row, reason) for row in np.flatnonzero(~valid).tolist() if row not in why)
+
+    at, end = table.numbers("epoch_seconds", valid), table.known("elapsed_seconds", valid)
+    blame("invalid time")
+    rate = _positive(table, "rate", valid)
+    blame("invalid rate")
+    lateness = _positive(table, "lateness_most_seconds", valid)
+    blame("invalid lateness")
+    counts = {name: table.known(name, valid) for name in COUNTS}
+    for values in counts.values():
+        valid &= (values >= 0) & (values == np.floor(values))
+    blame("invalid number of requests")
+    frame = pd.DataFrame({"at": at, "begin": 0.0, "end": end, "rate": rate, **counts})
+    frame["lateness_most"] = lateness
+    for origin in ORIGINS:
+        figures = [_positive(table, f"{origin}_{name}_seconds", valid) for name in FIGURES]
+        mean, p50, p95, p99, most = figures
+        valid &= ~((p50 > p95) | (p95 > p99))
+        valid &= ~((p99 > ROUNDING * most) | (mean > ROUNDING * most))
+        for name, values in zip(FIGURES, figures):
+            frame[f"{origin}_{name}"] = np.where(values > most, most, values)
+    blame("invalid response times")
+    frame["begin"] = _follow(frame, why)
+    return frame, why
+
+
+def _positive(table: Table, column: str, valid: np.ndarray) -> np.ndarray:
+    """Return numbers that may be missing, but not negative."""
+    values = table.numbers(column, valid)
+    valid &= ~(values < 0)
+    return values
+
+
+def _follow(frame: pd.DataFrame, why: dict[int, str]) -> list[float]:
+    """Return when seconds begin. Refuses rows whose time does not advance, or whose numbers of
+    requests do not agree with the previous row."""
+    names = ["end", *COUNTS[:-2]]
+    begins = [0.0] * len(frame)
+    last, waited, open_, refused_end = 0.0, 0.0, 0.0, 0.0
+    for row, values in enumerate(zip(*(frame[name].tolist() for name in names))):
+        if row in why:
+            continue
+        end, due, sent, refused, waiting, unfinished, completed, failed = values
+        begin = last
+        if end > last and end - last > SILENCE_MAX:
+            # The next row may confirm the time: then there was a real gap.
+            begin, refused_end = refused_end, end
+            if not (last < begin < end and end - begin <= SILENCE_MAX):
+                begin = math.inf
+        if not begin < end:
+            why[row] = "the time does not advance"
+            continue
+        adds_up = waiting == waited + due - sent - refused
+        adds_up &= unfinished == open_ + sent - completed - failed
+        if end - last <= LENGTH_MAX and not adds_up:
+            why[row] = "the numbers of requests do not add up"
+            continue
+        begins[row] = begin if end - begin <= LENGTH_MAX else end - 1
+        last, waited, open_ = end, waiting, unfinished
+    return begins
+
+
+def _read_loads(folder: str, notes: Notes) -> pd.DataFrame:
+    """Read beside.csv, which ssload writes: at, load, cpu (NaN: all measured CPUs)."""
+    table = text.read_table(folder, "beside.csv", ("time", "load", "cpu"), ("cpu",))
+    valid = np.ones(len(table), dtype=bool)
+    at, load = text.wall_clocks(table.fields["time"]), table.known("load", valid)
+    valid &= ~np.isnan(at)
+    cpu = text.numbers(table.fields["cpu"])[0]
+    table.refuse(valid)
+    table.note(notes)
+    frame = pd.DataFrame({"at": at, "load": load, "cpu": cpu})[valid]
+    return frame.sort_values("at", kind="stable", ignore_index=True)
+
+
+def _estimate(figures: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """Estimate a percentile from those of each second, by bisection."""
+    shares = np.array([0, 0.5, 0.95, 0.99, 1, 1])
+    knots = np.column_stack([np.zeros(len(figures)), figures[:, 1:], np.full(len(figures), np.inf)])
+    rows = np.arange(len(knots))
+    low, high, total = 0.0, float(figures[:, -1].max()), _total(weights)
+    for _ in range(60):
+        if not low < high:
+            break
+        middle = (low + high) / 2
+        at = (knots[:, :5] <= middle).sum(axis=1)
+        before, after = knots[rows, at - 1], knots[rows, at]
+        within = shares[at - 1] + (shares[at] - shares[at - 1]) * (middle - before) / (after - before)
+        if _total(weights * within) >= share * total:
+            high = middle
+        else:
+            low = middle
+    return high
