@@ -604,14 +604,12 @@ def read_idle(folder: str, notes: Notes) -> pd.DataFrame:
     table = text.read_table(folder, "idle.csv", None)
     if tuple(name.lower() for name in table.columns[:4]) != heads or len(table.columns) > 20:
         raise UserError(f'idle.csv:1:1: invalid heading, in "{text.show(",".join(table.columns))}"')
-    valid = np.ones(len(table), dtype=bool)
     frame = pd.DataFrame({"at": text.wall_clocks(table.fields[table.columns[0]])})
-    valid &= frame["at"].notna()
+    valid = frame["at"].notna().to_numpy()
     for name, column in zip((*heads[2:], *table.columns[4:]), table.columns[2:]):
         frame[name] = table.numbers(column, valid)
-        valid &= ~(frame[name] < 0)
-        if name != "frequency_mhz":
-            valid &= ~(frame[name] > 1)
+        most = math.inf if name == "frequency_mhz" else 1
+        valid &= ~(frame[name].lt(0) | frame[name].gt(most)).to_numpy()
     table.refuse(valid)
     table.note(notes)
     return frame[valid].reset_index(drop=True)

@@ -250,7 +250,8 @@ class Run:
             exceeded = self.steps["is_exceeded"].astype(bool)
             noted = exceeded & (self.steps["target"] > 0)
         else:
-            loads = pd.Series([self.means(f, t)["load"] for f, t in self.rates[["from", "to"]].values])
+            times = self.rates[["from", "to"]].to_numpy()
+            loads = pd.Series([self.means(*at)["load"] for at in times], dtype=float)
             rates = self.rates["rate"]
             exceeded = noted = self.rates["length"] > self.settings.interval
         known = np.isfinite(loads.astype(float)) & np.isfinite(rates)

@@ -40,6 +40,12 @@ def others_permit(one: float, other: float) -> bool:
     return not abs(one - other) > OTHERS_MAX
 
 
+def is_closer(run: Run, other: Run, found: Run | None) -> bool:
+    """Return whether another run is a better counterpart than the one found: the first one, unless
+    only a later one is of the same study. Rounds of several studies have the same numbers."""
+    return not found or other.manifest == run.manifest != found.manifest
+
+
 @dataclass
 class Differences:
     """Columns of plans in which the runs of a set differ, in the order of the plans."""
@@ -207,7 +213,7 @@ class Report:
         names = [n for n in names if differ[n] and n not in ("round", "published")]
         known = [n for n in names if n in ORIGIN and n != "stands_for"]
         groups = frame.assign(_set=sets).groupby(["_set", *known], sort=False, dropna=False)
-        constant = groups[names].nunique(dropna=False).le(1).all() if names else pd.Series()
+        constant = groups[names].nunique(dropna=False).le(1).all() if names else pd.Series(dtype=bool)
         follows = [n not in known and bool(constant[n]) for n in names]
         differences = Differences(names, follows)
         differences.axis = _choose_axis(frame, [n for n, f in zip(names, follows) if not f])
@@ -295,6 +301,8 @@ class Report:
 
         if name not in self._sheets:
             table = next(table for table in tables() if table.name == name)
+            if callable(table.columns):  # they depend on the plan
+                table = replace(table, columns=table.columns(self))
             self._sheets[name] = Sheet(table, table.frame(self), self.prefix)
         return self._sheets[name]
 

@@ -37,7 +37,7 @@ class Table:
 
     name: str  # name of the file, without ".csv"
     title: str
-    columns: tuple[Column, ...]
+    columns: Any  # a tuple of columns, or a function of the report that returns it
     frame: Callable[[Any], Any]  # the report -> a DataFrame, which may lack columns
     shade: str = ""  # column of verdicts by which a page shades rows
     about: str = ""  # for FILES of the manual page

@@ -153,8 +153,7 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 # Marks of quotes, comments, empty lines and blanks around fields, and other ends of lines.
-_UNUSUAL = (b'"', b"#", b"\0", b"\r", b"\n\n", b"\n ", b"\n\t", b" \n", b"\t\n", b" ,", b", ")
-_UNUSUAL += (b"\t,", b",\t")
+_UNUSUAL = tuple('"|#|\0|\r|\n\n|\n |\n\t| \n|\t\n| ,|, |\t,|,\t'.encode().split(b"|"))
 
 
 def _unpack(data: bytes, name: str) -> bytes:

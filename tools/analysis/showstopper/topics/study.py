@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study: how does the throughput depend on the columns of its plan?"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import statistics
+from ..findings import Headline
+from ..page import Code, Part, Picture, Section
+from ..runs import Run
+from ..statistics import Mean
+from ..studies import Report, is_closer
+from ..tables import Column, Table
+from ..text import share
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMED_MAX = 3  # series in the answer
+SERIES_MAX = 16  # in a picture
+
+# Columns of the plan on a terminal of 80 columns: next to all figures, next to the throughput.
+NARROW_MAX = 2
+COLUMNS_MAX = 4
+
+FIGURES = (
+    Column("set"),
+    Column("rounds", "rounds", text=("rounds", 7)),
+    Column("load_mean", "load, %", 2, True, text=("load, %", 8)),
+    Column("iterations_per_second", "throughput, /s", 4, text=("per s", 10)),
+    Column("low", "from", 4, text=("from", 10)),
+    Column("high", "to", 4, text=("to", 10)),
+    Column("at_most", "at most, /s", 4, if_known=True),
+    Column("iteration_seconds", "iteration, s", 4),
+    Column("relative", "relative to the first series", 3, if_known=True, text=("relative", 9)),
+    Column("relative_low", "from", 3, if_known=True),
+    Column("relative_high", "to", 3, if_known=True),
+    Column("iteration_low"),
+    Column("iteration_high"),
+    Column("load_low"),
+    Column("load_high"),
+)
+
+
+@functools.cmp_to_key
+def _value(one: str, other: str) -> int:
+    """Order values: an empty one, numbers by value, other texts. A number next to a text, such as
+    512 and 1G, must not be compared as a text: with 1024 there would be no order."""
+    numbers = [share(value) if value else math.nan for value in (one, other)]
+    known = [not math.isnan(value) for value in numbers]
+    if all(known) and numbers[0] != numbers[1]:
+        return -1 if numbers[0] < numbers[1] else 1
+    if known[0] != known[1] and one and other:
+        return -1 if known[0] else 1
+    return (one > other) - (one < other)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The runs that differ in their round only, in the order of rounds."""
+
+    runs: list[Run]
+    at: float  # value of the axis
+    series: tuple[str, ...]  # values of the columns that distinguish series
+
+    def mean(self, name: str, confidence: float) -> Mean:
+        read = {
+            "load": lambda run: run.errors.load_mean,
+            "throughput": lambda run: run.throughput,
+            "iteration": lambda run: run.iteration["mean"],
+        }[name]
+        values = [read(run) for run in self.runs]
+        return statistics.mean_of([v for v in values if math.isfinite(v)], confidence)
+
+    def relative(self, base: Point, confidence: float) -> Mean:
+        """Compare with another point round by round, so that changes of the machine between
+        rounds affect both."""
+        pairs = [(run, base.find_round(run, at)) for at, run in enumerate(self.runs)]
+        ratios = [
+            run.throughput / other.throughput
+            for run, other in pairs
+            if other and math.isfinite(run.throughput) and other.throughput > 0
+        ]
+        return statistics.mean_of(ratios, confidence)
+
+    def find_round(self, run: Run, at: int) -> Run | None:
+        """Return the first run of the same round, if possible of the same study; runs without a
+        round are matched by their order."""
+        if not run.round > 0:
+            is_there = at < len(self.runs) and not self.runs[at].round > 0
+            return self.runs[at] if is_there else None
+        found = None
+        for other in self.runs:
+            if other.round == run.round and is_closer(run, other, found):
+                found = other
+        return found
+
+
+def _is_point(run: Run) -> bool:
+    """Return whether a run belongs to a point. Runs of a service have no iterations, and those of
+    duet are compared in blocks."""
+    alone = run.experiment not in ("latency", "duet") and bool(run.columns)
+    return alone and len(run.steps) < 2 and run.errors.count > 0
+
+
+def _distinguish(report: Report) -> list[str]:
+    """Return the columns that distinguish series."""
+    differences = report.differences
+    pairs = zip(differences.names, differences.follows)
+    return [name for name, follows in pairs if name != differences.axis and not follows]
+
+
+def points(report: Report) -> list[Point]:
+    """Return the points of all series in order."""
+    names, axis = _distinguish(report), report.differences.axis
+
+    def key(run: Run) -> tuple[Any, ...]:
+        values = [run.columns.get(name, "") for name in (*names, *([axis] if axis else []))]
+        return (run.set, *map(_value, values))
+
+    groups: list[list[Run]] = []
+    for run in sorted(filter(_is_point, report.runs), key=key):
+        if groups and key(groups[-1][0]) == key(run):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    found = []
+    for group in groups:
+        first = group[0]
+        rounds = sorted(group, key=lambda run: -1 if math.isnan(run.round) else run.round)
+        at = share(first.columns.get(axis, "") or "x") if axis else math.nan
+        series = tuple(first.columns.get(name, "") for name in names)
+        found.append(Point(rounds, at, (str(first.set), *series)))
+    return found
+
+
+def _base(found: list[Point], point: Point) -> Point | None:
+    """Return the point of the first series at the same value of the axis."""
+    if point.series == found[0].series:
+        return None
+    first = (other for other in found if other.series == found[0].series)
+    same = (p for p in first if p.at == point.at or (math.isnan(p.at) and math.isnan(point.at)))
+    return next(same, None)
+
+
+def _name(report: Report, column: str) -> str:
+    """Return the name in the table of a column of the plan: its own, unless a figure has it."""
+    taken = {figure.name for figure in FIGURES}
+    name = column
+    while name in taken or (name != column and name in report.differences.names):
+        name = f"plan_{name}"
+    return name
+
+
+def columns(report: Report) -> tuple[Column, ...]:
+    """Return the columns of the table: first those of the plan."""
+    names = report.differences.names if points(report) else []
+    wide = [i < COLUMNS_MAX for i in range(len(names))]
+    planned = [
+        Column(_name(report, name), name, text=(name, 10) if shown else None)
+        for name, shown in zip(names, wide)
+    ]
+    hidden = ("load_mean", "relative") if len(names) > NARROW_MAX else ()
+    figures = [
+        Column(f.name, f.heading, f.decimals, f.percent, f.if_known) if f.name in hidden else f
+        for f in FIGURES
+    ]
+    return (*planned, *figures)
+
+
+def df_study(report: Report) -> pd.DataFrame:
+    """Return a row for each combination of the columns in which runs differ, over the rounds."""
+    found, confidence = points(report), report.settings.confidence
+    rows = []
+    for point in found:
+        base = _base(found, point)
+        load, rate, length = (
+            point.mean(name, confidence) for name in ("load", "throughput", "iteration")
+        )
+        relative = point.relative(base, confidence) if base else statistics.mean_of([], confidence)
+        bounds = [run.bound for run in point.runs if math.isfinite(run.bound)]
+        first = point.runs[0]
+        rows.append(
+            {_name(report, n): first.columns.get(n, "") for n in report.differences.names}
+            | {
+                "set": first.set + 1,
+                "rounds": len(point.runs),
+                "load_mean": load.mean,
+                "load_low": load.low,
+                "load_high": load.high,
+                "iterations_per_second": rate.mean,
+                "low": rate.low,
+                "high": rate.high,
+                "at_most": min(bounds, default=math.nan),
+                "iteration_seconds": length.mean,
+                "iteration_low": length.low,
+                "iteration_high": length.high,
+                "relative": relative.mean,
+                "relative_low": relative.low,
+                "relative_high": relative.high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+TABLES = (
+    Table(
+        "study", "Mean of the rounds, by the columns in which runs differ", columns, df_study
+    ),
+)
+
+
+# Sentences
+
+
+def series_name(report: Report, point: Point) -> str:
+    """Return what distinguishes a series: "size=large, no seed"."""
+    pairs = zip(_distinguish(report), point.series[1:])
+    words = [f"{name}={value[:60]}" if value else f"no {name}" for name, value in pairs]
+    sets = [report.set_name(point.runs[0].set)[:60]] if report.compares else []
+    return ", ".join([*sets, *words])
+
+
+def _describe(report: Report, point: Point) -> str:
+    """Return "11.9 /s (11.5 to 12.3) at load=20"."""
+    axis = report.differences.axis
+    mean = point.mean("throughput", report.settings.confidence)
+    words = f"{mean.mean:.4g} /s"
+    if math.isfinite(mean.low):
+        words += f" ({mean.low:.4g} to {mean.high:.4g})"
+    value = point.runs[0].columns.get(axis, "")
+    return f"{words} at {axis[:40]}={value[:40]}" if axis else words
+
+
+def answer(report: Report) -> Headline | None:
+    known: dict[tuple[str, ...], list[Point]] = {}
+    for point in points(report) if report.differences.names else []:
+        if point.mean("throughput", 0.95).count > 0:
+            known.setdefault(point.series, []).append(point)
+    if not known:
+        return None
+    sentences = []
+    for series in list(known.values())[:NAMED_MAX]:
+        ends = [_describe(report, point) for point in (series[:1] + series[1:][-1:])]
+        name = series_name(report, series[0])
+        words = f"with {name} it is" if name else "it is"
+        sentences.append(f"{words} {' and '.join(ends)}")
+    if len(known) > NAMED_MAX:
+        sentences.append(f"the table has {len(known) - NAMED_MAX} more")
+    words = "; ".join(sentences)
+    return Headline(_question(report), f"{words[0].upper()}{words[1:]}.")
+
+
+def _question(report: Report) -> str:
+    axis, names = report.differences.axis, [name[:60] for name in _distinguish(report)]
+    each = f", for each {', '.join(names)}" if names else ""
+    return f"How does the throughput depend on {axis[:60] + each if axis else ' and '.join(names)}?"
+
+
+# Page and terminal
+
+
+def plot_study(report: Report) -> Figure:
+    """Draw the throughput along the axis, a line with intervals for each series."""
+    from .. import figures
+
+    raise NotImplementedError(figures)
+
+
+def sections(report: Report) -> Iterator[Part]:
+    sheet = report.table("study")
+    if not len(sheet):
+        return
+    parts: list[Part] = list(_pictures(report))
+    parts.append(
+        (
+            "Runs that differ only in ",
+            Code("round"),
+            " are the rounds of one row. Intervals have a confidence of "
+            f"{100 * report.settings.confidence:g} % and reflect the scatter between rounds; a "
+            "single round has none.",
+        )
+    )
+    yield Section("Study", [*parts, sheet])
+
+
+def _pictures(report: Report) -> Iterator[Picture]:
+    yield from ()
+
+
+def text(report: Report) -> str:
+    title = "study; mean throughput of the rounds, and its confidence interval"
+    return report.table("study").text(title)
