@@ -1,0 +1,680 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The part F of its maximum throughput that a machine reaches at a load.
+
+It follows from levels of load that were each held twice in a round: on the way up and on the way
+down. For each visit, T is the throughput and L the observed load. Let d = ln(T / L) up - ln(T / L)
+down at a level, for R rounds and n levels above idle, and let r be the residuals of d around a
+line over the levels of its round. Then
+
+    s² = sum(r²) / (2 R (n - 2)) / R
+    ln F(L) = mean ln T(L) - mean ln T(full)
+
+with standard error s and R (n - 2) degrees of freedom: each mean has half the variance of one way,
+and the difference has two means. The line over the levels removes drift, which cancels in the
+means: a machine that steadily slows down loses more at levels whose two visits are further apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from .statistics import Array, Band, Interval, Uncertainty, log, student
+
+SAME_TARGET = 1e-4  # tolerance for targets of one level, which records have with six decimals
+IDLE = 1e-3  # a level below this is idle
+ERRORS_TO_EXCEED = 3  # a lower level is the maximum if it exceeds the highest one by these errors
+LEVELS_MIN, LEVELS_MAX, ROUNDS_MAX = 4, 64, 64
+BEYOND_HIGHEST = 0.005  # a load may exceed that of the highest level: targets are rarely reached
+LOADS_APART = 1e-6  # levels with the same load are moved this far apart
+# Standard error of the sum of two neighboring bends minus the sum of the bends next to them, in
+# standard errors of a level: 28 = 1 + 9 + 4 + 4 + 9 + 1 is the sum of the squared coefficients.
+BENDS_NOISE = math.sqrt(28)
+KNEE_ERRORS = 2  # a knee gets half of its weight if its bends exceed their noise by this factor
+
+FEW_LEVELS = "fewer than four levels above idle have a throughput"
+UNKNOWN = Band(math.nan, math.nan, math.nan)
+UNSURE = Uncertainty(math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Loadline:
+    """The levels above idle, in the order of their loads."""
+
+    # target, load, log_mean and the means of each way log_up, log_down (of ln T), watts, visits
+    levels: pd.DataFrame
+    missing: str = ""  # why there is no line; the members below are then unknown
+    full: int = 0  # the level with the maximum throughput
+    is_capped: bool = False  # a level below the highest is the maximum
+    error: Uncertainty = UNSURE  # of ln F at a level
+    hysteresis: float = math.nan  # mean of d
+    hysteresis_error: Uncertainty = UNSURE
+    idle_watts: float = math.nan  # power at a load of 0
+    rounds: int = 0
+    left_out: int = 0  # levels of which a visit is missing or has no throughput
+
+    def done(self, load: float, confidence: float = 0.95) -> Band:
+        """
+        Return F at a load, with its confidence interval.
+
+        Interpolates along a curve through four levels, or with a knee if the levels show one; the
+        interval includes the possible error of that shape. NaN above the highest level, and at
+        loads further below the lowest level than the next level is above it.
+        """
+        place = _find_place(self, load)
+        return self._band(place, True, confidence) if place else UNKNOWN
+
+    def throughput(self, load: float, confidence: float = 0.95) -> Band:
+        """Return the throughput at a load in operations per second, like done()."""
+        place = _find_place(self, load)
+        return self._band(place, False, confidence) if place else UNKNOWN
+
+    def of_level(self, level: int, confidence: float = 0.95) -> tuple[Band, Band]:
+        """
+        Return F and the throughput of a level by its position, since several levels have the same
+        load if the machine is saturated.
+        """
+        weights = np.zeros(len(self.levels) + 1)
+        weights[level + 1] = 1
+        place = _Place(weights, float(self._throughputs[level]), 0.0)
+        return self._band(place, True, confidence), self._band(place, False, confidence)
+
+    @property
+    def _throughputs(self) -> Array:
+        return np.array([math.exp(value) for value in self.levels["log_mean"]])
+
+    def _band(self, place: _Place, is_relative: bool, confidence: float) -> Band:
+        """Return T at a place, or its part of the full level, whose error is 0 at that level."""
+        value = place.throughput / (self._throughputs[self.full] if is_relative else 1)
+        weights = place.weights[1:] * self._throughputs / place.throughput
+        weights[self.full] -= is_relative
+        error = math.sqrt(np.square(weights).sum() / 2) * self.error.half(confidence)
+        half = math.hypot(error, place.shape)
+        return Band(value, value * math.exp(-half), value * math.exp(half))
+
+
+def loadline_of(visits: pd.DataFrame) -> Loadline:
+    """
+    Return the line through visits of levels: target, load, throughput, watts, round (from 1), and
+    whether each is on the way up.
+
+    Leaves out levels that lack a throughput in any round or way. If a level is visited more than
+    once in a round and way, the first visit counts.
+    """
+    columns = ("target", "load", "throughput", "watts", "round")
+    target, load, throughput, watts, number = (visits[name].to_numpy(float) for name in columns)
+    targets = _find_targets(target[target >= IDLE])
+    none = pd.DataFrame(columns=[*columns[:2], "log_mean", "log_up", "log_down", "watts", "visits"])
+    if np.any((number < 1) | (number > ROUNDS_MAX)):
+        return Loadline(none, "too many rounds")
+    if len(targets) > LEVELS_MAX:
+        return Loadline(none, "too many levels")
+    if len(targets) == 0:
+        return Loadline(none, FEW_LEVELS)
+
+    near = np.abs(targets - target[:, None]) <= SAME_TARGET
+    way = np.where(visits["up"].to_numpy(bool), 0, 1)
+    keys = pd.DataFrame({"level": near.argmax(axis=1), "round": number, "way": way})
+    is_known = near.any(axis=1) & (throughput > 0) & (load > 0)
+    known = np.flatnonzero(is_known)[~keys[is_known].duplicated().to_numpy()]
+    level = keys["level"].to_numpy()[known]
+
+    # ln(T / L) by level, round with a visit, and way
+    rounds, place = np.unique(number[known], return_inverse=True)
+    logs = np.full((len(targets), len(rounds), 2), math.nan)
+    logs[level, place, way[known]] = log(throughput[known] / load[known])
+    is_complete = np.isfinite(logs).all(axis=(1, 2)) & (len(rounds) > 0)
+    logs = logs[is_complete]
+
+    count = np.bincount(level, minlength=len(targets))[is_complete]
+    loads = np.bincount(level, load[known], len(targets))[is_complete] / count
+    by_way = (logs / max(len(rounds), 1)).sum(axis=1) + log(loads)[:, None]
+    levels = pd.DataFrame(
+        {
+            "target": targets[is_complete],
+            "load": loads,
+            "log_mean": (by_way[:, 0] + by_way[:, 1]) / 2,
+            "log_up": by_way[:, 0],
+            "log_down": by_way[:, 1],
+            "watts": np.bincount(level, watts[known], len(targets))[is_complete] / count,
+            "visits": count,
+        }
+    )
+    idle = watts[target < IDLE]
+    line = Loadline(
+        levels,
+        idle_watts=float(idle.mean()) if len(idle) else math.nan,
+        rounds=len(rounds),
+        left_out=int(np.count_nonzero(~is_complete)),
+    )
+    if len(levels) < LEVELS_MIN:
+        return replace(line, missing=FEW_LEVELS)
+    return _with_full(_with_errors(line, logs[:, :, 0] - logs[:, :, 1]))
+
+
+def _find_targets(targets: Array) -> Array:
+    """Return the targets of the levels, ascending."""
+    found: list[float] = []
+    for target in pd.unique(targets):
+        if not any(abs(one - target) <= SAME_TARGET for one in found):
+            found.append(target)
+    return np.sort(np.array(found, dtype=float))
+
+
+def _with_errors(line: Loadline, differences: Array) -> Loadline:
+    """Add what follows from d, by level and round; levels are in the order of their targets."""
+    count, rounds = differences.shape
+    off = np.arange(count) - (count - 1) / 2
+    means = differences.mean(axis=0)
+    drift = off @ differences / (off @ off)
+    residuals = differences - means - off[:, None] * drift
+
+    freedom = rounds * (count - 2)
+    variance = float(np.square(residuals).sum()) / freedom
+    return replace(
+        line,
+        levels=line.levels.sort_values("load", kind="stable", ignore_index=True),
+        error=Uncertainty(math.sqrt(variance / 2 / rounds), freedom),
+        hysteresis=float(means.mean()),
+        hysteresis_error=Uncertainty(math.sqrt(variance / count / rounds), freedom),
+    )
+
+
+def _with_full(line: Loadline) -> Loadline:
+    """Add the full level: that with the highest target, since saturated levels have one load."""
+    highest = int(line.levels["target"].to_numpy().argmax())
+    logs = line.levels["log_mean"].to_numpy()
+    exceeds = logs.max() > logs[highest] + ERRORS_TO_EXCEED * line.error.error
+    full = int(logs.argmax()) if exceeds else highest
+    return replace(line, full=full, is_capped=full != highest)
+
+
+# Interpolation
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A load between two knots: idle, where the throughput is 0, and the levels."""
+
+    weights: Array  # of the knots' throughputs, in a sum that is the throughput
+    throughput: float
+    shape: float  # possible error of the sum, as a part of the throughput
+
+
+@dataclass(frozen=True)
+class _Bends:
+    """Bends of the line at two neighboring knots; 0 if they have opposite directions."""
+
+    below: int  # knots at which the bends are known
+    above: int
+    left: float
+    right: float
+    further: float  # sum of the bends at the next knots on both sides
+    change: float  # of the bend from knot to knot, if only one bend is known; otherwise 0
+
+
+def _find_place(line: Loadline, load: float) -> _Place | None:
+    """
+    Return None if the load is above the highest level, or further below the lowest level than the
+    next level is above it.
+    """
+    if line.missing:
+        return None
+    loads = line.levels["load"].to_numpy()
+    above = load > loads[-1] + BEYOND_HIGHEST
+    if not load > 0 or above or 2 * loads[0] - loads[1] > load + LOADS_APART:
+        return None
+    knots = [0.0]
+    for one in loads.tolist():
+        knots.append(max(one, knots[-1] + LOADS_APART))
+    heights = np.concatenate([[0.0], line._throughputs])
+
+    below = int(np.searchsorted(knots[1:-1], load))
+    way = (load - knots[below]) / (knots[below + 1] - knots[below])
+    error = line.error.error / math.sqrt(2)
+    return _interpolate(np.array(knots), heights, below, min(way, 1), error)
+
+
+def _find_bends(slopes: Array, below: int, distance: float) -> _Bends:
+    """
+    Return the bends, which are changes of slope times a distance, at a knot and at the next one.
+    At an end of the line, uses the bend of the other knot.
+    """
+    last = len(slopes)
+
+    def bend(knot: int) -> float:
+        inside = 0 < knot < last
+        return distance * float(slopes[knot] - slopes[knot - 1]) if inside else math.nan
+
+    first, second = max(below, 1), below + 1 if below + 1 < last else below
+    left, right = bend(first), bend(second)
+    before, after = bend(first - 1), bend(second + 1)
+    change = 0.0
+    if first == second:
+        change = left - (after if math.isnan(before) else before)
+    further = (after if math.isnan(before) else before) + (before if math.isnan(after) else after)
+    if left * right <= 0:
+        left = right = change = 0.0
+    return _Bends(first, second, left, right, further, change)
+
+
+def _weigh_knee(bends: _Bends, noise: float) -> float:
+    """
+    Return the weight of a knee between two knots, from 0 to 1: 1 if both bends are far above their
+    noise and no bend continues at the next knots, as it does on a smooth curve.
+    """
+    both = abs(bends.left + bends.right)
+    excess = both - math.copysign(1, bends.left) * bends.further
+    sharpness = 2 * min(excess / both, 1) - 1
+    if not sharpness > 0:
+        return 0.0
+    # Levels without noise leave no doubt.
+    return sharpness / (1 + (KNEE_ERRORS * BENDS_NOISE * noise / excess) ** 2)
+
+
+def _interpolate(knots: Array, heights: Array, below: int, way: float, error: float) -> _Place:
+    """
+    Interpolate at the part `way` of the distance from knot `below` to the next one.
+
+    The throughput differs from the straight line between them, in the direction of the bends:
+
+    - On a smooth curve with bend b at both knots, by way (1 - way) / 2 b. b is the harmonic mean
+      of both bends: a knee beyond one of the knots makes the bend there large, and the smaller
+      bend counts (Amat, Donat, Liandrat and Trillo 2006).
+    - With a knee between the knots, by min(way left, (1 - way) right): the throughput is on the
+      extended line from below, then on the one from above.
+
+    The evidence of a knee weights both. The possible error combines the difference between the
+    arithmetic and the harmonic mean of the bends with the difference between both shapes, which
+    counts least if the evidence is clear.
+    """
+    gaps = np.diff(knots)
+    distance, curve = float(gaps[below]), way * (1 - way) / 2
+    bends = _find_bends(np.diff(heights) / gaps, below, distance)
+    left, right = bends.left, bends.right
+    both = left + right
+    chord = float((1 - way) * heights[below] + way * heights[below + 1])
+    weights = np.zeros(len(knots))
+    weights[below], weights[below + 1] = 1 - way, way
+    if both == 0:
+        return _Place(weights, chord, 0.0)
+
+    is_from_below = way * abs(left) < (1 - way) * abs(right)
+    knee = _weigh_knee(bends, error * chord)
+    smooth = curve * (1 - knee)
+    smooth_bend = 2 * left * right / both
+    knee_shift = way * left if is_from_below else (1 - way) * right
+
+    # The harmonic mean H of a and b is a dH/da + b dH/db.
+    parts = -2 * smooth * (right / both) ** 2, -2 * smooth * (left / both) ** 2
+    knees = (knee * way, 0.0) if is_from_below else (0.0, knee * (1 - way))
+    for knot, part, of_knee in zip((bends.below, bends.above), parts, knees, strict=True):
+        before, after = (part - of_knee) * distance / gaps[knot - 1 : knot + 1]
+        weights[knot - 1 : knot + 2] += before, -(before + after), after
+
+    throughput = chord - smooth * smooth_bend - knee * knee_shift
+    unequal = min(abs(both / 2 - smooth_bend), abs(smooth_bend))
+    shape = math.hypot(
+        4 * knee * (1 - knee) * (knee_shift - curve * smooth_bend),
+        curve * (abs(bends.change) + unequal),
+    )
+    return _Place(weights, throughput, shape / throughput)
+
+
+# Power
+
+
+def power_of(line: Loadline) -> pd.DataFrame:
+    """
+    Return power at equal parts of the maximum throughput: part, throughput, watts, per_joule.
+
+    As in SPECpower, the parts are 100, 90 ... 10 % of the throughput, not of the load, and idle.
+    Empty if the power at a level or of the idle machine is unknown. The overall operations per
+    joule are the sum of the throughput over the sum of the watts.
+    """
+    watts = line.levels["watts"].to_numpy(float)[: line.full + 1]
+    if not (np.all(watts > 0) and line.idle_watts > 0):
+        return pd.DataFrame(columns=["part", "throughput", "watts", "per_joule"])
+    at = line._throughputs[: line.full + 1]
+    before, watts_before = np.append(0, at[:-1]), np.append(line.idle_watts, watts[:-1])
+
+    part = np.arange(10, -1, -1) / 10
+    throughput = part * at[-1]
+    # The first level that has this throughput, after a level with less.
+    reached = (at >= throughput[:, None]) & (at > before)
+    level = reached.argmax(axis=1)
+    way = (throughput - before[level]) / (at[level] - before[level])
+    between = watts_before[level] + (watts[level] - watts_before[level]) * way
+    found = np.where(reached.any(axis=1), between, watts[-1])
+    columns = {"part": part, "throughput": throughput, "watts": found}
+    return pd.DataFrame(columns).assign(per_joule=throughput / found)
+
+
+# Prediction of a load that was not measured
+
+STRAIGHT = "straight"  # T / L is linear
+CURVE = "curve"  # L / T is a parabola: contention and coherence, for example of locks
+KNEE = "knee"  # T bends at a load: all cores are busy, or the frequency changes
+LIMIT = "limit"  # T stops growing at a measured load: memory bandwidth is exhausted
+
+CONTRADICTED = 0.01  # the levels contradict a shape if its residuals are less probable
+BEND_STEP = 0.0025  # distance between the loads that are tried for a bend at an unknown load
+SAME_LOAD = 0.005  # a load counts as measured if it is above the highest level by at most this
+FULL = 0.995  # loads from here on count as full load
+BEND_SQUARES = 3.84  # a bend is possible if its squared residuals exceed the least by less
+BURST_ERROR_MIN = 1e-9  # a smaller error of bursts is of rounding only, and theirs is unknown
+
+
+@dataclass(frozen=True)
+class Fit:
+    shape: str
+    knee: Interval  # loads at which T may bend; NaN without a knee
+    range: Band  # of the predicted throughput
+    fits: bool  # the levels do not contradict the shape
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The throughput at a load: several shapes, without those that the levels contradict."""
+
+    missing: str = ""  # why there is no prediction
+    range: Band = UNKNOWN  # union of the fits' ranges, and of bends above the highest level
+    free: Band = UNKNOWN  # the same if the line does not bend above the highest level
+    highest: float = math.nan  # load of the highest level
+    missed: float = math.nan  # relative error of predicting the highest level from those below it
+    # lowest known knee between the highest level and the predicted load
+    unidentified: float = math.nan
+    fits: tuple[Fit, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The levels; bursts are one more level."""
+
+    loads: Array
+    throughputs: Array
+    weights: Array  # error of a level divided by the error of this point
+    error: Uncertainty  # of ln T at a level
+
+    def most(self, errors: float) -> float:
+        """
+        Return an upper bound of the throughput below full load: the throughput at full load plus
+        standard errors. Infinite if full load was not measured, or has less than the level below.
+        """
+        last, before = self.throughputs[-1], self.throughputs[-2]
+        if self.loads[-1] < FULL or last < before:
+            return math.inf
+        return float(last * math.exp(errors * self.error.error / self.weights[-1]))
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Fits of one shape with several bends. Arrays have an element for each bend."""
+
+    range: Band
+    bends: Array
+    squares: Array  # sum of squared residuals, in standard errors
+    freedom: float
+    criterion: Array  # Akaike's, to compare shapes
+    fits: Array
+
+
+def predict(
+    line: Loadline,
+    load: float,
+    knees: Sequence[float] = (),
+    burst: float = math.nan,
+    burst_error: Uncertainty = UNSURE,
+    confidence: float = 0.95,
+) -> Prediction:
+    """
+    Predict the throughput at a load from the levels below it.
+
+    `knees` are loads at which T may bend, besides bends that the levels show. `burst` is the mean
+    throughput of short bursts at full load, `burst_error` the uncertainty of its logarithm.
+    """
+    if line.missing or len(line.levels) < LEVELS_MIN:
+        return Prediction(FEW_LEVELS)
+    loads, logs = line.levels["load"].to_numpy(), line.levels["log_mean"].to_numpy()
+    highest = float(loads[-1])
+    if load <= highest + SAME_LOAD:
+        band = line.throughput(load, confidence)
+        missing = "no level is near this load" if math.isnan(band.y) else ""
+        return Prediction(missing, band, band, highest)
+
+    levels = _Data(
+        loads,
+        np.array([math.exp(one) for one in logs]),
+        np.ones(len(loads)),
+        Uncertainty(line.error.error / math.sqrt(2), line.error.freedom),
+    )
+
+    def from_levels(count: int, load: float) -> tuple[tuple[Fit, ...], Band, _Data]:
+        lower = replace(levels, loads=loads[:count], throughputs=levels.throughputs[:count])
+        data = _with_burst(replace(lower, weights=np.ones(count)), burst, burst_error, confidence)
+        return *_fit_all(data, float(loads[count - 1]), load, knees, burst, confidence), data
+
+    earlier = from_levels(len(loads) - 1, highest)[1]
+    fits, free, data = from_levels(len(loads), load)
+    if not free.y > 0:
+        return Prediction("the levels determine no shape", highest=highest, fits=fits)
+
+    # Without bursts, T may bend right above the highest level, and stay flat.
+    flat = math.inf
+    if math.isnan(burst):
+        flat = float(data.throughputs[-1]) * math.exp(-2 * data.error.error)
+    missed = abs(float(logs[-1]) - math.log(earlier.y)) if earlier.y > 0 else math.nan
+    unknown = [knee for knee in knees if highest <= knee < load and math.isnan(burst)]
+    return Prediction(
+        range=_widen(replace(free, low=min(free.low, flat)), missed),
+        free=_widen(free, missed),
+        highest=highest,
+        missed=missed,
+        unidentified=min(unknown, default=math.nan),
+        fits=fits,
+    )
+
+
+def _widen(band: Band, missed: float) -> Band:
+    if math.isnan(missed):
+        return band
+    low = min(band.low, band.y * math.exp(-missed))
+    return Band(band.y, low, max(band.high, band.y * math.exp(missed)))
+
+
+def _with_burst(data: _Data, burst: float, error: Uncertainty, confidence: float) -> _Data:
+    if math.isnan(burst):
+        return data
+    # The error at the levels' degrees of freedom, so that intervals keep their width.
+    known = error.half(confidence) / student(confidence, data.error.freedom)
+    weight = data.error.error / known if known > BURST_ERROR_MIN else 1.0
+    return replace(
+        data,
+        loads=np.append(data.loads, 1.0),
+        throughputs=np.append(data.throughputs, burst),
+        weights=np.append(data.weights, weight),
+    )
+
+
+def _terms(shape: str, bend: Array, load: Array) -> Array:
+    """Return the terms of T / L, or L / T, on the last axis."""
+    bend, load = np.broadcast_arrays(bend, load)
+    below = np.minimum(load, bend)
+    terms = {
+        STRAIGHT: (np.ones_like(load), load),
+        CURVE: (np.ones_like(load), load, load * load),
+        KNEE: (np.ones_like(load), load, np.maximum(load - bend, 0) / load),
+        LIMIT: (below / load, below * below / load),
+    }
+    return np.stack(terms[shape], axis=-1)
+
+
+def _fit(
+    shape: str, bends: Array, is_placed: bool, data: _Data, load: float, confidence: float
+) -> _Fits | None:
+    """
+    Fit by least squares of relative residuals, for each bend. The error is known, so the width of
+    intervals does not depend on how well a shape fits. Leaves out bends that the levels do not
+    determine; `is_placed`: the bend was fitted, which costs a degree of freedom.
+    """
+    if math.isfinite(bends[0]):
+        above = (data.loads > bends[:, None]).sum(axis=1)
+        enough = 1 if data.loads[-1] >= FULL else 2
+        bends = bends[(above >= enough) & (len(data.loads) - above >= 2)]
+    count = len(data.loads)
+    place = _terms(shape, bends, np.array(load))
+    freedom = count - place.shape[-1] - is_placed
+    if len(bends) == 0 or freedom <= 0:
+        return None
+
+    is_inverse = shape == CURVE
+    rates = data.throughputs / data.loads
+    scale = data.weights * (rates if is_inverse else 1 / rates)
+    matrix = scale[:, None] * _terms(shape, bends[:, None], data.loads)
+    rate, gain, squares = _solve(matrix, data.weights, place)
+    half = data.error.half(confidence) * np.where(squares > 0, gain, 0)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = squares / data.error.error**2
+    p = special.fdtrc(freedom, data.error.freedom, squares / freedom)
+    good = np.isfinite(rate) & np.isfinite(half)
+    band = _range_of(load, rate[good], half[good], is_inverse)
+    criterion = squares + 2 * place.shape[-1]
+    fits = p > CONTRADICTED
+    found = _Fits(band, bends[good], squares[good], freedom, criterion[good], fits[good])
+    return found if good.any() else None
+
+
+def _solve(matrix: Array, ones: Array, place: Array) -> tuple[Array, Array, Array]:
+    """
+    Solve each matrix for `ones` by least squares. Return the solution at a place, its error per
+    standard error, and the sum of squared residuals.
+    """
+    size = np.abs(matrix).sum(axis=1, keepdims=True)
+    left, values, right = np.linalg.svd(matrix / size, full_matrices=False)
+    kept = values > np.finfo(float).eps * values[:, :1]
+    inverse = np.divide(1, values, out=np.zeros_like(values), where=kept)
+
+    seen = np.einsum("bij,bj->bi", right, place / size[:, 0]) * inverse
+    parts = np.einsum("bji,j->bi", left, ones)
+    residuals = ones - np.einsum("bij,bj->bi", left, parts * kept)
+    rate = (seen * parts).sum(axis=1)
+    return rate, np.sqrt(np.square(seen).sum(axis=1)), np.square(residuals).sum(axis=1)
+
+
+def _range_of(load: float, rate: Array, half: Array, is_inverse: bool) -> Band:
+    """Convert a range of T / L, or L / T, at a load to one of T, which may have no upper end."""
+    low, high = np.maximum(rate - half, 0), rate + half
+    if not is_inverse:
+        return Band(load * rate, load * low, load * high)
+    with np.errstate(divide="ignore"):
+        return Band(load / rate, load / high, np.where(low > 0, load / low, math.inf))
+
+
+@dataclass(frozen=True)
+class _Result:
+    fit: Fit
+    squares: float
+    freedom: float
+    criterion: float
+
+
+def _one(shape: str, fits: _Fits | None) -> Iterable[_Result]:
+    """Return the result of a shape without a bend, or with a known one."""
+    if fits is None:
+        return []
+    band = Band(*(float(part[0]) for part in (fits.range.y, fits.range.low, fits.range.high)))
+    bend = float(fits.bends[0]) if math.isfinite(fits.bends[0]) else math.nan
+    fit = Fit(shape, Interval(bend, bend), band, bool(fits.fits[0]) and band.y > 0)
+    return [_Result(fit, float(fits.squares[0]), fits.freedom, float(fits.criterion[0]))]
+
+
+def _anywhere(
+    shape: str, begin: float, end: float, data: _Data, load: float, confidence: float
+) -> Iterable[_Result]:
+    """
+    Return the result of a shape with a bend anywhere in a range.
+
+    It has the squares of the best fit; and, from all fits that are not much worse, the union of
+    ranges, the middle, and the loads of the bend. The criterion uses the mean likelihood over all
+    loads instead of the largest one, so that a bend that fits at few loads only is less probable.
+    """
+    steps = max(math.ceil((end - begin) / BEND_STEP) + 2, 1)
+    bends = np.cumsum([begin, *[BEND_STEP] * steps])
+    bends = bends[bends <= end + BEND_STEP / 2]
+    fits = _fit(shape, bends, True, data, load, confidence) if len(bends) else None
+    if fits is None:
+        return []
+    best = int(fits.squares.argmin())
+    worse = fits.squares - fits.squares[best]
+    span = data.loads[-1] - data.loads[0]
+    likelihood = float((np.exp(-worse / 2) * BEND_STEP / span).sum())
+
+    close = worse <= BEND_SQUARES
+    y = fits.range.y[close]
+    middles = y[(y > 0) & (y <= data.most(1))]
+    middle = float(fits.range.y[best])
+    if len(middles):
+        middle = math.sqrt(float(middles.min()) * float(middles.max()))
+    low, high = float(fits.range.low[close].min()), float(fits.range.high[close].max())
+    places = fits.bends[close]
+    knee = Interval(float(places.min()) - BEND_STEP / 2, float(places.max()) + BEND_STEP / 2)
+    fit = Fit(shape, knee, Band(middle, low, high), bool(fits.fits[best]) and middle > 0)
+    criterion = float(fits.criterion[best]) - 2 * math.log(likelihood)
+    return [_Result(fit, float(fits.squares[best]), fits.freedom, criterion)]
+
+
+def _fit_all(
+    data: _Data,
+    highest: float,
+    load: float,
+    knees: Sequence[float],
+    burst: float,
+    confidence: float,
+) -> tuple[tuple[Fit, ...], Band]:
+    """Return the fits of all shapes, and the union of the ranges of those that fit."""
+    lowest = float(data.loads[0])
+    nowhere = np.array([math.inf])
+    has_burst = not math.isnan(burst)
+    results = [
+        *_one(STRAIGHT, _fit(STRAIGHT, nowhere, False, data, load, confidence)),
+        *_one(CURVE, _fit(CURVE, nowhere, False, data, load, confidence)),
+        *(
+            result
+            for knee in knees
+            for result in _one(KNEE, _fit(KNEE, np.array([knee]), False, data, load, confidence))
+        ),
+        *_anywhere(KNEE, lowest, highest, data, load, confidence),
+        *_anywhere(LIMIT, lowest, highest, data, load, confidence),
+    ]
+    if has_burst:  # bursts allow a bend anywhere up to full load
+        results += _anywhere(KNEE, highest, 1, data, load, confidence)
+
+    fits = tuple(result.fit for result in results)
+    fitting = [result for result in results if result.fit.fits]
+    if not fitting:
+        return fits, _widened([result for result in results if result.fit.range.y > 0])
+    # Akaike's weights, relative to the first
+    weights = [math.exp((fitting[0].criterion - one.criterion) / 2) for one in fitting]
+    logs = sum(w * math.log(one.fit.range.y) for w, one in zip(weights, fitting, strict=True))
+    low = min(one.fit.range.low for one in fitting)
+    high = max(one.fit.range.high for one in fitting)
+    y = math.exp(logs / sum(weights))
+    return fits, Band(y, low, min(high, data.most(2)) if has_burst else high)
+
+
+def _widened(results: list[_Result]) -> Band:
+    """Return the range of the best shape, though it does not fit: widened to its residuals."""
+    if not results:
+        return UNKNOWN
+    best = min(results, key=lambda result: result.squares)
+    band, factor = best.fit.range, math.sqrt(best.squares / best.freedom)
+    low = max(band.low / band.y, np.finfo(float).tiny) ** factor
+    high = (band.high / band.y) ** factor if math.isfinite(band.high) else math.inf
+    return Band(band.y, band.y * low, band.y * high)
