@@ -33,10 +33,9 @@ END_PART = 0.05
 FAULTS = 3
 
 # The columns of nodes, and of fleet.csv those that are numbers.
-NODE = (
-    "node record trace reason failed verdict start offset offset_error clock clock_error late cpus "
-    "covered ended load target error error_abs apart"
-).split()
+FIGURES = "late cpus covered ended load target error error_abs apart".split()
+NODE = "node record trace reason failed verdict start offset offset_error clock clock_error".split()
+NODE += FIGURES
 NUMBERS = {
     "start": "start",
     "offset_seconds": "offset",
@@ -84,7 +83,8 @@ class Fleet:
         if len(faults) > FAULTS:
             more = len(faults) - FAULTS
             notes.add(f"{more} more nodes have invalid or incomplete lines of samples")
-        fleet.nodes = pd.DataFrame(nodes, columns=NODE)
+        numbers = dict.fromkeys((*NUMBERS.values(), *FIGURES), float)
+        fleet.nodes = pd.DataFrame(nodes, columns=NODE).astype({**numbers, "failed": bool})
         offset = fleet.nodes.offset
         # A clock that was not measured is trusted.
         fleet.nodes["trusted"] = offset.isna() | (

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well do the nodes of a fleet together follow their traces, and as another fleet predicts?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import figures
+from ..findings import Headline
+from ..fleets import Fleet
+from ..page import Code, Part, Picture, Section
+from ..responses import divide
+from ..statistics import Interval, median, quantile
+from ..studies import Report
+from ..tables import Column, Sheet, Table
+
+NAMED_MAX = 3  # nodes that a sentence names
+SHOWN_MAX = 100  # rows of a table of nodes on the page
+COLUMNS_MAX = 120  # of a map
+ERROR_BINS_MAX = 40  # of the histogram of errors
+ERROR_BIN_MIN = 1e-5  # 0.001 points
+MAP_FRAME, MAP_ROW = 110, 4  # pixels: of the frame of a map, and of each row
+
+PREDICTED = 0.9  # the probability that a node is within its interval
+SURPRISE = 0.025  # the most that fewer nodes than expected are within theirs
+
+
+# A fleet as a whole
+
+
+def whole_of(fleet: Fleet) -> dict[str, Any]:
+    """Return the figures of a fleet as a whole. Sums are over the CPUs that have samples."""
+    nodes, bins = fleet.nodes, fleet.bins[: fleet.used]
+    cpu, load, target = (float(np.cumsum([0, *column])[-1]) for column in bins.T)
+    apart = float(np.cumsum([0, *np.abs(bins[:, 1] - bins[:, 2])])[-1])
+    errors, late = np.sort(nodes["error"].dropna()), nodes["late"].dropna()
+    whole = {
+        "fleet": fleet.name,
+        "set": fleet.set + 1,
+        "nodes": len(nodes),
+        "measured": int((nodes["covered"] > 0).sum()),
+        "failed": int(nodes["failed"].sum()),
+        "cpus": float(nodes["cpus"].where(nodes["covered"] > 0).sum()),
+        "duration_seconds": fleet.used * fleet.width,
+        "load_mean": divide(load, cpu),
+        "target_mean": divide(target, cpu),
+        "error_abs_mean": divide(apart, cpu),
+        "node_error_low": quantile(errors, 0.05),
+        "node_error_high": quantile(errors, 0.95),
+        "node_error_worst": math.nan,
+        "late_median_seconds": median(late),
+        "late_most_seconds": late.max(),
+        "start_spread_seconds": late.max() - late.min(),
+        "clock_error_seconds": max(0.0, nodes["offset_error"].max(skipna=True)),
+        "untrusted_clocks": int((~nodes["trusted"]).sum()),
+    }
+    whole["error_mean"] = whole["target_mean"] - whole["load_mean"]
+    if len(errors):
+        least, most = errors[0], errors[-1]
+        whole["node_error_worst"] = least if abs(least) > abs(most) else most
+    return whole
+
+
+def df_fleet(report: Report) -> pd.DataFrame:
+    """Return a row for each fleet."""
+    return pd.DataFrame([whole_of(fleet) for fleet in report.fleets])
+
+
+# Predictions
+
+
+def _compared(report: Report) -> tuple[Fleet, Fleet] | None:
+    """Return the first fleet of each set, if two sets are compared."""
+    sets = [[f for f in report.fleets if f.set == set_ and report.compares] for set_ in (0, 1)]
+    return (sets[0][0], sets[1][0]) if all(sets) else None
+
+
+def rank_of_bound(count: int) -> int:
+    """Return the rank k of the bounds: the k-th smallest and the k-th largest of `count` values.
+
+    Each of the n + 1 ranks among n values is equally likely for a further value, and n + 1 - 2 k of
+    them are between these values, whatever the distribution.
+    """
+    return int((1 - PREDICTED) / 2 * (count + 1) + 1e-9)
+
+
+def predict(fleet: Fleet, nodes: pd.DataFrame) -> pd.DataFrame:
+    """Predict nodes from those of a fleet that did not fail: from those that follow the same trace,
+    if they are enough. Returns a row for each node, with NaN if there are too few for an interval.
+    """
+    known = fleet.nodes[~fleet.nodes["failed"] & (fleet.nodes["covered"] > 0)]
+    by_trace = {trace: part for trace, part in known.groupby("trace", sort=False, dropna=False)}
+    rows = {}
+    for trace in nodes["trace"].unique():
+        part = by_trace.get(trace, known[:0])
+        any_trace = rank_of_bound(len(part)) == 0
+        part = known if any_trace else part
+        rank = rank_of_bound(len(part))
+        row = {"predicted_by": len(part) if rank else 0, "any_trace": "yes" if any_trace else "no"}
+        for name in ("error", "apart"):
+            values = np.sort(part[name])
+            bounds = (values[rank - 1], values[-rank]) if rank else (math.nan, math.nan)
+            row[f"{name}_low"], row[f"{name}_high"] = bounds
+        rows[trace] = row
+    return pd.DataFrame([rows[trace] for trace in nodes["trace"]], index=nodes.index)
+
+
+def expected_within(predicting: list[int], predicted: list[int]) -> int:
+    """Return the number of nodes that are within their intervals in 97.5 % of all cases.
+
+    Nodes of a group have the same interval, which may happen to be narrow, so that their number is
+    beta-binomial, wider than binomial. Groups are combined as if independent.
+    """
+    from scipy.special import betaln, gammaln
+
+    chances = np.ones(1)
+    for others, count in zip(predicting, predicted):
+        outside = 2 * rank_of_bound(others)
+        inside, k = others + 1 - outside, np.arange(count + 1)
+        ways = gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1)
+        own = betaln(k + inside, count - k + outside) - betaln(inside, outside)
+        chances = np.convolve(chances, np.exp(ways + own))
+    return min(int(np.searchsorted(np.cumsum(chances), SURPRISE, side="right")), sum(predicted))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How many nodes are within the intervals that another fleet predicts for them."""
+
+    nodes: int
+    error: int
+    apart: int
+    expected: int
+
+    @staticmethod
+    def of(frame: pd.DataFrame) -> Prediction:
+        known = frame[frame["predicted_by"] > 0]
+        trace = known["trace"].where(known["any_trace"] == "no")
+        groups = known.groupby(trace, sort=False, dropna=False)["predicted_by"]
+        expected = expected_within(groups.first().tolist(), groups.size().tolist())
+        within = [int((known[f"{name}_within"] == "yes").sum()) for name in ("error", "apart")]
+        return Prediction(len(known), *within, expected)
+
+
+def df_nodes(report: Report) -> pd.DataFrame:
+    """Return a row for each node. Those of the second set have the intervals of the first one."""
+    compared = _compared(report)
+    frames = [pd.DataFrame()]
+    for fleet in report.fleets:
+        nodes = fleet.nodes.rename(
+            columns={"covered": "covered_seconds", "late": "late_seconds", "load": "load_mean"}
+        ).rename(columns={"target": "target_mean", "error_abs": "error_abs_mean"})
+        nodes = nodes.assign(
+            fleet=fleet.name,
+            status=np.where(nodes["failed"], "failed", "done"),
+            error_mean=nodes["error"],
+            apart_mean=nodes["apart"],
+            offset_seconds=nodes["offset"],
+            offset_error_seconds=nodes["offset_error"],
+            clock_error_seconds=nodes["clock_error"],
+            clock_trusted=nodes["trusted"],
+        )
+        if compared and fleet is compared[1]:
+            nodes = _with_prediction(nodes, predict(compared[0], fleet.nodes))
+        frames.append(nodes)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _with_prediction(nodes: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
+    """Join nodes that have samples with their prediction, and say which are within."""
+    known = (prediction["predicted_by"] > 0) & (nodes["covered_seconds"] > 0)
+    prediction = prediction.where(known)
+    for name in ("error", "apart"):
+        low, high = prediction[f"{name}_low"], prediction[f"{name}_high"]
+        within = np.where(nodes[name].between(low, high), "yes", "no")
+        prediction[f"{name}_within"] = pd.Series(within, index=nodes.index).where(known)
+    texts = ["any_trace", "error_within", "apart_within"]
+    return nodes.join(prediction.fillna(dict.fromkeys(texts, "")))
+
+
+FLEET = Table(
+    "fleet",
+    "Fleets: the load of all nodes against their targets",
+    (
+        Column("fleet", "fleet", text=("fleet", 16)),
+        Column("set"),
+        Column("nodes", "nodes", text=("nodes", 6)),
+        Column("measured", "with samples", text=("with", 6)),
+        Column("failed", "failed", text=("failed", 7)),
+        Column("cpus", "CPUs", 1),
+        Column("duration_seconds", "s"),
+        Column("load_mean", "load, %", 2, True, text=("load, %", 8)),
+        Column("target_mean", "target, %", 2, True, text=("target", 7)),
+        Column("error_mean", "error, points", 2, True, text=("error", 7)),
+        Column("error_abs_mean", "absolute error, points", 2, True, text=("absolute", 9)),
+        Column("node_error_low", "90 % of the nodes: error from", 2, True),
+        Column("node_error_high", "to", 2, True),
+        Column("node_error_worst", "worst node", 2, True),
+        Column("late_median_seconds", "late, median, s", 4, small=True),
+        Column("late_most_seconds", "most, s", 4, small=True),
+        Column(
+            "start_spread_seconds", "starts differ by, s", 4, small=True, text=("starts, s", 10)
+        ),
+        Column("clock_error_seconds", "clocks known within, s", 4, small=True),
+        Column("untrusted_clocks", "clocks not trusted", text=("clocks?", 7)),
+    ),
+    df_fleet,
+    about="each fleet, that is a replay on many nodes: the load of all nodes against their targets",
+)
+FIGURES = (
+    Column("fleet"),
+    Column("node", "node"),
+    Column("trace", "trace"),
+    Column("status", "status"),
+    Column("reason", "reason", if_known=True),
+    Column("cpus", "CPUs", 1),
+    Column("covered_seconds", "measured, s", 1),
+    Column("load_mean", "load, %", 2, True),
+    Column("target_mean", "target, %", 2, True),
+    Column("error_mean", "error, points", 2, True),
+    Column("error_abs_mean", "absolute error, points", 2, True),
+    Column("late_seconds", "late, s", 4, small=True),
+    Column("offset_seconds", "clock ahead, s", 4, small=True),
+    Column("offset_error_seconds", "known within, s", 4, small=True),
+    Column("clock_trusted", "clock trusted"),
+    Column("clock", "synchronized by", if_known=True),
+    Column("clock_error_seconds", "which admits an error of, s", 4, if_known=True, small=True),
+)
+PREDICTION = (
+    Column("predicted_by", "predicted by nodes", if_known=True),
+    Column("any_trace", "of any trace", if_known=True),
+    Column("error_low", "error predicted from", 3, True, if_known=True, small=True),
+    Column("error_high", "to", 3, True, if_known=True, small=True),
+    Column("error_within", "within", if_known=True),
+    Column("apart_mean", "absolute error over 10 s, points", 3, True, small=True),
+    Column("apart_low", "predicted from", 3, True, if_known=True, small=True),
+    Column("apart_high", "to", 3, True, if_known=True, small=True),
+    Column("apart_within", "within", if_known=True),
+)
+NODES = Table(
+    "fleet-nodes",
+    "Nodes",
+    FIGURES + PREDICTION,
+    df_nodes,
+    about="each node of a fleet, and for the nodes of the second set the intervals that the first "
+    "fleet predicts for them",
+)
+TABLES = (FLEET, NODES)
+
+
+# Sentences
+
+
+def answer(report: Report) -> Headline | None:
+    if not report.fleets:
+        return None
+    compared = _compared(report)
+    if compared:
+        return _answer_prediction(report, *compared)
+    fleet = report.fleets[0]
+    whole = whole_of(fleet)
+    question = f"How well do {whole['nodes']} nodes together follow their traces?"
+    if not whole["measured"]:
+        return Headline(question, "No node has a sample." + _failures(fleet) + _clocks(fleet))
+    points = {name: 100 * value for name, value in whole.items() if isinstance(value, float)}
+    sentence = (
+        f"The load of {whole['measured']} of {whole['nodes']} nodes was {points['load_mean']:.2f} "
+        f"%, for a target of {points['target_mean']:.2f} %; it was {points['error_abs_mean']:.2f} "
+        "points from the target on average over time. The mean error (target minus load) of 90 % "
+        f"of these nodes was between {points['node_error_low']:.2f} and "
+        f"{points['node_error_high']:.2f} points."
+    )
+    started = _started(whole["start_spread_seconds"])
+    return Headline(question, sentence + started + _failures(fleet) + _clocks(fleet))
+
+
+def _answer_prediction(report: Report, first: Fleet, second: Fleet) -> Headline:
+    nodes = report.table("fleet-nodes").frame
+    prediction = Prediction.of(nodes[nodes["fleet"] == second.name])
+    question = (
+        f"Do {len(second.nodes)} nodes follow their traces as {len(first.nodes)} nodes predict?"
+    )
+    sentence = (
+        f"{prediction.error} of {prediction.nodes} nodes are in the interval that "
+        f"{report.set_name(0)} predicts for the mean error of 90 % of the nodes, and "
+        f"{prediction.apart} in that for the absolute error over 10 s. If the prediction is right, "
+        f"each interval contains at least {prediction.expected} nodes in 97.5 % of all cases."
+    )
+    if not prediction.nodes:
+        sentence = (
+            "Unknown: at least 19 nodes of the first fleet and one node of the second must have "
+            "samples."
+        )
+    return Headline(question, sentence + _failures(second) + _clocks(second))
+
+
+def _started(seconds: float) -> str:
+    """Return a sentence with a time of at least 1 ms, the resolution of times in records."""
+    if not math.isfinite(seconds):
+        return ""
+    whole = max(1, math.ceil(1000 * seconds - 0.001))
+    shown = f"{whole} ms" if whole < 1000 else f"{whole / 1000:.9g} s"
+    return f" They started within {shown}."
+
+
+def _failures(fleet: Fleet) -> str:
+    failed = fleet.nodes[fleet.nodes["failed"]]
+    return _name(" These nodes failed: ", failed["node"], failed["reason"].str[:120])
+
+
+def _clocks(fleet: Fleet) -> str:
+    off = fleet.nodes[~fleet.nodes["trusted"]]
+    what = [
+        f"{abs(offset):.3f} s {'behind' if offset < 0 else 'ahead'}, known within {error:.2g} s"
+        for offset, error in zip(off["offset"], off["offset_error"])
+    ]
+    return _name(" These clocks are not trusted: ", off["node"], what)
+
+
+def _name(begin: str, names: Any, what: Any) -> str:
+    """Return " These nodes failed: n7 (did not report within 60s) and 2 more."; '' without any."""
+    named = [f"{name[:60]} ({why})" for name, why in zip(names, what)]
+    more = f" and {len(named) - NAMED_MAX} more" if len(named) > NAMED_MAX else ""
+    return f"{begin}{', '.join(named[:NAMED_MAX])}{more}." if named else ""
+
+
+def text(report: Report) -> str:
+    return report.table("fleet").text(
+        "fleets; load of all nodes against their targets, in percent of their CPUs"
+    )
+
+
+# The page
+
+
+def sections(report: Report) -> Iterator[Section]:
+    if not report.fleets:
+        return
+    nodes = report.table("fleet-nodes")
+    predicted = nodes.frame.get("predicted_by", pd.Series(dtype=float)).notna()
+    if predicted.any():
+        yield Section("Predicted and measured nodes", _prediction_parts(nodes.frame[predicted]))
+    parts: list[Part] = [
+        "A fleet's load is the sum over the nodes that have samples at that time, and its target "
+        "the sum of their targets. The error is target minus load, so it is negative if the load "
+        "was above the target. Lateness is the time from the planned start to the start of the "
+        "trace, by the clock of ssfleet; times have a resolution of 1 ms.",
+        report.table("fleet"),
+    ]
+    parts += [Section(fleet.name, list(_pictures(fleet))) for fleet in report.fleets]
+    yield Section("Fleets", [*parts, _nodes_part(nodes)])
+
+
+def _nodes_part(nodes: Sheet) -> Part:
+    if len(nodes) <= SHOWN_MAX:
+        return nodes
+    return Code(f"{nodes.table.name}.csv"), " has all nodes."
+
+
+def _prediction_parts(nodes: pd.DataFrame) -> list[Part]:
+    names = {"error": "mean error (target minus load), points"}
+    names["apart"] = "absolute error over 10 s, points"
+    return [
+        "Each interval contains a further node with a probability of 90 %, whatever the "
+        "distribution: its bounds are two of the values of the nodes that predict it, which are "
+        "those with the same trace if there are at least 19, otherwise all. The error over 10 s is "
+        "the mean absolute difference of load and target over spans of 10 s, so that it does not "
+        "depend on the interval of samples.",
+        *(
+            Picture(
+                figures.svg(plot_prediction(nodes, figure, axis)),
+                "Nodes and the intervals predicted for them",
+            )
+            for figure, axis in names.items()
+        ),
+    ]
+
+
+def _pictures(fleet: Fleet) -> Iterator[Picture]:
+    if fleet.used:
+        yield Picture(
+            figures.svg(plot_sum(fleet)),
+            "Sum over the nodes that have samples at that time, in CPUs",
+        )
+    if (fleet.nodes["covered"] > 0).sum() > 1:
+        errors = Errors.of(fleet)
+        more = f"{errors.beyond} more extreme node{'' if errors.beyond == 1 else 's'}"
+        more = f"; the outermost bars include {more}" if errors.beyond else ""
+        yield Picture(figures.svg(plot_errors(errors)), f"Number of nodes by mean error{more}")
+    if fleet.used:
+        yield Picture(figures.svg(plot_map(fleet)), _map_caption(fleet, "Load of each node over time"))
+        caption = _map_caption(fleet, "Distance of each node from its target over time")
+        yield Picture(figures.svg(plot_map(fleet, distance=True)), caption)
+
+
+def plot_sum(fleet: Fleet) -> Any:
+    """Draw the sums of the loads and of the targets of all nodes over time."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    unit = figures.axis_time(ax, "time", fleet.used * fleet.width)
+    figures.axis_from_zero(ax, "y", "load, CPUs")
+    times = (np.arange(fleet.used) + 0.5) * fleet.width / unit
+    loads, targets = fleet.bins[: fleet.used, 1:].T / fleet.width
+    figures.line(ax, times, loads, label="load of all nodes", width=1.6)
+    figures.line(ax, times, targets, label="their targets", color=figures.ORANGE, dashed=True)
+    return fig
+
+
+@dataclass(frozen=True)
+class Errors:
+    """A histogram of the mean errors of nodes, in points."""
+
+    middles: np.ndarray
+    nodes: np.ndarray
+    width: float
+    beyond: int  # nodes outside of all bins, which the outermost ones include
+
+    @staticmethod
+    def of(fleet: Fleet) -> Errors:
+        """Nodes that failed early may be far from the others, so quantiles determine the scale."""
+        errors = fleet.nodes["error"].dropna().to_numpy()
+        bounds = Interval(quantile(errors, 0.05), quantile(errors, 0.95))
+        span = bounds.high - bounds.low
+        low = bounds.low - span / 2
+        measured = int((fleet.nodes["covered"] > 0).sum())
+        count = min(math.ceil(math.sqrt(measured)) + 1, ERROR_BINS_MAX)
+        width = max(2 * span / count, ERROR_BIN_MIN)
+        bins = (errors - low) / width
+        nodes = np.bincount(np.clip(bins, 0, count - 1).astype(int), minlength=count)
+        beyond = int(((bins < -1e-6) | (bins > count + 1e-6)).sum())
+        middles = 100 * (low + (np.arange(count) + 0.5) * width)
+        return Errors(middles, nodes, 100 * width, beyond)
+
+
+def plot_errors(errors: Errors) -> Any:
+    """Draw a histogram of the mean errors of the nodes."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_around_zero(ax, "x", "mean error (target minus load), points")
+    figures.axis_from_zero(ax, "y", "nodes", whole=True)
+    titles = [f"{count} nodes at {middle:.3f}" for middle, count in zip(errors.middles, errors.nodes)]
+    figures.bars(ax, errors.middles, errors.nodes, titles, width=errors.width, opacity=figures.HALF)
+    return fig
+
+
+def _map_caption(fleet: Fleet, what: str) -> str:
+    caption = f"{what}. Empty fields have no samples"
+    if len(fleet.nodes) > fleet.rows:
+        caption += f"; a row is the mean of {len(fleet.nodes) / fleet.rows:.3g} nodes"
+    if fleet.nodes["failed"].any():
+        caption += "; crosses mark the ends of failed nodes"
+    return caption
+
+
+def plot_map(fleet: Fleet, distance: bool = False) -> Any:
+    """Draw all nodes over time: their load, or its distance from the target."""
+    count, step = len(fleet.nodes), -(-fleet.used // COLUMNS_MAX)
+    fig = figures.figure(height=max(MAP_FRAME + MAP_ROW * fleet.rows, figures.HEIGHT))
+    ax = fig.axes[0]
+    unit = figures.axis_time(ax, "time", fleet.used * fleet.width)
+    figures.axis_between(ax, "y", "node, in the order of fleet.csv", count, 0, whole=True)
+    columns = -(-fleet.used // step)
+    sums = np.zeros((fleet.rows, columns * step, 3))
+    sums[:, : fleet.used] = fleet.map[:, : fleet.used]
+    cpu, load, target = np.moveaxis(sums.reshape(fleet.rows, columns, step, 3).sum(axis=2), -1, 0)
+    with np.errstate(invalid="ignore"):
+        values = 100 * (np.abs(load - target) if distance else load) / cpu
+    extent = (0, columns * step * fleet.width / unit, 0, count)
+    label = "distance from the target, points" if distance else "load, %"
+    figures.heat(ax, values, extent, label, high=math.nan if distance else 100)
+    failed = fleet.nodes[fleet.nodes["failed"]]
+    titles = (failed["node"] + ": " + failed["reason"]).tolist()
+    figures.mark(
+        ax, failed["ended"] / unit, failed.index + 0.5, titles, marker="x", color=figures.ORANGE
+    )
+    return fig
+
+
+def plot_prediction(nodes: pd.DataFrame, figure: str, axis: str) -> Any:
+    """Draw a figure of each node, and the interval predicted for it."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_between(ax, "x", "node, in the order of the table", 0, len(nodes) + 1, whole=True)
+    figures.axis_around_zero(ax, "y", axis)
+    at = np.arange(len(nodes)) + 1
+    low, high, mean = (100 * nodes[f"{figure}_{name}"].to_numpy() for name in ("low", "high", "mean"))
+    edges = np.ravel(np.column_stack([at - 0.4, at + 0.4]))
+    figures.band(
+        ax, edges, np.repeat(low, 2), np.repeat(high, 2), label="predicted for 90 % of the nodes"
+    )
+    figures.mark(ax, at, mean, nodes["node"].tolist(), color=figures.ORANGE, label="measured", size=3)
+    return fig
