@@ -140,6 +140,7 @@ def _classes() -> tuple[Any, Any]:
             self.set_title("", y=1)
             self.axis_of = {"x": _Axis(), "y": _Axis()}
             self.field_scale: tuple[float, float, str] | None = None
+            self.is_bare = False
 
         def grid(self, *_: Any, **__: Any) -> None:
             """Do nothing: setting up a grid that is not drawn takes a tenth of the time."""
@@ -162,7 +163,8 @@ def _classes() -> tuple[Any, Any]:
             super().draw(renderer)
 
         def _repr_html_(self) -> str:
-            return str(svg(self))
+            colors = ";".join(f"--{name}:{light}" for name, (light, _) in PALETTE.items())
+            return f'<div style="background:{PAPER};{colors}">{svg(self)}</div>'
 
     return FramedFigure, Panel
 
@@ -249,6 +251,12 @@ def axis_names(ax: Any, which: str, names: Sequence[str], name: str = "") -> Non
     ax.axis_of[which] = _Axis(name, categories=dict(enumerate(names)))
     low, high = -0.6, max(len(names), 1) - 0.4
     getattr(ax, f"set_{which}lim")(*((low, high) if which == "x" else (high, low)))
+
+
+def title(ax: Any, text: str, *, align: str = "center") -> None:
+    """Write a title above a panel."""
+    drawn = ax.set_title(page_text(text), loc=align, y=1, pad=5, fontsize=TEXT, color=INK)
+    drawn.set_parse_math(False)
 
 
 def line_at(ax: Any, which: str, value: float) -> None:
@@ -355,12 +363,17 @@ def bars(
     bottom = min(ax.get_ylim()) if ax.get_yscale() == "log" else 0
     container = ax.bar(
         x[known], heights[known] - bottom, width, bottom, color=color, alpha=opacity,
-        linewidth=0, label=label or "_", zorder=2,
+        linewidth=0, label=label if label and len(known) else "_", zorder=2,
     )
     for patch, at in zip(container, known):
         patch.set_gid(_gid(titles[at : at + 1]))
     if len(published):
         mark(ax, x, published, color=INK, marker="o open", size=6)
+
+
+def intervals(ax: Any, x: Any, low: Any, high: Any, *, color: str = BLUE) -> None:
+    """Draw a vertical line from `low` to `high` at each x."""
+    ax.vlines(x, low, high, color=color, linewidth=1.3, zorder=2)
 
 
 def boxes(
@@ -437,6 +450,54 @@ def label_at(
     )
 
 
+# Small multiples
+
+_FIELD_WIDTH, _FIELD_HEIGHT = 110, 82
+_FILLED = 0.9  # part of a field that is filled; the rest is a gap
+
+
+def matrix(
+    rows: Sequence[str], columns: Sequence[str], known: Sequence[tuple[int, int]], *,
+    x_labels: tuple[str, str] = ("0", "100 %"), y_labels: tuple[str, str] = ("", "100 %"),
+) -> Any:
+    """
+    Return a figure with one panel that consists of fields in rows and columns.
+
+    `known` has the row and column of each field that has a frame. The field at the lower left has
+    labels at the ends of its axes, which are those of all fields. One panel is many times as fast
+    as a panel for each field.
+    """
+    from matplotlib.collections import LineCollection
+
+    width = max(170 + _FIELD_WIDTH * len(columns), 460)
+    fig = figure(width=width, height=100 + _FIELD_HEIGHT * len(rows))
+    ax = fig.axes[0]
+    ax.is_bare = True
+    ax.set_xlim(0, (width - 170) / _FIELD_WIDTH)
+    ax.set_ylim(-len(rows), 0)
+
+    corners = (0, 1, 1, 0, 0), (0, 0, 1, 1, 0)
+    frames = [list(zip(*in_field(row, column, *corners))) for row, column in known]
+    ax.add_collection(LineCollection(frames, colors=AXIS, linewidths=0.6), autolim=False)
+    for row, name in enumerate(rows):
+        label_at(ax, -0.12, _FILLED / 2 - 1 - row, _cut(name, 16), align="right", above=False)
+    for column, name in enumerate(columns):
+        label_at(ax, column + _FILLED / 2, -1 + _FILLED, _cut(name, 13))
+    bottom = -len(rows)
+    for at, text in zip((0, _FILLED), x_labels):
+        label_at(ax, at, bottom - 0.13, text, above=False, size=SMALL)
+    for at, text in zip((0.04, _FILLED - 0.04), y_labels):
+        label_at(ax, -0.03, bottom + at, text, align="right", above=False, size=SMALL)
+    return fig
+
+
+def in_field(row: int, column: int, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return where points of a field of a matrix(), whose axes are from 0 to 1, are."""
+    import numpy as np
+
+    return column + _FILLED * np.asarray(x, float), -1 - row + _FILLED * np.asarray(y, float)
+
+
 # The frame
 
 
@@ -454,7 +515,7 @@ class _Frame:
 
     def draw(self) -> None:
         for ax in self.fig.axes:
-            for text in (*ax.texts, ax.title):
+            for text in ax.texts:
                 text.set_text(page_text(text.get_text()))
                 text.set_parse_math(False)
             for which, axis in ax.axis_of.items():
@@ -472,7 +533,8 @@ class _Frame:
                 box.left / self.width, 1 - (box.top + box.height) / self.height,
                 box.width / self.width, box.height / self.height,
             ))
-            self._draw_panel(ax, box)
+            if not ax.is_bare:
+                self._draw_panel(ax, box)
         self._draw_legend(legend)
         self._add_lines(self.grid, GRID, 0.5, -1)
         self._add_lines(self.lines, AXIS, 1, 1)
@@ -483,11 +545,14 @@ class _Frame:
         top = 10 + 20 * legend_rows
         tall, wide = (self.height - top) / rows, self.width / columns
         for at, ax in enumerate(self.fig.axes):
+            if ax.is_bare:
+                yield _Box(150, top + 30, self.width - 170, self.height - top - 60)
+                continue
             row, column = divmod(at, columns)
             alike = self.fig.axes[column::columns]
             left = max(self._left(other, tall) for other in alike)
             right = 70 if ax.field_scale else 20
-            above = 24 if ax.get_title() else 2
+            above = 24 if any(map(ax.get_title, ("left", "center", "right"))) else 2
             below = self._below(ax, wide - left - right)
             yield _Box(
                 left=column * wide + left,
@@ -701,7 +766,16 @@ def _round_numbers(low: float, high: float, pixels: float, which: str) -> list[f
     return numbers
 
 
-# SVG
+# Files
+
+
+def save(fig: Any, path: str) -> None:
+    """Write a figure to a file of its own with a white background; its ending says the format."""
+    fig.patch.set_visible(True)
+    with _style():
+        fig.savefig(
+            path, facecolor=PAPER, dpi=96, metadata={"Date": None} if path.endswith("svg") else {}
+        )
 
 
 def svg(fig: Any) -> Markup:

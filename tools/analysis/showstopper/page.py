@@ -81,8 +81,8 @@ class Picture:
     """
     A picture of figures.svg().
 
-    A row of pictures fills the page; a picture with a width in pixels, which may be as wide as the
-    page, has a row of its own.
+    Rows of pictures fill the page. A picture with a width in pixels has that width if the page is
+    wide enough, and scrolls below three quarters of it.
     """
 
     svg: Markup
