@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import statistics
+from .. import figures, statistics
 from ..findings import Finding, Headline
-from ..page import Code, Fold, Note, Part, Rows, Section, Small
+from ..page import Code, Fold, Note, Part, Picture, Rows, Section, Small
+from ..run_pictures import pictures, plot_pool
 from ..runs import Pool, Run
 from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
 from ..tables import Column, Table, name_text, number
@@ -501,7 +502,7 @@ def _section(report: Report, run: Run) -> Section:
     if others_disturb(run.others):
         used = f"{100 * run.others:.1f} % of the machine during this run"
         parts.append(Note(f"disturbed: other processes used {used}"))
-    parts += _pictures(report, run)
+    parts += pictures(run, first_only=len(report.runs) > PICTURED_MAX)
     if len(run.steps) > 1:
         parts.append(Rows(report.table("steps"), run.name))
     for found in report.from_topics("run_parts", run):
@@ -511,14 +512,12 @@ def _section(report: Report, run: Run) -> Section:
     return Section(run.title, parts)
 
 
-def _pictures(report: Report, run: Run) -> Iterable[Part]:
-    return []
-
-
 def details(report: Report) -> Iterator[Part]:
     listed = _listed(report)
     for pooled in pools(report):
-        yield Section(pooled.name, [Rows(report.table("fits"), pooled.name)])
+        fig = plot_pool(pooled.pool, report.settings.confidence, pooled.invalid)
+        picture = Picture(figures.svg(fig), "Throughput against load")
+        yield Section(pooled.name, [picture, Rows(report.table("fits"), pooled.name)])
     yield report.table("runs")
     sections = [_section(report, run) for run in listed]
     if len(report.runs) <= PICTURED_MAX or report.runs[0].experiment == "duet":

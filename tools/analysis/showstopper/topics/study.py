@@ -7,11 +7,11 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from .. import statistics
+from .. import figures, statistics
 from ..findings import Headline
 from ..page import Code, Part, Picture, Section
 from ..runs import Run
@@ -19,9 +19,6 @@ from ..statistics import Mean
 from ..studies import Report, is_closer
 from ..tables import Column, Table
 from ..text import share
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAMED_MAX = 3  # series in the answer
 SERIES_MAX = 16  # in a picture
@@ -267,18 +264,42 @@ def _question(report: Report) -> str:
 # Page and terminal
 
 
-def plot_study(report: Report) -> Figure:
-    """Draw the throughput along the axis, a line with intervals for each series."""
-    from .. import figures
-
-    raise NotImplementedError(figures)
+def plot_study(report: Report) -> Any:
+    """Draw the throughput along the axis, a line with intervals for each series; rings mark points
+    with invalid runs. Returns None if there is nothing to draw, or more than can be told apart."""
+    found = [(p, p.mean("throughput", report.settings.confidence)) for p in points(report)]
+    found = [(p, mean) for p, mean in found if math.isfinite(p.at) and mean.count]
+    series = list(dict.fromkeys(point.series for point in points(report)))
+    if not found or len(series) > SERIES_MAX:
+        return None
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_from_zero(ax, "x", report.differences.axis)
+    figures.axis_from_zero(ax, "y", "throughput, /s")
+    bad = [(p.at, m.mean) for p, m in found if any(r.verdict.is_invalid for r in p.runs)]
+    if bad:
+        figures.rings(ax, *zip(*bad), "with invalid runs")
+    for at, one in enumerate(series):
+        own = [(p, mean) for p, mean in found if p.series == one]
+        if not own:
+            continue
+        name = series_name(report, own[0][0]) or "all runs"
+        x, y = [p.at for p, _ in own], [mean.mean for _, mean in own]
+        titles = [f"{name}: {_describe(report, p)}" for p, _ in own]
+        look = {"color": figures.color_of(at), "marker": figures.marker_of(at)}
+        figures.line(ax, x, y, titles=titles, label=name[:40], **look)
+        ends = [value for _, m in own for value in (m.low, m.high, math.nan)]
+        figures.line(ax, [v for v in x for _ in range(3)], ends, color=look["color"])
+    return fig
 
 
 def sections(report: Report) -> Iterator[Part]:
     sheet = report.table("study")
     if not len(sheet):
         return
-    parts: list[Part] = list(_pictures(report))
+    fig = plot_study(report) if report.differences.axis else None
+    caption = "Throughput; bars are confidence intervals"
+    parts: list[Part] = [Picture(figures.svg(fig), caption)] if fig else []
     parts.append(
         (
             "Runs that differ only in ",
@@ -289,10 +310,6 @@ def sections(report: Report) -> Iterator[Part]:
         )
     )
     yield Section("Study", [*parts, sheet])
-
-
-def _pictures(report: Report) -> Iterator[Picture]:
-    yield from ()
 
 
 def text(report: Report) -> str:
