@@ -1,0 +1,441 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares reports with the frozen corpus: what the program printed for the same input before.
+
+A case is a folder with `commands` and `in.tree`: records, studies and tables. Each line of `commands` is
+`NAME: WORDS`: the command's name and its arguments, quoted as in a shell. Commands run in a folder with the files of
+`in.tree`; {out} is an empty folder for what they write. out/NAME has the results: `stdout`, `stderr`, `status` (if
+not empty, or not 0), the tables as CSV, the text of report.html as `page`, and other files. README.md describes the
+corpus and its format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import difflib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE / "corpus"
+sys.path.insert(0, str(HERE.parents[1] / "tools" / "analysis"))
+PARTS = ("status", "stdout", "stderr", "table", "page", "file")
+Runner = Callable[[list[str]], tuple[int, bytes, bytes]]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A table that is no longer a file: why, and where its columns are now, if anywhere."""
+
+    reason: str
+    into: str = ""
+    keys: tuple[str, ...] = ()  # columns that both tables have
+    columns: tuple[tuple[str, str], ...] = ()  # their names before and now
+
+
+def same(*names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in names)
+
+
+# Tables that restated others. A row without columns is not compared: the text of pages has the rest.
+DROPPED = {
+    "constant-load-runs": Dropped("moved to runs and steps, of which it repeated rows"),
+    "constant-load-within": Dropped("dropped because constant-load has its figures"),
+    "replay-within": Dropped("dropped because replay has its figures"),
+    "published-values": Dropped("dropped because it repeated the files of published figures"),
+    "loads": Dropped("moved to steps, of which it repeated rows"),
+    "methods-deviation": Dropped("moved to methods, of which it repeated columns"),
+    "unmatched": Dropped("dropped because a note counts the steps, and the page lists them"),
+    "energy": Dropped("moved to runs"),
+    "energy-steps": Dropped("moved to steps"),
+    "environments": Dropped("moved to runs"),
+    "changes": Dropped("dropped because interference has the placements, and findings the changes"),
+    "requests-capacity": Dropped("moved to requests"),
+    "requests-idle": Dropped("moved to requests"),
+    "requests-knobs": Dropped("moved to requests-rates"),
+    "interference-published": Dropped("dropped because published has the comparison"),
+    "throughput-published": Dropped("dropped because published has the comparison"),
+    "counters-steps": Dropped("moved to counters, as rows of steps"),
+    "fleet-prediction": Dropped("moved to fleet-nodes"),
+    "loadline-fits": Dropped("moved to loadline-predictions"),
+    "power-settings": Dropped("dropped because power-fits has the settings"),
+}
+# Columns that tables have in addition, because other tables moved into them.
+ADDED: dict[str, tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Differences in lines that match `pattern`, in commands that match `where` (CASE/NAME/FILE)."""
+
+    where: str
+    pattern: str
+    reason: str
+
+
+ACCEPTED: tuple[Accepted, ...] = ()
+
+
+# Cases and their results
+
+
+# Files in a file: a line `==> PATH` before the contents of each. Several such lines precede equal contents. Suffixes:
+# `/` an empty folder, ` -> TARGET` a link, ` (empty)`, and ` (cut)`: the last line has no newline.
+MARK = b"==> "
+
+
+def write_tree(path: Path, files: dict[str, bytes]) -> None:
+    """Writes contents by name. Names with a suffix of a folder or a link have no contents."""
+    names: dict[bytes, list[str]] = {}
+    for name, data in files.items():
+        assert not re.search(rb"^==> ", data, re.MULTILINE), f"{name} has a line that begins a file"
+        names.setdefault(data, []).append(name)
+    blocks = [b"".join(MARK + name.encode() + b"\n" for name in names.pop(b"", []))]
+    blocks[0] = re.sub(rb"(?m)^(?!.* -> )(.*[^/\n])$", rb"\1 (empty)", blocks[0])
+    for data, equal in names.items():
+        cut = b"" if data.endswith(b"\n") else b" (cut)"
+        blocks.append(b"".join(MARK + os.fsencode(name) + cut + b"\n" for name in equal))
+        blocks.append(data + (b"\n" if cut else b""))
+    path.write_bytes(b"".join(blocks))
+
+
+def read_tree(path: Path) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for names, data in re.findall(rb"((?:^==> .*\n)+)((?:^(?!==> ).*\n)*)", path.read_bytes(), re.MULTILINE):
+        for line in names.splitlines():
+            name = os.fsdecode(line[len(MARK) :])
+            alone = name.endswith(("/", " (empty)")) or " -> " in name
+            cut = name.endswith(" (cut)")
+            files[name.removesuffix(" (empty)").removesuffix(" (cut)")] = b"" if alone else data[:-1] if cut else data
+    return files
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            files[f"{name} -> {os.readlink(path)}"] = b""
+        elif path.is_file():
+            files[name] = path.read_bytes()
+        elif not any(path.iterdir()):
+            files[f"{name}/"] = b""
+    return files
+
+
+def unpack(files: dict[str, bytes], folder: Path, version: str = "") -> None:
+    """Writes the files; the program's own version replaces @VERSION@ in JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        path, _, target = name.partition(" -> ")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if target:
+            (folder / path).symlink_to(target)
+        elif name.endswith("/"):
+            (folder / path).mkdir(exist_ok=True)
+        else:
+            is_json = version and path.endswith(".json")
+            (folder / path).write_bytes(data.replace(b"@VERSION@", version.encode()) if is_json else data)
+
+
+@dataclass(frozen=True)
+class Case:
+    folder: Path
+    commands: dict[str, list[str]]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_case(folder: Path) -> Case:
+    commands: dict[str, list[str]] = {}
+    for line in (folder / "commands").read_text("utf-8").splitlines():
+        name, _, words = line.partition(":")
+        if name and not name.startswith("#"):
+            assert name not in commands, f"{folder.name}: {name} is given twice"
+            commands[name] = shlex.split(words)
+    return Case(folder, commands)
+
+
+def cases(names: Iterable[str] = ()) -> list[Case]:
+    folders = [CORPUS / name for name in names] or sorted(CORPUS.glob("*/"))
+    return [read_case(folder) for folder in folders if (folder / "commands").exists()]
+
+
+class PageText(HTMLParser):
+    """The text of a page, one block a line. Pictures keep only their captions."""
+
+    BLOCKS = {"p", "h1", "h2", "h3", "li", "caption", "tr", "summary", "table", "section", "div", "details", "ul",
+              "figure", "figcaption", "title", "dt", "dd"}
+    MARKS = {"h1": "# ", "h2": "## ", "h3": "### ", "li": "- ", "caption": "table: ", "summary": "details: "}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.line = ""
+        self.within: list[str] = []  # of head, style, svg and figure
+        self.feed(text)
+        self.end_line()
+
+    def end_line(self, then: str = "") -> None:
+        line = " ".join(self.line.split())
+        if line and line not in {mark.strip() for mark in self.MARKS.values()}:
+            self.lines.append(("picture: " if "figure" in self.within else "") + line)
+        self.line = then
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.BLOCKS:
+            self.end_line(self.MARKS.get(tag, ""))
+        if tag in {"head", "svg", "figure"}:
+            self.within.append(tag)
+        if tag == "tr" and dict(attrs).get("class"):
+            self.line = f"[{dict(attrs)['class']}] "
+        if tag in {"td", "th"}:
+            self.line += "| "
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.BLOCKS:
+            self.end_line()
+        if self.within and self.within[-1] == tag:
+            self.within.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not {"head", "svg"} & set(self.within):
+            self.line += data
+
+
+def page_text(data: bytes) -> str:
+    return "".join(line + "\n" for line in PageText(data.decode("utf-8", "surrogateescape")).lines)
+
+
+def version_of(run: Runner) -> str:
+    return run(["--version"])[1].decode().split()[-1]
+
+
+def without_version(text: str, version: str) -> str:
+    found = rf"(ssreport|this is|this version,) {re.escape(version)}(?![\w.])"
+    return re.sub(found, r"\1 @VERSION@", text)
+
+
+def results(run: Runner, case: Case, name: str) -> dict[str, str]:
+    """Runs a command; returns the files of its results, by name."""
+    version = version_of(run)
+    with tempfile.TemporaryDirectory() as top:
+        inputs, out = Path(top) / "in", Path(top) / "out"
+        out.mkdir()
+        tree = case.folder / "in.tree"
+        unpack(read_tree(tree) if tree.exists() else {}, inputs, version)
+        with contextlib.chdir(inputs):
+            status, stdout, stderr = run([word.replace("{out}", str(out)) for word in case.commands[name]])
+        found = {"stdout": stdout, "stderr": stderr, "status": f"{status}\n".encode() if status else b""}
+        for path in sorted(path for path in out.rglob("*") if path.is_file()):
+            found[path.relative_to(out).as_posix()] = path.read_bytes()
+    text = {}
+    for file, data in found.items():
+        is_page = Path(file).name == "report.html"
+        kept = page_text(data) if is_page else data.decode("utf-8", "surrogateescape")
+        if kept:
+            kept = without_version(kept.replace(str(out), "{out}"), version)
+            text["page" if is_page else Path(file).name] = kept
+    return text
+
+
+def expected(case: Case, name: str) -> dict[str, str]:
+    path = case.folder / "out" / name
+    files = read_tree(path) if path.exists() else {}
+    return {file: data.decode("utf-8", "surrogateescape") for file, data in files.items()}
+
+
+# Programs
+
+
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+
+def program(words: list[str]) -> Runner:
+    """Returns a runner of this program."""
+
+    def run(arguments: list[str]) -> tuple[int, bytes, bytes]:
+        made = subprocess.run(
+            words + arguments, env=os.environ | ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return made.returncode, made.stdout, made.stderr
+
+    return run
+
+
+def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
+    """Calls ssreport of the package in this process."""
+    from showstopper import cli  # type: ignore[import]
+
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="") for _ in range(2)]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        try:
+            status = cli.main(["ssreport", *arguments])
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    for stream in streams:
+        stream.flush()
+    texts = [stream.buffer.getvalue() for stream in streams]  # type: ignore[attr-defined]
+    return int(status or 0), texts[0], texts[1]
+
+
+# Differences
+
+
+def part_of(file: str) -> str:
+    if file in PARTS:
+        return file
+    return "table" if file.endswith(".csv") else "file"
+
+
+def without_dropped(text: str) -> str:
+    """Leaves out names of dropped tables in lists of tables."""
+    names = "|".join(DROPPED)
+    text = re.sub(rf"(?<=[ ,:])({names})(\.csv)?, ", "", text)
+    return re.sub(rf", ({names})(\.csv)?(?=\n)", "", text)
+
+
+def line_differences(before: str, now: str) -> Iterator[str]:
+    old, new = (without_dropped(text).splitlines() for text in (before, now))
+    for line in difflib.unified_diff(old, new, lineterm="", n=0):
+        if not line.startswith(("---", "+++", "@@")):
+            yield line
+
+
+def page_differences(before: str, now: str, pictures: bool) -> Iterator[str]:
+    for line in line_differences(before, now):
+        if pictures or not line[1:].startswith("picture: "):
+            yield line
+
+
+def read_table(text: str) -> tuple[list[str], list[list[str]]]:
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    return (rows[0], rows[1:]) if rows else ([], [])
+
+
+def table_differences(name: str, before: str, now: str) -> Iterator[str]:
+    """Compares tables as texts, cell by cell. Columns that moved into the table may follow."""
+    if before == now:
+        return
+    (columns, rows), (columns_now, rows_now) = read_table(before), read_table(now)
+    added = [column for column in columns_now if column not in columns]
+    if missing := [column for column in columns if column not in columns_now]:
+        yield f"no columns {' '.join(missing)}"
+    if wrong := [column for column in added if column not in ADDED.get(name, ())]:
+        yield f"additional columns {' '.join(wrong)}"
+    if missing or wrong:
+        return
+    if [column for column in columns_now if column not in added] != columns:
+        yield f"other order of columns: {','.join(columns_now)}"
+    if len(rows) != len(rows_now):
+        yield f"{len(rows)} rows expected, {len(rows_now)} found"
+    count = 0
+    for number, (row, row_now) in enumerate(zip(rows, rows_now), 1):
+        for column, value in zip(columns, row):
+            found = row_now[columns_now.index(column)]
+            if value != found:
+                count += 1
+                yield f"row {number}, {column}: '{value}' expected, '{found}' found"
+    if not count and len(rows) == len(rows_now) and not added:
+        yield "same cells, other bytes: quotes or ends of lines"
+
+
+def moved_differences(name: str, before: str, tables: dict[str, str]) -> Iterator[str]:
+    """Looks up the cells of a dropped table in the table that its columns moved into."""
+    dropped = DROPPED[name]
+    if not dropped.columns:
+        return
+    columns, rows = read_table(before)
+    columns_now, rows_now = read_table(tables.get(f"{dropped.into}.csv", ""))
+    wanted = (*dropped.keys, *(now for _, now in dropped.columns))
+    if missing := [column for column in wanted if column not in columns_now]:
+        yield f"{dropped.into}: no columns {' '.join(missing)}"
+        return
+    keyed = {tuple(row[columns_now.index(key)] for key in dropped.keys): row for row in rows_now}
+    for row in rows:
+        key = tuple(row[columns.index(key)] for key in dropped.keys)
+        for column, column_now in dropped.columns:
+            value = row[columns.index(column)]
+            found = keyed[key][columns_now.index(column_now)] if key in keyed else "no row"
+            if value != found:
+                yield f"{' '.join(key)}, {column}: '{value}' expected, '{found}' found in {dropped.into}"
+
+
+def differences(
+    case: Case, name: str, now: dict[str, str], only: str = "", table: str = "", pictures: bool = False
+) -> Iterator[str]:
+    """Compares the results of a command with the expected ones."""
+    before = expected(case, name)
+    files = sorted({*before, *now}, key=lambda file: (PARTS.index(part_of(file)), file))
+    for file in files:
+        if (only and part_of(file) != only) or (table and file != f"{table}.csv"):
+            continue
+        texts = before.get(file, ""), now.get(file, "")
+        stem = file.removesuffix(".csv")
+        if part_of(file) == "table" and stem in DROPPED and file not in now:
+            found: Iterable[str] = moved_differences(stem, texts[0], now)
+        elif part_of(file) == "table" and file in before and file in now:
+            found = table_differences(stem, *texts)
+        elif part_of(file) == "table":
+            found = ["is missing" if file in before else "is not expected"]
+        elif file == "page":
+            found = page_differences(*texts, pictures)
+        else:
+            found = line_differences(*texts)
+        where = f"{case.name}/{name}/{file}"
+        for line in found:
+            if not any(re.search(it.where, where) and re.search(it.pattern, line) for it in ACCEPTED):
+                yield f"{where}: {line}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compares reports with the frozen corpus.")
+    parser.add_argument("case", nargs="*", metavar="CASE[/COMMAND]", help="default: all cases")
+    parser.add_argument("--program", default="", help="ssreport with arguments, instead of the package")
+    parser.add_argument("--only", choices=PARTS, default="", help="compare only this part")
+    parser.add_argument("--table", default="", help="compare only this table")
+    parser.add_argument("--pictures", action="store_true", help="compare captions of pictures, too")
+    parser.add_argument("--most", type=int, default=10, help="differences to show of each command, default 10")
+    parser.add_argument("--summary", action="store_true", help="show only the number of differences of each command")
+    request = parser.parse_args()
+    run = program(shlex.split(request.program)) if request.program else in_process
+    names = [word.partition("/")[::2] for word in request.case]
+    differing = count = 0
+    for case in cases(dict.fromkeys(case.rstrip("/") for case, _ in names)):
+        wanted = {command for of, command in names if of == case.name and command} or set(case.commands)
+        for name in (name for name in case.commands if name in wanted):
+            count += 1
+            try:
+                found = list(differences(
+                    case, name, results(run, case, name), request.only, request.table, request.pictures))
+            except Exception as error:  # a crash is a difference, and other commands follow
+                found = [f"{case.name}/{name}: {type(error).__name__}: {error}"]
+            differing += bool(found)
+            if found and request.summary:
+                print(f"{case.name}/{name}: {len(found)}")
+                continue
+            for line in found[: request.most]:
+                print(line)
+            if len(found) > request.most:
+                print(f"{case.name}/{name}: {len(found) - request.most} more")
+    print(f"{count - differing} of {count} commands agree")
+    return int(differing > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
