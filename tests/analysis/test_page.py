@@ -11,10 +11,22 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-
 from showstopper import figures
 from showstopper.page import (
-    Bold, Code, Columns, Field, Fold, Link, Matrix, Note, Page, Part, Picture, Rows, Section, Small,
+    Bold,
+    Code,
+    Columns,
+    Field,
+    Fold,
+    Link,
+    Matrix,
+    Note,
+    Page,
+    Part,
+    Picture,
+    Rows,
+    Section,
+    Small,
     render,
 )
 from showstopper.tables import Column, Sheet, Table
@@ -71,7 +83,7 @@ def test_page_begins_with_question_and_answer() -> None:
         "Is it slower?", [Section("A", ["one"])], answer="By 5 %.", below="2 runs reported.",
         notes=[Note("ended early", "run")], files=["a.csv", "b.csv"], program="ssreport 1",
     ))
-    text = re.sub(r"<style>.*?</style>|<[^>]*>", "", page, flags=re.S)
+    text = re.sub(r"<style>.*?</style>|<[^>]*>", "", page, flags=re.DOTALL)
     assert [line for line in text.splitlines() if line] == [
         "Is it slower?", "Is it slower?", "By 5\u00a0%.", "2 runs reported.", "run: ended early",
         "A", "one", "Tables next to this page: a.csv, b.csv", "ssreport 1",

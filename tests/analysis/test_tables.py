@@ -6,8 +6,15 @@ import math
 
 import pandas as pd
 import pytest
-
-from showstopper.tables import Column, Sheet, Table, json_text, name_text, number, page_number
+from showstopper.tables import (
+    Column,
+    Sheet,
+    Table,
+    json_text,
+    name_text,
+    number,
+    page_number,
+)
 
 COLUMNS = (
     Column("record", "run", text=("record", 12)),

@@ -803,7 +803,7 @@ def _tidy(text: str) -> str:
     _tidy_element(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.set("style", f"max-width:{width / TEXT:.4g}rem")
+    root.set("style", f"max-width:{width / TEXT:.4g}rem;{_TEXT_STYLE}")
     for element in root.iter():
         element.tag = element.tag.removeprefix(space)
     root.set("xmlns", space[1:-1])
@@ -811,6 +811,7 @@ def _tidy(text: str) -> str:
 
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
+_TEXT_STYLE = f"font-size:{TEXT}px;fill:var(--ink)"  # of most texts
 
 
 def _tidy_element(element: Any) -> None:
@@ -826,6 +827,8 @@ def _tidy_element(element: Any) -> None:
         element.set("style", _tidy_style(element.get("style")))
     if "d" in element.attrib:
         element.set("d", _tidy_path(element.get("d")))
+    if element.tag.endswith("}text"):
+        _tidy_text(element)
 
     for child in element:
         _tidy_element(child)
@@ -838,12 +841,23 @@ def _tidy_element(element: Any) -> None:
 def _tidy_style(style: str) -> str:
     style = re.sub(r"#[0-9a-f]{6}", lambda color: _VARIABLES.get(color[0], color[0]), style)
     style = re.sub(r"font: ([\d.]+)px [^;]*", r"font-size: \1px", style)
+    style = re.sub(r"font-family: [^;]*;? ?", "", style)  # as the page
     return style.replace(": ", ":").replace("; ", ";")
 
 
 def _tidy_path(path: str) -> str:
     path = re.sub(r"-?\d+\.\d+", lambda at: f"{float(at[0]):.1f}".removesuffix(".0"), path)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", path)
+
+
+def _tidy_text(text: Any) -> None:
+    """Drop what a text has in common with most others."""
+    style = text.get("style").split(";")
+    text.set("style", ";".join(one for one in style if one not in _TEXT_STYLE.split(";")))
+    if text.get("transform", "").startswith("rotate(-0 "):
+        del text.attrib["transform"]
+    for name in {"x", "y"} & set(text.attrib):
+        text.set(name, f"{float(text.get(name)):.1f}")
 
 
 def _add_titles(element: Any, titles: list[str]) -> None:

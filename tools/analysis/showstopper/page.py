@@ -18,8 +18,8 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Union
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from .tables import Sheet, View, page_text
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 ROWS_OPEN_MAX = 24  # tables with more rows are folded
-CONTENTS_MIN = 4  # pages with fewer sections have no contents
+CONTENTS = range(4, 25)  # numbers of sections with which a page has contents
 
 
 class Code(str):
@@ -44,13 +44,13 @@ class Link(str):
 
     href: str
 
-    def __new__(cls, text: str, href: str) -> Link:
+    def __new__(cls, text: str, href: str) -> Self:
         link = super().__new__(cls, text)
         link.href = href
         return link
 
 
-Text = Union[str, tuple[str, ...]]
+Text = str | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ class Columns:
     right: Sequence[Part]
 
 
-Part = Union[
-    Text, Small, Note, list[str], Sheet, Rows, Picture, Matrix, Section, Fold, Columns
-]
+Part = (
+    Text | Small | Note | list[str] | Sheet | Rows | Picture | Matrix | Section | Fold | Columns
+)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Page:
 def render(page: Page) -> str:
     """Return the document."""
     sections = [part for part in page.parts if isinstance(part, Section)]
-    contents = sections if len(sections) >= CONTENTS_MIN else []
+    contents = sections if len(sections) in CONTENTS else []
     template = _environment().get_template("page.html.j2")
     return str(template.render(page=page, contents=contents, style=_Style()))
 
