@@ -173,7 +173,6 @@ def _style() -> Any:
     import matplotlib
 
     return matplotlib.rc_context({
-        "axes.titley": 1.0,
         "font.size": TEXT,
         "svg.fonttype": "none",
         "svg.hashsalt": "showstopper",
