@@ -9,7 +9,7 @@ import os
 import struct
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 import pandas as pd
@@ -301,22 +301,25 @@ class Record:
 
     # Events and times
 
+    def read_events(self) -> Iterator[Any]:
+        """Yield the events as recorded, None for each line that is no event."""
+        with open(f"{self.folder}/events.jsonl", "rb") as stream:
+            lines = stream.read().decode("utf-8", "surrogateescape").split("\n")
+        for line in lines[: -1 if not lines[-1] else None]:
+            try:
+                yield text.parse_json(line)
+            except ValueError:
+                yield None
+
     @cached_property
     def events(self) -> Events:
-        events, broken = Events(), []
+        events = Events()
         try:
-            with open(f"{self.folder}/events.jsonl", "rb") as stream:
-                lines = stream.read().decode("utf-8", "surrogateescape").split("\n")
+            known = [events.take(event) for event in self.read_events()]
         except OSError as error:
             self.notes.add(f"events.jsonl: {text.reason(error)}")
             return events
-        for at, line in enumerate(lines[: -1 if not lines[-1] else None], 1):
-            try:
-                known = events.take(text.parse_json(line))
-            except ValueError:
-                known = False
-            if not known:
-                broken.append(at)
+        broken = [at for at, is_known in enumerate(known, 1) if not is_known]
         if broken:
             more = " (and more)" if len(broken) > 1 else ""
             self.notes.add(f"events.jsonl:{broken[0]}: invalid event{more}")
@@ -407,7 +410,8 @@ class Record:
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
-        """The states of instances: begin (NaN in the warm-up), instance, running, seconds."""
+        """The states of instances: begin and end on the run's clock (NaN in the warm-up), elapsed,
+        seconds, instance, running."""
         columns = ("elapsed_seconds", "executor", "state", "real_seconds")
         table = text.read_table(self.folder, "decisions.csv", columns)
         valid = np.ones(len(table), dtype=bool)
@@ -420,6 +424,8 @@ class Record:
         table.note(self.notes)
         return pd.DataFrame(
             {
+                "elapsed": begin,
+                "seconds": length,
                 "begin": self.run_time(begin),
                 "end": self.run_time(begin + length),
                 "instance": instance,

@@ -20,6 +20,7 @@ from ..runs import Pool, Run
 from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
 from ..tables import Column, Table, name_text, number
 from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
+from .environments import around
 
 LOADS = 41  # equidistant loads at which the table curve has values
 STEPS_OF_MAX = 4  # with more runs, the terminal does not show their steps
@@ -67,6 +68,9 @@ def _row(run: Run) -> dict[str, Any]:
         **{f"iteration_seconds_{name}": value for name, value in run.iteration.items()},
         "wake_lateness_p99_us": record.lateness_p99_us,
         **{name: record.figure(name) for name in OF_SUMMARY},
+        "environment": run.environment_name,
+        "measured_in": run.measured_in,
+        **around(run),
         "notes": str(run.notes),
     }
 
@@ -242,6 +246,15 @@ RUNS = (
     Column("wake_lateness_p99_us", "late by (99 %), \u00b5s"),
     Column("steal_mean", "steal, %", 2, True, True),
     Column("notes"),
+    # What the host of an environment measured; see the topic environments.
+    *map(
+        Column,
+        (
+            "environment measured_in host_load_mean load_difference host_samples "
+            "clock_difference_start_seconds clock_difference_end_seconds vcpus "
+            "vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load"
+        ).split(),
+    ),
 )
 STEPS = (
     Column("record", "record"),

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments: loads measured from inside and by the host, and the clock of a guest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from ..page import Part, Section
+from ..runs import Run
+from ..studies import Report
+from ..tables import Column, Sheet, Table
+
+
+def around(run: Run) -> dict[str, Any]:
+    """Return what the host measured during a run: columns of the table of runs."""
+    found, record = run.surroundings, run.record
+    host, samples = found.host_load(record, record.counted_from, record.counted_to)
+    known = len(found.host) or found.vcpus or any(not math.isnan(ahead) for ahead in found.clock)
+    if not known:
+        return {}
+    row = {
+        "host_load_mean": host,
+        "load_difference": run.errors.load_mean - host,
+        "host_samples": samples,
+        "clock_difference_start_seconds": found.clock[0],
+        "clock_difference_end_seconds": found.clock[1],
+    }
+    if found.vcpus:
+        row["vcpus"] = found.vcpus
+        row["vcpu_host_cpu_seconds"] = found.vcpu_host
+        row["vcpu_wall_seconds"] = found.vcpu_wall
+        row["vcpu_load"] = found.vcpu_host / found.vcpu_wall
+    return row
+
+
+def df_environments(report: Report) -> pd.DataFrame:
+    """Return the rows of the table of runs whose host measured something."""
+    runs = report.table("runs").frame
+    return runs[runs["host_samples"].notna()] if "host_samples" in runs else runs[:0]
+
+
+ENVIRONMENTS = Table(
+    "environments",
+    "Environments: measured from inside and by the host",
+    (
+        Column("record", "record"),
+        Column("environment", "environment"),
+        Column("measured_in", "measured"),
+        Column("load_mean", "load, %", 2, True),
+        Column("host_load_mean", "load by the host, %", 2, True),
+        Column("load_difference", "difference, points", 2, True),
+        Column("clock_difference_start_seconds", "guest's clock ahead at the start, s", 4),
+        Column("clock_difference_end_seconds", "at the end, s", 4),
+        Column("vcpus", "vCPUs"),
+        Column("vcpu_host_cpu_seconds", "CPU time of the host for them, s", 1),
+        Column("vcpu_load", "part of their time, %", 2, True),
+        Column("steal_mean", "steal, %", 2, True),
+    ),
+    df_environments,
+)
+
+
+def sections(report: Report) -> Iterator[Part]:
+    """Show the table; as a file its columns are part of the table of runs."""
+    sheet = Sheet(ENVIRONMENTS, df_environments(report), report.prefix)
+    if len(sheet):
+        yield Section("Environments", [sheet])
