@@ -179,6 +179,21 @@ def test_logarithmic_axis_has_round_numbers() -> None:
     assert {"1", "2", "1.5", "ratio (logarithmic)"} <= set(texts)
 
 
+def test_axis_of_whole_numbers_has_no_others() -> None:
+    fig = figures.figure()
+    figures.axis_between(fig.axes[0], "x", "", -0.5, 0.5, numbers=False)
+    figures.axis_between(fig.axes[0], "y", "instance", -0.5, 0.5, whole=True)
+    assert re.findall("<text[^>]*>([^<]*)", figures.svg(fig)) == ["0", "instance"]
+
+
+def test_matrix_places_lines_in_fields() -> None:
+    fig = figures.matrix(["a", "b"], ["c", "d", "e"], [(0, 0), (1, 2)])
+    x, y = figures.in_field(1, 2, [0, 1], [0, 1])
+    assert (x.tolist(), y.tolist()) == ([2, 2.9], [-2, -1.1])
+    svg = figures.svg(fig)
+    assert re.findall("<text[^>]*>([^<]*)", svg) == ["a", "b", "c", "d", "e", "0", "100 %", "100 %"]
+
+
 def test_heat_map_bars_and_boxes() -> None:
     fig = figures.figure(1, 3)
     figures.heat(fig.axes[0], [[1, np.nan], [0, 2]], (0, 2, 0, 2), "duty, %")

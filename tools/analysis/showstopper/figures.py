@@ -597,7 +597,7 @@ class _Frame:
         slack = 1e-9 * (high - low)
         return [
             (at, _plain(at)) for at in locator.tick_values(low, high)
-            if low - slack <= at <= high + slack
+            if low - slack <= at <= high + slack and not (axis.whole and at % 1)
         ]
 
     def _draw_panel(self, ax: Any, box: _Box) -> None:
