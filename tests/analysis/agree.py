@@ -178,7 +178,7 @@ def cases(names: Iterable[str] = ()) -> list[Case]:
 
 
 class PageText(HTMLParser):
-    """The text of a page, one block a line. Pictures keep only their captions."""
+    """The text of a page without its contents, one block a line. Pictures keep only captions."""
 
     BLOCKS = {"p", "h1", "h2", "h3", "li", "caption", "tr", "summary", "table", "section", "div", "details", "ul",
               "figure", "figcaption", "title", "dt", "dd"}
@@ -188,7 +188,7 @@ class PageText(HTMLParser):
         super().__init__()
         self.lines: list[str] = []
         self.line = ""
-        self.within: list[str] = []  # of head, style, svg and figure
+        self.within: list[str] = []  # of head, style, svg, nav and figure
         self.feed(text)
         self.end_line()
 
@@ -201,7 +201,7 @@ class PageText(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in self.BLOCKS:
             self.end_line(self.MARKS.get(tag, ""))
-        if tag in {"head", "svg", "figure"}:
+        if tag in {"head", "svg", "nav", "figure"}:
             self.within.append(tag)
         if tag == "tr" and dict(attrs).get("class"):
             self.line = f"[{dict(attrs)['class']}] "
@@ -215,7 +215,7 @@ class PageText(HTMLParser):
             self.within.pop()
 
     def handle_data(self, data: str) -> None:
-        if not {"head", "svg"} & set(self.within):
+        if not {"head", "svg", "nav"} & set(self.within):
             self.line += data
 
 
