@@ -9,9 +9,10 @@ Pictures in one style, drawn by matplotlib.
     mark(ax, loads, throughputs, titles, label="steps")
     Picture(svg(fig), "Throughput against load")
 
-The functions may be called in any order. Sizes are CSS pixels; the text of a page has 16. A mark
-with a title shows it when the pointer is over it. Colors are those of a light scheme; svg()
-replaces them with variables of the page, which have other values in a dark scheme.
+The functions may be called in any order, except that bars need a logarithmic axis before. Sizes
+are CSS pixels; the text of a page has 16. A mark with a title shows it when the pointer is over it.
+Colors are those of a light scheme; svg() replaces them with variables of the page, which have other
+values in a dark scheme.
 
 Drawing an axis of matplotlib takes three times as long as all else, so figure() returns a figure
 that draws its frame itself: grid, numbers, names, legend. Nothing here uses pyplot, and matplotlib

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -166,7 +167,7 @@ def render(page: Page) -> str:
     sections = [part for part in page.parts if isinstance(part, Section)]
     contents = sections if len(sections) in CONTENTS else []
     template = _environment().get_template("page.html.j2")
-    return str(template.render(page=page, contents=contents, style=_Style()))
+    return str(template.render(page=page, contents=contents, style=_Style(sections)))
 
 
 def table_html(view: View) -> str:
@@ -178,8 +179,19 @@ def table_html(view: View) -> str:
 class _Style:
     """What the template asks for while it renders one page."""
 
-    def __init__(self) -> None:
+    def __init__(self, sections: Sequence[Section]) -> None:
         self._pictures = itertools.count(1)
+        self._anchors: dict[int, str] = {}
+        same: Counter[str] = Counter()
+        for section in sections:
+            name = re.sub(r"[^a-z0-9]+", "-", section.heading.lower()).strip("-")
+            same[name] += 1
+            is_enough = name and same[name] == 1
+            self._anchors[id(section)] = name if is_enough else f"{name}--{same[name]}"
+
+    def anchor(self, section: Section) -> str:
+        """Return the identifier of a section of the page; '' for a section of a section."""
+        return self._anchors.get(id(section), "")
 
     @property
     def ink(self) -> str:
@@ -228,18 +240,12 @@ def _environment() -> Environment:
     environment.globals["ROWS_OPEN_MAX"] = ROWS_OPEN_MAX
     environment.filters["groups"] = _groups
     environment.filters["sentence"] = lambda text: text.replace(" %", "\u00a0%")
-    environment.filters["slug"] = _slug
     environment.tests["kind"] = _is_kind
     return environment
 
 
 def _is_kind(part: object, name: str) -> bool:
     return type(part).__name__ == name
-
-
-def _slug(heading: str) -> str:
-    """Return the identifier of a section; headings of sections differ."""
-    return "section-" + re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
 def _groups(parts: Iterable[Part]) -> Iterator[tuple[str, list[Part]]]:
