@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -485,6 +487,61 @@ static void locale_does_not_affect_numbers(void **state) {
     setlocale(LC_ALL, "C");
 }
 
+static int read_seconds(const char *text, double *value, struct ss_error *error) {
+    ss_time time = 0;
+    int status = ss_units_time(text, &time, error);
+    *value = ss_time_seconds(time);
+    return status;
+}
+
+static int read_count(const char *text, double *value, struct ss_error *error) {
+    uint64_t count = 0;
+    int status = ss_units_count(text, &count, error);
+    *value = (double)count;
+    return status;
+}
+
+static int read_load_option(const char *text, double *value, struct ss_error *error) {
+    return ss_units_load_option(text, 0, value, error);
+}
+
+static read_double find_reader(const char *kind) {
+    static const struct {
+        const char *kind;
+        read_double read;
+    } readers[] = {{"time", read_seconds}, {"load", read_load_option}, {"count", read_count},
+        {"number", ss_units_number}, {"percent", ss_units_percent}};
+    for (size_t i = 0; i < COUNT(readers); i++) {
+        if (strcmp(readers[i].kind, kind) == 0)
+            return readers[i].read;
+    }
+    fail_msg("unknown kind '%s'", kind);
+    return NULL;
+}
+
+/* The file is also read by a test of the Python package. */
+static void python_reads_the_same_values(void **state) {
+    char line[400];
+    size_t lines = 0;
+    FILE *stream = fopen(TEST_SOURCE_DIR "/data/units.tsv", "re");
+    (void)state;
+    assert_non_null(stream);
+    for (; fgets(line, sizeof line, stream); lines++) {
+        struct ss_error error = {0};
+        double value;
+        char *rest = line, *kind = strsep(&rest, "\t"), *text = strsep(&rest, "\t");
+        if (*line == '#')
+            continue;
+        rest[strcspn(rest, "\n")] = '\0';
+        if (find_reader(kind)(text, &value, &error) < 0)
+            assert_string_equal(error.message, rest + strlen("error: "));
+        else if (value != strtod(rest, NULL))
+            fail_msg("%s '%s' is %.17g, not %s", kind, text, value, rest);
+    }
+    fclose(stream);
+    assert_that(lines, >, 50);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(every_time_unit_has_the_right_length),
@@ -512,4 +569,5 @@ UNIT_MAIN(
     cmocka_unit_test(axis_marks_share_one_unit),
     cmocka_unit_test(frequencies_sizes_and_powers_have_units),
     cmocka_unit_test(quantities_without_a_known_unit_are_refused),
-    cmocka_unit_test(locale_does_not_affect_numbers))
+    cmocka_unit_test(locale_does_not_affect_numbers),
+    cmocka_unit_test(python_reads_the_same_values))

@@ -11,7 +11,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from . import text
 from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
@@ -99,13 +99,19 @@ def is_study(path: str) -> bool:
     )
 
 
-class _Gatherer:
+class Gatherer:
     def __init__(self) -> None:
-        self.manifests = 0
+        self.manifests = 0  # number of manifests and studies found so far
         self.study = ""  # the study of the last run that was named by itself
         self.study_number = 0
 
-    def gather(self, given: str, set_: int) -> Iterator[Input]:
+    def gather(self, *sets: Sequence[str]) -> Iterator[Input]:
+        """Yield what the paths of all sets name, in order."""
+        for set_, paths in enumerate(sets):
+            for path in paths:
+                yield from self._find(path, set_)
+
+    def _find(self, given: str, set_: int) -> Iterator[Input]:
         # Files next to a record have its name, which a shell completes with a slash.
         path = given.rstrip("/") or given[:1]
         if text.has_file(path, MANIFEST):
@@ -215,11 +221,3 @@ def _describe_absence(document: Any) -> str:
     if status == "done":
         return ""
     return f"{status or 'status unknown'}{': ' if why else ''}{why}"
-
-
-def gather(first: list[str], second: list[str] | None = None) -> Iterator[Input]:
-    """Yield what the paths of both sets name, in order."""
-    gatherer = _Gatherer()
-    for set_, paths in enumerate((first, second or [])):
-        for path in paths:
-            yield from gatherer.gather(path, set_)

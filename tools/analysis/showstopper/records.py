@@ -529,10 +529,10 @@ class Record:
         by_instance = known.groupby("instance", sort=True, dropna=True)
         gap = (known["start"] - by_instance["end"].shift()).clip(lower=0)
         counts = known["end"].between(min(from_, math.inf), to)
-        last = by_instance.tail(1).set_index("instance").sort_index()
+        last = by_instance.tail(1).set_index("instance").sort_index(kind="stable")
 
         def mean(values: pd.Series) -> pd.Series:
-            return values.where(counts).groupby(known["instance"], sort=True).mean()
+            return values.where(counts).groupby(known["instance"], sort=True, dropna=False).mean()
 
         gaps = mean(gap).fillna(0)
         lengths = mean(known["end"] - known["start"]).fillna(last["end"] - last["start"])

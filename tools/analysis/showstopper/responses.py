@@ -342,7 +342,7 @@ class Responses:
             {"second": at, "bucket": bucket[rows]}
             | {name: values[rows] for name, values in zip(ORIGINS, counts)}
         )
-        sums = self.buckets.groupby("second", sort=True)[list(ORIGINS)].sum()
+        sums = self.buckets.groupby("second", sort=True, dropna=False)[list(ORIGINS)].sum()
         sums = sums.reindex(self.seconds.index)
         complete = sums.eq(self.seconds.get("completed", math.nan), axis=0)
         self.seconds["has_buckets"] = complete.all(axis=1)

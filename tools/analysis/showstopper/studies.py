@@ -16,7 +16,7 @@ from .inputs import Failure, Source
 from .records import Record
 from .runs import ORIGIN, Origin, Run, Settings, place_of
 from .text import Notes, UserError
-from .verdicts import RANKS
+from .verdicts import RANKS, Verdict
 
 if TYPE_CHECKING:
     from .findings import Finding, Headline, Worth
@@ -78,6 +78,9 @@ class Report:
     fleets: list[Fleet] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
+    checks: bool = False  # records of the nodes of fleets get a verdict
+    checked: list[tuple[str, Verdict]] = field(default_factory=list)  # these records
+    manifests: int = 0  # number of manifests and studies that were read
     compares: bool = False  # two sets are compared
     names: tuple[str, str] = ("", "")  # of the sets
     trace: str = ""  # over which the throughput is predicted
@@ -91,13 +94,15 @@ class Report:
 
     def read(self, first: Sequence[str], second: Sequence[str] = ()) -> None:
         """Read all records that the paths name; those that cannot be read become failures."""
-        for found in inputs.gather(list(first), list(second)):
+        gatherer = inputs.Gatherer()
+        for found in gatherer.gather(first, second):
             if isinstance(found, Failure):
                 self.failures.append(found)
             elif isinstance(found, inputs.Fleet):
                 self._add_fleet(found)
             else:
                 self._add_record(found)
+        self.manifests = gatherer.manifests
         self.compares = bool(second)
         self._choose_titles()
         self._set_variants()
@@ -117,6 +122,28 @@ class Report:
                 f"{found.path}: --leave-out leaves out no node of a fleet; --check names the "
                 "invalid ones"
             )
+        if self.checks:
+            self._check_nodes(fleet)
+
+    def _check_nodes(self, fleet: Fleet) -> None:
+        """Keep only the verdict of each record: a fleet has more records than memory holds."""
+        for node in fleet.nodes.itertuples():
+            path = f"{fleet.name}/{node.record}"
+            try:
+                run = Run(Record(path, path), self.settings)
+                run.read()
+            except UserError as error:
+                self.failures.append(Failure(path, node.reason or str(error)))
+            else:
+                self.checked.append((path, run.verdict))
+
+    @property
+    def verdicts(self) -> list[tuple[str, Verdict]]:
+        """The names of all records with their verdicts."""
+        judged = [(run.name, run.verdict) for run in self.runs]
+        judged += [(responses.name, responses.verdict) for responses in self.responses]
+        failed = [f for f in self.failures if f.result != "not checked"]
+        return judged + self.checked + [(f.name, Verdict(f.result, f.why)) for f in failed]
 
     def _add_record(self, source: Source) -> None:
         name = self._choose_name(source.path)
@@ -209,7 +236,7 @@ class Report:
         sets = pd.Series([run.set for run in planned], dtype=int)
         if frame.empty:
             return Differences()
-        differ = frame.groupby(sets, sort=False).nunique(dropna=False).gt(1).any()
+        differ = frame.groupby(sets, sort=False, dropna=False).nunique(dropna=False).gt(1).any()
         names = [n for n in names if differ[n] and n not in ("round", "published")]
         known = [n for n in names if n in ORIGIN and n != "stands_for"]
         groups = frame.assign(_set=sets).groupby(["_set", *known], sort=False, dropna=False)

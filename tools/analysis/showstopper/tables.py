@@ -208,6 +208,12 @@ class Sheet:
     def _repr_html_(self) -> str:
         return self.html()
 
+    def known(self, name: str) -> list[str]:
+        """Return the known values of a column."""
+        names = [column.name for column in self.table.columns]
+        cells = filter(_is_known, self._columns[names.index(name)])
+        return [cell if isinstance(cell, str) else _digits(cell) for cell in cells]
+
     def csv(self) -> str:
         """Return all columns as CSV."""
         cells = [

@@ -10,7 +10,7 @@ import pandas as pd
 from ..findings import Finding
 from ..page import Part
 from ..studies import Report
-from ..tables import Column, Table
+from ..tables import Column, Table, json_text
 from ..text import wrap
 
 NAMED_MAX = 4
@@ -18,10 +18,22 @@ NAMED_MAX = 4
 
 def df_verdicts(report: Report) -> pd.DataFrame:
     """Return a row for each record: its verdict and the reasons."""
-    judged = [(r.name, r.verdict.result, r.verdict.reasons) for r in report.runs]
-    judged += [(r.name, r.verdict.result, r.verdict.reasons) for r in report.responses]
-    judged += [(f.name, f.result, f.why) for f in report.failures if f.result != "not checked"]
+    judged = [(name, verdict.result, verdict.reasons) for name, verdict in report.verdicts]
     return pd.DataFrame(judged, columns=["record", "verdict", "reasons"])
+
+
+def json(report: Report) -> str:
+    """Return a list of the records, each with its verdict and checks."""
+    names = ("check", "result", "figure", "unit", "doubtful", "invalid")
+    return json_text([
+        {
+            "record": name,
+            "verdict": verdict.result,
+            "reasons": verdict.reasons,
+            "checks": [{key: check.get(key) for key in names} for check in verdict.checks],
+        }
+        for name, verdict in report.verdicts
+    ])
 
 
 TABLES = (

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs: options, errors in one line, and exit statuses.
+
+Nothing heavy is imported here, so that --help and --version are fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
+
+from . import __version__
+from .text import UserError
+from .options import Option, Take, Values, add_word, describe, parse, unknown
+
+FAILED = 125
+_MESSAGE_MAX = 1023  # bytes
+
+_CONTROL = {code: "?" for code in (*range(0x20), 0x7F)}
+
+
+class Program(NamedTuple):
+    """A program, or one of its commands."""
+
+    name: str  # before messages
+    usage: str  # up to the options
+    rows: Sequence[Option]  # `help` and `version` are answered here
+    check: Callable[[Values], None]  # checks which options are combined
+    run: Callable[[Values], int]  # returns the exit status
+    epilogue: str = ""  # after the options
+    take: Take = add_word  # what takes words that are no options
+
+    def help(self) -> str:
+        return f"{self.usage}\n{describe(self.rows)}{self.epilogue}"
+
+
+# Where programs are. Two words are a command of a C program, which executes
+# libexec/showstopper/analysis with them.
+PROGRAMS = {
+    "ssreport": "ssreport:PROGRAM",
+}
+
+
+def complain(program: str, message: str) -> None:
+    print(f"{program}: {message}", file=sys.stderr)
+
+
+def _print_error(program: str, error: Exception) -> None:
+    """Print an error on one line, which C cuts, too."""
+    message = str(error).translate(_CONTROL).encode("utf-8", "surrogateescape")[:_MESSAGE_MAX]
+    complain(program, message.decode("utf-8", "surrogateescape"))
+
+
+def _run(program: Program, argv: Sequence[str], prepare: Callable[[], None]) -> int:
+    values = parse(program.rows, argv, program.take)
+    asks_for_version = getattr(values, "version", False)
+    if not values.help and not asks_for_version:
+        program.check(values)
+    for warning in values.warnings:
+        complain(program.name, f"warning: {warning}")
+    if values.help:
+        print(program.help(), end="")
+        return 0
+    if asks_for_version:
+        print(program.name, __version__)
+        return 0
+    prepare()
+    return program.run(values)
+
+
+def find_program(words: Sequence[str]) -> tuple[Program, Sequence[str]]:
+    """Return the program that the words begin with, and the other words."""
+    for count in (2, 1):
+        place = PROGRAMS.get(" ".join(words[:count]))
+        if place:
+            module, _, name = place.partition(":")
+            program: Program = getattr(importlib.import_module(f".{module}", __package__), name)
+            return program, words[count:]
+    raise unknown("program", words[0] if words else "", list(PROGRAMS))
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a program in this process, and return its exit status: main(["ssreport", "record"])."""
+    name = words[0]
+    try:
+        program, argv = find_program(words)
+        name = program.name
+        return _run(program, argv, lambda: None)
+    except UserError as error:
+        _print_error(name, error)
+        return error.status
+
+
+# A process of its own
+
+
+class _Output(io.FileIO):
+    """A standard stream. As in C, output that cannot be written is reported at the end."""
+
+    why = 0
+
+    def write(self, data: object) -> int:
+        octets = bytes(data)  # type: ignore[call-overload]
+        if not self.why:
+            try:
+                return super().write(octets) or 0
+            except OSError as error:
+                self.why = error.errno or 5
+        return len(octets)
+
+
+def _open_stream(descriptor: int) -> tuple[_Output, io.TextIOWrapper]:
+    output = _Output(descriptor, "wb", closefd=False)
+    stream = io.TextIOWrapper(
+        io.BufferedWriter(output),
+        encoding="utf-8",
+        errors="surrogateescape",
+        newline="\n",
+        line_buffering=descriptor == 2 or output.isatty(),
+    )
+    return output, stream
+
+
+def _open_streams() -> _Output:
+    """Open standard streams in UTF-8. Those that are closed become /dev/null, read-only."""
+    descriptor = 0
+    while descriptor <= 2:
+        descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.close(descriptor)
+    output, sys.stdout = _open_stream(1)
+    _, sys.stderr = _open_stream(2)
+    return output
+
+
+def _set_signals() -> None:
+    """As in C, signals end the process without a message."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or statuses of children would be lost
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _prepare_libraries() -> None:
+    """Choose one thread, and a folder that matplotlib may write to; no warnings of libraries."""
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if "MPLCONFIGDIR" in os.environ:
+        return
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = os.path.join(cache, "showstopper", "matplotlib")
+    above = folder
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    if not os.path.isabs(folder) or not os.access(above, os.W_OK | os.X_OK):
+        import atexit
+        import shutil
+        import tempfile
+
+        folder = tempfile.mkdtemp(prefix="showstopper-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["MPLCONFIGDIR"] = folder
+
+
+_NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")
+
+
+def _explain(error: Exception) -> str:
+    """Return what to do about an error that no program expects."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, ImportError):
+        from importlib.util import find_spec
+
+        missing = [name for name in _NEEDED if not find_spec(name)]
+        packages = " ".join(f"python3-{name}" for name in missing)
+        if missing:
+            more = "or choose another Python with -DSHOWSTOPPER_PYTHON of cmake"
+            return f"{sys.executable} lacks {', '.join(missing)}: install {packages}, {more}"
+    place = ""
+    trace = error.__traceback__
+    while trace:
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"internal error: {type(error).__name__}: {error} ({place})"
+
+
+def launch(*words: str) -> NoReturn:
+    """Run the program that these words and those of the command line begin with, and exit."""
+    _set_signals()
+    output = _open_streams()
+    name = words[0] if words else "analysis"
+    status, failed = 0, 0
+    try:
+        program, argv = find_program((*words, *sys.argv[1:]))
+        name = program.name
+        status = _run(program, argv, _prepare_libraries)
+    except UserError as error:
+        _print_error(name, error)
+        failed = error.status
+    except Exception as error:
+        _print_error(name, UserError(_explain(error)))
+        failed = FAILED
+    sys.stdout.flush()
+    if output.why:
+        lost = "closed: the output is lost" if output.why == 9 else os.strerror(output.why)
+        complain(name, f"standard output: {lost}")
+        failed = failed or FAILED
+    sys.exit(failed or status)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantities on command lines, which are read exactly and rounded once."""
+
+from __future__ import annotations
+
+from .text import UserError, show
+
+_DIGITS = "0123456789"
+_DIGITS_MAX = 24  # of a whole number
+_DECIMALS_MAX = 30
+_MANTISSA_MAX = 10**23  # further decimals are dropped
+_COUNT_MAX = 2**64 - 1
+_NEVER = 2**64 - 1  # nanoseconds
+
+_SECOND = 10**9
+_LENGTHS = (
+    (86400 * _SECOND, "d day days"),
+    (3600 * _SECOND, "h hr hour hours"),
+    (60 * _SECOND, "M min mins minute minutes"),
+    (_SECOND, "s sec secs second seconds"),
+    (10**6, "m ms msec millisecond milliseconds"),
+    (10**3, "u us usec"),
+    (1, "n ns nsec"),
+)
+_UNITS = {name: length for length, names in _LENGTHS for name in names.split()}
+_LISTED = "n, u, m (milliseconds), s, M (minutes), h and d, or ns, us, ms and min"
+
+
+class _Number:
+    """The number `over / under` at the beginning of a text, and the text after it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.over, self.under = 0, 1
+        self.fault = ""
+        digits, self.rest = _split(text)
+        if self.rest.startswith(".") and (digits or _split(self.rest[1:])[0]):
+            decimals, self.rest = _split(self.rest[1:])
+            self._set(digits, decimals)
+        elif not digits:
+            self.fault = "nothing"
+        elif self.rest.startswith("/") and _split(self.rest[1:])[0]:
+            under, self.rest = _split(self.rest[1:])
+            self._set(digits)
+            self.under = _whole(under)
+            if self.under == 0:
+                self.fault = self.fault or "divides by zero: write a fraction such as 1/3"
+            elif self.under < 0:
+                self.fault = "is too large"
+        else:
+            self._set(digits)
+
+    def _set(self, digits: str, decimals: str = "") -> None:
+        self.over = _whole(digits)
+        if self.over < 0:
+            self.fault = "is too large"
+        for digit in decimals[:_DECIMALS_MAX]:
+            if self.over >= _MANTISSA_MAX:
+                break
+            self.over = 10 * self.over + int(digit)
+            self.under *= 10
+
+    @property
+    def value(self) -> float:
+        return self.over / self.under
+
+    def explain(self) -> str:
+        """Return why the text is not a quantity of any kind; '' if there is no such reason."""
+        if any(blank in self.text for blank in " \t\r\n\v\f"):
+            return "contains white space: write number and unit together"
+        if self.text.startswith("-"):
+            return "is negative: write 0 or more"
+        return "" if self.fault == "nothing" else self.fault
+
+
+def _split(text: str) -> tuple[str, str]:
+    rest = text.lstrip(_DIGITS)
+    return text[: len(text) - len(rest)], rest
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number, or -1 if it is too large."""
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= _DIGITS_MAX else -1
+
+
+def _time_fault(number: _Number, milliseconds: bool) -> UserError:
+    text = show(number.text)
+    if why := number.explain():
+        return UserError(f"'{text}' {why}")
+    example = "20" if number.fault else text
+    short = f", {example}m (milliseconds)" if milliseconds else ""
+    if number.fault:
+        more = f"write a number and a unit, such as 20s{short} or 20M (minutes)"
+        return UserError(f"'{text}' is not a time: {more}")
+    if not number.rest:
+        return UserError(f"'{text}' has no unit: write {text}s{short} or {text}M (minutes)")
+    unit = show(number.rest)
+    return UserError(f"'{text}' has an unknown unit, '{unit}': units are {_LISTED}")
+
+
+def time(text: str, sensible: float = 0) -> tuple[float, str]:
+    """
+    Return a time in seconds, and a warning or ''.
+
+    A time below `sensible` in milliseconds was most likely meant in minutes. If `sensible` is at
+    least 0.1, a number without a unit is in seconds.
+    """
+    number = _Number(text)
+    milliseconds = sensible < 0.1
+    unit = _UNITS.get(number.rest or ("" if milliseconds else "s"), 0)
+    if not number.fault and not number.rest and number.over == 0:
+        return 0.0, ""
+    if number.fault or not unit:
+        raise _time_fault(number, milliseconds)
+    nanoseconds = (number.over * unit + number.under // 2) // number.under
+    if nanoseconds >= _NEVER:
+        longest = "write at most 213503d (584 years)"
+        raise UserError(f"the time '{show(text)}' is too long: {longest}")
+    seconds = nanoseconds / _SECOND
+    if nanoseconds == 0 or seconds >= sensible or number.rest != "m":
+        return seconds, ""
+    digits = text[:-1]
+    more = "" if digits == "1" else "s"
+    return seconds, f"{digits}m is {digits} millisecond{more}; for minutes write {digits}M"
+
+
+def load(text: str) -> float:
+    """Return a load from 0 to 1: 6/10, 0.6 or 60%; also a number from 2 to 100, as percent."""
+    number = _Number(text)
+    shown = show(text)
+    if not number.fault and number.rest in ("cpu", "cpus"):
+        unknown = "but how many CPUs make a load of 100 % is unknown here: write 60%, 0.6 or 6/10"
+        raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
+    is_percent = number.rest == "%"
+    is_plain = not number.fault and not number.rest
+    if is_percent or (is_plain and 2 * number.under <= number.over <= 100 * number.under):
+        number.under *= 100
+    if not number.fault and number.rest in ("", "%") and number.over <= number.under:
+        return number.value
+    if not number.fault and is_percent:
+        raise UserError(f"'{shown}' is not a load: it must be between 0 and 100%")
+    raise UserError(f"'{shown}' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10)")
+
+
+def count(text: str) -> int:
+    digits, rest = _split(text)
+    if rest or not text:
+        raise UserError(f"'{show(text)}' is not a whole number: write digits only")
+    value = _whole(digits)
+    if not 0 <= value <= _COUNT_MAX:
+        raise UserError(f"'{show(text)}' is too large: write at most {_COUNT_MAX}")
+    return value
+
+
+def number(text: str) -> float:
+    """Return a decimal or a fraction that is not negative."""
+    read = _Number(text)
+    if not read.fault and not read.rest:
+        return read.value
+    example = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3"
+    raise UserError(f"'{show(text)}' {read.explain() or example}")
+
+
+def percent(text: str) -> float:
+    """Return a percentage: 5 and 5% are 5."""
+    read = _Number(text)
+    return read.value if not read.fault and read.rest == "%" else number(text)
