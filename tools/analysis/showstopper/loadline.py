@@ -611,7 +611,7 @@ def _anywhere(
     fits = _fit(shape, bends, True, data, load, confidence) if len(bends) else None
     if fits is None:
         return []
-    best = int(fits.squares.argmin())
+    best = _first_least(fits.squares)
     worse = fits.squares - fits.squares[best]
     span = data.loads[-1] - data.loads[0]
     likelihood = float((np.exp(-worse / 2) * BEND_STEP / span).sum())
@@ -628,6 +628,11 @@ def _anywhere(
     fit = Fit(shape, knee, Band(middle, low, high), bool(fits.fits[best]) and middle > 0)
     criterion = float(fits.criterion[best]) - 2 * math.log(likelihood)
     return [_Result(fit, float(fits.squares[best]), fits.freedom, criterion)]
+
+
+def _first_least(squares: Array) -> int:
+    """Return the first of the smallest, which may differ by rounding: several fits are exact."""
+    return int((squares <= squares.min() * (1 + 1e-9)).argmax())
 
 
 def _fit_all(
@@ -673,7 +678,7 @@ def _widened(results: list[_Result]) -> Band:
     """Return the range of the best shape, though it does not fit: widened to its residuals."""
     if not results:
         return UNKNOWN
-    best = min(results, key=lambda result: result.squares)
+    best = results[_first_least(np.array([result.squares for result in results]))]
     band, factor = best.fit.range, math.sqrt(best.squares / best.freedom)
     low = max(band.low / band.y, np.finfo(float).tiny) ** factor
     high = (band.high / band.y) ** factor if math.isfinite(band.high) else math.inf
