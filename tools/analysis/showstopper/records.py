@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from . import text
-from .statistics import Histogram
+from .statistics import Histogram, unfinished_length
 from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
 from .verdicts import Verdict
 
@@ -27,7 +27,6 @@ SILENCE_MAX = 86400.0  # a row so many seconds after the previous one is invalid
 INSTANCES_MAX = 1_000_000
 COUNT_MAX = 1e12  # of iterations in a bucket
 FAILURES_NAMED = 3
-PART_MAX = 0.99  # of an unfinished iteration that can be over
 
 COUNTERS = (
     "instructions cycles stalled_frontend stalled_backend l1d_references l1d_misses "
@@ -538,7 +537,7 @@ class Record:
         lengths = mean(known["end"] - known["start"]).fillna(last["end"] - last["start"])
         elapsed = to - last["end"] - gaps
         start = last["end"] + gaps
-        end = start + np.maximum(lengths, elapsed / PART_MAX)
+        end = start + unfinished_length(elapsed, lengths)
         unfinished = pd.DataFrame({"start": start, "end": end})[elapsed > 0]
         return unfinished.reset_index()[["start", "end", "instance"]]
 

@@ -307,6 +307,14 @@ def _bucket(seconds: Array) -> tuple[Array, Array]:
     return np.floor(value / width) * width, width
 
 
+def unfinished_length(elapsed: Number, mean: Number) -> Number:
+    """
+    Return the length of an iteration that began `elapsed` ago and has not ended: the mean length
+    of ended ones, or, if it takes longer, such that it is nearly done (src/measure/unfinished.c).
+    """
+    return np.maximum(mean, elapsed / 0.99)
+
+
 # Lines, parabolas, curves
 
 MISSING_LINE = (

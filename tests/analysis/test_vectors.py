@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Formulas that C has, too: data/analysis/vectors.csv, which tests/unit/measure/test_vectors.c
+compares with C's. Each row has a function, its value, empty if it refuses, and its arguments.
+"""
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from showstopper import statistics, steps, units
+from showstopper.text import UserError
+
+
+def error_of(name: str) -> Callable[[str], float]:
+    def figure(arguments: str) -> float:
+        pairs = np.array(arguments.split(), dtype=float).reshape(-1, 2)
+        return float(getattr(steps.Errors.of(pairs[:, 0], pairs[:, 1]), name))
+
+    return figure
+
+
+def quantile(arguments: str) -> float:
+    share, most, *nanoseconds = map(float, arguments.split())
+    histogram = statistics.Histogram(np.array(nanoseconds) / 1e9, np.ones(len(nanoseconds)))
+    if most:
+        histogram.set_most(most / 1e9)
+    return histogram.quantile(share)
+
+
+def parsed(parse: Callable[[str], float]) -> Callable[[str], float]:
+    def value(arguments: str) -> float:
+        try:
+            return parse(arguments)
+        except UserError:
+            return math.nan
+
+    return value
+
+
+FUNCTIONS: dict[str, Callable[[str], float]] = {
+    "student": lambda freedom: float(statistics.student(0.95, float(freedom))),
+    "quantile": quantile,
+    "unfinished": lambda pair: float(statistics.unfinished_length(*map(float, pair.split()))),
+    "time": parsed(lambda text: units.time(text)[0]),
+    "load": parsed(units.load),
+    "count": parsed(units.count),
+    "number": parsed(units.number),
+    "percent": parsed(units.percent),
+} | {name: error_of(name) for name in ("error_mean_percent", "error_mse_e4", "error_p95_percent")}
+
+with open(Path(__file__).parents[1] / "data/analysis/vectors.csv", encoding="utf-8") as _file:
+    VECTORS = list(csv.DictReader(_file))
+
+
+@pytest.mark.parametrize(
+    "vector", VECTORS, ids=lambda row: f"{row['function']}({row['arguments']})"
+)
+def test_vector(vector: dict[str, str]) -> None:
+    want = float(vector["value"]) if vector["value"] else math.nan
+    have = FUNCTIONS[vector["function"]](vector["arguments"])
+    assert have == pytest.approx(want, rel=1e-12, abs=0, nan_ok=True)
