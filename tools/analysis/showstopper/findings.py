@@ -38,7 +38,7 @@ class Finding:
     high_percent: float = math.nan
     told: str = "yes"
     count: float = math.nan
-    of: float = math.nan
+    of: str | float = math.nan  # what `count` counts
     set: float = math.nan
 
     @property

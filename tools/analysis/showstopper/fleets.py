@@ -83,8 +83,8 @@ class Fleet:
         if len(faults) > FAULTS:
             more = len(faults) - FAULTS
             notes.add(f"{more} more nodes have invalid or incomplete lines of samples")
-        numbers = dict.fromkeys((*NUMBERS.values(), *FIGURES), float)
-        fleet.nodes = pd.DataFrame(nodes, columns=NODE).astype({**numbers, "failed": bool})
+        types: dict[str, type] = dict.fromkeys((*NUMBERS.values(), *FIGURES), float)
+        fleet.nodes = pd.DataFrame(nodes, columns=NODE).astype(types | {"failed": bool})
         offset = fleet.nodes.offset
         # A clock that was not measured is trusted.
         fleet.nodes["trusted"] = offset.isna() | (
@@ -113,7 +113,8 @@ class Fleet:
             fits = int(np.searchsorted(end, BINS * self.width, side="right"))
             if fits > at:
                 part = slice(at, fits)
-                self._add(row, begin[part], end[part], samples.load[part], samples.target[part], cpus)
+                load, target = samples.load[part], samples.target[part]
+                self._add(row, begin[part], end[part], load, target, cpus)
                 at = fits
             else:
                 self.widen()

@@ -16,8 +16,9 @@ import pandas as pd
 
 from . import text
 from .records import SILENCE_MAX, check_schema, read_idle, read_power, version
-from .runs import Origin
+from .runs import HOST, Origin
 from .statistics import Histogram, Interval, Uncertainty, series_uncertainty
+from .steps import total
 from .text import Notes, Table, UserError, list_of, member, number_of, text_of
 from .verdicts import Verdict
 
@@ -102,7 +103,6 @@ class Stretch:
     failed: float
     timeouts: float
     lateness_most: float
-    response: tuple[Response, Response]  # by origin
 
 
 class Responses:
@@ -198,6 +198,10 @@ class Responses:
         self.balance = columns.get("balance", "") or self.balance
 
     @property
+    def environment_name(self) -> str:
+        return HOST if self.environment in ("", "none") else str(self.environment)
+
+    @property
     def service_key(self) -> tuple[Any, ...]:
         """What separates services and their series, except the variant."""
         service = (self.set, self.manifest, self.workload, self.environment, self.arrival)
@@ -229,7 +233,7 @@ class Responses:
             self.notes.add(why_no_table)
         if self.interrupted:
             self._sum_up()
-        sent = _total(self.seconds["sent"]) if len(self.seconds) else self.sent
+        sent = total(self.seconds["sent"].to_numpy()) if len(self.seconds) else self.sent
         if sent != self.sent and not math.isnan(self.sent):
             self.notes.add(
                 f"the summary counts {self.sent:.0f} sent requests, but the seconds add up to "
@@ -267,10 +271,8 @@ class Responses:
         self.closed = text_of(document, "loop") == "closed"
         self._take_counts(document)
         response = member(document, "response", dict)
-        self.successes, self.all = (
-            (Response.of(member(figures, "intended", dict)), Response.of(member(figures, "actual", dict)))
-            for figures in (member(response, "successes", dict), member(response, "all", dict))
-        )
+        self.successes = _both(member(response, "successes", dict))
+        self.all = _both(member(response, "all", dict))
         self.per_target = list_of(document, "per_target")
         self.capacity = Capacity.of(member(document, "capacity", dict))
         if self.version and self.version != version():
@@ -283,9 +285,10 @@ class Responses:
 
         self.cap, self.timeout = take("cap"), take("timeout_seconds")
         self.begin, self.ended = take("begin_epoch_seconds"), take("end_epoch_seconds")
-        self.duration, self.intended, self.sent = map(take, ("duration_seconds", "intended", "sent"))
-        self.refused, self.waiting, self.unfinished = map(take, ("refused", "waiting", "unfinished"))
-        self.succeeded, self.failed, self.bytes = map(take, ("succeeded", "failed", "bytes"))
+        self.duration, self.intended = take("duration_seconds"), take("intended")
+        self.sent, self.refused, self.waiting = map(take, ("sent", "refused", "waiting"))
+        self.unfinished, self.succeeded = take("unfinished"), take("succeeded")
+        self.failed, self.bytes = take("failed"), take("bytes")
         self.success_ratio, self.throughput = take("success_ratio"), take("throughput")
         self.unfinished_most, self.own_cpu = take("unfinished_most"), take("own_cpu_seconds")
         causes = member(document, "causes", dict)
@@ -351,9 +354,10 @@ class Responses:
         """Set the figures that an interrupted record lacks."""
         seconds = self.seconds
         last = seconds.iloc[-1]
-        self.intended, self.succeeded = _total(seconds["due"]), _total(seconds["completed"])
+        sums = {name: total(seconds[name].to_numpy()) for name in COUNTS}
+        self.intended, self.succeeded = sums["due"], sums["completed"]
         for name in ("sent", "refused", "failed", "timeouts"):
-            setattr(self, name, _total(seconds[name]))
+            setattr(self, name, sums[name])
         self.waiting, self.unfinished = float(last["waiting"]), float(last["unfinished"])
         self.lateness_most = float(seconds["lateness_most"].max())
         self.success_ratio = divide(self.succeeded, self.intended)
@@ -399,8 +403,8 @@ class Responses:
         if not used.any():
             return Response()
         figures, weights = figures[used], weights[used]
-        total, most = _total(weights), float(figures[:, -1].max())
-        mean = _total(weights * figures[:, 0]) / total
+        most = float(figures[:, -1].max())
+        mean = total(weights * figures[:, 0]) / total(weights)
         uncertainty = series_uncertainty(figures[:, 0], mean, weights)
         estimated = bool((~seconds["has_buckets"] & (seconds["completed"] > 0)).any())
         if estimated:
@@ -446,7 +450,9 @@ class Responses:
         seconds = self.seconds.iloc[counted]
         begin, end = seconds.iloc[0], seconds.iloc[-1]
         names = ("due", "sent", "refused", "completed", "failed", "timeouts")
-        due, sent, refused, completed, failed, timeouts = (_total(seconds[name]) for name in names)
+        due, sent, refused, completed, failed, timeouts = (
+            total(seconds[name].to_numpy()) for name in names
+        )
         return Stretch(
             counted,
             float(self.seconds["begin"].iloc[first]),
@@ -461,7 +467,6 @@ class Responses:
             failed,
             timeouts,
             float(np.fmax.reduce(seconds["lateness_most"], initial=0)),
-            self.response(counted),
         )
 
 
@@ -474,16 +479,16 @@ def added_by_stops(duty: float, tau: float, work: float) -> float:
     return (1 - duty) ** 2 * tau * (turns - 0.5) + (1 - duty) * work
 
 
+def _both(figures: Any) -> tuple[Response, Response]:
+    return Response.of(member(figures, "intended", dict)), Response.of(
+        member(figures, "actual", dict)
+    )
+
+
 def divide(numerator: float, denominator: float) -> float:
     """Return a ratio; NaN or infinite, like a floating-point unit, if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(numerator) / np.float64(denominator))
-
-
-def _total(values: Any) -> float:
-    """Add numbers in their order, so that the last bit does not depend on their number."""
-    values = np.asarray(values, dtype=float)
-    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def _rounded(value: float) -> float:
@@ -584,15 +589,16 @@ def _estimate(figures: np.ndarray, weights: np.ndarray, share: float) -> float:
     shares = np.array([0, 0.5, 0.95, 0.99, 1, 1])
     knots = np.column_stack([np.zeros(len(figures)), figures[:, 1:], np.full(len(figures), np.inf)])
     rows = np.arange(len(knots))
-    low, high, total = 0.0, float(figures[:, -1].max()), _total(weights)
+    low, high, all_of_them = 0.0, float(figures[:, -1].max()), total(weights)
     for _ in range(60):
         if not low < high:
             break
         middle = (low + high) / 2
         at = (knots[:, :5] <= middle).sum(axis=1)
         before, after = knots[rows, at - 1], knots[rows, at]
-        within = shares[at - 1] + (shares[at] - shares[at - 1]) * (middle - before) / (after - before)
-        if _total(weights * within) >= share * total:
+        part = (middle - before) / (after - before)
+        within = shares[at - 1] + (shares[at] - shares[at - 1]) * part
+        if total(weights * within) >= share * all_of_them:
             high = middle
         else:
             low = middle

@@ -396,6 +396,13 @@ class Report:
         )
 
     @cached_property
+    def rates(self) -> pd.DataFrame:
+        """A row for each rate of requests; see `rates.df_rates()`."""
+        from .rates import df_rates
+
+        return df_rates(self)
+
+    @cached_property
     def observations(self) -> pd.DataFrame:
         """THE table: one row per observation, which is a run, a step of it, or a rate of requests
         (`level`). Columns of plans are `plan.NAME`; absent texts are '', absent numbers NaN."""

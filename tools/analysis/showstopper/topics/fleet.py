@@ -144,8 +144,8 @@ class Prediction:
         trace = known["trace"].where(known["any_trace"] == "no")
         groups = known.groupby(trace, sort=False, dropna=False)["predicted_by"]
         expected = expected_within(groups.first().tolist(), groups.size().tolist())
-        within = [int((known[f"{name}_within"] == "yes").sum()) for name in ("error", "apart")]
-        return Prediction(len(known), *within, expected)
+        error, apart = (int((known[f"{n}_within"] == "yes").sum()) for n in ("error", "apart"))
+        return Prediction(len(known), error, apart, expected)
 
 
 def df_nodes(report: Report) -> pd.DataFrame:
@@ -394,7 +394,8 @@ def _pictures(fleet: Fleet) -> Iterator[Picture]:
         more = f"; the outermost bars include {more}" if errors.beyond else ""
         yield Picture(figures.svg(plot_errors(errors)), f"Number of nodes by mean error{more}")
     if fleet.used:
-        yield Picture(figures.svg(plot_map(fleet)), _map_caption(fleet, "Load of each node over time"))
+        caption = _map_caption(fleet, "Load of each node over time")
+        yield Picture(figures.svg(plot_map(fleet)), caption)
         caption = _map_caption(fleet, "Distance of each node from its target over time")
         yield Picture(figures.svg(plot_map(fleet, distance=True)), caption)
 
@@ -444,7 +445,7 @@ def plot_errors(errors: Errors) -> Any:
     ax = fig.axes[0]
     figures.axis_around_zero(ax, "x", "mean error (target minus load), points")
     figures.axis_from_zero(ax, "y", "nodes", whole=True)
-    titles = [f"{count} nodes at {middle:.3f}" for middle, count in zip(errors.middles, errors.nodes)]
+    titles = [f"{count} nodes at {at:.3f}" for at, count in zip(errors.middles, errors.nodes)]
     figures.bars(ax, errors.middles, errors.nodes, titles, width=errors.width, opacity=figures.HALF)
     return fig
 
@@ -489,10 +490,11 @@ def plot_prediction(nodes: pd.DataFrame, figure: str, axis: str) -> Any:
     figures.axis_between(ax, "x", "node, in the order of the table", 0, len(nodes) + 1, whole=True)
     figures.axis_around_zero(ax, "y", axis)
     at = np.arange(len(nodes)) + 1
-    low, high, mean = (100 * nodes[f"{figure}_{name}"].to_numpy() for name in ("low", "high", "mean"))
+    low, high, mean = (100 * nodes[f"{figure}_{n}"].to_numpy() for n in ("low", "high", "mean"))
     edges = np.ravel(np.column_stack([at - 0.4, at + 0.4]))
     figures.band(
         ax, edges, np.repeat(low, 2), np.repeat(high, 2), label="predicted for 90 % of the nodes"
     )
-    figures.mark(ax, at, mean, nodes["node"].tolist(), color=figures.ORANGE, label="measured", size=3)
+    names = nodes["node"].tolist()
+    figures.mark(ax, at, mean, names, color=figures.ORANGE, label="measured", size=3)
     return fig

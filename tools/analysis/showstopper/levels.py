@@ -1,0 +1,667 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels of the knobs of a service: their limits, what they save and cost, published statements."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .rates import MEAN_MAX, P95_MAX, SATURATED, saturation
+from .responses import Responses, divide
+from .statistics import Interval, sample_of, welch
+
+if TYPE_CHECKING:
+    from .studies import Report
+
+# Actuators, and how the publication calls changing them. `workers`, a setting of the service,
+# counts as a knob, so that levels that also differ in it are not compared.
+PUBLISHED = {
+    "frequency": "frequency",
+    "pin": "pinning",
+    "instances": "horizontal",
+    "cpus": "vertical",
+    "quota": "",
+    "memory": "",
+    "duty": "",
+    "power": "",
+}
+KNOBS = (*PUBLISHED, "workers")
+UNLIMITED = 1e15  # larger than any amount, but finite, so that such levels can be ordered
+
+# Response times of all requests from when they were due, or of successes from when they were sent.
+BASES = {
+    "intended, all": ("all_mean", "all_p95"),
+    "actual, successes": ("actual_mean_seconds", "actual_p95_seconds"),
+}
+LIMITS = {"mean": MEAN_MAX, "p95": P95_MAX}
+
+
+# Amounts of knobs
+
+
+def _level(knobs: str, name: str) -> str:
+    """Return the level of an actuator, such as "pin=free"; one instance is the default."""
+    parts = (part for part in knobs.split("+") if re.match(f"{name}[=@]", part))
+    return next(parts, "instances=1" if name == "instances" else "")
+
+
+def differing_knob(one: Responses, other: Responses) -> str:
+    """Return the only actuator that differs between two levels; '' if none or several do."""
+    if not (one.knobs and other.knobs):
+        return ""
+    found = [name for name in KNOBS if _level(one.knobs, name) != _level(other.knobs, name)]
+    return found[0] if len(found) == 1 else ""
+
+
+def are_one_step(one: Responses, other: Responses) -> bool:
+    """Return whether two levels differ in exactly one knob, in balance or in cap; also if a level
+    has no knobs."""
+    if not (one.knobs and other.knobs):
+        return True
+    same = (one.knobs == other.knobs, one.balance == other.balance, _is_same(one.cap, other.cap))
+    return sum(same) == 2 and (same[0] or bool(differing_knob(one, other)))
+
+
+def _is_same(one: float, other: float) -> bool:
+    """Return whether two numbers are equal, or differ by less than a manifest can express."""
+    return (math.isnan(one) and math.isnan(other)) or abs(one - other) <= 1e-9
+
+
+def _number(words: str) -> float:
+    """Return the number with which a text begins."""
+    found = re.match(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", words)
+    return float(found[0]) if found else math.nan
+
+
+def amount(of: Responses, knob: str) -> float:
+    """Return how much a level gives of an actuator, so that levels can be ordered.
+
+    That is a frequency in Hz (0 for min), a number of instances or CPUs, a percentage, 1 if not
+    pinned and 0 if pinned; unlimited if the level does not limit it.
+    """
+    _, has_value, value = _level(of.knobs, knob).partition("=")
+    if knob == "pin":
+        return float(not has_value or value.startswith("free"))
+    if knob != "frequency":
+        return _number(value) if has_value and not value.startswith("none") else UNLIMITED
+    if not has_value or value.startswith("max"):
+        return UNLIMITED
+    if value.startswith("min"):
+        return 0.0
+    unit = re.match(r"[\d.eE+-]*([GM]?)", value)
+    return _number(value) * {"G": 1e9, "M": 1e6, "": 1}[unit[1] if unit else ""]
+
+
+def pinned(of: Responses) -> float:
+    """Return the number of CPUs of a level such as "pin=first:8,each"."""
+    return _number(_level(of.knobs, "pin").partition(":")[2])
+
+
+# Limits
+
+
+class Limit(NamedTuple):
+    """The rates at which values reach a limit."""
+
+    last: float = math.nan  # the last rate before the first one that reaches it
+    first: float = math.nan  # the first rate that reaches it
+    crossing: float = math.nan  # where the line through both values crosses the limit
+
+
+def find_limit(rates: Any, values: Any, limit: float) -> Limit:
+    """Find the rates, which ascend, at which values reach a limit. Infinite values reach any
+    limit, but have no crossing."""
+    first = next((at for at, value in enumerate(values) if not value < limit), len(values))
+    last = rates[first - 1] if first else math.nan
+    if first == len(values):
+        return Limit(last)
+    crossing = math.nan
+    if first and math.isfinite(values[first]):
+        below, reached = values[first - 1], values[first]
+        crossing = last + (limit - below) * (rates[first] - last) / (reached - below)
+    return Limit(last, rates[first], crossing)
+
+
+def first_limit(one: Limit, other: Limit) -> Limit:
+    """Return the limit of both criteria together. If one has no crossing, the result has one only
+    if the other crosses its limit before the last rate at which both hold."""
+    last = min(one.last, other.last) if one.last + other.last == one.last + other.last else math.nan
+    first, crossing = (float(np.fmin(a, b)) for a, b in zip(one[1:], other[1:]))
+    unknown = any(math.isfinite(of.first) and math.isnan(of.crossing) for of in (one, other))
+    return Limit(last, first, math.nan if unknown and not crossing <= last else crossing)
+
+
+@dataclass(frozen=True)
+class Level:
+    """A service at one level of its knobs: its first record, and means at each rate."""
+
+    of: Responses
+    name: str
+    service: int
+    rates: pd.DataFrame
+
+    @staticmethod
+    def make(points: pd.DataFrame) -> Level:
+        names = ["rate", "watts", "busiest", *(name for pair in BASES.values() for name in pair)]
+        values = points[points["rate"].notna()]
+        # Nobody answered: that is slower than any limit.
+        silent = ~(values["completed"] > 0)
+        sent = list(BASES["actual, successes"])
+        values = values.assign(**{name: values[name].mask(silent, math.inf) for name in sent})
+        rate = values["rate"].round(9)
+        unknown = values[names].isna().groupby(rate, sort=True, dropna=False).any()
+        means = values[names].groupby(rate, sort=True, dropna=False).mean().mask(unknown)
+        first = points.iloc[0]
+        return Level(first["of"], describe(first["of"]), first["service"], means)
+
+    def limits(self, basis: str) -> dict[str, Limit]:
+        """Return the limits by criterion: mean, 95th percentile, and both together."""
+        rates = self.rates["rate"].tolist()
+        found = {
+            criterion: find_limit(rates, self.rates[name].tolist(), limit)
+            for name, (criterion, limit) in zip(BASES[basis], LIMITS.items())
+        }
+        return found | {"both": first_limit(found["mean"], found["p95"])}
+
+    @property
+    def capacity(self) -> float:
+        """The rate at which the first of both limits is crossed or, if unknown, the last
+        underloaded rate; NaN if never overloaded."""
+        both = self.limits("intended, all")["both"]
+        if math.isnan(both.first):
+            return math.nan
+        return both.crossing if math.isfinite(both.crossing) else both.last
+
+
+def levels(report: Report) -> list[Level]:
+    if report.rates.empty:
+        return []
+    by_series = report.rates.groupby("series", sort=False, dropna=False)
+    return [Level.make(points) for _, points in by_series]
+
+
+def describe(of: Responses) -> str:
+    """Describe a series, such as "mediawiki, averageq, 50 %, poisson"; without a workload, by the
+    title of its record."""
+    if not of.workload:
+        return of.title
+    parts = [
+        f" in {of.environment_name}" if of.environment_name != "host" else "",
+        f", {of.knobs}" if of.knobs else "",
+        f", {of.balance}" if of.balances_differ and of.balance else "",
+        f", cap {of.cap:g}" if of.caps_differ and math.isfinite(of.cap) else "",
+        f", {of.method}" if of.method not in ("", "none") else "",
+        f", {100 * of.target:g} %" if of.target > 0 else "",
+        f", {of.arrival}" if of.arrival and not of.closed else "",
+        ", second set" if of.set else "",
+    ]
+    variant = f", {of.variant}" if of.variant else ""
+    return f"{of.workload}{variant}{''.join(parts)}"
+
+
+def level_name(of: Responses, knobs: str | None = None) -> str:
+    """Name a series within its service, such as "pin=free cap 10"; '' if nothing distinguishes
+    it."""
+    words = [
+        (of.knobs if knobs is None else knobs) or of.method,
+        of.balance if of.balances_differ else "",
+        f"cap {of.cap:g}" if of.caps_differ else "",
+        f"{100 * of.target:g} %" if of.target > 0 else "",
+    ]
+    return " ".join(word for word in words if word)
+
+
+def df_limits(report: Report) -> pd.DataFrame:
+    """Return the limits of each level with at least two rates."""
+    return pd.DataFrame(
+        {
+            "set": of.set + 1,
+            **{name: getattr(of, name) for name in "workload method environment arrival".split()},
+            "throttle_target": of.target,
+            "variant": of.variant,
+            "knobs": of.knobs,
+            "balance": of.balance if of.knobs else "",
+            "cap": of.cap if of.knobs else math.nan,
+            "rates": len(level.rates),
+            "counted": basis,
+            "criterion": criterion,
+            "limit_seconds": LIMITS.get(criterion, math.nan),
+            **{f"{name}_rate": rate for name, rate in limit._asdict().items()},
+        }
+        for level in levels(report)
+        if len(level.rates) > 1
+        for of in [level.of]
+        for basis in BASES
+        for criterion, limit in level.limits(basis).items()
+    )
+
+
+# Savings
+
+
+def are_compared(report: Report) -> bool:
+    """Return whether there are requests to a service with several levels of its knobs."""
+    return any(of.knobs for of in report.responses)
+
+
+def df_savings(report: Report) -> pd.DataFrame:
+    """Return what each level saves and costs, compared with another level of its service.
+
+    Each knob that the publication has or that the machine lacks has a row, even if no two levels
+    differ in it alone: `note` says why.
+    """
+    pairs = itertools.combinations(levels(report), 2)
+    found = [
+        saving
+        for one, other in pairs
+        if one.service == other.service and are_one_step(one.of, other.of)
+        for saving in _saving(one, other)
+    ]
+    knobs = {saving["knob"] for saving in found}
+    if are_compared(report):
+        found += [row for knob in PUBLISHED if knob not in knobs for row in _missing(report, knob)]
+    frame = pd.DataFrame(found)
+    if frame.empty:
+        return frame
+    return frame.join(_published(report, frame["knob"]))
+
+
+def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
+    """Yield what the lower of two levels saves and costs at the highest common rate, if known."""
+    common = one.rates.index.intersection(other.rates.index)
+    if common.empty:
+        return
+    at = common.max()
+    watts = [level.rates["watts"][at] for level in (one, other)]
+    capacity = [level.capacity for level in (one, other)]
+    has_power = math.isfinite(sum(watts))
+    # Without a source of power, only the costs of knobs are reported.
+    if not has_power and not (one.of.knobs and math.isfinite(sum(capacity))):
+        return
+    knob = differing_knob(one.of, other.of)
+    amounts = [amount(level.of, knob) if knob else math.nan for level in (one, other)]
+    if not amounts[0] != amounts[1] or math.isnan(sum(amounts)):
+        amounts = watts if has_power else capacity
+    if amounts[0] < amounts[1]:
+        yield from _saving(other, one)
+        return
+    busiest = [level.rates["busiest"][at] for level in (one, other)]
+    saved = divide(watts[0] - watts[1], watts[0])
+    lost = divide(capacity[0] - capacity[1], capacity[0])
+    yield {
+        "high": one.name,
+        "low": other.name,
+        "rate": one.rates["rate"][at],
+        "saturated": saturation(min(busiest)) if math.isfinite(sum(busiest)) else "",
+        "high_watts": watts[0],
+        "low_watts": watts[1],
+        "saved": saved,
+        "high_capacity": capacity[0],
+        "low_capacity": capacity[1],
+        "lost": lost,
+        "lost_per_saved": lost / saved if saved > 0 else math.nan,
+        "knob": knob,
+        "high_knobs": one.of.knobs,
+        "low_knobs": other.of.knobs,
+        "arrival": one.of.arrival,
+        "note": "",
+    }
+
+
+def _missing(report: Report, knob: str) -> Iterator[dict[str, Any]]:
+    """Yield why a knob has no two levels. tools/experiments/tradeoffs skips a run with the name of
+    each actuator that the machine lacks."""
+    why = next(
+        (
+            failure.why.removeprefix("skipped: ")
+            for failure in report.failures
+            if os.path.basename(failure.name) == knob and failure.why.startswith("skipped: ")
+        ),
+        "",
+    )
+    note = "no two levels that differ only in this knob have a known capacity"
+    if why or PUBLISHED[knob]:
+        empty = dict.fromkeys(("high_knobs", "low_knobs", "arrival"), "")
+        yield {"knob": knob, "note": f"absent: {why}" if why else note, **empty}
+
+
+def _published(report: Report, knobs: pd.Series) -> pd.DataFrame:
+    """Return published figures of knobs, for another machine."""
+    try:
+        with open(published_file(report, "actuators-savings.csv"), encoding="utf-8") as stream:
+            rows = {row["knob"]: row for row in csv.DictReader(stream)}
+    except OSError:
+        rows = {}
+    names = {"saved": "power_saved_percent", "lost": "throughput_lost_percent"}
+    found = pd.DataFrame(
+        {
+            f"published_{name}_percent": float(rows.get(as_, {}).get(column) or "nan")
+            for name, column in names.items()
+        }
+        | {"published_as": as_}
+        for as_ in (PUBLISHED.get(knob, "") for knob in knobs)
+    )
+    ratio = found["published_lost_percent"] / found["published_saved_percent"]
+    return found.assign(published_lost_per_saved=ratio)
+
+
+def published_file(report: Report, name: str) -> str:
+    """Return the path of a table of published figures."""
+    package = os.path.dirname(os.path.realpath(__file__))
+    above = [os.path.join(package, *[os.pardir] * up, "experiments", "published") for up in (2, 3)]
+    folder = report.published or next((one for one in above if os.path.isdir(one)), above[0])
+    return os.path.join(folder, name)
+
+
+# Published statements
+
+
+class Rule(NamedTuple):
+    """A statement about two series that differ only in `of`.
+
+    The first series has more of it: a higher frequency, a larger number, no pinning, even arrivals,
+    or round-robin. `with_` is an arrival or a balance; '': any. Series are compared at the highest
+    rate at which both are in `state`. The change is the difference, relative to the first series.
+    """
+
+    statement: str
+    source: str
+    of: str
+    with_: str
+    state: str
+    figure: str
+    least: float
+    most: float
+
+
+EQUAL = 0.05
+NONE = (-EQUAL, EQUAL)
+LESS = (0.0, math.inf)  # the second has less
+MORE = (-math.inf, 0.0)  # the second has more
+UP_TO_5, UP_TO_7, BELOW_5, FROM_5_TO_20 = (0, 0.05), (0, 0.07), (-math.inf, 0.05), (0.05, 0.20)
+NOT_MORE = (-EQUAL, math.inf)
+
+_RULES: tuple[tuple[str, str, str, str, str, str, tuple[float, float]], ...] = (
+    ("with concurrent arrivals, a lower frequency does not change the power of a machine that is "
+     "not saturated",
+     "Table 8", "frequency", "concurrent", "unsaturated", "watts", NONE),
+    ("with even arrivals, a lower frequency saves up to 5 % of the power of a machine that is not "
+     "saturated",
+     "Table 8", "frequency", "even", "unsaturated", "watts", UP_TO_5),
+    ("with even arrivals, a lower frequency lengthens the mean response time of a machine that is "
+     "not saturated",
+     "Table 8", "frequency", "even", "unsaturated", "mean", MORE),
+    ("a lower frequency saves less than 5 % of the power of an underloaded service",
+     "abstract", "frequency", "", "underloaded", "watts", BELOW_5),
+    ("a lower frequency saves 5 to 20 % of the power of a saturated machine",
+     "abstract, Table 8", "frequency", "", "saturated", "watts", FROM_5_TO_20),
+    ("a lower frequency lengthens the mean response time of a saturated machine",
+     "Table 8", "frequency", "", "saturated", "mean", MORE),
+    ("pinning does not change the power of an underloaded service",
+     "Table 8", "pin", "", "underloaded", "watts", NONE),
+    ("pinning saves up to 7 % of the power of an underloaded service",
+     "abstract; Table 8: nothing", "pin", "", "underloaded", "watts", UP_TO_7),
+    ("pinning to a part of the CPUs saves power of an overloaded service",
+     "Table 8", "pin", "", "some CPUs", "watts", LESS),
+    ("pinning to a part of the CPUs lengthens the mean response time of an overloaded service",
+     "Table 8", "pin", "", "some CPUs", "mean", MORE),
+    ("pinning to all CPUs costs power of an overloaded service",
+     "Table 8", "pin", "", "all CPUs", "watts", MORE),
+    ("pinning to all CPUs shortens the mean response time of an overloaded service",
+     "Table 8", "pin", "", "all CPUs", "mean", LESS),
+    ("fewer instances do not change the power of an underloaded service",
+     "Table 8", "instances", "", "underloaded", "watts", NONE),
+    ("fewer instances do not change the mean response time of an underloaded service",
+     "6.1.1", "instances", "", "underloaded", "mean", NONE),
+    ("more instances shorten the mean response time of an overloaded service",
+     "Table 8", "instances", "", "overloaded", "mean", MORE),
+    ("fewer instances save power of an overloaded service",
+     "Table 8", "instances", "", "overloaded", "watts", LESS),
+    ("with round-robin, more instances do not shorten the 95th percentile of an overloaded service",
+     "6.1.1", "instances", "round-robin", "overloaded", "p95", NOT_MORE),
+    ("the capacity grows less than the number of instances",
+     "6.1.1", "instances", "", "any", "capacity of each", MORE),
+    ("fewer CPUs do not change the power of an underloaded service",
+     "Table 8", "cpus", "", "underloaded", "watts", NONE),
+    ("more CPUs shorten the mean response time of an overloaded service",
+     "Table 8", "cpus", "", "overloaded", "mean", MORE),
+    ("more CPUs shorten the 95th percentile of an overloaded service",
+     "6.2.1", "cpus", "", "overloaded", "p95", MORE),
+    ("fewer CPUs save power of an overloaded service",
+     "Table 8", "cpus", "", "overloaded", "watts", LESS),
+    ("the capacity grows less than the number of CPUs",
+     "6.2.1", "cpus", "", "any", "capacity of each", MORE),
+    ("even arrivals need more power than concurrent ones if the service is underloaded",
+     "4.2.3", "arrival", "", "underloaded", "watts", LESS),
+    ("even and concurrent arrivals need the same power if the service is overloaded",
+     "4.2.3", "arrival", "", "overloaded", "watts", NONE),
+    ("least connections shorten the 95th percentile, compared with round-robin",
+     "6.1.4", "balance", "", "any", "p95", LESS),
+    ("least connections lengthen the mean response time, compared with round-robin",
+     "6.1.4", "balance", "", "any", "mean", MORE),
+    ("least connections and round-robin need the same power",
+     "6.1.4", "balance", "", "any", "watts", NONE),
+)
+RULES = tuple(Rule(*row[:6], *row[6]) for row in _RULES)
+
+# Statements about two differences: the saving or loss of the first knob exceeds `times` that of the
+# second.
+COMPARISONS = (
+    ("fewer instances save more power of an overloaded service than a lower frequency",
+     "instances", "saved", "frequency", 1),
+    ("fewer CPUs save more power of an overloaded service than a lower frequency",
+     "cpus", "saved", "frequency", 1),
+    ("a lower frequency saves more power of an overloaded service than pinning",
+     "frequency", "saved", "pin", 1),
+    ("a lower frequency costs at least twice as much capacity as it saves power",
+     "frequency", "lost", "frequency", 2),
+    ("pinning costs at least twice as much capacity as it saves power", "pin", "lost", "pin", 2),
+    ("fewer instances cost at least twice as much capacity as they save power",
+     "instances", "lost", "instances", 2),
+    ("fewer CPUs cost at least twice as much capacity as they save power",
+     "cpus", "lost", "cpus", 2),
+)
+
+NO_RATE = {
+    "any": "no common rate",
+    "underloaded": "no common rate at which both are underloaded",
+    "unsaturated": "no common rate at which no CPU set is 98 % busy",
+    "saturated": "no common rate at which a CPU set is at least 98 % busy",
+    "overloaded": "no common rate at which both are overloaded",
+}
+UNKNOWN = {
+    "watts": "no power was recorded",
+    "mean": "too many requests got no answer",
+    "p95": "too many requests got no answer",
+    "capacity": "the capacity of a level is unknown",
+}
+COLUMNS = {"watts": "watts", "mean": "all_mean", "p95": "all_p95"}
+ROUNDS_MAX = 64  # values of a series at one rate
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two series, and the difference of their figures."""
+
+    first: Responses | None = None
+    second: Responses | None = None
+    rate: float = math.nan  # NaN if a figure of all rates is compared
+    runs: int = 0  # of the series with fewer
+    difference: float = math.nan
+    interval: Interval = Interval(math.nan, math.nan)
+    missing: str = "no two such levels"  # why there is no difference; '' if it is known
+
+    def subtract(self, other: Contrast, times: float) -> Contrast:
+        """Subtract an independent difference, by adding the squared distances to the bounds
+        (MOVER)."""
+        mine, its = self.interval, other.interval
+        low = math.hypot(self.difference - mine.low, times * (its.high - other.difference))
+        high = math.hypot(mine.high - self.difference, times * (other.difference - its.low))
+        difference = self.difference - times * other.difference
+        return replace(
+            self,
+            difference=difference,
+            interval=Interval(difference - low, difference + high),
+            missing=self.missing or other.missing,
+            rate=other.rate if math.isnan(self.rate) else self.rate,
+            runs=min(self.runs, other.runs),
+        )
+
+    def row(self, statement: str, source: str, least: float, most: float) -> dict[str, Any]:
+        low, high = self.interval.low, self.interval.high
+        if self.missing:
+            verdict = "not tested"
+        elif least < low and high < most:
+            verdict = "supported"
+        else:
+            verdict = "contradicted" if high <= least or low >= most else "undecided"
+        return {
+            "statement": statement,
+            "source": source,
+            "verdict": verdict,
+            "difference": self.difference,
+            "low": low,
+            "high": high,
+            "runs": self.runs or math.nan,
+            "rate": self.rate,
+            "first": self.first.knobs if self.first else "",
+            "second": self.second.knobs if self.second else "",
+            "arrival": self.first.arrival if self.first else "",
+            "balance": self.first.balance if self.first else "",
+            "why": self.missing,
+        }
+
+
+def df_rules(report: Report) -> pd.DataFrame:
+    """Test the published statements on the runs of the report."""
+    if not are_compared(report) or report.rates.empty:
+        return pd.DataFrame()
+    series = [points for _, points in report.rates.groupby("series", sort=False, dropna=False)]
+    rows = [
+        _find_contrast(report, series, rule).row(rule.statement, rule.source, rule.least, rule.most)
+        for rule in RULES
+    ]
+    for statement, knob, what, than, times in COMPARISONS:
+        saved = Rule("", "", than, "", "overloaded", "watts", *LESS)
+        greater = saved._replace(of=knob)
+        greater = greater if what == "saved" else greater._replace(state="any", figure="capacity")
+        one, other = (_find_contrast(report, series, rule) for rule in (greater, saved))
+        rows.append(one.subtract(other, times).row(statement, "Table 7", *LESS))
+    return pd.DataFrame(rows)
+
+
+def _find_contrast(report: Report, series: list[pd.DataFrame], rule: Rule) -> Contrast:
+    """Compare the two series that are farthest apart."""
+    key = "any_arrival" if rule.of == "arrival" else "service"
+    best, pair = 0.0, None
+    for one, other in itertools.permutations(series, 2):
+        if one[key].iloc[0] != other[key].iloc[0]:
+            continue
+        distance = _distance(rule, one["of"].iloc[0], other["of"].iloc[0])
+        if distance > best:
+            best, pair = distance, (one, other)
+    if pair is None:
+        return Contrast()
+    contrast = Contrast(pair[0]["of"].iloc[0], pair[1]["of"].iloc[0], missing="")
+    if not rule.figure.startswith("capacity"):
+        contrast = replace(contrast, rate=_find_rate(pair, rule.state))
+        if math.isnan(contrast.rate):
+            return replace(contrast, missing=NO_RATE[_without_cpus(rule.state)], runs=0)
+    return _compare(report, pair, rule, contrast)
+
+
+def _without_cpus(state: str) -> str:
+    return "overloaded" if state.endswith("CPUs") else state
+
+
+def _distance(rule: Rule, first: Responses, second: Responses) -> float:
+    """Return by how much the first series has more; 0 if the series cannot be compared."""
+    is_with = not rule.with_ or rule.with_ in (first.arrival, first.balance)
+    if not (first.knobs and second.knobs and is_with and _are_cpus(rule.state, second)):
+        return 0.0
+    if rule.of == "arrival":
+        arrivals = (first.arrival, second.arrival) == ("even", "concurrent")
+        return float(first.level_key == second.level_key and arrivals)
+    if not are_one_step(first, second) or first.arrival != second.arrival:
+        return 0.0
+    knob = differing_knob(first, second)
+    if rule.of == "balance":
+        balances = (first.balance, second.balance) == ("round-robin", "least-connections")
+        return float(not knob and balances)
+    amounts = amount(first, rule.of), amount(second, rule.of)
+    if knob != rule.of or (rule.figure == "capacity of each" and amounts[0] >= UNLIMITED):
+        return 0.0
+    return amounts[0] - amounts[1] if amounts[0] > amounts[1] else 0.0
+
+
+def _are_cpus(state: str, of: Responses) -> bool:
+    """Return whether a level is pinned to some or all CPUs, if that is asked for."""
+    if not state.endswith("CPUs"):
+        return True
+    cpus, found = _number(of.columns.get("machine_cpus", "")), pinned(of)
+    cpus = 0.0 if math.isnan(cpus) else cpus
+    return found < cpus if state == "some CPUs" else found == cpus
+
+
+def _is_in_state(points: pd.DataFrame, state: str) -> pd.Series:
+    state = _without_cpus(state)
+    if state in ("underloaded", "overloaded"):
+        return points["state"] == state
+    if state == "unsaturated":
+        return points["busiest"] < SATURATED
+    return points["busiest"] >= SATURATED if state == "saturated" else points["rate"].notna()
+
+
+def _find_rate(pair: tuple[pd.DataFrame, pd.DataFrame], state: str) -> float:
+    """Return the highest rate at which all points of both series are in a state."""
+    found = []
+    for points in pair:
+        rates = points["rate"].round(9)
+        all_in = _is_in_state(points, state).groupby(rates, sort=True, dropna=False).all()
+        found.append(set(all_in[all_in].index))
+    return max(found[0] & found[1], default=math.nan)
+
+
+def _values(points: pd.DataFrame, rule: Rule, rate: float) -> np.ndarray:
+    """Return the figures of a series at a rate, or its capacities in each round."""
+    if rule.figure in COLUMNS:
+        at_rate = points[(points["rate"] - rate).abs() <= 1e-9]
+        return at_rate[COLUMNS[rule.figure]].to_numpy()[:ROUNDS_MAX]
+    rounds = points.groupby(points["round"].round(9), sort=False, dropna=False)
+    capacities = np.array([Level.make(part).capacity for _, part in rounds])[:ROUNDS_MAX]
+    each = amount(points["of"].iloc[0], rule.of) if rule.figure == "capacity of each" else 1
+    return capacities / each
+
+
+def _compare(
+    report: Report, pair: tuple[pd.DataFrame, pd.DataFrame], rule: Rule, contrast: Contrast
+) -> Contrast:
+    """Compare the runs of both series by Welch's test."""
+    values = [_values(points, rule, contrast.rate) for points in pair]
+    runs = min(map(len, values))
+    if not all(np.isfinite(found).all() for found in values):
+        return replace(contrast, runs=runs, missing=UNKNOWN[rule.figure.partition(" ")[0]])
+    if runs < 2:
+        return replace(contrast, runs=runs, missing="needs two rounds or more")
+    one, other = map(sample_of, values)
+    found = welch(one, other, report.settings.confidence)
+    difference = found.difference / one.mean
+    interval = Interval(found.interval.low / one.mean, found.interval.high / one.mean)
+    # Equal runs do not scatter: the difference is exact.
+    is_exact = one.variance == 0 and other.variance == 0
+    return replace(
+        contrast,
+        runs=runs,
+        difference=difference,
+        interval=Interval(difference, difference) if is_exact else interval,
+        missing="" if is_exact else found.test.missing,
+    )

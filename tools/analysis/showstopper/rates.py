@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Response times of a service at one rate, with the load, duty and power at the same time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from . import runs
+from .records import between
+from .responses import FIGURES, ORIGINS, Response, Responses, Stretch, divide
+from .statistics import mean_of
+from .steps import mean, total
+
+if TYPE_CHECKING:
+    from .studies import Report
+
+# A service is underloaded if mean and 95th percentile of its response times are below these.
+MEAN_MAX, P95_MAX = 1.0, 2.0
+SATURATED = 0.98  # a set of CPUs that is busy for at least this part is saturated
+
+JOINED = "load target duty watts watts_deviation watts_seconds busiest".split()
+
+
+def df_rates(report: Report) -> pd.DataFrame:
+    """Return a row for each rate of each record of requests.
+
+    Apart from the columns of its table, a row has `of`, the record; `in_time`, the part of the
+    requests due that succeeded before the last one became due; `all_mean` and `all_p95`, response
+    times of all requests; and the numbers of its `series`, of its `service`, and of its service at
+    any arrival (`any_arrival`). The rows of a series differ only in rate or run.
+    """
+    _compare_levels(report.responses)
+    rows = [row for of in report.responses for row in _rates(report, of)]
+    frame = pd.DataFrame(rows)
+    keys = {name: [] for name in ("series", "service", "any_arrival")}  # type: dict[str, list[Any]]
+    for row in rows:
+        of = row["of"]
+        service = _service_key(of)
+        keys["any_arrival"].append(service)
+        keys["service"].append((service, of.arrival))
+        keys["series"].append((service, of.arrival, of.level_key))
+    return frame.assign(**{name: _number(found) for name, found in keys.items()})
+
+
+def _number(keys: list[Any]) -> list[int]:
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+def _service_key(of: Responses) -> tuple[Any, ...]:
+    # Without a workload, each record of a manifest is a separate service.
+    named = bool(of.workload) or not of.manifest
+    return (of.set, of.manifest, of.workload, of.variant, of.environment, of.closed) + (
+        () if named else (id(of),)
+    )
+
+
+def _compare_levels(responses: list[Responses]) -> None:
+    """Note whether records with knobs differ in the cap or the balance."""
+    known = [of for of in responses if of.knobs]
+    for of in known:
+        of.caps_differ = len({other.level_key[3] for other in known}) > 1
+        of.balances_differ = len({other.balance for other in known}) > 1
+
+
+def _rates(report: Report, of: Responses) -> list[dict[str, Any]]:
+    """Return the rates of a record. A search for a capacity changes the rate too often."""
+    one_rate = not of.interrupted and (of.closed or of.profile == "constant")
+    if of.capacity.demand:
+        return []
+    run = find_beside(report, of)
+    # A staircase has stretches without requests at its start and end.
+    stretches = [s for s in of.stretches(0 if one_rate else of.edge) if s.due and s.rate != 0]
+    rows = [
+        _row(report, of, run, stretch, 0 if one_rate else step)
+        for step, stretch in enumerate(stretches[:1] if one_rate else stretches, 1)
+    ]
+    idle_watts = _idle_watts(of, run) if rows else math.nan
+    for row in rows:
+        row["idle_watts"] = math.nan if math.isnan(row["watts"]) else idle_watts
+    return rows
+
+
+def _row(
+    report: Report, of: Responses, run: runs.Run | None, stretch: Stretch, step: int
+) -> dict[str, Any]:
+    joined = join(of, run, stretch.from_, stretch.to)
+    seconds = stretch.to - stretch.from_
+    throughput, ratio = stretch.completed / seconds, _success_ratio(of, stretch)
+    in_time = divide(stretch.completed, stretch.due)
+    response = of.response(stretch.seconds)
+    if step == 0:
+        throughput, ratio = of.throughput, of.success_ratio
+        stretch, response = _whole(of, stretch), _of_whole(of, response)
+    all_mean, all_p95 = _times(of, stretch, response[0], step)
+    underloaded = all_mean < MEAN_MAX and all_p95 < P95_MAX
+    interval = response[0].interval(report.settings.confidence)
+    return {
+        **origin(of),
+        "of": of,
+        "round": of.round,
+        "knobs": of.knobs,
+        "balance": of.balance if of.knobs else "",
+        "cap": of.cap if of.knobs else math.nan,
+        "step": step or math.nan,
+        "begin_seconds": stretch.begin,
+        "end_seconds": stretch.end,
+        "seconds": seconds,
+        "rate": stretch.rate,
+        "throughput": throughput,
+        **{name: getattr(stretch, name) for name in "due sent refused completed failed".split()},
+        "timeouts": stretch.timeouts,
+        "success_ratio": ratio,
+        "in_time": in_time,
+        "lateness_most_seconds": stretch.lateness_most,
+        **times(response),
+        "response": response,
+        "intended_mean_low_seconds": interval.low,
+        "intended_mean_high_seconds": interval.high,
+        "all_mean": all_mean,
+        "all_p95": all_p95,
+        **joined,
+        "state": "underloaded" if underloaded else "overloaded",
+        "saturated": saturation(joined["busiest"]),
+        "others": of.others,
+        "from": stretch.from_,
+        "to": stretch.to,
+        **_active(of, stretch),
+    }
+
+
+def origin(of: Responses) -> dict[str, Any]:
+    """Return the columns that all tables of requests have."""
+    return {
+        "record": of.name,
+        "set": of.set + 1,
+        "workload": of.workload,
+        "method": of.method,
+        "environment": of.environment,
+        "throttle_target": of.target,
+        "variant": of.variant,
+    }
+
+
+def times(response: tuple[Response, Response]) -> dict[str, Any]:
+    """Return the columns of response times, and whether percentiles are estimated."""
+    columns: dict[str, Any] = {
+        f"{name}_{figure}_seconds": getattr(found, figure)
+        for name, found in zip(ORIGINS, response)
+        for figure in FIGURES
+    }
+    estimated = any(found.estimated for found in response)
+    counted = "" if math.isnan(response[0].p95) else "counted"
+    return columns | {"percentiles": "estimated" if estimated else counted}
+
+
+def _active(of: Responses, stretch: Stretch) -> dict[str, float]:
+    if of.idle.empty:
+        return dict.fromkeys(("frequency_mhz", "active", "active_deviation"), math.nan)
+    figures = residency(of.idle, stretch.from_, stretch.to)[0]
+    return {name: value for name, value in figures.items() if name != "seconds"}
+
+
+def saturation(busiest: float) -> str:
+    return "" if math.isnan(busiest) else "yes" if busiest >= SATURATED else "no"
+
+
+def _whole(of: Responses, stretch: Stretch) -> Stretch:
+    """Return the figures of the whole run, which are exact for a run at one rate."""
+    return replace(
+        stretch,
+        due=of.intended,
+        sent=of.sent,
+        refused=of.refused,
+        completed=of.succeeded,
+        failed=of.failed,
+        timeouts=of.timeouts,
+        lateness_most=of.lateness_most,
+    )
+
+
+def _of_whole(of: Responses, found: tuple[Response, Response]) -> tuple[Response, Response]:
+    """Return the response times of the whole run, with the uncertainty over its seconds."""
+    intended, actual = (
+        replace(whole, uncertainty=part.uncertainty) for whole, part in zip(of.successes, found)
+    )
+    return intended, actual
+
+
+def _success_ratio(of: Responses, stretch: Stretch) -> float:
+    """Return the part of due requests that succeeded.
+
+    Requests that are still waiting or unfinished when the stretch ends count when it is known what
+    became of them. Only those of the last stretch with requests can be left when the run ends.
+    """
+    later = of.seconds[of.seconds["begin"] >= stretch.end]
+    known = stretch.completed + stretch.failed + stretch.refused
+    left = min(of.waiting + of.unfinished, stretch.due - known)
+    left = left if left > 0 and not (later["due"] > 0).any() else 0.0
+    return divide(stretch.completed, known + left)
+
+
+def _times(
+    of: Responses, stretch: Stretch, successes: Response, step: int
+) -> tuple[float, float]:
+    """Return mean and 95th percentile of all requests; infinite if too many got no answer.
+
+    A whole run has recorded both, without refused requests. In a step, a request that failed or was
+    refused counts as longer than all successes, and at least as long as the timeout.
+    """
+    recorded = of.all[0]
+    if step == 0 and math.isfinite(recorded.mean + recorded.p95):
+        is_refused = stretch.refused >= 0.05 * stretch.due
+        return recorded.mean, math.inf if is_refused else recorded.p95
+    lost, answered = stretch.refused + stretch.failed, stretch.completed
+    if not answered > 0:
+        unknown = math.inf if stretch.due > 0 else math.nan
+        return unknown, unknown
+    timeout = float(np.fmax(of.timeout, successes.most))
+    average = successes.mean
+    if lost > 0:
+        average = (answered * successes.mean + lost * timeout) / (answered + lost)
+    return average, _shifted_p95(successes, lost / (answered + lost))
+
+
+def _shifted_p95(response: Response, failed: float) -> float:
+    """Return the 95th percentile if a part of the requests took longer than all successes: a higher
+    percentile of the successes, interpolated between known ones."""
+    if failed >= 0.05:
+        return math.inf
+    if failed == 0:
+        return response.p95
+    at = 0.95 / (1 - failed)
+    if at <= 0.99:
+        return response.p95 + (at - 0.95) / 0.04 * (response.p99 - response.p95)
+    return response.p99 + (at - 0.99) / 0.01 * (response.most - response.p99)
+
+
+# Load, duty and power at the same time
+
+
+def find_beside(report: Report, of: Responses) -> runs.Run | None:
+    """Return the record of showstopper from the same time: in the same group or, without a group,
+    in the same folder of runs."""
+
+    def overlap(run: runs.Run) -> float:
+        wall = run.record.wall
+        end = wall + run.record.elapsed(run.record.end)
+        seconds = min(of.ended, end) - max(of.begin, wall)
+        return seconds if seconds > 0 and not math.isnan(wall) else 0.0
+
+    if math.isnan(of.begin + of.ended):
+        return None
+    found = max((run for run in report.runs if _is_beside(of, run)), key=overlap, default=None)
+    return found if found and overlap(found) > 0 else None
+
+
+def _is_beside(of: Responses, run: runs.Run) -> bool:
+    if (of.set, of.manifest) != (run.set, run.manifest):
+        return False
+    if not of.manifest:
+        return True
+    if of.group or run.group:
+        return bool(of.group == run.group)
+    one, other = (name.rstrip("/").rpartition("/")[0] for name in (of.name, run.name))
+    return one == other
+
+
+def join(of: Responses, run: runs.Run | None, from_: float, to: float) -> dict[str, float]:
+    """Return means between two moments. Load and power are those that were recorded with the
+    requests if there is no run, power also if the run has none."""
+    loads = between(of.loads, from_, to)
+    whole = loads[loads["cpu"].isna()]["load"].to_numpy()
+    joined = dict.fromkeys(JOINED, math.nan) | {"load": mean(whole)}
+    # Single CPUs are recorded if a part of the service may use only one.
+    by_cpu = loads.groupby("cpu", sort=False, dropna=False)["load"]
+    sets = [mean(part.to_numpy()) for _, part in by_cpu]
+    power = runs.power(of.power, from_, to)
+    if run:
+        wall = run.record.wall
+        first, last = (float(run.record.run_time(at - wall)) for at in (from_, to))
+        joined |= run.means(first, last)
+        sets.append(joined["load"])
+        power = run.power(first, last) if len(run.energy) else power
+    joined["busiest"] = float(np.fmax.reduce(sets)) if sets else math.nan
+    names = {"watts": "watts", "watts_deviation": "deviation", "watts_seconds": "seconds"}
+    return joined | {name: power[figure] for name, figure in names.items()}
+
+
+def _idle_watts(of: Responses, run: runs.Run | None) -> float:
+    """Return the mean power while the run sent no requests."""
+    idle = [s for s in of.stretches(of.edge) if s.rate == 0 and not s.completed + s.failed > 0]
+    joined = [join(of, run, stretch.from_, stretch.to) for stretch in idle]
+    known = [one for one in joined if one["watts_seconds"] > 0]
+    seconds = total(np.array([one["watts_seconds"] for one in known]))
+    energy = total(np.array([one["watts"] * one["watts_seconds"] for one in known]))
+    return divide(energy, seconds) if seconds else math.nan
+
+
+# Idle states
+
+
+def residency(idle: pd.DataFrame, from_: float, to: float) -> tuple[dict[str, float], pd.DataFrame]:
+    """Return the figures of CPUs in the seconds that end between two moments, and a row for each
+    idle state: the parts of all time and of the idle time, and the deviation over seconds."""
+    seconds = idle[(idle["at"] > from_) & (idle["at"] <= to)]
+    active, frequency = (mean_of(seconds[n].dropna()) for n in ("active", "frequency_mhz"))
+    part = 1 - seconds["active"]
+    rows = []
+    for state in idle.columns[3:]:
+        # Seconds with more idle time weigh more. One without idle time has no shares.
+        time = (part * seconds[state].where(part > 0, 0)).dropna()
+        whole, in_state = total(part[time.index].to_numpy()), total(time.to_numpy())
+        deviation = mean_of(seconds[state].dropna()).deviation
+        share = divide(in_state, whole) if whole > 0 else math.nan
+        figures = {"share": share, "share_deviation": deviation}
+        rows.append({"state": state, **figures, "residency": divide(in_state, len(time))})
+    figures = {
+        "seconds": active.count,
+        "frequency_mhz": frequency.mean,
+        "active": active.mean,
+        "active_deviation": active.deviation,
+    }
+    return figures, pd.DataFrame(rows)
+
+
+def df_idle(report: Report) -> pd.DataFrame:
+    """Return a row for each idle state at each rate, for the table of idle states."""
+    frames = [pd.DataFrame()]
+    for _, point in report.rates.iterrows():
+        of = point["of"]
+        if of.idle.empty or math.isnan(point["active"]):
+            continue
+        figures, states = residency(of.idle, point["from"], point["to"])
+        names = ("knobs", "balance", "cap", "round", "step", "rate", "watts", "load")
+        known = {**origin(of), "arrival": of.arrival, **{name: point[name] for name in names}}
+        frames.append(states.assign(**known, **figures))
+    return pd.concat(frames, ignore_index=True)
