@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -55,34 +55,6 @@ class _Invalid(Exception):
     """Why a line is invalid, and in which column."""
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The rows of a file: lines that are neither empty nor comments."""
-
-    name: str
-    data: bytes
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        lines = self.data.decode("latin-1").removeprefix(_MARK).split("\n")
-        for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
-            line = line.removesuffix("\r")
-            end = line.find("\0")
-            if end >= 0:
-                why = "the file contains a null byte: it is not text"
-                raise self.blame(number, line[:end], _Invalid(why, end + 1))
-            if len(line) > text.LINE_MAX:
-                why = f"the line has more than {text.LINE_MAX} characters"
-                raise self.blame(number, line, _Invalid(why, text.LINE_MAX))
-            line = line.removeprefix(_MARK)
-            if line.lstrip(" \t")[:1] not in ("", "#"):
-                yield number, line
-
-    def blame(self, number: int, line: str, why: _Invalid) -> UserError:
-        message, column = why.args
-        place = f"{show(self.name)}:{number}:{column}"
-        return UserError(f'{place}: {message}, in "{show(_decode(line))}"')
-
-
 def _decode(octets: str) -> str:
     return octets.encode("latin-1").decode("utf-8", "surrogateescape")
 
@@ -124,53 +96,61 @@ def _split(line: str, separator: str) -> list[Field]:
         at = end if is_blank else end + 1
 
 
-def _find(fields: Sequence[Field], names: Sequence[str]) -> list[int]:
-    """Return the positions of the columns with these names."""
+def _find(fields: Sequence[Field], names: Sequence[str]) -> tuple[list[int], str]:
+    """Return the positions of the columns with these names, and why it is no heading or ''."""
     found = [_decode(field.strip(" \t\r")).lower() for field, _ in fields]
     wanted = [name.lower() for name in names]
-    for name in names:
-        if name.lower() not in found:
-            raise _Invalid(f"no column '{name}'", 1)
-    again = [i for i, field in enumerate(found) if field in wanted and field in found[:i]]
-    if again:
-        name = next(name for name in reversed(names) if name.lower() == found[again[-1]])
-        raise _Invalid(f"column '{name}' appears twice", 1)
-    return [found.index(name) for name in wanted]
+    missing = [name for name in names if name.lower() not in found]
+    if missing:
+        return [], f"no column '{missing[0]}'"
+    again = [field for i, field in enumerate(found) if field in wanted and field in found[:i]]
+    twice = [name for name in names if name.lower() in again[-1:]]
+    why = f"column '{twice[-1]}' appears twice" if twice else ""
+    return [found.index(name) for name in wanted], why
 
 
-def _rows(lines: _Lines, names: Sequence[str]) -> Iterator[tuple[int, str, list[Field]]]:
-    """Return the number, the text and the fields of each row. Raise UserError if one is invalid."""
-    rows = iter(lines)
-    number, line = next(rows, (0, ""))
-    if not number:
-        raise UserError(f"{lines.name} is empty")
-    separator = _guess_separator(line)
+def _read_rows(
+    name: str, data: bytes, names: Sequence[str], take: Callable[[list[Field]], None]
+) -> None:
+    """Take the fields with these names of each row. Raise UserError if a line is invalid."""
     picks: list[int] = []
-    width = 0
-    while number:
+    width, separator = 0, ""
+    lines = data.decode("latin-1").removeprefix(_MARK).split("\n")
+    for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
+        line = line.removesuffix("\r")
         try:
+            text_only, null, _ = line.partition("\0")
+            if null:
+                line = text_only
+                raise _Invalid("the file contains a null byte: it is not text", len(line) + 1)
+            if len(line) > text.LINE_MAX:
+                why = f"the line has more than {text.LINE_MAX} characters"
+                raise _Invalid(why, text.LINE_MAX)
+            line = line.removeprefix(_MARK)
+            if line.lstrip(" \t")[:1] in ("", "#"):
+                continue
+
+            separator = separator or _guess_separator(line)
             fields = _split(line, separator)
+            # Joined files have several headings, possibly with another order of columns.
             if not picks or names[0].lower() in _decode(line).lower():
-                # Joined files have several headings, possibly with another order of columns.
-                try:
-                    picks, width = _find(fields, names), len(fields)
-                    number, line = next(rows, (0, ""))
+                places, why = _find(fields, names)
+                if not why:
+                    picks, width = places, len(fields)
                     continue
-                except _Invalid:
-                    if not picks:
-                        raise
+                if not picks:
+                    raise _Invalid(why, 1)
             if len(fields) != width:
-                raise _Invalid(_miscount(len(fields), width), len(line) + 1)
-        except _Invalid as why:
-            raise lines.blame(number, line, why) from None
-        yield number, line, [fields[pick] for pick in picks]
-        number, line = next(rows, (0, ""))
-
-
-def _miscount(count: int, expected: int) -> str:
-    fields = "field" if count == 1 else "fields"
-    hint = " (is the file truncated?)" if count < expected else ""
-    return f"the row has {count} {fields}, but {expected} are expected{hint}"
+                count = f"the row has {len(fields)} field{'' if len(fields) == 1 else 's'}"
+                hint = " (is the file truncated?)" if len(fields) < width else ""
+                raise _Invalid(f"{count}, but {width} are expected{hint}", len(line) + 1)
+            take([fields[pick] for pick in picks])
+        except _Invalid as error:
+            message, column = error.args
+            place = f"{show(name)}:{number}:{column}"
+            raise UserError(f'{place}: {message}, in "{show(_decode(line))}"') from None
+    if not picks:
+        raise UserError(f"{name} is empty")
 
 
 def _name(field: Field) -> str:
@@ -205,28 +185,29 @@ def read(path: str, value: str, group: str = "", run: str = "") -> Groups:
     `run`, the mean of each run in a group is a value. Rows without a value, a group or a run are
     counted; an invalid row is an error.
     """
-    lines = _Lines(*_read_bytes(path))
     # pandas takes all names that are not UTF-8 as one.
     kept: dict[str, dict[str, list[float]]] = {}
-    origin, skipped, rows = math.nan, 0, 0
-    for number, line, fields in _rows(lines, [name for name in (value, group, run) if name]):
-        try:
-            found = text.number(fields[0][0])
-            if found is None:
-                raise _Invalid(f"invalid number in column '{value}'", fields[0][1])
-            in_group = _name(fields[1]) if group else value
-            in_run = _name(fields[-1]) if run else str(rows)
-            if math.isnan(found) or not in_group or not in_run:
-                skipped += 1
-                continue
-            if in_group not in kept and len(kept) == GROUPS_MAX:
-                why = f"the column '{group}' has more than {GROUPS_MAX} groups"
-                raise _Invalid(why, fields[1][1])
-        except _Invalid as why:
-            raise lines.blame(number, line, why) from None
+    origin = math.nan
+    rows = skipped = 0
+
+    def take(fields: list[Field]) -> None:
+        nonlocal origin, rows, skipped
+        found = text.number(fields[0][0])
+        if found is None:
+            raise _Invalid(f"invalid number in column '{value}'", fields[0][1])
+        in_group = _name(fields[1]) if group else value
+        in_run = _name(fields[-1]) if run else str(rows)
+        if math.isnan(found) or not in_group or not in_run:
+            skipped += 1
+            return
+        if in_group not in kept and len(kept) == GROUPS_MAX:
+            why = f"the column '{group}' has more than {GROUPS_MAX} groups"
+            raise _Invalid(why, fields[1][1])
         origin = found if not kept else origin
         kept.setdefault(in_group, {}).setdefault(in_run, []).append(found - origin)
         rows += 1
+
+    _read_rows(*_read_bytes(path), [name for name in (value, group, run) if name], take)
 
     def group_of(name: str) -> Group:
         values = sorted(sum(one) / len(one) for one in kept[name].values())
@@ -366,16 +347,17 @@ def df_differences(groups: Groups, confidence: float = 0.95) -> pd.DataFrame:
         {
             "group": one.name,
             "other": other.name,
-            "difference": difference.difference,
-            **vars(difference.interval),
-            "t": difference.test.statistic,
-            "freedom": difference.test.freedom,
-            "p": difference.test.p,
-            "note": difference.test.missing,
+            "difference": band.y,
+            "low": band.low,
+            "high": band.high,
+            "t": test.statistic,
+            "freedom": test.freedom,
+            "p": test.p,
+            "note": test.missing,
         }
-        for (one, other), difference in zip(pairs, found, strict=True)
+        for (one, other), (test, band) in zip(pairs, found, strict=True)
     ]
-    return pd.DataFrame(rows).assign(p_holm=statistics.holm(one.test.p for one in found))
+    return pd.DataFrame(rows).assign(p_holm=statistics.holm(test.p for test, _ in found))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ means: a machine that steadily slows down loses more at levels whose two visits 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -207,18 +207,6 @@ class _Place:
     shape: float  # possible error of the sum, as a part of the throughput
 
 
-@dataclass(frozen=True)
-class _Bends:
-    """Bends of the line at two neighboring knots; 0 if they have opposite directions."""
-
-    below: int  # knots at which the bends are known
-    above: int
-    left: float
-    right: float
-    further: float  # sum of the bends at the next knots on both sides
-    change: float  # of the bend from knot to knot, if only one bend is known; otherwise 0
-
-
 def _find_place(line: Loadline, load: float) -> _Place | None:
     """
     Return None if the load is above the highest level, or further below the lowest level than the
@@ -241,10 +229,15 @@ def _find_place(line: Loadline, load: float) -> _Place | None:
     return _interpolate(np.array(knots), heights, below, min(way, 1), error)
 
 
-def _find_bends(slopes: Array, below: int, distance: float) -> _Bends:
+def _find_bends(
+    slopes: Array, below: int, distance: float
+) -> tuple[list[int], float, float, float, float]:
     """
-    Return the bends, which are changes of slope times a distance, at a knot and at the next one.
-    At an end of the line, uses the bend of the other knot.
+    Return the bends, which are changes of slope times a distance, at a knot and at the next one: 0
+    if they have opposite directions. At an end of the line, uses the bend of the other knot.
+
+    Returns the knots, both bends, the sum of the bends at the next knots on both sides, and the
+    change of the bend from knot to knot if only one bend is known, otherwise 0.
     """
     last = len(slopes)
 
@@ -255,26 +248,26 @@ def _find_bends(slopes: Array, below: int, distance: float) -> _Bends:
     first, second = max(below, 1), below + 1 if below + 1 < last else below
     left, right = bend(first), bend(second)
     before, after = bend(first - 1), bend(second + 1)
-    change = 0.0
-    if first == second:
-        change = left - (after if math.isnan(before) else before)
-    further = (after if math.isnan(before) else before) + (before if math.isnan(after) else after)
+    before, after = (
+        (after if math.isnan(before) else before),
+        (before if math.isnan(after) else after),
+    )
+    change = left - before if first == second else 0.0
     if left * right <= 0:
         left = right = change = 0.0
-    return _Bends(first, second, left, right, further, change)
+    return [first, second], left, right, before + after, change
 
 
-def _weigh_knee(bends: _Bends, noise: float) -> float:
+def _weigh_knee(left: float, right: float, further: float, noise: float) -> float:
     """
     Return the weight of a knee between two knots, from 0 to 1: 1 if both bends are far above their
     noise and no bend continues at the next knots, as it does on a smooth curve.
     """
-    both = abs(bends.left + bends.right)
-    excess = both - math.copysign(1, bends.left) * bends.further
+    both = abs(left + right)
+    excess = both - math.copysign(1, left) * further
     sharpness = 2 * min(excess / both, 1) - 1
     if not sharpness > 0:
         return 0.0
-    # Levels without noise leave no doubt.
     return sharpness / (1 + (KNEE_ERRORS * BENDS_NOISE * noise / excess) ** 2)
 
 
@@ -296,8 +289,8 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     """
     gaps = np.diff(knots)
     distance, curve = float(gaps[below]), way * (1 - way) / 2
-    bends = _find_bends(np.diff(heights) / gaps, below, distance)
-    left, right = bends.left, bends.right
+    slopes = np.diff(heights) / gaps
+    places, left, right, further, change = _find_bends(slopes, below, distance)
     both = left + right
     chord = float((1 - way) * heights[below] + way * heights[below + 1])
     weights = np.zeros(len(knots))
@@ -306,7 +299,7 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
         return _Place(weights, chord, 0.0)
 
     is_from_below = way * abs(left) < (1 - way) * abs(right)
-    knee = _weigh_knee(bends, error * chord)
+    knee = _weigh_knee(left, right, further, error * chord)
     smooth = curve * (1 - knee)
     smooth_bend = 2 * left * right / both
     knee_shift = way * left if is_from_below else (1 - way) * right
@@ -314,7 +307,7 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     # The harmonic mean H of a and b is a dH/da + b dH/db.
     parts = -2 * smooth * (right / both) ** 2, -2 * smooth * (left / both) ** 2
     knees = (knee * way, 0.0) if is_from_below else (0.0, knee * (1 - way))
-    for knot, part, of_knee in zip((bends.below, bends.above), parts, knees, strict=True):
+    for knot, part, of_knee in zip(places, parts, knees, strict=True):
         before, after = (part - of_knee) * distance / gaps[knot - 1 : knot + 1]
         weights[knot - 1 : knot + 2] += before, -(before + after), after
 
@@ -322,7 +315,7 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     unequal = min(abs(both / 2 - smooth_bend), abs(smooth_bend))
     shape = math.hypot(
         4 * knee * (1 - knee) * (knee_shift - curve * smooth_bend),
-        curve * (abs(bends.change) + unequal),
+        curve * (abs(change) + unequal),
     )
     return _Place(weights, throughput, shape / throughput)
 
@@ -411,18 +404,6 @@ class _Data:
         if self.loads[-1] < FULL or last < before:
             return math.inf
         return float(last * math.exp(errors * self.error.error / self.weights[-1]))
-
-
-@dataclass(frozen=True)
-class _Fits:
-    """Fits of one shape with several bends. Arrays have an element for each bend."""
-
-    range: Band
-    bends: Array
-    squares: Array  # sum of squared residuals, in standard errors
-    freedom: float
-    criterion: Array  # Akaike's, to compare shapes
-    fits: Array
 
 
 def predict(
@@ -515,19 +496,31 @@ def _terms(shape: str, bend: Array, load: Array) -> Array:
     return np.stack(terms[shape], axis=-1)
 
 
+@dataclass(frozen=True)
+class _Result:
+    fit: Fit
+    squares: float  # sum of squared residuals, in standard errors
+    freedom: float
+    criterion: float  # Akaike's, to compare shapes
+
+
 def _fit(
     shape: str, bends: Array, is_placed: bool, data: _Data, load: float, confidence: float
-) -> _Fits | None:
+) -> _Result | None:
     """
-    Fit by least squares of relative residuals, for each bend. The error is known, so the width of
-    intervals does not depend on how well a shape fits. Leaves out bends that the levels do not
-    determine; `is_placed`: the bend was fitted, which costs a degree of freedom.
+    Fit a shape by least squares of relative residuals, with each bend; infinite: without one. The
+    error is known, so the width of intervals does not depend on how well a shape fits.
+
+    The result has the squares of the best bend; and, from all bends that are not much worse, the
+    union of ranges, the middle, and the loads of the bend. If the bend is fitted (`is_placed`), it
+    costs a degree of freedom, and the criterion uses the mean likelihood over all loads instead of
+    the largest one, so that a bend that fits at few loads only is less probable. None if the
+    levels do not determine the shape.
     """
-    if math.isfinite(bends[0]):
-        above = (data.loads > bends[:, None]).sum(axis=1)
-        enough = 1 if data.loads[-1] >= FULL else 2
-        bends = bends[(above >= enough) & (len(data.loads) - above >= 2)]
     count = len(data.loads)
+    above = (data.loads > bends[:, None]).sum(axis=1)
+    enough = 1 if data.loads[-1] >= FULL else 2
+    bends = bends[((above >= enough) & (count - above >= 2)) | np.isinf(bends)]
     place = _terms(shape, bends, np.array(load))
     freedom = count - place.shape[-1] - is_placed
     if len(bends) == 0 or freedom <= 0:
@@ -539,16 +532,37 @@ def _fit(
     matrix = scale[:, None] * _terms(shape, bends[:, None], data.loads)
     rate, gain, squares = _solve(matrix, data.weights, place)
     half = data.error.half(confidence) * np.where(squares > 0, gain, 0)
+    good = np.isfinite(rate) & np.isfinite(half)
+    if not good.any():
+        return None
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        squares = squares / data.error.error**2
-    p = special.fdtrc(freedom, data.error.freedom, squares / freedom)
-    good = np.isfinite(rate) & np.isfinite(half)
-    band = _range_of(load, rate[good], half[good], is_inverse)
-    criterion = squares + 2 * place.shape[-1]
-    fits = p > CONTRADICTED
-    found = _Fits(band, bends[good], squares[good], freedom, criterion[good], fits[good])
-    return found if good.any() else None
+        squares = squares[good] / data.error.error**2
+    band, bends = _range_of(load, rate[good], half[good], is_inverse), bends[good]
+    best = _first_least(squares)
+    worse = squares - squares[best]
+    close = worse <= BEND_SQUARES
+    middles = band.y[close & (band.y > 0) & (band.y <= data.most(1))]
+    middle, knee, likelihood = float(band.y[best]), Interval(math.nan, math.nan), 1.0
+    if is_placed:
+        span = data.loads[-1] - data.loads[0]
+        likelihood = float((np.exp(-worse / 2) * BEND_STEP / span).sum())
+        if len(middles):
+            middle = math.sqrt(float(middles.min()) * float(middles.max()))
+    if np.isfinite(bends[0]):
+        around = BEND_STEP / 2 if is_placed else 0.0
+        knee = Interval(float(bends[close].min()) - around, float(bends[close].max()) + around)
+
+    p = float(special.fdtrc(freedom, data.error.freedom, squares[best] / freedom))
+    found = Band(middle, float(band.low[close].min()), float(band.high[close].max()))
+    fit = Fit(shape, knee, found, p > CONTRADICTED and middle > 0)
+    criterion = float(squares[best]) + 2 * place.shape[-1] - 2 * math.log(likelihood)
+    return _Result(fit, float(squares[best]), freedom, criterion)
+
+
+def _first_least(squares: Array) -> int:
+    """Return the first of the smallest, which may differ by rounding: several fits are exact."""
+    return int((squares <= squares.min() * (1 + 1e-9)).argmax())
 
 
 def _solve(matrix: Array, ones: Array, place: Array) -> tuple[Array, Array, Array]:
@@ -577,64 +591,6 @@ def _range_of(load: float, rate: Array, half: Array, is_inverse: bool) -> Band:
         return Band(load / rate, load / high, np.where(low > 0, load / low, math.inf))
 
 
-@dataclass(frozen=True)
-class _Result:
-    fit: Fit
-    squares: float
-    freedom: float
-    criterion: float
-
-
-def _one(shape: str, fits: _Fits | None) -> Iterable[_Result]:
-    """Return the result of a shape without a bend, or with a known one."""
-    if fits is None:
-        return []
-    band = Band(*(float(part[0]) for part in (fits.range.y, fits.range.low, fits.range.high)))
-    bend = float(fits.bends[0]) if math.isfinite(fits.bends[0]) else math.nan
-    fit = Fit(shape, Interval(bend, bend), band, bool(fits.fits[0]) and band.y > 0)
-    return [_Result(fit, float(fits.squares[0]), fits.freedom, float(fits.criterion[0]))]
-
-
-def _anywhere(
-    shape: str, begin: float, end: float, data: _Data, load: float, confidence: float
-) -> Iterable[_Result]:
-    """
-    Return the result of a shape with a bend anywhere in a range.
-
-    It has the squares of the best fit; and, from all fits that are not much worse, the union of
-    ranges, the middle, and the loads of the bend. The criterion uses the mean likelihood over all
-    loads instead of the largest one, so that a bend that fits at few loads only is less probable.
-    """
-    steps = max(math.ceil((end - begin) / BEND_STEP) + 2, 1)
-    bends = np.cumsum([begin, *[BEND_STEP] * steps])
-    bends = bends[bends <= end + BEND_STEP / 2]
-    fits = _fit(shape, bends, True, data, load, confidence) if len(bends) else None
-    if fits is None:
-        return []
-    best = _first_least(fits.squares)
-    worse = fits.squares - fits.squares[best]
-    span = data.loads[-1] - data.loads[0]
-    likelihood = float((np.exp(-worse / 2) * BEND_STEP / span).sum())
-
-    close = worse <= BEND_SQUARES
-    y = fits.range.y[close]
-    middles = y[(y > 0) & (y <= data.most(1))]
-    middle = float(fits.range.y[best])
-    if len(middles):
-        middle = math.sqrt(float(middles.min()) * float(middles.max()))
-    low, high = float(fits.range.low[close].min()), float(fits.range.high[close].max())
-    places = fits.bends[close]
-    knee = Interval(float(places.min()) - BEND_STEP / 2, float(places.max()) + BEND_STEP / 2)
-    fit = Fit(shape, knee, Band(middle, low, high), bool(fits.fits[best]) and middle > 0)
-    criterion = float(fits.criterion[best]) - 2 * math.log(likelihood)
-    return [_Result(fit, float(fits.squares[best]), fits.freedom, criterion)]
-
-
-def _first_least(squares: Array) -> int:
-    """Return the first of the smallest, which may differ by rounding: several fits are exact."""
-    return int((squares <= squares.min() * (1 + 1e-9)).argmax())
-
-
 def _fit_all(
     data: _Data,
     highest: float,
@@ -644,22 +600,19 @@ def _fit_all(
     confidence: float,
 ) -> tuple[tuple[Fit, ...], Band]:
     """Return the fits of all shapes, and the union of the ranges of those that fit."""
-    lowest = float(data.loads[0])
-    nowhere = np.array([math.inf])
+    lowest, nowhere = float(data.loads[0]), np.array([math.inf])
     has_burst = not math.isnan(burst)
-    results = [
-        *_one(STRAIGHT, _fit(STRAIGHT, nowhere, False, data, load, confidence)),
-        *_one(CURVE, _fit(CURVE, nowhere, False, data, load, confidence)),
-        *(
-            result
-            for knee in knees
-            for result in _one(KNEE, _fit(KNEE, np.array([knee]), False, data, load, confidence))
-        ),
-        *_anywhere(KNEE, lowest, highest, data, load, confidence),
-        *_anywhere(LIMIT, lowest, highest, data, load, confidence),
+    shapes = [
+        (STRAIGHT, nowhere, False),
+        (CURVE, nowhere, False),
+        *((KNEE, np.array([knee]), False) for knee in knees),
+        (KNEE, _bends(lowest, highest), True),
+        (LIMIT, _bends(lowest, highest), True),
     ]
     if has_burst:  # bursts allow a bend anywhere up to full load
-        results += _anywhere(KNEE, highest, 1, data, load, confidence)
+        shapes.append((KNEE, _bends(highest, 1), True))
+    found = [_fit(*shape, data, load, confidence) for shape in shapes]
+    results = [result for result in found if result]
 
     fits = tuple(result.fit for result in results)
     fitting = [result for result in results if result.fit.fits]
@@ -672,6 +625,13 @@ def _fit_all(
     high = max(one.fit.range.high for one in fitting)
     y = math.exp(logs / sum(weights))
     return fits, Band(y, low, min(high, data.most(2)) if has_burst else high)
+
+
+def _bends(begin: float, end: float) -> Array:
+    """Return the loads that are tried for a bend in a range."""
+    steps = max(math.ceil((end - begin) / BEND_STEP) + 2, 0)
+    bends = np.cumsum([begin, *[BEND_STEP] * steps])
+    return bends[bends <= end + BEND_STEP / 2]
 
 
 def _widened(results: list[_Result]) -> Band:

@@ -776,15 +776,6 @@ class Test:
     missing: str = ""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The first of two means minus the second, with its interval, by Welch's t."""
-
-    test: Test
-    difference: float
-    interval: Interval = Interval(math.nan, math.nan)
-
-
 def sample_of(values: npt.ArrayLike) -> Sample:
     values = np.asarray(values, dtype=np.longdouble)
     count = len(values)
@@ -805,12 +796,6 @@ def _obstacle(groups: Sequence[Sample]) -> str:
     return ""
 
 
-def _figures(groups: Sequence[Sample]) -> tuple[Array, Array, Array]:
-    rows = [(group.count, group.mean, group.variance) for group in groups]
-    count, mean, variance = np.array(rows, dtype=float).T
-    return count, mean, variance
-
-
 def bartlett(groups: Sequence[Sample]) -> Test:
     """
     Test whether the variances of all groups are equal, after Bartlett.
@@ -822,8 +807,8 @@ def bartlett(groups: Sequence[Sample]) -> Test:
     obstacle = _obstacle(groups)
     if obstacle:
         return Test(missing=obstacle)
-    count, _, variance = _figures(groups)
-    n = count - 1
+    n = np.array([group.count - 1.0 for group in groups])
+    variance = np.array([group.variance for group in groups])
     pooled = (n @ variance) / n.sum()
     apart = (variance - pooled) / pooled
 
@@ -843,11 +828,11 @@ def welch_anova(groups: Sequence[Sample]) -> Test:
     obstacle = _obstacle(groups)
     if obstacle:
         return Test(missing=obstacle)
-    count, mean, variance = _figures(groups)
     k = len(groups)
-    weight = count / variance
+    count = np.array([group.count for group in groups])
+    weight = count / np.array([group.variance for group in groups])
     share = weight / weight.sum()
-    offs = mean - mean[0]
+    offs = np.array([group.mean - groups[0].mean for group in groups])
     squares = float(weight @ np.square(offs - share @ offs))
     unequal = float((np.square(1 - share) / (count - 1)).sum()) / (k * k - 1)
 
@@ -856,18 +841,19 @@ def welch_anova(groups: Sequence[Sample]) -> Test:
     return Test(statistic, k - 1, float(tail_f(statistic, k - 1, within)), within)
 
 
-def welch(one: Sample, other: Sample, confidence: float = 0.95) -> Difference:
-    """Compare two means, whatever their variances, after Welch and Satterthwaite."""
+def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, Band]:
+    """Compare two means, whatever their variances, after Welch: the first minus the second."""
     difference = one.mean - other.mean
+    unknown = Band(difference, math.nan, math.nan)
     if one.count < 2 or other.count < 2:
-        return Difference(Test(missing="a group has fewer than two values"), difference)
+        return Test(missing="a group has fewer than two values"), unknown
     both = one.uncertainty.of_difference(other.uncertainty)
     if not both.error > 0:
-        return Difference(Test(missing="all values of both groups are equal"), difference)
+        return Test(missing="all values of both groups are equal"), unknown
 
-    t = difference / both.error
+    t, half = difference / both.error, both.half(confidence)
     test = Test(float(t), float(both.freedom), float(tail_t(t, both.freedom)))
-    return Difference(test, difference, both.interval(difference, confidence))
+    return test, Band(difference, difference - half, difference + half)
 
 
 def kruskal_wallis(groups: Sequence[npt.ArrayLike]) -> Test:
