@@ -13,9 +13,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from . import statistics, text
@@ -59,6 +60,15 @@ def _decode(octets: str) -> str:
     return octets.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
+def _encode(name: str) -> str:
+    return name.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _lower(octets: str) -> bytes:
+    """Return what is equal in all cases of ASCII."""
+    return octets.encode("latin-1").lower()
+
+
 def _guess_separator(heading: str) -> str:
     """Return the separator; characters that may be part of a number or a date come last."""
     unquoted = re.sub(r'"[^"]*("|$)', "", heading)
@@ -68,6 +78,13 @@ def _guess_separator(heading: str) -> str:
 def _split(line: str, separator: str) -> list[Field]:
     """Return the fields of a line; ' ' are any number of blanks and tabs."""
     is_blank, blanks = separator == " ", " " if separator == "\t" else " \t"
+    if not is_blank and '"' not in line:
+        parts = line.split(separator)
+        ends = accumulate(len(part) + 1 for part in parts)
+        return [
+            (part.strip(" \t"), end - len(part.lstrip(blanks)))
+            for part, end in zip(parts, ends, strict=True)
+        ]
 
     def skip(at: int) -> int:
         return len(line) - len(line[at:].lstrip(blanks))
@@ -98,13 +115,13 @@ def _split(line: str, separator: str) -> list[Field]:
 
 def _find(fields: Sequence[Field], names: Sequence[str]) -> tuple[list[int], str]:
     """Return the positions of the columns with these names, and why it is no heading or ''."""
-    found = [_decode(field.strip(" \t\r")).lower() for field, _ in fields]
-    wanted = [name.lower() for name in names]
-    missing = [name for name in names if name.lower() not in found]
+    found = [_lower(field.strip(" \t\r")) for field, _ in fields]
+    wanted = [_lower(_encode(name)) for name in names]
+    missing = [name for name, lower in zip(names, wanted, strict=True) if lower not in found]
     if missing:
         return [], f"no column '{missing[0]}'"
     again = [field for i, field in enumerate(found) if field in wanted and field in found[:i]]
-    twice = [name for name in names if name.lower() in again[-1:]]
+    twice = [name for name in names if _lower(_encode(name)) in again[-1:]]
     why = f"column '{twice[-1]}' appears twice" if twice else ""
     return [found.index(name) for name in wanted], why
 
@@ -115,6 +132,7 @@ def _read_rows(
     """Take the fields with these names of each row. Raise UserError if a line is invalid."""
     picks: list[int] = []
     width, separator = 0, ""
+    may_be_heading = re.compile(re.escape(_encode(names[0])), re.ASCII | re.IGNORECASE).search
     lines = data.decode("latin-1").removeprefix(_MARK).split("\n")
     for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
         line = line.removesuffix("\r")
@@ -133,7 +151,7 @@ def _read_rows(
             separator = separator or _guess_separator(line)
             fields = _split(line, separator)
             # Joined files have several headings, possibly with another order of columns.
-            if not picks or names[0].lower() in _decode(line).lower():
+            if not picks or may_be_heading(line):
                 places, why = _find(fields, names)
                 if not why:
                     picks, width = places, len(fields)
@@ -341,23 +359,32 @@ def df_tests(groups: Groups) -> pd.DataFrame:
 
 
 def df_differences(groups: Groups, confidence: float = 0.95) -> pd.DataFrame:
-    pairs = list(combinations(groups.items, 2))
-    found = [statistics.welch(one.sample, other.sample, confidence) for one, other in pairs]
-    rows = [
+    items = pd.DataFrame(
+        [
+            (one.name, one.sample.count, one.sample.mean, one.sample.variance)
+            for one in groups.items
+        ],
+        columns=["name", "count", "mean", "variance"],
+    )
+    sides = [items.iloc[list(side)] for side in np.triu_indices(len(items), 1)]
+    samples = [
+        statistics.Sample(*(side[name].to_numpy() for name in items.columns[1:])) for side in sides
+    ]
+    test, difference = statistics.welch(samples[0], samples[1], confidence)
+    return pd.DataFrame(
         {
-            "group": one.name,
-            "other": other.name,
-            "difference": band.y,
-            "low": band.low,
-            "high": band.high,
+            "group": sides[0]["name"].to_numpy(),
+            "other": sides[1]["name"].to_numpy(),
+            "difference": difference.y,
+            "low": difference.low,
+            "high": difference.high,
             "t": test.statistic,
             "freedom": test.freedom,
             "p": test.p,
+            "p_holm": statistics.holm(test.p),
             "note": test.missing,
         }
-        for (one, other), (test, band) in zip(pairs, found, strict=True)
-    ]
-    return pd.DataFrame(rows).assign(p_holm=statistics.holm(test.p for test, _ in found))
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -756,24 +756,24 @@ def percent_of(difference: Number) -> Number:
 class Sample:
     """A group of values. All means may have the same number subtracted, to keep more digits."""
 
-    count: int
-    mean: float
-    variance: float  # n - 1; NaN if count is below 2
+    count: Number
+    mean: Number
+    variance: Number  # n - 1; NaN if count is below 2
 
     @property
     def uncertainty(self) -> Uncertainty:
-        return Uncertainty(math.sqrt(self.variance / self.count), self.count - 1)
+        return Uncertainty(np.sqrt(np.divide(self.variance, self.count)), self.count - 1)
 
 
 @dataclass(frozen=True)
 class Test:
     """The result of a test; NaN if it has none for the reason in `missing`."""
 
-    statistic: float = math.nan
-    freedom: float = math.nan
-    p: float = math.nan
+    statistic: Number = math.nan
+    freedom: Number = math.nan
+    p: Number = math.nan
     freedom_within: float = math.nan  # only of F
-    missing: str = ""
+    missing: Any = ""
 
 
 def sample_of(values: npt.ArrayLike) -> Sample:
@@ -842,18 +842,25 @@ def welch_anova(groups: Sequence[Sample]) -> Test:
 
 
 def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, Band]:
-    """Compare two means, whatever their variances, after Welch: the first minus the second."""
-    difference = one.mean - other.mean
-    unknown = Band(difference, math.nan, math.nan)
-    if one.count < 2 or other.count < 2:
-        return Test(missing="a group has fewer than two values"), unknown
-    both = one.uncertainty.of_difference(other.uncertainty)
-    if not both.error > 0:
-        return Test(missing="all values of both groups are equal"), unknown
+    """
+    Compare two means, whatever their variances, after Welch: the first minus the second.
 
-    t, half = difference / both.error, both.half(confidence)
-    test = Test(float(t), float(both.freedom), float(tail_t(t, both.freedom)))
-    return test, Band(difference, difference - half, difference + half)
+    Samples of arrays give arrays.
+    """
+    difference = one.mean - other.mean
+    with _ignore():
+        both = one.uncertainty.of_difference(other.uncertainty)
+        t = difference / both.error
+    few = np.minimum(one.count, other.count) < 2
+    reasons = "a group has fewer than two values", "all values of both groups are equal"
+    missing = np.select([few, ~(both.error > 0)], reasons, "")
+
+    unknown = np.where(missing == "", 0, math.nan)[()]
+    test = Test(t + unknown, both.freedom + unknown, tail_t(t, both.freedom) + unknown)
+    half = both.half(confidence) + unknown
+    return replace(test, missing=missing[()]), Band(
+        difference, difference - half, difference + half
+    )
 
 
 def kruskal_wallis(groups: Sequence[npt.ArrayLike]) -> Test:
