@@ -85,6 +85,7 @@ class Report:
     names: tuple[str, str] = ("", "")  # of the sets
     trace: str = ""  # over which the throughput is predicted
     published: str = ""  # the folder with published figures; '': the installed one
+    cache: dict[str, Any] = field(default_factory=dict)  # what topics compute once
     prefix: str = ""  # of all absolute paths, which readers do not see
 
     def set_name(self, set_: int) -> str:
