@@ -154,6 +154,9 @@ check_moved() {
     grep -q "has no benchmark 'none'" output || fail "moved: batteries: $(<output)"
     sssim --foreground serial --iteration 50m --record simulated >output 2>&1 || fail "moved: sssim: $(<output)"
     ssreport -o report simulated >output 2>&1 || fail "moved: ssreport: $(<output)"
+    "$tree/libexec/showstopper/analysis" ssreport --check simulated >output 2>&1 || [ $? -eq 3 ] ||
+        fail "moved: analysis: $(<output)"
+    grep -q '^simulated: ' output || fail "moved: analysis: $(<output)"
     [ -s report/published-values.csv ] || fail "moved: the report has no published values: $(ls report)"
     "$tree/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 || fail "moved: experiments: $(<output)"
     grep -q "^run " output || fail "moved: experiments: $(<output)"
