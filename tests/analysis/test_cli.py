@@ -116,6 +116,15 @@ def test_names_of_files_are_any_bytes(locale: str, tmp_path: Path) -> None:
     assert done.stderr.startswith(b"ssreport: " + name + b": the record cannot be read")
 
 
+def test_other_encodings_are_not_used(tmp_path: Path) -> None:
+    script = tmp_path / "ssreport"
+    script.write_text(LAUNCH + "print(sys.flags.utf8_mode, file=sys.stderr); cli.ssreport()")
+    environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-Xutf8=0", script, b"\xc3\xa9"]
+    done = subprocess.run(command, capture_output=True, check=False, env=environment, cwd=tmp_path)
+    assert done.stderr.startswith(b"0\n1\nssreport: \xc3\xa9: the record cannot be read")
+
+
 def test_libraries_may_write_their_cache(tmp_path: Path) -> None:
     text = "import os; print(os.environ['MPLCONFIGDIR'], os.path.isdir(os.environ['MPLCONFIGDIR']))"
     environment = {name: os.environ[name] for name in os.environ if name != "MPLCONFIGDIR"}

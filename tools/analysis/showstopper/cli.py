@@ -193,6 +193,8 @@ def _explain(error: Exception) -> str:
 
 def launch(*words: str) -> NoReturn:
     """Run the program that these words and those of the command line begin with, and exit."""
+    if sys.getfilesystemencoding() != "utf-8":  # of a launcher that pip has made
+        os.execv(sys.executable, [sys.executable, "-Xutf8", *sys.argv])
     _set_signals()
     output = _open_streams()
     name = words[0] if words else "analysis"
@@ -213,3 +215,8 @@ def launch(*words: str) -> NoReturn:
         complain(name, f"standard output: {lost}")
         failed = failed or FAILED
     sys.exit(failed or status)
+
+
+def ssreport() -> NoReturn:
+    """Run the program that pip installs."""
+    launch("ssreport")

@@ -73,8 +73,19 @@ def is_requests(path: str) -> bool:
     return (
         text.has_file(path, "requests.csv")
         or text.has_file(path, "requests.json")
-        or os.path.isfile(path)
+        or _is_document(path)
     )
+
+
+def _is_document(path: str) -> bool:
+    """Return whether a path is a file of ssrequest --json, or of a simulated queue."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        document = read_json(os.path.dirname(path) or ".", os.path.basename(path))
+    except UserError:
+        return False
+    return text_of(document, "program") in ("ssrequest", "sssim queue")
 
 
 def is_fleet(path: str) -> bool:

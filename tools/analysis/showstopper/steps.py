@@ -115,7 +115,7 @@ def _stretches(samples: pd.DataFrame) -> pd.DataFrame:
         if is_new or not abs(value - begun) <= SAME_TARGET:
             begun = value
             groups.append(at)
-    last = [*groups[1:], len(counted)]
+    last = [*groups[1:], len(counted)] if groups else []
     return pd.DataFrame(
         {
             "first": counted.index[groups],
