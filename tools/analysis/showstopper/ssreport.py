@@ -479,7 +479,7 @@ def _check_table(name: str) -> None:
     from .topics import tables
 
     names = [table.name for table in tables()]
-    if name and name not in names:
+    if name not in names:
         listed = ", ".join(names)
         raise UserError(f'--table: there is no table "{show(name)}": choose one of {listed}')
 
@@ -585,7 +585,8 @@ def _check_records(report: Report, request: Values) -> int:
 
 
 def _make_report(request: Values) -> int:
-    _check_table(request.table)
+    if request.table:
+        _check_table(request.table)
     report = _read(request)
     if request.check:
         return _check_records(report, request)
