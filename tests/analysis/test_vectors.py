@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from showstopper import statistics, steps, units
-from showstopper.text import UserError
+from showstopper import statistics, steps
 
 
 def error_of(name: str) -> Callable[[str], float]:
@@ -31,25 +30,10 @@ def quantile(arguments: str) -> float:
     return histogram.quantile(share)
 
 
-def parsed(parse: Callable[[str], float]) -> Callable[[str], float]:
-    def value(arguments: str) -> float:
-        try:
-            return parse(arguments)
-        except UserError:
-            return math.nan
-
-    return value
-
-
 FUNCTIONS: dict[str, Callable[[str], float]] = {
     "student": lambda freedom: float(statistics.student(0.95, float(freedom))),
     "quantile": quantile,
     "unfinished": lambda pair: float(statistics.unfinished_length(*map(float, pair.split()))),
-    "time": parsed(lambda text: units.time(text)[0]),
-    "load": parsed(units.load),
-    "count": parsed(units.count),
-    "number": parsed(units.number),
-    "percent": parsed(units.percent),
 } | {name: error_of(name) for name in ("error_mean_percent", "error_mse_e4", "error_p95_percent")}
 
 with open(Path(__file__).parents[1] / "data/analysis/vectors.csv", encoding="utf-8") as _file:

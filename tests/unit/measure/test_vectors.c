@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/histogram.h"
-#include "base/units.h"
 #include "measure/figures.h"
 #include "measure/unfinished.h"
 #include "unit.h"
@@ -21,7 +20,7 @@
 struct vector {
     char line[512];
     const char *function, *value, *text;
-    double numbers[NUMBERS_MAX]; /* the arguments, if they are numbers */
+    double numbers[NUMBERS_MAX]; /* the arguments */
     size_t count;
 };
 
@@ -127,48 +126,8 @@ static void lengths_of_unfinished_iterations_match_the_vectors(void **state) {
     expect("unfinished", 4, unfinished);
 }
 
-static double parse_time(const struct vector *vector) {
-    ss_time value;
-    struct ss_error error = {0};
-    return ss_units_time(vector->text, &value, &error) == 0 ? (double)value / 1e9 : NAN;
-}
-
-static double parse_load(const struct vector *vector) {
-    double value;
-    struct ss_error error = {0};
-    return ss_units_load_option(vector->text, 0, &value, &error) == 0 ? value : NAN;
-}
-
-static double parse_count(const struct vector *vector) {
-    uint64_t value;
-    struct ss_error error = {0};
-    return ss_units_count(vector->text, &value, &error) == 0 ? (double)value : NAN;
-}
-
-static double parse_number(const struct vector *vector) {
-    double value;
-    struct ss_error error = {0};
-    return ss_units_number(vector->text, &value, &error) == 0 ? value : NAN;
-}
-
-static double parse_percent(const struct vector *vector) {
-    double value;
-    struct ss_error error = {0};
-    return ss_units_percent(vector->text, &value, &error) == 0 ? value : NAN;
-}
-
-static void units_match_the_vectors(void **state) {
-    (void)state;
-    expect("time", 18, parse_time);
-    expect("load", 11, parse_load);
-    expect("count", 6, parse_count);
-    expect("number", 8, parse_number);
-    expect("percent", 5, parse_percent);
-}
-
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(errors_of_samples_match_the_vectors),
     cmocka_unit_test(quantiles_of_buckets_match_the_vectors),
-    cmocka_unit_test(lengths_of_unfinished_iterations_match_the_vectors),
-    cmocka_unit_test(units_match_the_vectors))
+    cmocka_unit_test(lengths_of_unfinished_iterations_match_the_vectors))
