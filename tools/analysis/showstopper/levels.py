@@ -653,9 +653,9 @@ def _compare(
     if runs < 2:
         return replace(contrast, runs=runs, missing="needs two rounds or more")
     one, other = map(sample_of, values)
-    found = welch(one, other, report.settings.confidence)
-    difference = found.difference / one.mean
-    interval = Interval(found.interval.low / one.mean, found.interval.high / one.mean)
+    test, found = welch(one, other, report.settings.confidence)
+    difference = found.y / one.mean
+    interval = Interval(found.low / one.mean, found.high / one.mean)
     # Equal runs do not scatter: the difference is exact.
     is_exact = one.variance == 0 and other.variance == 0
     return replace(
@@ -663,5 +663,5 @@ def _compare(
         runs=runs,
         difference=difference,
         interval=Interval(difference, difference) if is_exact else interval,
-        missing="" if is_exact else found.test.missing,
+        missing="" if is_exact else test.missing,
     )
