@@ -17,7 +17,7 @@ import pandas as pd
 
 from .rates import MEAN_MAX, P95_MAX, SATURATED, saturation
 from .responses import Responses, divide
-from .statistics import Interval, sample_of, welch
+from .statistics import Band, Interval, mover, sample_of, welch
 
 if TYPE_CHECKING:
     from .studies import Report
@@ -500,17 +500,17 @@ class Contrast:
     interval: Interval = Interval(math.nan, math.nan)
     missing: str = "no two such levels"  # why there is no difference; '' if it is known
 
+    @property
+    def band(self) -> Band:
+        return Band(self.difference, self.interval.low, self.interval.high)
+
     def subtract(self, other: Contrast, times: float) -> Contrast:
-        """Subtract an independent difference, by adding the squared distances to the bounds
-        (MOVER)."""
-        mine, its = self.interval, other.interval
-        low = math.hypot(self.difference - mine.low, times * (its.high - other.difference))
-        high = math.hypot(mine.high - self.difference, times * (other.difference - its.low))
-        difference = self.difference - times * other.difference
+        """Subtract an independent difference."""
+        found = mover([self.band, other.band], [1, -times])
         return replace(
             self,
-            difference=difference,
-            interval=Interval(difference - low, difference + high),
+            difference=found.y,
+            interval=Interval(found.low, found.high),
             missing=self.missing or other.missing,
             rate=other.rate if math.isnan(self.rate) else self.rate,
             runs=min(self.runs, other.runs),

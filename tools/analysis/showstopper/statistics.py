@@ -233,8 +233,8 @@ def mover(values: Sequence[Band], times: Sequence[float]) -> Band:
     for value, factor in zip(values, times):
         distances = factor * (value.y - value.low), factor * (value.high - value.y)
         total = total + factor * value.y
-        below = np.hypot(below, distances[0] if factor > 0 else distances[1])
-        above = np.hypot(above, distances[1] if factor > 0 else distances[0])
+        below = math.hypot(below, distances[0] if factor > 0 else distances[1])
+        above = math.hypot(above, distances[1] if factor > 0 else distances[0])
     return Band(total, total - below, total + above)
 
 
