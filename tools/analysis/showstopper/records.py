@@ -379,11 +379,17 @@ class Record:
         if not kept.any():
             raise UserError("samples.csv has no sample under control")
 
+        end, target = end[kept], target[kept]
         samples = pd.DataFrame(
-            {"end": end, "target": target, "load": load, "duty": duty, "counted": counted}
-        )[kept].reset_index(drop=True)
-        samples.insert(0, "begin", self._begins(samples["end"].to_numpy()))
-        samples["counted"] = self._counted(samples)
+            {
+                "begin": self._begins(end),
+                "end": end,
+                "target": target,
+                "load": load[kept],
+                "duty": duty[kept],
+                "counted": self._counted(end, target, counted[kept]),
+            }
+        )
         for row in np.flatnonzero(kept):
             at = text.wall_clock(table.fields["time"][row])
             if not math.isnan(at):
@@ -400,12 +406,12 @@ class Record:
             begins = np.where((at > begins) & (at < ends), at, begins)
         return begins
 
-    def _counted(self, samples: pd.DataFrame) -> pd.Series:
+    def _counted(self, end: np.ndarray, target: np.ndarray, counted: np.ndarray) -> np.ndarray:
         """Return which samples count; earlier records do not say it next to free sections."""
-        free = samples["target"].isna()
-        late = samples["end"] > self.events.counted_from + USUAL_LENGTH / 2
-        guess = ~free & ~free.shift(fill_value=False) & late
-        return samples["counted"].ne(0).where(samples["counted"].notna(), guess)
+        free = np.isnan(target)
+        late = end > self.events.counted_from + USUAL_LENGTH / 2
+        guess = ~free & ~np.append(False, free[:-1]) & late
+        return np.where(np.isnan(counted), guess, counted != 0)
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
@@ -478,29 +484,34 @@ class Record:
         Those in progress when counting ended have an estimated end, as in the run's own summary.
         """
         found = self._read_iterations()
-        self.has_iterations = len(found) > 0 or self.figure("iterations") >= 0
+        names = ("start", "end", "instance")
+        self.has_iterations = len(found[0]) > 0 or self.figure("iterations") >= 0
         if self.is_bursty:
             self.has_iterations = False
             self.notes.add("rates of iterations are unknown: iterations ended in bursts")
-            return found[:0]
-        found = pd.concat([found, self._unfinished(found)], ignore_index=True)
+            return pd.DataFrame({name: np.empty(0) for name in names})
+        unfinished = self._unfinished(*found)
+        frame = pd.DataFrame(
+            {name: np.concatenate(both) for name, *both in zip(names, found, unfinished)}
+        )
         left = self.figure("iterations_left_out")
         if left > 0:
             self.has_iterations = False
             self.notes.add(
                 f"rates of iterations are unknown: iterations.csv lacks {left:.0f} iterations"
             )
-        return found
+        return frame
 
     has_iterations = False  # whether the run counted iterations; set by `iterations`
 
-    def _read_iterations(self) -> pd.DataFrame:
+    def _read_iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return starts, ends and instances."""
         columns = ("start", "end", "instance")
         try:
             table = text.read_table(self.folder, "iterations.csv", columns, ("instance",))
         except UserError as error:
             self.notes.add(f"iterations are unknown: {error}")
-            return pd.DataFrame({name: np.empty(0) for name in columns})
+            return np.empty(0), np.empty(0), np.empty(0)
         valid = np.ones(len(table), dtype=bool)
         start, end = (table.numbers(name, valid) for name in columns[:2])
         instance, _ = text.numbers(table.fields["instance"])
@@ -509,37 +520,34 @@ class Record:
         table.refuse(valid)
         table.note(self.notes)
         kept = valid & ~np.isnan(start) & ~np.isnan(end)  # others belong to the warm-up
-        return pd.DataFrame(
-            {
-                "start": self.run_time(start[kept]),
-                "end": self.run_time(end[kept]),
-                "instance": instance[kept],
-            }
-        )
+        return self.run_time(start[kept]), self.run_time(end[kept]), instance[kept]
 
-    def _unfinished(self, iterations: pd.DataFrame) -> pd.DataFrame:
+    def _unfinished(
+        self, start: np.ndarray, end: np.ndarray, instance: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the iterations in progress when counting ended, with an estimated end: each is
         assumed to have begun after the usual gap, and to be as long as usual."""
-        known = iterations[iterations["instance"].notna()]
-        known = known[~known["instance"].isin(self.events.over)]
-        if known.empty:
-            return iterations[:0]
-        from_, to = self.events.counted_from, self.counted_to
-        by_instance = known.groupby("instance", sort=True, dropna=True)
-        gap = (known["start"] - by_instance["end"].shift()).clip(lower=0)
-        counts = known["end"].between(min(from_, math.inf), to)
-        last = by_instance.tail(1).set_index("instance").sort_index(kind="stable")
+        known = np.flatnonzero(~np.isnan(instance) & ~np.isin(instance, self.events.over))
+        order = known[np.argsort(instance[known], kind="stable")]
+        start, end, instance = start[order], end[order], instance[order]
+        is_last = np.append(instance[1:] != instance[:-1], True)[: len(order)]
+        is_first = np.append(True, is_last[:-1])[: len(order)]
+        number = np.cumsum(is_first) - 1
+        counts = (end >= self.events.counted_from) & (end <= self.counted_to)
 
-        def mean(values: pd.Series) -> pd.Series:
-            return values.where(counts).groupby(known["instance"], sort=True, dropna=False).mean()
+        def mean(values: np.ndarray, used: np.ndarray, unknown: Any) -> np.ndarray:
+            total = np.bincount(number[used], values[used], is_last.sum())
+            count = np.bincount(number[used], minlength=is_last.sum())
+            return np.where(count > 0, total / np.maximum(count, 1), unknown)
 
-        gaps = mean(gap).fillna(0)
-        lengths = mean(known["end"] - known["start"]).fillna(last["end"] - last["start"])
-        elapsed = to - last["end"] - gaps
-        start = last["end"] + gaps
-        end = start + unfinished_length(elapsed, lengths)
-        unfinished = pd.DataFrame({"start": start, "end": end})[elapsed > 0]
-        return unfinished.reset_index()[["start", "end", "instance"]]
+        gap = np.maximum(start - np.append(0.0, end[:-1])[: len(order)], 0)
+        gaps = mean(gap, counts & ~is_first, 0)
+        lengths = mean(end - start, counts, (end - start)[is_last])
+        start = end[is_last] + gaps
+        elapsed = self.counted_to - end[is_last] - gaps
+        used = elapsed > 0
+        length = unfinished_length(elapsed, lengths)
+        return start[used], (start + length)[used], instance[is_last][used]
 
     @cached_property
     def counters(self) -> pd.DataFrame:

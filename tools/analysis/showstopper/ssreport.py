@@ -557,10 +557,26 @@ def _read(request: Values) -> Report:
         trace=request.predict,
         published=request.published,
         checks=request.check,
+        decides=request.decide,
     )
     first_set = len(request.words) if request.against is None else request.against
     report.read(request.words[:first_set], request.words[first_set:])
     return report
+
+
+def _decide(request: Values) -> int:
+    """Print the decision of a study of two commands; return its status."""
+    from .topics import duet
+
+    report = _read(request)
+    try:
+        status, words = duet.decide(report, request.format == "md")
+    finally:
+        if report.notes and not request.quiet:
+            complain("ssreport", str(report.notes))
+    if request.format == "md" or not request.quiet:
+        print(words, end="")
+    return status
 
 
 def _check_records(report: Report, request: Values) -> int:
@@ -626,9 +642,7 @@ def run(request: Values) -> int:
 
         return int(hypotheses.main(request))
     if request.decide:
-        from .topics import duet
-
-        return int(duet.decide(_read(request), request))
+        return _decide(request)
     return _make_report(request)
 
 

@@ -7,7 +7,7 @@ import math
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, TypeVar
 
 import pandas as pd
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .page import Page
     from .responses import Responses
     from .tables import Sheet
+
+Value = TypeVar("Value")
 
 OTHERS_MAX = 0.02 + 1e-6  # a run is disturbed if others used more of the machine
 SAME_NUMBER = 1e-9  # numbers whose difference a manifest cannot express are equal
@@ -79,6 +81,7 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
     checks: bool = False  # records of the nodes of fleets get a verdict
+    decides: bool = False  # of records, only what --decide needs is read
     checked: list[tuple[str, Verdict]] = field(default_factory=list)  # these records
     manifests: int = 0  # number of manifests and studies that were read
     compares: bool = False  # two sets are compared
@@ -87,6 +90,9 @@ class Report:
     published: str = ""  # the folder with published figures; '': the installed one
     cache: dict[str, Any] = field(default_factory=dict)  # what topics compute once
     prefix: str = ""  # of all absolute paths, which readers do not see
+    _names: set[str] = field(default_factory=set)
+    _places: set[tuple[int, Any]] = field(default_factory=set)
+    _known: dict[Any, Any] = field(default_factory=dict)
 
     def set_name(self, set_: int) -> str:
         return self.names[set_] or ("first set", "second set")[set_]
@@ -161,7 +167,10 @@ class Report:
         if self.leave_out and verdict.rank >= RANKS[self.leave_out]:
             why = f"left out: {verdict.result}: {verdict.reasons}"
             self.failures.append(Failure(name, why, verdict.result))
-        elif isinstance(record, Run):
+            return
+        self._names.add(name)
+        self._places.add((record.set, record.place))
+        if isinstance(record, Run):
             self.runs.append(record)
         else:
             self.responses.append(record)
@@ -170,11 +179,15 @@ class Report:
         record = Record(source.path, name)
         settings = self._settings(source)
         run = Run(record, settings, source.set, source.manifest, dict(source.columns))
-        run.read()
+        if self.decides:
+            record.samples  # raises UserError if there are none
+        else:
+            run.read()
         run.place = place_of(source.path)
         self._note_repeated(run)
         run.origin = Origin.of(source.cells, record.labels)
-        run.find_surroundings()
+        if not self.decides:
+            run.find_surroundings()
         if run.columns:
             record.verdict = record.verdict.of_study(run.others, run.is_launch)
         return run
@@ -201,9 +214,8 @@ class Report:
     def _choose_name(self, path: str) -> str:
         """Return a unique name: the path, with a number if that name is taken."""
         path = path.rstrip("/") or path[:1]
-        taken = {record.name for record in self._all()}
         name, number = path, 2
-        while name in taken:
+        while name in self._names:
             name, number = f"{path} ({number})", number + 1
         return name
 
@@ -213,7 +225,7 @@ class Report:
 
     def _note_repeated(self, record: Any) -> None:
         """Note a record of a set that is given again: means take it for a repetition."""
-        if any(r.set == record.set and r.place and r.place == record.place for r in self._all()):
+        if record.place and (record.set, record.place) in self._places:
             record.notes.add("this record is given more than once, and counts each time")
 
     def _choose_titles(self) -> None:
@@ -317,6 +329,12 @@ class Report:
         """Let topics add their notes to records, before these are printed."""
         for _ in self.from_topics("notes"):
             pass
+
+    def once(self, function: Callable[[Report], Value]) -> Value:
+        """Return function(report), which is computed only once."""
+        if function not in self._known:
+            self._known[function] = function(self)
+        return self._known[function]  # type: ignore[no-any-return]
 
     @cached_property
     def _sheets(self) -> dict[str, Sheet]:
