@@ -480,6 +480,18 @@ orders_are_balanced_and_paddings_differ() {
         fail "a padding is too long"
 }
 
+a_missing_python_package_is_reported_at_once() {
+    local status=0
+    mkdir -p "$scratch/lone/bin"
+    cp "$build"/bin/{showstopper,ssbatch,ssreport} "$scratch/lone/bin"
+    ln -s "$build/share" "$scratch/lone/share"
+    "$experiments/duet" --bin "$scratch/lone/bin" --a true --b true --output "$scratch/lone/results" >"$scratch/out" \
+        2>"$scratch/err" || status=$?
+    { [ "$status" -eq 125 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && [ ! -e "$scratch/lone/results" ]; } ||
+        fail "status $status: $(cat "$scratch/err")"
+    grep -q '^duet: .*/lone/libexec/showstopper/analysis is missing: install ' "$scratch/err" || fail "$(cat "$scratch/err")"
+}
+
 invalid_options_are_refused() {
     local url=http://localhost:9/ # nothing listens there
     refuses "--a and --b are required" duet --a 'sleep 1'
@@ -560,5 +572,6 @@ run_case each_launch_has_the_planned_size_of_environment
 run_case quoted_words_arrive_unchanged
 run_case a_background_load_runs_while_each_command_runs
 run_case orders_are_balanced_and_paddings_differ
+run_case a_missing_python_package_is_reported_at_once
 run_case invalid_options_are_refused
 end_cases

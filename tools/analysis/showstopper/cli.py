@@ -44,6 +44,7 @@ class Program(NamedTuple):
 # Where programs are. Two words are a command of a C program, which executes
 # libexec/showstopper/analysis with them.
 PROGRAMS = {
+    "check": "check:PROGRAM",
     "ssreport": "ssreport:PROGRAM",
 }
 
@@ -77,6 +78,8 @@ def _run(program: Program, argv: Sequence[str], prepare: Callable[[], None]) -> 
 
 def find_program(words: Sequence[str]) -> tuple[Program, Sequence[str]]:
     """Return the program that the words begin with, and the other words."""
+    if words and words[0] in ("-h", "--help"):
+        words = ("check", "--help")
     for count in (2, 1):
         place = PROGRAMS.get(" ".join(words[:count]))
         if place:
@@ -168,7 +171,7 @@ def _prepare_libraries() -> None:
     os.environ["MPLCONFIGDIR"] = folder
 
 
-_NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")
+NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")
 
 
 def _explain(error: Exception) -> str:
@@ -178,7 +181,7 @@ def _explain(error: Exception) -> str:
     if isinstance(error, ImportError):
         from importlib.util import find_spec
 
-        missing = [name for name in _NEEDED if not find_spec(name)]
+        missing = [name for name in NEEDED if not find_spec(name)]
         packages = " ".join(f"python3-{name}" for name in missing)
         if missing:
             more = "or choose another Python with -DSHOWSTOPPER_PYTHON of cmake"

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`analysis check` fails if a package is missing, for experiments that decide between runs."""
+
+from __future__ import annotations
+
+import importlib
+
+from .cli import NEEDED, Program
+from .options import Option, Values
+
+
+def run(values: Values) -> int:
+    for name in NEEDED:
+        importlib.import_module(name)
+    return 0
+
+
+_ROWS = (Option("help", "print this help", letter="h"),)
+_USAGE = """\
+Usage: analysis check
+       analysis PROGRAM [ARGUMENT]...
+Succeeds if all packages of Python are installed that reports need. Programs and
+experiments call this.
+"""
+PROGRAM = Program("analysis", _USAGE, _ROWS, lambda values: None, run)
