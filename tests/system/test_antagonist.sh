@@ -34,6 +34,12 @@ needs_ssantagonist() {
     [ -x "$build/bin/ssantagonist" ] || skip "left-out: built without ssantagonist"
 }
 
+# needs_analysis: skips the case if the Python package cannot run.
+needs_analysis() {
+    needs_ssantagonist
+    "$build/libexec/showstopper/analysis" check >/dev/null 2>&1 || skip "left-out: without packages of Python"
+}
+
 # start COMMAND...: starts a process and sets `pid`.
 start() {
     "$@" >/dev/null 2>&1 </dev/null &
@@ -97,13 +103,13 @@ write_bench() {
 }
 
 simulated_studies_meet_the_required_error_rates() {
-    [ -x "$build/tests/antagonist-bench" ] || skip "left-out: built without GSL"
+    needs_analysis
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$work/bars" || fail "$(cat "$work/bars")"
     [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
 }
 
 suspects_that_must_not_be_stopped_are_refused() {
-    needs_ssantagonist
+    needs_analysis
     local parent child service
     refuses 'process 1 (' --victim true --suspects 1
     refuses 'is ssantagonist itself, or one of its ancestors' --victim true --suspects $$
@@ -159,6 +165,36 @@ suspects_that_must_not_be_stopped_are_refused() {
     fi
 }
 
+suspects_are_printed_with_their_start() {
+    needs_ssantagonist
+    local status=0 started
+    start_sleeper
+    ssantagonist suspects --suspects "$pid" >out
+    started=$(sed -n "s/^$pid,\([1-9][0-9]*\),sleep\$/\1/p" out)
+    printf '%s\n' pid,started,name "$pid,$started,sleep" | cmp - out || fail "$(cat out)"
+    ssantagonist suspects --victim true --suspects "$pid@$started" --names 'a\,b' >out 2>err
+    { [ "$(tail -n 1 out)" = "$pid,$started,\"a,b\"" ] && [ ! -s err ]; } || fail "$(cat out err)"
+    ssantagonist suspects --victim true --suspects "$pid@1" --names x >out 2>err || status=$?
+    { [ "$status" -eq 125 ] && grep -q ' (x) .* another process has its pid' err; } || fail "$(cat err)"
+}
+
+# Data and programs of an installation without the component that has the Python package.
+a_missing_python_package_is_reported_at_once() {
+    needs_ssantagonist
+    local status=0
+    mkdir -p lone/bin lone/share/showstopper
+    cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
+    cp -r "$source/tools/experiments" lone/share/showstopper
+    start sleep 1000
+    lone/bin/ssantagonist answer --victim true --suspects "$pid" study >out 2>err || status=$?
+    { [ "$status" -eq 125 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]; } || fail "status $status: $(cat out err)"
+    grep -q '^ssantagonist: .*/lone/libexec/showstopper/analysis is missing: install ' err || fail "$(cat err)"
+    PATH=$PWD/lone/bin:/usr/bin:/bin lone/share/showstopper/experiments/antagonist --victim true \
+        --suspects "$pid" >out 2>err && fail "the experiment begins"
+    { [ "$(wc -l <err)" -eq 1 ] && grep -q ' is missing: install ' err; } || fail "$(cat err)"
+    [ ! -e antagonist-results ] || fail "a folder was left"
+}
+
 # plans WARNS OPTION...: fails unless plan succeeds, and warns that the victim's processes are unknown if WARNS is 1.
 plans() {
     ssantagonist plan --suspects "$pid" "${@:2}" study >out 2>err || fail "${*:2}: $(cat err)"
@@ -168,14 +204,14 @@ plans() {
 
 # Children of such a process do not inherit its policy, which the kernel shows as a flag of the policy.
 a_policy_that_children_do_not_inherit_is_not_real_time() {
-    needs_ssantagonist
+    needs_analysis
     start chrt -R -o 0 sleep 1000
     await grep -q sleep "/proc/$pid/comm"
     plans 1 --victim true
 }
 
 unknown_processes_of_the_victim_are_reported() {
-    needs_ssantagonist
+    needs_analysis
     local bystander
     start sleep 1000
     bystander=$pid
@@ -201,7 +237,7 @@ answers() {
 }
 
 a_study_keeps_the_suspects_with_which_it_began() {
-    needs_ssantagonist
+    needs_analysis
     local one status=0
     start_sleeper
     one=$pid
@@ -234,7 +270,7 @@ a_study_keeps_the_suspects_with_which_it_began() {
 }
 
 processes_that_join_a_group_later_are_not_suspects() {
-    needs_ssantagonist
+    needs_analysis
     local one group
     start sleep 1000
     one=$pid
@@ -253,7 +289,7 @@ processes_that_join_a_group_later_are_not_suspects() {
 }
 
 suspects_of_a_group_are_its_topmost_processes() {
-    needs_ssantagonist
+    needs_analysis
     start sh -c 'sleep 1000 & echo $! >child; wait'
     await test -s child
     started+=("$(<child)")
@@ -277,7 +313,7 @@ suspects_of_a_group_are_its_topmost_processes() {
 }
 
 the_server_of_the_victim_url_is_not_a_suspect() {
-    needs_ssantagonist
+    needs_analysis
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
     pid=$!
@@ -301,7 +337,7 @@ is_child() {
 }
 
 the_generator_of_a_study_is_not_a_suspect() {
-    needs_ssantagonist
+    needs_analysis
     "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
     local watch
     mkdir run
@@ -360,7 +396,7 @@ END
 }
 
 a_study_without_an_estimate_fails() {
-    needs_ssantagonist
+    needs_analysis
     local status=0
     write_idle_ssbatch
     start sleep 1000
@@ -486,7 +522,7 @@ refuses_call() {
 }
 
 invalid_options_are_refused_before_anything_starts() {
-    needs_ssantagonist
+    needs_analysis
     start sleep 1000
     echo 'took 1 s' >log
     refuses_call "antagonist: sleep: unexpected argument: name the service with --victim" sleep
@@ -525,7 +561,7 @@ invalid_codes_are_refused() {
 }
 
 a_study_reports_whether_suspects_slow_the_victim() {
-    needs_ssantagonist
+    needs_analysis
     write_bench
     start_sleeper
     local one=$pid experiment=$source/tools/experiments/antagonist slot status
@@ -570,7 +606,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
 }
 
 a_large_loss_ends_the_run_and_continues_all_suspects() {
-    needs_ssantagonist
+    needs_analysis
     local status slot
     # The figure falls by half once the suspect has been stopped.
     start sleep 1000
@@ -646,13 +682,15 @@ a_plan_that_sees_the_proc_of_another_namespace_is_refused() {
 }
 
 kills_leave_no_suspect_stopped() {
-    needs_ssantagonist
+    needs_analysis
     "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
     grep -qx '2 rounds: no suspect was left stopped' kills || fail "$(cat kills)"
 }
 
 run_case simulated_studies_meet_the_required_error_rates
 run_case suspects_that_must_not_be_stopped_are_refused
+run_case suspects_are_printed_with_their_start
+run_case a_missing_python_package_is_reported_at_once
 run_case a_policy_that_children_do_not_inherit_is_not_real_time
 run_case unknown_processes_of_the_victim_are_reported
 run_case a_study_keeps_the_suspects_with_which_it_began

@@ -25,7 +25,7 @@ while read -r program commands; do
         check "$build/bin/$program" "$command" --help
     done
 done <<'END'
-ssantagonist plan answer watch codes
+ssantagonist plan answer watch codes suspects
 ssburn kernel
 ssprofile measure compare calibrate predict verify sweep index
 sssim queue fleet

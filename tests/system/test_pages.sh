@@ -252,7 +252,6 @@ PATH=$(cd "$1/bin" && pwd):$PATH
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
     check_columns "$source/tools/ssreport/ssreport.1" "$source"/tools/ssreport/*/*.c
     check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/ssprofile/*.c
-    check_columns "$source/tools/ssantagonist/ssantagonist.1" "$source"/tools/ssantagonist/*.c
     for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
@@ -282,7 +281,7 @@ PATH=$(cd "$1/bin" && pwd):$PATH
     done <<'END'
 src/showstopper.1 showstopper
 tools/ssactuate/ssactuate.1 ssactuate
-tools/ssantagonist/ssantagonist.1 ssantagonist:plan ssantagonist:answer ssantagonist:watch ssantagonist:codes
+tools/ssantagonist/ssantagonist.1 ssantagonist:plan ssantagonist:answer ssantagonist:watch ssantagonist:codes ssantagonist:suspects
 tools/ssbatch/ssbatch.1 ssbatch
 tools/ssburn/ssburn.1 ssburn ssburn:kernel ssburn:serve
 tools/ssfleet/ssfleet.1 ssfleet

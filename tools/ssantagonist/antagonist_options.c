@@ -24,13 +24,15 @@ static int take_folder(
 }
 
 // clang-format off
-#define VICTIM_ROWS                                                                                                    \
+#define WHAT_ROWS                                                                                                      \
     {0, "WHAT", {"victim", SS_OPTION_TEXT, AT(victim),                                                                 \
         .help = "the service: a URL to send requests to; a log, with --iteration; or a command that prints figures, " \
                 "and is run repeatedly"}},                                                                                 \
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),                                                          \
         .help = "matches a line that ends an iteration; the first group, if any, is its time; without a group, lines are "     \
-                "counted. Default, for a command: the last number of each line"}},                                     \
+                "counted. Default, for a command: the last number of each line"}}
+#define VICTIM_ROWS                                                                                                    \
+    WHAT_ROWS,                                                                                                         \
     {0, "N", {"rate", SS_OPTION_NUMBER, AT(rate), .initial = "20", .min = "0.001",                                     \
         .help = "requests per second to a URL"}},                                                                      \
     {0, NULL, {"lower-is-better", AT(lower), .help = "smaller figures are better"}}
@@ -38,12 +40,18 @@ static int take_folder(
     {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
     {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \
     SS_ARGUMENTS_WORDS(take_folder)
-#define STUDY_ROWS                                                                                                     \
-    VICTIM_ROWS,                                                                                                       \
+#define SUSPECT_ROWS                                                                                                   \
     {0, "PID,...", {"suspects", SS_OPTION_TEXT, AT(suspects),                                                          \
         .help = "processes that may hurt it, each with its descendants"}},                                             \
     {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),                                                            \
-        .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}},                   \
+        .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}}
+#define VICTIM_PID_ROW                                                                                                 \
+    {0, "PID,...", {"victim-pid", SS_OPTION_TEXT, AT(victim_pids),                                                     \
+        .help = "processes of the victim; neither they nor their relatives can be suspects; default: those that "      \
+                "listen on the URL, or have the log open"}}
+#define STUDY_ROWS                                                                                                     \
+    VICTIM_ROWS,                                                                                                       \
+    SUSPECT_ROWS,                                                                                                      \
     /* Without an initial value, which could not be distinguished from one that contradicts the study. */              \
     {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .min = "1%", .max = "90%",                                        \
         .help = "the part of its running time that a throttled suspect loses; default 20%"}},                          \
@@ -56,9 +64,7 @@ static int take_folder(
 
 static const struct ss_argument plan_rows[] = {
     STUDY_ROWS,
-    {0, "PID,...", {"victim-pid", SS_OPTION_TEXT, AT(victim_pids),
-        .help = "processes of the victim; neither they nor their relatives can be suspects; default: those that "
-                "listen on the URL, or have the log open"}},
+    VICTIM_PID_ROW,
     END_ROWS,
 };
 static const struct ss_argument answer_rows[] = {
@@ -88,6 +94,15 @@ static const struct ss_argument codes_rows[] = {
         .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},
     END_ROWS,
 };
+static const struct ss_argument suspects_rows[] = {
+    SUSPECT_ROWS,
+    {0, "NAME,...", {"names", SS_OPTION_TEXT, AT(names),
+        .help = "names of the suspects of a study that has begun; --suspects then has PID@STARTED,..."},
+        .may_be_empty = true},
+    WHAT_ROWS,
+    VICTIM_PID_ROW,
+    END_ROWS,
+};
 static const struct ss_argument no_rows[] = {END_ROWS};
 // clang-format on
 
@@ -96,26 +111,31 @@ static const struct {
     const struct ss_argument *rows;
 } commands[] = {
     [ANTAGONIST_PLAN] = {"plan",
-        "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs\n"
+        " STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs\n"
         "depend on earlier ones. Prints on standard error which costs the next run can\n"
         "find.",
         plan_rows},
-    [ANTAGONIST_ANSWER] = {"answer", "STUDY\nPrints which suspects hurt the victim.", answer_rows},
+    [ANTAGONIST_ANSWER] = {"answer", " STUDY\nPrints which suspects hurt the victim.", answer_rows},
     [ANTAGONIST_WATCH] = {"watch",
-        "FOLDER\nMeasures the victim, and writes slots.csv: its figure in each slot.", watch_rows},
+        " FOLDER\nMeasures the victim, and writes slots.csv: its figure in each slot.", watch_rows},
     [ANTAGONIST_CODES] = {"codes",
-        "FOLDER\nWrites the codes of a run: a load trace for each suspect, and codes.csv.",
+        " FOLDER\nWrites the codes of a run: a load trace for each suspect, and codes.csv.",
         codes_rows},
+    [ANTAGONIST_SUSPECTS] = {"suspects",
+        "\nPrints the suspects as CSV: pid, started (which identifies the process with its\n"
+        "pid) and name. With --victim, fails if one must not be throttled.",
+        suspects_rows},
     [ANTAGONIST_NONE] = {"", "", no_rows},
 };
 
 void antagonist_options_print_help(const struct antagonist_options *options) {
     if (options->command != ANTAGONIST_NONE) {
-        printf("Usage: ssantagonist %s [OPTION]... %s\n\n", commands[options->command].name,
+        printf("Usage: ssantagonist %s [OPTION]...%s\n\n", commands[options->command].name,
             commands[options->command].usage);
     } else {
         printf("Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
                "       ssantagonist watch|codes [OPTION]... FOLDER\n"
+               "       ssantagonist suspects [OPTION]...\n"
                "Finds which processes slow a service down, by throttling each by a code of its\n"
                "own. The experiment antagonist runs all steps. Each command has its own\n"
                "--help.\n\n");
@@ -131,14 +151,15 @@ static int check(const struct antagonist_options *options, struct ss_error *erro
     if (options->help || options->version)
         return 0;
     if (options->command == ANTAGONIST_NONE)
-        return ss_error_fail(error, "no command given: write plan, answer, watch or codes");
-    if (require(options->folder, "a folder", error) < 0)
+        return ss_error_fail(
+            error, "no command given: write plan, answer, watch, codes or suspects");
+    if (options->command != ANTAGONIST_SUSPECTS && require(options->folder, "a folder", error) < 0)
         return -1;
     if (options->command == ANTAGONIST_CODES)
         return require(options->shifts, "--shifts", error);
-    if (require(options->victim, "--victim", error) < 0)
+    if (options->command != ANTAGONIST_SUSPECTS && require(options->victim, "--victim", error) < 0)
         return -1;
-    if (strlen(options->victim) > TEXT_MAX ||
+    if ((options->victim && strlen(options->victim) > TEXT_MAX) ||
         (options->iteration && strlen(options->iteration) > TEXT_MAX))
         return ss_error_fail(
             error, "--victim and --iteration may have at most %d characters", TEXT_MAX);
@@ -146,6 +167,8 @@ static int check(const struct antagonist_options *options, struct ss_error *erro
         return 0;
     if (!options->suspects == !options->group)
         return ss_error_fail(error, "either --suspects or --suspects-of is required");
+    if (options->names && !options->suspects)
+        return ss_error_fail(error, "--names requires --suspects");
     return 0;
 }
 
@@ -163,18 +186,14 @@ int antagonist_options_parse(
     return check(options, error);
 }
 
-struct stages_options antagonist_options_study(const struct antagonist_options *options) {
-    return (struct stages_options){
-        .folder = options->folder,
-        .victim = {.victim = options->victim,
-            .iteration = options->iteration,
-            .rate = options->rate,
-            .lower = options->lower},
-        .pids = options->suspects,
-        .group = options->group,
-        .depth = options->depth,
+struct watch_options antagonist_options_victim(const struct antagonist_options *options) {
+    return (struct watch_options){
+        .victim = options->victim,
+        .iteration = options->iteration,
+        .rate = options->rate,
+        .lower = options->lower,
+        .slots = options->slots,
         .slot = options->slot,
-        .tau = options->tau,
-        .seed = options->seed,
+        .usual = options->usual,
     };
 }

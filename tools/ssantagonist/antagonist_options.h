@@ -7,14 +7,15 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#include "antagonist_stages.h"
 #include "options/arguments.h"
+#include "watch.h"
 
 enum antagonist_command {
     ANTAGONIST_PLAN,
     ANTAGONIST_ANSWER,
     ANTAGONIST_WATCH,
     ANTAGONIST_CODES,
+    ANTAGONIST_SUSPECTS,
     ANTAGONIST_NONE, /* --help or --version alone */
 };
 
@@ -22,7 +23,7 @@ struct antagonist_options {
     enum antagonist_command command;
     struct ss_option_store store;
     const char *folder; /* folder of the study or, for watch and codes, of a run's results */
-    const char *suspects, *group, *victim_pids;
+    const char *suspects, *group, *names, *victim_pids;
     const char *victim, *iteration, *start_at, *shifts, *page;
     double depth, rate, usual;
     uint64_t seed, slots;
@@ -34,13 +35,10 @@ struct antagonist_options {
 SS_MUST_USE SS_NONNULL() int antagonist_options_parse(
     struct antagonist_options *options, char **argv, struct ss_error *error);
 
-/* The depth of a study that begins without --depth. */
-#define ANTAGONIST_DEPTH 0.2
-
 SS_NONNULL() void antagonist_options_print_help(const struct antagonist_options *options);
 
-/* Returns the study options shared by plan and answer. */
+/* Returns what `watch` needs, except its output and start. */
 SS_NONNULL()
-struct stages_options antagonist_options_study(const struct antagonist_options *options);
+struct watch_options antagonist_options_victim(const struct antagonist_options *options);
 
 #endif

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "answer.h"
+#include "analysis.h"
 #include "antagonist_options.h"
+#include "base/owned.h"
 #include "base/pattern.h"
 #include "base/wallclock.h"
 #include "code_files.h"
 #include "platform/platform.h"
 #include "platform/program.h"
-#include "study_columns.h"
+#include "suspects.h"
 #include "watch.h"
+
+/* A study throttles at most this many suspects: a group for each code, and as many in each. */
+#define SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
 static int find_suspects(
     const struct antagonist_options *options, struct suspects *suspects, struct ss_error *error) {
+    if (options->names)
+        return suspects_add_known(suspects, options->suspects, options->names, error);
     int status = options->group ? suspects_add_group(suspects, options->group, error)
                                 : suspects_add(suspects, options->suspects, error);
     return status == 0 ? 0 : ss_error_wrap(error, options->group ? "--suspects-of" : "--suspects");
@@ -41,57 +49,29 @@ static void warn_of_unknown_victims(void) {
         stderr);
 }
 
-/* Checks the suspects of the runs to come. A finished study may outlive all of its processes. */
-static int check_pending(
-    const struct antagonist_options *options, const struct stages *stages, struct ss_error *error) {
-    struct suspects pending = {0}, victims = {0};
-    int status = stages_add_pending(stages, &pending, error);
-    if (status == 0 && pending.count > 0)
-        status = find_victims(options, &victims, error);
+static int check_suspects(const struct antagonist_options *options, const struct suspects *suspects,
+    struct ss_error *error) {
+    struct suspects victims = {0};
+    int status = find_victims(options, &victims, error);
     if (status == 0)
-        status = suspects_check(&pending, &victims, error);
+        status = suspects_check(suspects, &victims, error);
     /* A study calls `plan` after each run, but the warning is of use before the first. */
-    if (status == 0 && victims.count == 0 && !stages->items[0].done)
+    if (status == 0 && victims.count == 0 && !options->names)
         warn_of_unknown_victims();
     suspects_free(&victims);
-    suspects_free(&pending);
     return status;
 }
 
-/* Takes the suspects from the study or, if it has not begun, from the call. */
-static int begin(const struct antagonist_options *options, struct stages_options *what,
-    struct suspects *suspects, struct ss_error *error) {
-    int status = study_columns_read(what, suspects, error);
-    if (status != 0)
-        return status < 0 ? -1 : 0;
-    if (what->depth == 0)
-        what->depth = ANTAGONIST_DEPTH;
-    return find_suspects(options, suspects, error);
-}
-
-static int study(
-    const struct antagonist_options *options, int *exit_status, struct ss_error *error) {
-    struct stages_options what = antagonist_options_study(options);
+static int list_suspects(const struct antagonist_options *options, struct ss_error *error) {
     struct suspects suspects = {0};
-    struct stages stages = {0};
-    int status = begin(options, &what, &suspects, error);
+    int status = find_suspects(options, &suspects, error);
+    if (status == 0 && (suspects.count == 0 || suspects.count > SUSPECTS_MAX))
+        status =
+            ss_error_fail(error, "%zu suspects: write from 1 to %d", suspects.count, SUSPECTS_MAX);
+    if (status == 0 && options->victim)
+        status = check_suspects(options, &suspects, error);
     if (status == 0)
-        status = stages_open(&stages, &what, &suspects, error);
-    if (status == 0 && options->command == ANTAGONIST_PLAN)
-        status = check_pending(options, &stages, error);
-    if (status == 0 && options->command == ANTAGONIST_PLAN) {
-        stages_print_plan(&stages, stdout);
-        answer_print_forecast(&stages, stderr);
-    } else if (status == 0 && options->json) {
-        answer_print_json(&stages, stdout);
-    } else if (status == 0) {
-        answer_print(&stages, stdout);
-    }
-    if (status == 0 && options->page)
-        status = answer_write_page(&stages, options->page, error);
-    if (options->command == ANTAGONIST_ANSWER && status == 0 && answer_is_missing(&stages))
-        *exit_status = 1;
-    stages_close(&stages);
+        suspects_print(&suspects, stdout);
     suspects_free(&suspects);
     return status;
 }
@@ -99,13 +79,10 @@ static int study(
 static int watch(const struct antagonist_options *options, struct ss_error *error) {
     char output[4200];
     int64_t now = ss_platform_wallclock();
-    struct watch_options what = antagonist_options_study(options).victim;
+    struct watch_options what = antagonist_options_victim(options);
     snprintf(output, sizeof output, "%s/slots.csv", options->folder);
     what.output = output;
-    what.slots = options->slots;
-    what.slot = options->slot;
     what.start_at = now;
-    what.usual = options->usual;
     if (options->start_at && ss_wallclock_parse(options->start_at, now, &what.start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     return watch_victim(&what, error);
@@ -121,24 +98,81 @@ static int write_codes(const struct antagonist_options *options, struct ss_error
         &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
 }
 
-static int carry_out(
-    const struct antagonist_options *options, int *exit_status, struct ss_error *error) {
+static const char *yes_or_no(bool value) {
+    return value ? "yes" : "no";
+}
+
+/* Writes the options as words of the Python package, NAME=VALUE, each ended by a null. */
+static void write_call(const struct antagonist_options *options, const char *self, FILE *stream) {
+    const struct watch_options victim = antagonist_options_victim(options);
+    const struct {
+        const char *name, *value;
+    } texts[] = {
+        {"command", options->command == ANTAGONIST_PLAN ? "plan" : "answer"},
+        {"program", self},
+        {"folder", options->folder},
+        {"victim", options->victim},
+        {"iteration", options->iteration},
+        {"suspects", options->suspects},
+        {"suspects_of", options->group},
+        {"victim_pid", options->victim_pids},
+        {"page", options->page},
+        {"json", yes_or_no(options->json)},
+        {"lower", yes_or_no(options->lower)},
+        {"lower_is_better", yes_or_no(watch_is_lower_better(&victim))},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].value)
+            fprintf(stream, "%s=%s%c", texts[i].name, texts[i].value, '\0');
+    }
+    fprintf(stream, "rate=%.9g%cdepth=%.17g%cslot=%.17g%c", options->rate, '\0', options->depth,
+        '\0', ss_time_seconds(options->slot), '\0');
+    fprintf(stream, "tau=%" PRIu64 "%cseed=%" PRIu64 "%c", (uint64_t)options->tau, '\0',
+        options->seed, '\0');
+}
+
+/* Executes the Python package, which carries out `plan` and `answer`. */
+static int evaluate(const struct antagonist_options *options, struct ss_error *error) {
+    char self[4200], command[] = "ssantagonist", *words[32] = {NULL, command};
+    SS_OWNED(free) char *text = NULL;
+    size_t size, count = 2;
+    if (options->suspects && suspects_check_list(options->suspects, error) < 0)
+        return ss_error_wrap(error, "--suspects");
+    if (ss_platform_program_path(self, sizeof self) < 0)
+        return ss_error_fail(error, "cannot locate the programs");
+
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    write_call(options, self, stream);
+    if (fclose(stream) != 0)
+        return ss_error_memory(error);
+    for (char *at = text; at < text + size; at += strlen(at) + 1)
+        words[count++] = at;
+    return analysis_execute(words, error);
+}
+
+static int carry_out(const struct antagonist_options *options, struct ss_error *error) {
+    bool looks = options->command == ANTAGONIST_PLAN || options->command == ANTAGONIST_SUSPECTS;
     if (options->iteration && ss_pattern_check(options->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
-    if (options->command == ANTAGONIST_PLAN && ss_platform_check_proc(error) < 0)
+    if (looks && ss_platform_check_proc(error) < 0)
         return -1;
     switch (options->command) {
     case ANTAGONIST_WATCH:
         return watch(options, error);
     case ANTAGONIST_CODES:
         return write_codes(options, error);
+    case ANTAGONIST_SUSPECTS:
+        return list_suspects(options, error);
     default:
-        return study(options, exit_status, error);
+        return evaluate(options, error);
     }
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct antagonist_options options;
+    (void)status;
     int result = antagonist_options_parse(&options, argv, error);
     if (result == 0)
         ss_option_store_print_warnings(stderr, "ssantagonist", &options.store);
@@ -147,7 +181,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     else if (result == 0 && options.version)
         ss_program_print_version("ssantagonist");
     else if (result == 0)
-        result = carry_out(&options, status, error);
+        result = carry_out(&options, error);
     ss_option_store_free(&options.store);
     return result;
 }

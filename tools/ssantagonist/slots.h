@@ -2,13 +2,12 @@
 #ifndef SSANTAGONIST_SLOTS_H
 #define SSANTAGONIST_SLOTS_H
 
-/* The victim's figure in each slot of a run. `watch` writes it; `plan` and `answer` read it. */
+/* The victim's figure in each slot of a run. `watch` writes it; the Python package reads it. */
 
 #include <stddef.h>
 #include <stdio.h>
 
 #include <showstopper/contract.h>
-#include <showstopper/error.h>
 
 #include "codes.h"
 
@@ -32,27 +31,11 @@ SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
 SS_NONNULL() void slots_write_heading(FILE *stream);
 SS_NONNULL() void slots_write(FILE *stream, const struct slots *slots, size_t slot);
 
-/* Reads slots.csv. A missing file counts as empty. */
-SS_MUST_USE SS_NONNULL() int slots_read(
-    struct slots *slots, const char *path, struct ss_error *error);
-
 /*
  * Returns the rate of lines in a slot, which has `figures` of them, from the times of the first and
  * of the last; NaN if unknown. The time between these gives the rate without rounding to whole
  * lines, but excludes a stall at either edge.
  */
 SS_NONNULL() double slots_rate(const struct slots *slots, size_t slot, double first, double last);
-
-/*
- * Returns the standard deviation of the figures' logarithms around a fitted line; NaN for fewer
- * than 4 figures.
- */
-SS_NONNULL() double slots_deviation(const struct slots *slots);
-
-/* Returns the mean of the known figures. */
-SS_NONNULL() double slots_mean(const struct slots *slots);
-
-/* Returns the mean time between figures, in seconds. */
-SS_NONNULL() double slots_iteration(const struct slots *slots);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "d
 /* Programs that measure a victim: throttling them changes the figures, but not the victim. */
 static const char *const meters[] = {"ssantagonist", "ssrequest", NULL};
 
-int suspects_append(struct suspects *suspects, const struct suspect *one, struct ss_error *error) {
+static int append(struct suspects *suspects, const struct suspect *one, struct ss_error *error) {
     if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
         return ss_error_memory(error);
     suspects->items[suspects->count++] = *one;
@@ -32,7 +33,7 @@ static int add(struct suspects *suspects, pid_t pid, struct ss_error *error) {
     struct suspect one = {.pid = pid, .started = ss_platform_process_started(pid)};
     if (one.started == 0 || !ss_platform_process_name(pid, one.name))
         return ss_error_fail(error, "process %d does not exist", (int)pid);
-    return suspects_append(suspects, &one, error);
+    return append(suspects, &one, error);
 }
 
 static int parse_pid(const char *text, pid_t *pid, struct ss_error *error) {
@@ -43,6 +44,17 @@ static int parse_pid(const char *text, pid_t *pid, struct ss_error *error) {
         return ss_error_fail(error, "invalid pid %s", text);
     *pid = (pid_t)number;
     return 0;
+}
+
+int suspects_check_list(const char *pids, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
+    int status = items ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        pid_t pid;
+        status = parse_pid(items[i], &pid, error);
+    }
+    return status;
 }
 
 int suspects_add(struct suspects *suspects, const char *pids, struct ss_error *error) {
@@ -58,28 +70,37 @@ int suspects_add(struct suspects *suspects, const char *pids, struct ss_error *e
     return 0;
 }
 
-static int refuse_others(const struct suspects *suspects, struct ss_error *error) {
-    char list[128] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < suspects->count && used < sizeof list; i++)
-        used += (size_t)snprintf(
-            list + used, sizeof list - used, i > 0 ? ",%d" : "%d", (int)suspects->items[i].pid);
-    return ss_error_fail(error,
-        "the study began with %s: write these, in this order, or use another folder",
-        ss_words_show(list).text);
+int suspects_add_known(
+    struct suspects *suspects, const char *pids, const char *names, struct ss_error *error) {
+    size_t count, named;
+    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
+    SS_OWNED(free) char **known = items ? ss_words_split_list(names, &named, error) : NULL;
+    if (!known)
+        return -1;
+    if (count != named)
+        return ss_error_fail(error, "--names: write a name for each suspect");
+    for (size_t i = 0; i < count; i++) {
+        struct suspect one = {0};
+        int pid;
+        if (sscanf(items[i], "%d@%" SCNu64, &pid, &one.started) != 2)
+            return ss_error_fail(
+                error, "--suspects: write PID@STARTED,... with --names, not %s", items[i]);
+        one.pid = pid;
+        snprintf(one.name, sizeof one.name, "%s", known[i]);
+        if (append(suspects, &one, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
-int suspects_match(const struct suspects *suspects, const char *pids, struct ss_error *error) {
-    size_t count;
-    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
-    bool same = items && count == suspects->count;
-    for (size_t i = 0; items && i < count; i++) {
-        pid_t pid = 0;
-        if (parse_pid(items[i], &pid, error) < 0)
-            return -1;
-        same = same && pid == suspects->items[i].pid;
+void suspects_print(const struct suspects *suspects, FILE *stream) {
+    fputs("pid,started,name\n", stream);
+    for (size_t i = 0; i < suspects->count; i++) {
+        const struct suspect *one = &suspects->items[i];
+        fprintf(stream, "%d,%" PRIu64 ",", (int)one->pid, one->started);
+        ss_words_quote_csv(stream, one->name);
+        fputc('\n', stream);
     }
-    return same ? 0 : refuse_others(suspects, error);
 }
 
 void suspects_free(struct suspects *suspects) {

@@ -26,17 +26,19 @@ struct suspects {
     size_t count, room;
 };
 
-/* Adds a copy. */
-SS_MUST_USE SS_NONNULL() int suspects_append(
-    struct suspects *suspects, const struct suspect *one, struct ss_error *error);
+/* Fails if a list such as 812,900 has an item that is not a pid. */
+SS_MUST_USE SS_NONNULL() int suspects_check_list(const char *pids, struct ss_error *error);
 
 /* Adds processes of a list such as 812,900. */
 SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);
 
-/* Fails unless the list has the pids of these suspects in their order. */
-SS_MUST_USE SS_NONNULL() int suspects_match(
-    const struct suspects *suspects, const char *pids, struct ss_error *error);
+/* Adds suspects of a study that has begun, from lists such as 812@5,900@7 and sleep,make. */
+SS_MUST_USE SS_NONNULL() int suspects_add_known(
+    struct suspects *suspects, const char *pids, const char *names, struct ss_error *error);
+
+/* Prints them as CSV: pid, started and name. */
+SS_NONNULL() void suspects_print(const struct suspects *suspects, FILE *stream);
 
 /*
  * Adds the processes of a control group, a path below /sys/fs/cgroup, and of its subgroups. Skips

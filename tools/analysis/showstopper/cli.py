@@ -46,6 +46,7 @@ class Program(NamedTuple):
 PROGRAMS = {
     "check": "check:PROGRAM",
     "ssreport": "ssreport:PROGRAM",
+    "ssantagonist": "antagonist:PROGRAM",
 }
 
 

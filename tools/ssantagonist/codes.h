@@ -3,10 +3,10 @@
 #define SSANTAGONIST_CODES_H
 
 /*
- * Codes decide in which slots each suspect is throttled. All are shifts of one sequence of maximal
- * length: each suspect is throttled in half of the slots, and no code resembles another, even if
- * delayed by a slot. The second half of a run repeats the first with all codes inverted. Without
- * it, the combined effect of two suspects would look like the effect of a third.
+ * Codes decide in which slots each suspect is throttled; `plan` draws them. All are shifts of one
+ * sequence of maximal length: each suspect is throttled in half of the slots, and no code resembles
+ * another, even if delayed by a slot. The second half of a run repeats the first with all codes
+ * inverted. Without it, the combined effect of two suspects would look like the effect of a third.
  */
 
 #include <stdbool.h>
@@ -26,9 +26,6 @@ struct codes {
     uint32_t start;  /* position in the sequence at which the run begins */
     uint32_t shifts[CODES_MAX];
 };
-
-/* Draws the start of the sequence, and a code for each suspect and ghost. */
-SS_NONNULL() void codes_draw(struct codes *codes, size_t suspects, bool both_halves, uint64_t seed);
 
 /* Returns the number of codes, including ghosts. */
 SS_NONNULL() size_t codes_count(const struct codes *codes);

@@ -1,0 +1,539 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plan and answer of ssantagonist, compared with what the C program printed about the same studies.
+
+Each recipe simulates a study. corpus/antagonist/ has a file for each, with a part for each command.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from showstopper import cli
+from showstopper.antagonist import answer, effects, study
+from showstopper.antagonist.study import Call, Stage, Study, Suspect
+from showstopper.text import UserError
+
+SOURCE = Path(__file__).parents[2]
+CORPUS = SOURCE / "tests/analysis/corpus/antagonist"
+BEGIN = 1_700_000_000  # start of every run, seconds since 1970
+
+
+@dataclass
+class Job:
+    """The behavior of a suspect; 0 has no effect.
+
+    CPU time varies a little, or rounding would decide which changes are significant.
+    """
+
+    cost: float = 0  # gain of the victim while it is throttled, as a logarithm at full depth
+    catches_up: float = 0  # part of the withheld CPU time that it still uses in the same slot
+    fills_gaps: float = 0  # by this part, it uses more CPU time while the first one is throttled
+    grows: float = 0  # by this part, it uses more CPU time after `look`
+    varies: float = 0.001  # by at most half of this part, its CPU time varies from slot to slot
+    returns_later: bool = False  # it uses the withheld CPU time in other slots
+    only_stops: bool = False  # it is stopped nearly all the time
+    hardly_runs: bool = False  # it uses 0.09 % of a CPU
+
+
+@dataclass
+class Recipe:
+    jobs: dict[int, Job] = field(default_factory=dict)
+    count: int = 3
+    runs: int = 2
+    both: float = 0  # gain while the first two suspects are throttled together
+    look: tuple[float, float, int] | None = None  # figures of even and odd slots, and their number
+    then: dict[int, Job] = field(default_factory=dict)  # jobs in the last run
+    last: float | None = None  # the only figure of the last run, in one of 20 slots
+    unrecorded: bool = False  # the last run has no records
+    acquits: bool = False  # in each run, the suspects of the first group have no cost
+    call: dict[str, str] = field(default_factory=dict)
+    names: list[str] | None = None
+    parts: tuple[str, ...] = ("plan", "answer")
+
+
+FULL = ("plan", "answer", "json", "suspects.csv", "crossed.csv", "page")
+SMALL = ("answer",)
+NAMES = ["a b", "c,d\\", "{x}\n'", "", "caf\udcc3"]
+
+RECIPES = {
+    "begun": Recipe(count=2, runs=0),
+    "looked": Recipe(count=2, runs=1, parts=("plan", "answer", "json")),
+    "extended": Recipe({1: Job(cost=0.3)}, runs=3),
+    "named": Recipe(
+        count=20, runs=1, names=NAMES + [f"job{i}" for i in range(5, 20)],
+        call={"depth": repr(1 / 3), "seed": "12", "suspects_of": "a b"}, parts=("plan",),
+    ),
+    "worded": Recipe(
+        count=1, runs=1, parts=("plan",),
+        call={"victim": "sh -c 'echo {}'\t5", "iteration": "it ([0-9]{2})", "lower": "yes", "rate": "2.5"},
+    ),
+    "long-iterations": Recipe(count=1, runs=1, look=(3, 3, 1), call={"slot": "0"}),
+    "long-rounds": Recipe(count=1, runs=1, call={"slot": "0", "tau": "240"}, parts=("plan",)),
+    "noisy": Recipe(count=2, runs=1, look=(100, 70, 9)),
+    "caught-up": Recipe({1: Job(only_stops=True), 2: Job(catches_up=0.999)}, parts=FULL),
+    "idle": Recipe({1: Job(hardly_runs=True)}, count=2, parts=FULL),
+    "all-verdicts": Recipe(
+        {
+            1: Job(cost=0.15), 2: Job(cost=-0.2), 3: Job(cost=0.1, catches_up=0.9),
+            4: Job(cost=0.12, returns_later=True),
+        },
+        count=5, parts=FULL,
+    ),
+    "holds-back": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, fills_gaps=0.5)}, parts=SMALL),
+    "harmless-more": Recipe(
+        {0: Job(cost=-0.2), 1: Job(cost=0.3), 2: Job(fills_gaps=0.5)}, parts=SMALL
+    ),
+    "chance-more": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, varies=0.3)}, parts=SMALL),
+    "crossed": Recipe({2: Job(fills_gaps=0.5)}, parts=FULL),
+    "neighbor": Recipe({2: Job(fills_gaps=0.2, cost=0.15)}, parts=SMALL),
+    "risen": Recipe({1: Job(grows=0.18, cost=0.15)}, parts=SMALL),
+    "alone": Recipe({0: Job(cost=0.2)}, count=2, runs=3, parts=FULL),
+    "alone-nothing": Recipe({0: Job(cost=0.2)}, count=2, runs=3, then={0: Job()}),
+    "alone-idle": Recipe({0: Job(cost=0.2)}, count=2, runs=3, then={0: Job(only_stops=True)}, parts=SMALL),
+    "alone-needed": Recipe({0: Job(cost=0.2)}, count=2, runs=3, then={0: Job(cost=-0.2)}, parts=SMALL),
+    "alone-unrecorded": Recipe({0: Job(cost=0.2)}, count=2, runs=3, unrecorded=True, parts=SMALL),
+    "nothing": Recipe(count=2, parts=FULL),
+    "zeros": Recipe(count=2, last=0, parts=("answer", "json", "crossed.csv", "page")),
+    "negative": Recipe(count=2, last=-3, parts=SMALL),
+    "too-few": Recipe(count=2, last=100),
+    "unrecorded": Recipe(count=2, unrecorded=True, parts=FULL),
+    "one-untestable": Recipe({1: Job(only_stops=True)}, parts=SMALL),
+    "pairs": Recipe(count=10, both=0.1, parts=SMALL),
+    "shorter": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.1)}, count=2, call={"lower": "yes"}, parts=FULL),
+    "large": Recipe({0: Job(cost=-1.2)}, count=2, call={"lower": "yes"}, parts=SMALL),
+    "split": Recipe({17: Job(cost=0.3)}, count=40, runs=3, parts=("plan", "answer", "suspects.csv")),
+    "all-hurt": Recipe({i: Job(cost=0.1) for i in range(32)}, count=32, parts=SMALL),
+    "split-thrice": Recipe(
+        {i: Job(cost=0.02) for i in range(250)}, count=250, runs=5, acquits=True, parts=SMALL
+    ),
+}
+
+
+class Numbers:
+    """Uniform numbers of showstopper/random.h."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.index = seed, -1
+
+    def next(self) -> float:
+        self.index += 1
+        return effects._random_at(self.seed, self.index)
+
+
+class Simulation:
+    """A study in a folder, whose runs are carried out by jobs. Figures are 100 with 1 % of noise."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.recipe, self.folder = recipe, folder
+        folder.mkdir(exist_ok=True)
+        self.jobs = {i: recipe.jobs.get(i, Job()) for i in range(recipe.count)}
+        names = recipe.names or [f"job{i}" for i in range(recipe.count)]
+        self.suspects = [Suspect(100 + i, 7, name) for i, name in enumerate(names)]
+        self.options = {"victim": "bench --figure {x}", "slot": "1", "tau": "53", "rate": "20"} | recipe.call
+        for number in range(recipe.runs):
+            planned = self.study()
+            stage = planned.stages[-1]
+            assert not stage.done
+            if number == recipe.runs - 1:
+                self.jobs |= recipe.then
+            if recipe.acquits and number > 0:
+                self.jobs |= {one: Job() for one in stage.groups[0]}
+            self.carry_out(planned, stage, number == recipe.runs - 1)
+
+    def words(self) -> list[str]:
+        """Return the options as the C program hands them over."""
+        options = self.options | {"folder": str(self.folder), "program": "ssantagonist"}
+        options["tau"] = str(int(options["tau"]) * 1_000_000)
+        options["lower_is_better"] = options.get("lower", "no")
+        return [f"{name}={value}" for name, value in options.items()]
+
+    def study(self) -> Study:
+        call = Call.parse(["command=plan", *self.words()])
+        began = study.read_columns(call)
+        return Study(call, *(began or (self.suspects, call.depth or 0.2, call.seed)))
+
+    def carry_out(self, planned: Study, stage: Stage, is_last: bool) -> None:
+        folder = self.folder / stage.name
+        folder.mkdir()
+        columns = {
+            "suspects": "+".join(f"{one.pid}@{one.started}" for one in self.suspects),
+            "requested_depth": f"{planned.depth:.9g}",
+            "seed": str(planned.seed),
+            "lower_is_better": self.options.get("lower", "no"),
+            "names": study.join_list([one.name for one in self.suspects]),
+            "suspects_of": self.options.get("suspects_of", ""),
+        }
+        (folder / "run.json").write_text(json.dumps({"status": "done", "columns": columns}))
+        low = np.zeros((stage.slot_count, len(stage.groups)), dtype=bool)
+        if stage.codes:
+            low = stage.codes.low()[:, : len(stage.groups)]
+        rows = self.figures(stage, low)
+        if stage.name == "look" and self.recipe.look:
+            even, odd, count = self.recipe.look
+            rows = [(even if slot % 2 == 0 else odd, count) for slot in range(12)]
+        if is_last and self.recipe.last is not None:
+            rows = [(self.recipe.last, 1) if at % 20 == 0 else (math.nan, 0) for at in range(len(rows))]
+        lines = [
+            f"{at},{BEGIN + at * stage.slot:.3f},{stage.slot:.9g},{count},"
+            + (f"{figure:.9g}" if math.isfinite(figure) else "")
+            for at, (figure, count) in enumerate(rows)
+        ]
+        (folder / "slots.csv").write_text("\n".join([study.HEADING.strip(), *lines, ""]))
+        for group in range(len(stage.groups)):
+            if not (is_last and self.recipe.unrecorded):
+                self.record(stage, low, group)
+
+    def figures(self, stage: Stage, low: np.ndarray) -> list[tuple[float, int]]:
+        random = Numbers((stage.codes.start if stage.codes else 0) + 4)
+        rows = []
+        for states in low:
+            gain = 0.02 * (random.next() - 0.5)
+            gain += sum(
+                stage.depth * self.jobs[one].cost
+                for group, state in zip(stage.groups, states) if state for one in group
+            )
+            gain += self.recipe.both if len(states) > 1 and states[:2].all() else 0
+            rows.append((100 * math.exp(gain), 40))
+        return rows
+
+    def record(self, stage: Stage, low: np.ndarray, group: int) -> None:
+        job, folder = self.jobs[stage.groups[group][0]], self.folder / stage.name / f"s{group + 1}"
+        folder.mkdir()
+        (folder / "plan.json").write_text('{"cpu_count": 2}\n')
+        per_slot = int(2 * stage.slot)
+        lines = ["time,elapsed_seconds,target,load,error,duty,counted"]
+        for sample in range(len(low) * per_slot):
+            slot = sample // per_slot
+            load = self.load(job, stage, low[slot, group], low[slot, 0])
+            load *= 1 + job.varies * (Numbers(slot).next() - 0.5)
+            elapsed = (sample + 1) / 2
+            lines.append(f"@{BEGIN + elapsed:.3f},{elapsed:.6f},1,{load:.9f},0,1,1")
+        (folder / "samples.csv").write_text("\n".join([*lines, ""]))
+
+    @staticmethod
+    def load(job: Job, stage: Stage, is_low: bool, is_first_low: bool) -> float:
+        load = 0.25
+        if job.only_stops:
+            load = 0.02 if is_low else 0.005
+        elif is_low:
+            load *= 1 - stage.depth * (1 - job.catches_up)
+        elif job.returns_later and stage.codes:
+            load *= 1 + stage.depth
+        if job.hardly_runs:
+            load = 0.00045  # of two CPUs
+        load *= 1 + (job.fills_gaps if is_first_low else 0)
+        return load * (1 + (job.grows if stage.codes else 0))
+
+
+def corpus_parts(name: str) -> dict[str, str]:
+    text = (CORPUS / f"{name}.txt").read_bytes().decode("utf-8", "surrogateescape")
+    _, *parts = re.split(r"(?m)^== (.*)\n", text)
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def page_text(document: str) -> str:
+    """Return the words of a page, a line for each element."""
+    body = re.sub(r"(?s)<style>.*?</style>|<[^>]*>", "\n", document)
+    words = html.unescape(body).replace("\xa0", " ").replace("\u2212", "-")
+    return "".join(f"{line.strip()}\n" for line in words.split("\n") if line.strip())
+
+
+def assert_same(found: str, expected: str) -> None:
+    """Compare texts, and their numbers, whose last digits depend on the library of the fit."""
+    number = r"-?\d+(?:\.\d+)?(?:e-\d+)?"
+    assert re.sub(number, "#", found) == re.sub(number, "#", expected)
+    pairs = [[float(one) for one in re.findall(number, text)] for text in (found, expected)]
+    np.testing.assert_allclose(*pairs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_study_agrees_with_the_c_program(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = Simulation(RECIPES[name], tmp_path / "study")
+    monkeypatch.setattr(study, "find_suspects", lambda *_: simulation.suspects)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = cli.main(["ssantagonist", f"command={words[0]}", *simulation.words(), *words[1:]])
+        return status, *capsys.readouterr()
+
+    found = {}
+    for part in RECIPES[name].parts:
+        if part in ("plan", "answer"):
+            status, text, errors = run(part)
+            found[f"{part} {status}"] = text
+            found |= {f"{part} stderr": errors} if errors else {}
+        elif part == "json":
+            _, found["json"], _ = run("answer", "json=yes")
+    report = tmp_path / "report"
+    run("answer", f"page={report}")
+    pages = {path.name: path.read_text() for path in report.iterdir()}
+    found |= pages | {"page": page_text(pages["report.html"])}
+    for part, expected in corpus_parts(name).items():
+        assert_same(found[part], expected)
+
+
+CONTRADICTIONS = {
+    "suspects=101,100": "--suspects: the study began with 100,101: write these, in this order, or use",
+    "suspects=100": "--suspects: the study began with 100,101: write these",
+    "suspects_of=other": "--suspects-of: the study began with job: write this, or use another folder",
+    "depth=0.3": "--depth: the study began with 20 %: write this, or use another folder",
+    "seed=13": "--seed: the study began with 12: write this, or use another folder",
+    "lower_is_better=yes": "in this study, larger figures are better: give the same --victim,",
+}
+
+
+def test_calls_that_contradict_the_study_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulation = Simulation(Recipe(count=2, runs=1, call={"seed": "12", "suspects_of": "job"}), tmp_path)
+    same = ["suspects=100,101", "depth=0.2", "seed=12", "suspects_of=job"]
+    assert cli.main(["ssantagonist", "command=answer", *simulation.words(), *same]) == 0
+    capsys.readouterr()
+    for word, message in CONTRADICTIONS.items():
+        assert cli.main(["ssantagonist", "command=answer", *simulation.words(), word]) == 125
+        assert capsys.readouterr().err.startswith(f"ssantagonist: {message}")
+
+
+def test_study_of_another_version_is_refused(tmp_path: Path) -> None:
+    simulation = Simulation(Recipe(count=2, runs=1), tmp_path)
+    (tmp_path / "look/run.json").write_text('{"status": "done", "columns": {"suspects": "100@7"}}')
+    with pytest.raises(UserError, match="the run look lacks columns, because another version began"):
+        simulation.study()
+
+
+def test_only_runs_to_come_need_their_suspects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = Simulation(Recipe({1: Job(cost=0.3)}, runs=2), tmp_path / "study")
+    ask = tmp_path / "ssantagonist"
+    ask.write_text('#!/bin/sh\necho "$*" >>"$0.words"\necho pid,started,name\nexit "$STATUS"\n')
+    ask.chmod(0o755)
+    words = ["ssantagonist", "command=plan", *simulation.words(), f"program={ask}", "victim_pid=5"]
+    monkeypatch.setenv("STATUS", "0")
+    assert cli.main(words) == 0
+    monkeypatch.setenv("STATUS", "125")
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    asked = (tmp_path / "ssantagonist.words").read_text().splitlines()
+    assert [line.split()[1] for line in asked] == ["--suspects=101@7"] * 2
+
+
+def test_suspects_are_asked_for_by_pid_and_start(tmp_path: Path) -> None:
+    ask = tmp_path / "ssantagonist"
+    ask.write_text('#!/bin/sh\nprintf "pid,started,name\\n7,9,\\"%s\\"\\n" "$*"\n')
+    ask.chmod(0o755)
+    options = Simulation(Recipe(runs=0), tmp_path).words()
+    call = Call.parse(["command=plan", *options, f"program={ask}", "iteration=x", "victim_pid=5"])
+    known = [Suspect(812, 5, "a,b"), Suspect(900, 7, "")]
+    victim = "--victim=bench --figure {x} --iteration=x --victim-pid=5"
+    asked = f"suspects --suspects=812@5,900@7 --names=a\\,b, {victim}"
+    assert study.find_suspects(call, known) == [Suspect(7, 9, asked)]
+
+
+SLOTS = {
+    "": study.Slots(),
+    "0,1,5,12,0.25\n1,6,5,0,\n2,11,5,9,0.3": [0.25, math.nan],  # a kill cut the last line
+    "0,x,5,12,0.25\n": "slots.csv:2: not a row of slots",
+    "0,1,5,12,0.25\n1,6,5\n": "slots.csv:3: not a row of slots",
+}
+
+
+@pytest.mark.parametrize("text", SLOTS)
+def test_slots_are_read(text: str, tmp_path: Path) -> None:
+    path, expected = tmp_path / "slots.csv", SLOTS[text]
+    path.write_text(study.HEADING + text)
+    if isinstance(expected, str):
+        with pytest.raises(UserError, match=expected):
+            study.read_slots(str(path))
+    elif isinstance(expected, list):
+        np.testing.assert_array_equal(study.read_slots(str(path)).figures, expected)
+    else:
+        assert study.read_slots(str(path)).iteration() == math.inf
+
+
+def test_file_that_is_no_table_of_slots_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "slots.csv").write_text("slot\n")
+    with pytest.raises(UserError, match="not a table of slots"):
+        study.read_slots(str(tmp_path / "slots.csv"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("name", ["suspects.csv", "crossed.csv", "report.html"])
+def test_page_that_does_not_fit_is_reported(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulation = Simulation(Recipe(count=2), tmp_path / "study")
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / name).symlink_to("/dev/full")
+    words = ["command=answer", *simulation.words(), f"page={tmp_path}/page"]
+    assert cli.main(["ssantagonist", *words]) == 125
+    expected = f"ssantagonist: {tmp_path}/page/{name}: No space left on device\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_manual_page_names_all_columns() -> None:
+    text = (SOURCE / "tools/ssantagonist/ssantagonist.1").read_text()
+    for table in (answer.SUSPECTS, answer.CROSSED):
+        for column in table.columns:
+            assert re.search(rf"\b{re.sub('_(low|high)$', '', column.name)}\b", text)
+
+
+# Codes
+
+
+def codes(seed: int, suspects: int = 16) -> np.ndarray:
+    """Return 1 in slots in which a code throttles, and -1 in others."""
+    return np.where(effects.Codes.draw(suspects, True, seed).low(), 1, -1)
+
+
+def test_codes_agree_with_the_c_program() -> None:
+    """corpus/codes.csv is from `ssantagonist codes --shifts 62:0,3,60 --slots 126`."""
+    table = np.loadtxt(CORPUS / "codes.csv", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(effects.Codes(62, (0, 3, 60), 126).low(), table[:, 1:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_codes_are_balanced_and_hardly_correlate_within_two_slots(seed: int) -> None:
+    low = codes(seed)
+    assert not low.sum(axis=0).any()
+    np.testing.assert_array_equal(low[:63], -low[63:])
+    for lag in range(3):
+        shared = low[lag:].T @ low[: len(low) - lag] / (len(low) - lag)
+        if lag == 0:
+            np.fill_diagonal(shared, 0)
+        assert np.abs(shared).max() <= 0.07
+
+
+def test_no_code_is_the_product_of_two_others() -> None:
+    low = codes(1)
+    products = [low[:, one] * low[:, other] for one in range(16) for other in range(one)]
+    assert not (np.array(products) @ low).any()
+
+
+def test_seed_chooses_start_and_shifts() -> None:
+    one, other = (effects.Codes.draw(16, True, seed) for seed in (1, 2))
+    assert one.start != other.start and one.shifts != other.shifts
+    assert len(set(one.shifts)) == 18
+
+
+# Estimates
+
+DEPTH = 0.2
+
+
+@dataclass
+class Slotted:
+    """A run of four suspects that lose CPU time to the full depth."""
+
+    low: np.ndarray = field(default_factory=lambda: effects.Codes.draw(4, True, 11).low())
+
+    def __post_init__(self) -> None:
+        random = Numbers(5)
+        self.figures = np.array([3 + 0.01 * (random.next() - 0.5) for _ in self.low])
+        self.cpu = np.where(self.low[:, :4], 2 * (1 - DEPTH), 2.0)
+        self.usual = np.full((4, 2), [2, 0.01])
+
+    def add(self, suspect: int, now: float, after: float = 0) -> None:
+        self.figures[self.low[:, suspect]] += now
+        self.figures[1:][self.low[:-1, suspect]] += after
+
+    def estimate(self) -> effects.Effects:
+        found = effects.estimate(self.low, DEPTH, self.figures, self.cpu, self.usual)
+        assert found
+        return found
+
+    def verdicts(self) -> list[str]:
+        return list(self.estimate().codes["verdict"][:4])
+
+
+def test_effects_are_estimated_under_a_cubic_drift() -> None:
+    run = Slotted()
+    run.add(0, 0.03)
+    run.add(1, 0.02, -0.004)
+    x = np.arange(126) / 126
+    run.figures += 0.2 * x - 0.7 * x**2 + 0.4 * x**3
+    found = run.estimate()
+    np.testing.assert_allclose(found.codes["effect"][:2], [0.03, 0.02], atol=0.0015)
+    np.testing.assert_allclose(found.codes["cost"][:1], [0.15], atol=0.008)
+    np.testing.assert_allclose(found.codes["net"][1], 0.08, atol=0.01)
+    np.testing.assert_allclose(found.codes["withheld"], DEPTH, rtol=1e-9)
+    assert run.verdicts() == [effects.HURTS] * 2 + [effects.NOTHING] * 2
+    assert not found.ghost_found
+    assert abs(found.deviation - 0.01 / math.sqrt(12)) < 0.0006
+
+
+def test_quantile_is_corrected_for_the_number_of_suspects() -> None:
+    known = {(1, 10): 2.228139, (5, 10): 3.169273, (10, 1e9): 2.807034}  # from tables
+    for (tests, freedom), value in known.items():
+        assert abs(effects.quantile(tests, freedom) - value) < 1e-6
+
+
+def test_suspects_that_lose_little_cpu_time_are_not_testable() -> None:
+    run = Slotted()
+    for suspect in range(2):
+        run.add(suspect, 0.03)
+    run.cpu[:, 0] = 2 - 0.3 * DEPTH * 2 * run.low[:, 0]
+    run.cpu[:, 1] = 2 - 0.4 * DEPTH * 2 * run.low[:, 1]
+    run.cpu[:, 2:] = [0, math.nan]
+    untestable = effects.UNTESTABLE
+    assert run.verdicts() == [untestable, effects.HURTS, untestable, untestable]
+
+
+def test_effect_lost_in_the_next_slot_is_shifted_work() -> None:
+    run = Slotted()
+    run.add(0, 0.03, -0.03)
+    run.add(2, -0.05)
+    assert run.verdicts()[0] == effects.SHIFTS and run.verdicts()[2] == effects.SUPPORTS
+
+
+def test_cpu_time_used_later_is_shifted_work() -> None:
+    """A backlog takes several slots, so the slot after shows little of it."""
+    run = Slotted()
+    run.add(0, 0.03)
+    run.cpu[:, 0] = np.where(run.low[:, 0], 2 - 2 * DEPTH, 2 + 2 * DEPTH)
+    assert abs(run.estimate().codes["returned"][0] - 1) < 1e-9
+    assert run.verdicts()[0] == effects.SHIFTS
+    run.usual[0] = 2, 0.5
+    assert run.verdicts()[0] == effects.HURTS
+
+
+def test_effect_of_a_pair_is_not_attributed_to_a_third_suspect() -> None:
+    run = Slotted()
+    run.figures += np.where(run.low[:, 1] == run.low[:, 3], 0.01, -0.01)
+    pair = run.estimate().pairs.iloc[0]
+    assert (pair["one"], pair["other"]) == (1, 3) and pair["t"] > 5
+    assert run.verdicts() == [effects.NOTHING] * 4
+
+
+def test_slots_without_a_figure_are_left_out() -> None:
+    run = Slotted()
+    run.add(0, 0.03)
+    run.figures[3::9] = math.nan
+    assert abs(run.estimate().codes["effect"][0] - 0.03) < 0.002
+    run.figures[:-12] = math.nan
+    assert effects.estimate(run.low, DEPTH, run.figures, run.cpu, run.usual) is None
+
+
+def test_changes_of_cpu_time_by_chance_are_rare() -> None:
+    run, random, found = Slotted(), np.random.default_rng(17), 0
+    for _ in range(100):
+        run.cpu = 1 + 0.1 * (random.random((126, 4)) - 0.5)
+        crossed = run.estimate().crossed.query("group != throttled")
+        found += crossed["significant"].any()
+    assert 1 <= found <= 12  # 5 % are expected
+
+
+def test_effect_of_an_unused_code_is_reported() -> None:
+    run = Slotted()
+    run.add(5, 0.05)
+    assert run.estimate().ghost_found

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which suspects hurt the victim: sentences, tables, JSON and a page."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+
+import pandas as pd
+
+from .. import page
+from ..outputs import write_whole
+from ..records import version
+from ..tables import Column, Sheet, Table, json_text
+from ..text import UserError, reason, show
+from .effects import HURTS, NOTHING, SHIFTS, SUPPORTS, UNTESTABLE, Effects, percent
+from .study import Stage, Study
+
+SCHEMA = 1  # of the JSON document
+CHANGE_MIN = 0.001  # smaller relative changes of CPU time are not worth a sentence
+
+_RANKS = {HURTS: 0, SHIFTS: 1, SUPPORTS: 2, UNTESTABLE: 3, NOTHING: 4, "": 5}
+_BOUNDS = {"value": "", "low": "_low", "high": "_high"}
+
+
+def digits(number: float) -> str:
+    """Return a number with two significant digits."""
+    return f"{number:.0f}" if abs(number) >= 9.95 else f"{number:.2g}"
+
+
+def gain_percent(study: Study, gain: float) -> float:
+    """Return by how much a gain raises a throughput, or reduces a time."""
+    return -percent(-gain) if study.call.lower_is_better else percent(gain)
+
+
+def cost_percent(study: Study, cost: float) -> float:
+    """Return by how much a cost reduces a throughput, or raises a time."""
+    return -gain_percent(study, -cost)
+
+
+# Data
+
+
+def df_suspects(study: Study) -> pd.DataFrame:
+    """Return a row for each suspect, the most harmful first, with the columns of suspects.csv.
+
+    `stage` and `place` are the run that throttled it together with others and its group there, or
+    -1; `alone` is the verdict of the run that throttled it alone.
+    """
+    rows = []
+    for place, suspect in enumerate(study.suspects):
+        row: dict[str, object] = {"pid": suspect.pid, "name": suspect.name, "verdict": ""}
+        row |= {"stage": -1, "place": -1, "alone": "", "cost": math.nan}
+        for at, stage in enumerate(study.stages):
+            group = next((at for at, members in enumerate(stage.groups) if place in members), None)
+            if stage.effects is None or group is None:
+                continue
+            found = stage.effects.codes.loc[group].to_dict()
+            if stage.name.startswith("alone-"):
+                row |= {f"cost_alone{bound}": found[f"cost{bound}"] for bound in _BOUNDS.values()}
+                row["alone"] = found["verdict"]
+            else:
+                row |= found | {"stage": at, "place": group, "group": f"{stage.name}/s{group + 1}"}
+        rows.append(row)
+    return (
+        pd.DataFrame(rows)
+        .assign(rank=lambda rows: rows["verdict"].map(_RANKS), size=lambda rows: rows["cost"].abs())
+        .sort_values(["rank", "size"], ascending=[True, False], kind="stable", ignore_index=True)
+    )
+
+
+def df_crossed(study: Study) -> pd.DataFrame:
+    """Return how the CPU time of each suspect changed while each of the others was throttled."""
+    frames = []
+    for stage in study.stages:
+        if stage.effects:
+            pids = pd.Series([study.suspects[group[0]].pid for group in stage.groups])
+            frames.append(
+                stage.effects.crossed.assign(
+                    run=stage.name,
+                    pid=lambda rows: pids.loc[rows["group"]].to_numpy(),
+                    throttled=lambda rows: pids.loc[rows["throttled"]].to_numpy(),
+                    significant=lambda rows: rows["significant"].where(rows["change"].notna()),
+                )
+            )
+    columns = ["run", "pid", "throttled", "change", "significant"]
+    crossed = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return crossed.reindex(columns=columns)
+
+
+def df_changes(stage: Stage) -> pd.DataFrame:
+    """Return the changes of a group's CPU time by the code of another one worth a sentence."""
+    if stage.effects is None:
+        return pd.DataFrame(columns=["group", "throttled", "change"])
+    return stage.effects.crossed.query(
+        "group != throttled and significant and abs(change) >= @CHANGE_MIN"
+    )
+
+
+# Sentences about suspects: each is about a row of df_suspects()
+
+
+def _range(low: float, high: float) -> str:
+    return f"({digits(low)} to {digits(high)})"
+
+
+def _hurts(study: Study, one: pd.Series) -> str:
+    now, *interval = (gain_percent(study, one[f"effect{bound}"]) for bound in _BOUNDS.values())
+    gain = f"{digits(now)} % {_range(*interval)}"
+    cost = digits(cost_percent(study, one["cost"]))
+    withheld = f"withholding {100 * one['withheld']:.0f} % of its CPU time"
+    if study.call.lower_is_better:
+        return (
+            f"{withheld} makes the victim's times {gain} shorter; all of it makes them about "
+            f"{cost} % longer, by extrapolation"
+        )
+    return f"{withheld} gives {gain} more; all of it costs about {cost} %, by extrapolation"
+
+
+def _hurts_still(study: Study, one: pd.Series) -> str:
+    risen = "its load has risen since the run look, so it is unknown whether it did the work later"
+    return _hurts(study, one) + (f"; {risen}" if one["grew"] else "")
+
+
+def _shifts(study: Study, one: pd.Series) -> str:
+    later = ""
+    if math.isfinite(one["returned"]) and not one["grew"]:
+        later = f": it did {100 * min(max(one['returned'], 0), 1):.0f} % of it later"
+    return f"{_hurts(study, one)}; but throttling only shifts its work{later}"
+
+
+def _supports(study: Study, one: pd.Series) -> str:
+    loss, high, low = (cost_percent(study, -one[f"effect{bound}"]) for bound in _BOUNDS.values())
+    sentence = (
+        f"the service depends on it: withholding {100 * one['withheld']:.0f} % of its CPU time "
+        f"costs {digits(loss)} % {_range(low, high)}; look for sockets, pipes or memory that they "
+        "share"
+    )
+    stage = study.stages[one["stage"]]
+    gaining = (
+        df_changes(stage)
+        .query("throttled == @one.place and change > 0")
+        .loc[lambda rows: [stage.hurts(group) for group in rows["group"]]]
+        .sort_values("change", kind="stable")
+    )
+    for most in gaining.tail(1).itertuples():
+        name = study.group_name(stage, most.group)
+        sentence += (
+            f"; or it holds back {name}, found to hurt, which used {digits(100 * most.change)} % "
+            "more CPU time meanwhile"
+        )
+    return sentence
+
+
+def _untestable(study: Study, one: pd.Series) -> str:
+    if one["withheld"] >= 0.0005:  # rounds to at least 0.1 %
+        lost = f"it lost only {100 * one['withheld']:.1f} % of its CPU time while it was throttled"
+        return f"not testable: {lost}, because it catches up"
+    if math.isfinite(one["withheld"]):
+        lost = "it did not use less CPU time while it was throttled"
+        return f"not testable: {lost}, because it catches up or hardly runs"
+    recorded = len(study.stages[one["stage"]].cpu[one["place"]]) > 0
+    why = "it used hardly any CPU time" if recorded else "its CPU time was not recorded"
+    return f"not testable: {why}"
+
+
+def _nothing(study: Study, one: pd.Series) -> str:
+    most = digits(max(0, cost_percent(study, one["cost_high"])))
+    return f"no effect was found; all of it costs at most {most} %"
+
+
+_SENTENCES = {
+    HURTS: _hurts_still,
+    SHIFTS: _shifts,
+    SUPPORTS: _supports,
+    UNTESTABLE: _untestable,
+    NOTHING: _nothing,
+}
+
+
+def _alone(study: Study, one: pd.Series) -> str:
+    if one["alone"] in (HURTS, SHIFTS):
+        costs = (cost_percent(study, one[f"cost_alone{bound}"]) for bound in _BOUNDS.values())
+        cost, *interval = costs
+        return f"; alone, all of it costs about {digits(cost)} % {_range(*interval)}"
+    return {
+        "": "",
+        SUPPORTS: "; alone, the service depends on it",
+        UNTESTABLE: "; alone, not testable",
+        NOTHING: "; alone, no effect was found",
+    }[one["alone"]]
+
+
+def sentence_of(study: Study, one: pd.Series) -> str:
+    """Return the sentence about a suspect."""
+    name = f"pid {one['pid']} ({one['name']})"
+    if one["stage"] < 0:
+        return f"{name}: {'no estimate' if study.is_done else 'not measured yet'}"
+    size = len(study.stages[one["stage"]].groups[one["place"]])
+    name += f", in a group of {size}" if size > 1 else ""
+    return f"{name}: {_SENTENCES[one['verdict']](study, one)}{_alone(study, one)}"
+
+
+# The other sentences
+
+
+def is_answered(suspects: pd.DataFrame) -> bool:
+    """Return whether there is an estimate for a suspect that could be tested."""
+    return bool((~suspects["verdict"].isin(["", UNTESTABLE])).any())
+
+
+def _none(study: Study, suspects: pd.DataFrame) -> str:
+    """Return the first line if no suspect was found to hurt the victim."""
+    untestable = suspects["verdict"].eq(UNTESTABLE).sum()
+    if suspects["verdict"].eq("").all() and study.is_done:
+        return "The question is not answered: too few slots have a figure above 0 for an estimate"
+    if suspects["verdict"].eq("").all():
+        return "The question is not answered yet: no suspect was throttled so far"
+    if untestable == len(suspects):
+        return "The question is not answered: no suspect could be tested"
+    some = f"; {untestable} of {len(suspects)} could not be tested" if untestable else ""
+    return f"No suspect was found to hurt the victim{some}"
+
+
+def noise_of(study: Study, suspects: pd.DataFrame) -> float:
+    """Return the standard deviation of the logarithm of a slot's figure; NaN if unknown.
+
+    It is that around the fit that gave the first line, or before it that around a line.
+    """
+    first = int(suspects["stage"][0])
+    found = study.stages[first].effects if first >= 0 else None
+    return found.deviation if found else study.look.slots.deviation()
+
+
+def results(study: Study, suspects: pd.DataFrame) -> list[str]:
+    """Return a sentence for each suspect, the most harmful first. The first line is the answer."""
+    lines = [sentence_of(study, one) for _, one in suspects.iterrows()]
+    noise = noise_of(study, suspects)
+    if suspects["rank"][0] > _RANKS[SHIFTS]:
+        lines.insert(0, _none(study, suspects))
+    if math.isfinite(noise):
+        lines[0] += f"; the noise is {digits(percent(noise))} % per slot"
+    return lines
+
+
+def _pairs(study: Study, stage: Stage, found: Effects) -> Iterator[str]:
+    """Return a sentence for each combined effect.
+
+    If several pairs throttle in the same slots together, the data do not tell which has the effect.
+    """
+    for t, pairs in found.pairs.groupby("t", dropna=False, sort=False):
+        names = ", or of ".join(
+            f"{study.group_name(stage, one.one)} and {study.group_name(stage, one.other)}"
+            for one in pairs.itertuples()
+        )
+        yield f"The combined effect of {names} is not the sum of their effects (t = {t:.1f})"
+
+
+def warnings(study: Study) -> Iterator[str]:
+    """Return reasons to doubt the answer, changes of CPU time, and when costs are valid."""
+    for stage in study.stages[1:]:
+        if stage.done and not stage.effects:
+            yield f"{stage.name}: too few slots with a figure above 0 for an estimate"
+        if stage.effects and stage.effects.ghost_found:
+            yield (
+                f"Doubtful: in {stage.name}, a code that throttles nothing seems to have an effect"
+            )
+        if stage.effects:
+            yield from _pairs(study, stage, stage.effects)
+        for one in df_changes(stage).itertuples():
+            name, throttled = (study.group_name(stage, at) for at in (one.group, one.throttled))
+            more = f"{digits(100 * abs(one.change))} % {'more' if one.change > 0 else 'less'}"
+            yield f"While {throttled} was throttled, {name} used {more} CPU time"
+    yield "Costs are valid while the other suspects run"
+
+
+# Tables, JSON and the page
+
+SUSPECTS = Table(
+    "suspects",
+    "Suspects",
+    (
+        Column("pid", "pid"),
+        Column("name", "name"),
+        Column("verdict", "verdict"),
+        Column("withheld", "CPU time withheld, %", 1, percent=True),
+        Column("effect", "effect, log", 4),
+        Column("effect_low", "from", 4),
+        Column("effect_high", "to", 4),
+        Column("after", "in the slot after", 4),
+        Column("returned", "CPU time used later, %", percent=True),
+        Column("cost", "cost of all of it, log", 4),
+        Column("cost_low", "from", 4),
+        Column("cost_high", "to", 4),
+        Column("net", "net, log", 4),
+        Column("net_low", "from", 4),
+        Column("net_high", "to", 4),
+        Column("cost_alone", "cost alone, log", 4, if_known=True),
+        Column("cost_alone_low", "from", 4, if_known=True),
+        Column("cost_alone_high", "to", 4, if_known=True),
+        Column("group"),
+    ),
+    df_suspects,
+)
+CROSSED = Table(
+    "crossed",
+    "CPU time of each suspect against the codes",
+    (
+        Column("pid", "pid"),
+        Column("throttled", "while this one is throttled"),
+        Column("change", "change of its CPU time, %", 1, percent=True),
+        Column("significant", "significant"),
+    ),
+    df_crossed,
+)
+
+_METHOD = (
+    "All suspects were throttled at once, each by its own code, and the victim's figure was "
+    "regressed on the codes. Effects are natural logarithms of ratios, above 0 if the victim is "
+    "better off; intervals cover the effects of all suspects at once with a probability of 95 %. "
+    "ssantagonist(1) explains the method."
+)
+
+
+def _json_suspect(study: Study, one: pd.Series) -> dict[str, object]:
+    found: dict[str, object] = {"pid": one["pid"], "name": one["name"]}
+    found["answer"] = sentence_of(study, one)
+    names = ["cost_alone"] if one["alone"] else []
+    if one["stage"] >= 0:
+        found |= {"verdict": one["verdict"], "withheld": one["withheld"]}
+        names = ["effect", "after", "returned", "cost", "net", *names]
+    for name in names:
+        found[name] = {member: one[f"{name}{bound}"] for member, bound in _BOUNDS.items()}
+    return found
+
+
+def json_answer(study: Study, suspects: pd.DataFrame) -> str:
+    return json_text(
+        {
+            "program": "ssantagonist",
+            "schema": SCHEMA,
+            "version": version(),
+            "complete": study.is_done and is_answered(suspects),
+            "lower_is_better": study.call.lower_is_better,
+            "noise": noise_of(study, suspects),
+            "suspects": [_json_suspect(study, one) for _, one in suspects.iterrows()],
+            "crossed": df_crossed(study).to_dict("records"),
+            "notes": list(warnings(study)),
+        }
+    )
+
+
+def write_page(study: Study, suspects: pd.DataFrame, folder: str) -> None:
+    """Write report.html, suspects.csv and crossed.csv."""
+    answer, *findings = [*results(study, suspects), *warnings(study)]
+    known = suspects.assign(verdict=lambda rows: rows["verdict"].mask(rows["verdict"] == ""))
+    sheets = [Sheet(SUSPECTS, known), Sheet(CROSSED, df_crossed(study))]
+    parts: list[page.Part] = [findings, _METHOD, *sheets]
+    document = page.Page("Who is hurting me?", parts, answer, program=f"ssantagonist {version()}")
+    files = {f"{sheet.table.name}.csv": sheet.csv() for sheet in sheets}
+    path = folder
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for name, text in (files | {"report.html": page.render(document)}).items():
+            path = f"{folder}/{name}"
+            write_whole(path, text)
+    except OSError as error:
+        raise UserError(f"{show(path)}: {reason(error)}") from None
+
+
+def report(study: Study) -> int:
+    """Print the answer, and write the page. Return 1 if the runs do not answer the question."""
+    suspects = df_suspects(study)
+    if study.call.json:
+        print(json_answer(study, suspects))
+    else:
+        print(*results(study, suspects), *warnings(study), sep="\n")
+    if study.call.page:
+        write_page(study, suspects, study.call.page)
+    return int(study.is_done and not is_answered(suspects))

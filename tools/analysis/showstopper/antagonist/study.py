@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study of ssantagonist: its options, its suspects, its runs, and what the runs measured.
+
+Later runs depend on the results of earlier ones:
+
+    look         throttles nothing; measures the length of an iteration, and the noise
+    together-1   throttles all suspects, in groups if there are more of them than codes
+    together-2   throttles the suspects of groups that were found to hurt; and so on
+    alone-PID    throttles one suspect that was found to hurt, alone, at a larger depth
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from .. import statistics
+from ..records import Record
+from ..text import UserError, member, read_json, reason, show, text_of
+from . import effects
+from .effects import HURTS, SHIFTS, Codes, Effects
+
+DEPTH = 0.2  # of a study that begins without --depth
+DEPTH_TOLERANCE = 1e-8  # of the column, which has nine digits
+
+STAGES_MAX = 40
+LOOK_SLOTS = 12
+TOGETHER_MAX = 4  # stages of groups; three are enough for 4,096 suspects
+ALONE_DEPTH = 0.5
+ALONE_SLOTS = 2  # slots of a suspect that is throttled alone are longer by this factor
+SUSPECTS_MAX = effects.SUSPECTS_MAX**2
+
+SETTLE = 0.2  # fraction of each slot, at its beginning, that watch skips
+SLOT_SECONDS, SLOT_ITERATIONS, SLOT_ROUNDS = 5, 10, 50  # lower bounds of the length of a slot
+CPUS_MIN = 0.001  # a suspect that uses less is considered idle, and its CPU time unknown
+
+
+@dataclass(frozen=True)
+class Call:
+    """The options of a call; see ssantagonist(1)."""
+
+    command: str
+    program: str  # path of ssantagonist
+    folder: str
+    victim: str
+    lower_is_better: bool  # as given, or because figures are times
+    rate: str
+    tau: int  # nanoseconds
+    iteration: str = ""
+    lower: bool = False
+    suspects: str = ""
+    suspects_of: str = ""
+    victim_pid: str = ""
+    depth: float = 0  # 0: not given
+    slot: float = 0  # seconds; 0: the first run decides
+    seed: int = 0  # 0: derived from the suspects
+    json: bool = False
+    page: str = ""
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> Call:
+        """Take the options from words NAME=VALUE."""
+        given = dict(word.split("=", 1) for word in words)
+        kinds: dict[str, Callable[[str], object]]
+        kinds = {"bool": lambda value: value == "yes", "float": float, "int": int, "str": str}
+        take = {row.name: kinds[str(row.type)] for row in fields(cls)}
+        options: dict[str, Any] = {name: take[name](value) for name, value in given.items()}
+        return cls(**options)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    pid: int
+    started: int  # identifies the process with its pid
+    name: str
+
+
+# Suspects
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list at commas; a backslash precedes a comma or a backslash of an item."""
+    items = re.findall(r"(?:^|,)((?:\\[,\\]|[^,])*)", text)
+    return [re.sub(r"\\([,\\])", r"\1", item) for item in items]
+
+
+def join_list(items: Sequence[str]) -> str:
+    """Join items. A byte that is not UTF-8 becomes a question mark: JSON does not allow it.
+
+    The kernel may cut a name inside a character, and the next plan must have the same column.
+    """
+    text = ",".join(re.sub(r"([,\\])", r"\\\1", item) for item in items)
+    return re.sub("[\udc80-\udcff]", "?", text)
+
+
+def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
+    """Find the suspects of the call, or `known` ones, by the C program, which sees processes.
+
+    For a plan, it also refuses those that must not be throttled. It prints its error itself.
+    """
+    options = {"suspects": call.suspects, "suspects-of": call.suspects_of}
+    if known:
+        pids = ",".join(f"{one.pid}@{one.started}" for one in known)
+        options = {"suspects": pids, "names": join_list([one.name for one in known])}
+    if call.command == "plan":
+        options |= {"victim": call.victim, "iteration": call.iteration}
+        options |= {"victim-pid": call.victim_pid}
+    words = [call.program, "suspects"]
+    words += [f"--{name}={value}" for name, value in options.items() if value or name == "names"]
+    try:
+        result = subprocess.run(words, stdout=subprocess.PIPE, check=False)
+    except OSError as error:
+        raise UserError(f"{show(call.program)} cannot be executed: {reason(error)}") from None
+    if result.returncode != 0:
+        sys.exit(125)
+    table = result.stdout.decode("utf-8", "surrogateescape")
+    _, *rows = csv.reader(io.StringIO(table, newline=""))
+    return [Suspect(int(pid), int(started), name) for pid, started, name in rows]
+
+
+def read_columns(call: Call) -> tuple[list[Suspect], float, int] | None:
+    """Return the suspects, depth and seed with which a study began; None if it has not.
+
+    They are in columns of the first run. Processes end and start meanwhile, pids are used again,
+    and other suspects or another seed would give other codes than those by which the runs
+    throttled.
+    """
+    document = read_run(call.folder, "look")
+    columns = member(document, "columns", dict) or {}
+    names = split_list(text_of(columns, "names"))
+    pairs = re.findall(r"(?:^|[,+])(\d+)@(\d+)", text_of(columns, "suspects"))
+    suspects = [Suspect(int(pid), int(started), name) for (pid, started), name in zip(pairs, names)]
+    try:
+        depth, seed = float(columns["requested_depth"]), int(columns["seed"])
+        lower = str(columns["lower_is_better"])
+        complete = "names" in columns and len(suspects) == len(pairs) == len(names)
+    except (KeyError, TypeError, ValueError):
+        complete = False
+    if document is None:
+        return None
+    if not complete:
+        raise UserError(
+            f"{show(call.folder)}: the run look lacks columns, because another version began this "
+            "study: use that version, or another folder"
+        )
+    _check_call(call, suspects, text_of(columns, "suspects_of"), depth, seed, lower)
+    return suspects, depth, seed
+
+
+def _check_call(
+    call: Call, suspects: list[Suspect], group: str, depth: float, seed: int, lower: str
+) -> None:
+    """Refuse options that contradict those with which the study began."""
+    pids = [one.pid for one in suspects]
+    these = "write these, in this order, or use another folder"
+    this = "write this, or use another folder"
+    if call.suspects and [int(pid) for pid in call.suspects.split(",")] != pids:
+        began = show(",".join(map(str, pids)))
+        raise UserError(f"--suspects: the study began with {began}: {these}")
+    if call.suspects_of and call.suspects_of != group:
+        began = show(group) or "--suspects"
+        raise UserError(f"--suspects-of: the study began with {began}: {this}")
+    if call.depth > 0 and abs(call.depth - depth) > DEPTH_TOLERANCE:
+        raise UserError(f"--depth: the study began with {100 * depth:.9g} %: {this}")
+    if call.seed and call.seed != seed:
+        raise UserError(f"--seed: the study began with {seed}: {this}")
+    if call.lower_is_better != (lower == "yes"):
+        raise UserError(
+            f"in this study, {'smaller' if lower == 'yes' else 'larger'} figures are better: give "
+            "the same --victim, --iteration and --lower-is-better as at its beginning"
+        )
+
+
+# Results of runs
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The victim's figure in each slot of a run, which watch wrote to slots.csv."""
+
+    begin: float = 0  # seconds since 1970
+    length: float = 0  # seconds
+    counts: np.ndarray = field(default_factory=lambda: np.empty(0))  # of figures in each slot
+    figures: np.ndarray = field(default_factory=lambda: np.empty(0))  # their means; NaN: unknown
+
+    def deviation(self) -> float:
+        """Return the standard deviation of logarithms around a line; NaN for fewer than 4."""
+        places = np.flatnonzero(self.figures > 0)
+        logs = statistics.log(self.figures[places])
+        if len(places) < 4:
+            return math.nan
+        line = statistics.fit_line(places, logs)
+        residuals = logs - line.intercept - line.slope * places
+        return math.sqrt(residuals @ residuals / (len(places) - 2))
+
+    def mean(self) -> float:
+        known = self.figures[np.isfinite(self.figures)]
+        return float(known.mean()) if len(known) else math.nan
+
+    def iteration(self) -> float:
+        """Return the mean time between figures, in seconds; infinite if there are none."""
+        seconds = len(self.figures) * self.length * (1 - SETTLE)
+        return float(seconds / self.counts.sum()) if self.counts.any() else math.inf
+
+
+def read_run(study: str, run: str) -> object:
+    """Return run.json of a run; None unless the run is done."""
+    try:
+        document = read_json(f"{study}/{run}", "run.json")
+    except UserError:
+        return None
+    return document if text_of(document, "status") == "done" else None
+
+
+HEADING = "slot,begin_epoch_seconds,length_seconds,figures,figure\n"
+
+
+def read_slots(path: str) -> Slots:
+    """Read slots.csv. A missing file is empty, and a last line that a kill cut is left out."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            heading, *lines = file.readlines() or [""]
+    except FileNotFoundError:
+        return Slots()
+    except OSError:
+        heading = ""
+    if heading != HEADING:
+        raise UserError(f"{show(path)}: not a table of slots")
+    rows = []
+    for at, line in enumerate(lines[: 2 * effects.LENGTH], 2):
+        if not line.endswith("\n"):
+            break
+        try:
+            _, *numbers, figure = line.strip().split(",")
+            begin, length, count = map(float, numbers)
+            rows.append((begin, length, count, float(figure or "nan")))
+        except ValueError:
+            raise UserError(f"{show(path)}:{at}: not a row of slots") from None
+    if not rows:
+        return Slots()
+    begins, lengths, counts, figures = np.array(rows).T
+    return Slots(begins[0], lengths[-1], counts, figures)
+
+
+def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
+    """Return the CPU time of a group in each slot, in CPUs, NaN: unknown; empty if not recorded."""
+    try:
+        record = Record(folder)
+        samples = record.samples[["begin", "end", "load"]].dropna()
+    except UserError:
+        return np.empty(0)
+    begins = slots.begin + np.arange(len(slots.figures))[:, None] * slots.length
+    ends = np.minimum(record.wall + samples["end"].to_numpy(), begins + slots.length)
+    overlaps = ends - np.maximum(record.wall + samples["begin"].to_numpy(), begins)
+    overlaps = np.where(overlaps > 0, overlaps, 0)
+    used = overlaps @ (samples["load"].to_numpy() * record.cpu_count)
+    recorded = overlaps.sum(axis=1)
+    if not recorded.any():
+        return np.empty(0)
+    known = (recorded > 0.5 * slots.length) & (used.sum() > CPUS_MIN * recorded.sum())
+    cpu = np.full(max(count, len(known)), math.nan)
+    cpu[np.flatnonzero(known)] = used[known] / recorded[known]
+    return cpu[:count]
+
+
+# Runs
+
+
+@dataclass
+class Stage:
+    """A run of the study."""
+
+    name: str
+    groups: list[list[int]]  # places of suspects
+    depth: float
+    slot: float  # seconds
+    codes: Codes | None = None
+    done: bool = False
+    slots: Slots = field(default_factory=Slots)
+    cpu: list[np.ndarray] = field(default_factory=list)  # of each group, see read_cpu()
+    effects: Effects | None = None
+
+    @property
+    def slot_count(self) -> int:
+        return self.codes.slots if self.codes else LOOK_SLOTS
+
+    def hurts(self, group: int) -> bool:
+        return bool(self.effects and self.effects.codes["verdict"][group] in (HURTS, SHIFTS))
+
+    def hurting(self) -> list[list[int]]:
+        return [members for group, members in enumerate(self.groups) if self.hurts(group)]
+
+
+def divide(members: list[int]) -> list[list[int]]:
+    """Divide members into groups of similar size, one for each code."""
+    count = min(len(members), effects.SUSPECTS_MAX)
+    bounds = [group * len(members) // count for group in range(count + 1)]
+    return [members[begin:end] for begin, end in zip(bounds, bounds[1:])]
+
+
+class Study:
+    """The runs of a study so far: those that are done, and the next ones."""
+
+    def __init__(self, call: Call, suspects: list[Suspect], depth: float, seed: int) -> None:
+        if not 1 <= len(suspects) <= SUSPECTS_MAX:
+            raise UserError(f"{len(suspects)} suspects: write from 1 to {SUSPECTS_MAX}")
+        self.call, self.suspects, self.depth, self.seed = call, suspects, depth, seed
+        self.stages: list[Stage] = []
+        self.usual = np.full((len(suspects), 2), math.nan)  # mean of CPU time in `look`, its error
+        self._look()
+        if self.look.done and self._together():
+            self._alone()
+
+    @classmethod
+    def open(cls, call: Call) -> Study:
+        began = read_columns(call)
+        return cls(call, *(began or (find_suspects(call), call.depth or DEPTH, call.seed)))
+
+    @property
+    def look(self) -> Stage:
+        return self.stages[0]
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.stages) > 1 and all(stage.done for stage in self.stages)
+
+    def pending(self) -> list[Suspect]:
+        """Return the suspects that the runs that are not done throttle or measure."""
+        groups = [group for stage in self.stages if not stage.done for group in stage.groups]
+        return [self.suspects[one] for group in groups for one in group]
+
+    def group_name(self, stage: Stage, group: int) -> str:
+        """Return the name of a suspect, or of the first in a group."""
+        first, *others = (self.suspects[one] for one in stage.groups[group])
+        return f"pid {first.pid} ({first.name})" + (f" and {len(others)} more" if others else "")
+
+    def _look(self) -> None:
+        """Plan the first run. It measures those together that the next run throttles together."""
+        everyone = list(range(len(self.suspects)))
+        self.stages.append(Stage("look", divide(everyone), 0, self.call.slot or SLOT_SECONDS))
+        self._read(self.look)
+        for group, cpu in zip(self.look.groups, self.look.cpu):
+            if len(group) == 1:
+                known = statistics.mean_of(cpu[np.isfinite(cpu)])
+                self.usual[group[0]] = known.mean, known.deviation / math.sqrt(known.count or 1)
+
+    def _choose_slot(self) -> float:
+        if self.call.slot:
+            return self.call.slot
+        slot = max(SLOT_SECONDS, SLOT_ROUNDS * self.call.tau / 1e9)
+        iterations = SLOT_ITERATIONS * self.look.slots.iteration()
+        return max(slot, math.ceil(iterations)) if math.isfinite(iterations) else slot
+
+    def _together(self) -> bool:
+        """Add the stages that throttle suspects together. Return whether all of them are done."""
+        groups, slot = self.look.groups, self._choose_slot()
+        for number in range(1, TOGETHER_MAX + 1):
+            stage = self._add(Stage(f"together-{number}", groups, self.depth, slot), True)
+            if not stage.done:
+                return False
+            # If all groups hurt, they would become the same groups again.
+            members = [one for group in stage.hurting() if len(group) > 1 for one in group]
+            if not 0 < len(members) < sum(map(len, groups)):
+                break
+            groups = divide(members)
+        return True
+
+    def _alone(self) -> None:
+        """Add a stage for each suspect that was found to hurt."""
+        for stage in self.stages[1:]:
+            for suspect, *others in stage.hurting():
+                if others or len(self.stages) == STAGES_MAX:
+                    continue
+                name = f"alone-{self.suspects[suspect].pid}"
+                self._add(Stage(name, [[suspect]], ALONE_DEPTH, ALONE_SLOTS * stage.slot), False)
+
+    def _add(self, stage: Stage, both_halves: bool) -> Stage:
+        seed = self.seed
+        for one in self.suspects if not seed else ():
+            seed = effects.random_hash(seed + one.pid) + one.started
+        self.stages.append(stage)
+        draw = effects.random_hash(seed) + len(self.stages)
+        stage.codes = Codes.draw(len(stage.groups), both_halves, draw)
+        self._read(stage)
+        return stage
+
+    def _read(self, stage: Stage) -> None:
+        """Read the results of a run, if it is done."""
+        stage.done = read_run(self.call.folder, stage.name) is not None
+        if not stage.done:
+            return
+        folder = f"{self.call.folder}/{stage.name}"
+        stage.slots = read_slots(f"{folder}/slots.csv")
+        numbers = range(1, len(stage.groups) + 1)
+        stage.cpu = [read_cpu(f"{folder}/s{at}", stage.slots, stage.slot_count) for at in numbers]
+        if stage.codes:
+            stage.effects = self._estimate(stage, stage.codes)
+
+    def _estimate(self, stage: Stage, codes: Codes) -> Effects | None:
+        figures = np.full(codes.slots, math.nan)
+        measured = stage.slots.figures[: codes.slots]
+        figures[: len(measured)] = statistics.log(measured)
+        cpu = [one if len(one) else np.full(codes.slots, math.nan) for one in stage.cpu]
+        usual = [self.usual[group] for group in stage.groups]
+        if self.call.lower_is_better:
+            figures = -figures
+        return effects.estimate(
+            codes.low(),
+            stage.depth,
+            figures,
+            np.column_stack(cpu),
+            np.array([(one[:, 0].sum(), math.hypot(*one[:, 1])) for one in usual]),
+        )
