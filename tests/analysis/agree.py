@@ -48,6 +48,11 @@ def same(*names: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, name) for name in names)
 
 
+CAPACITY = ("demand", "held_rate", "held_times", "failed_rate", "failed_times")
+INTERVALS = ("error_low", "error_high", "error_within", "apart_mean", "apart_low", "apart_high", "apart_within")
+PREDICTION = ("predicted_by", "any_trace", *INTERVALS)
+PUBLISHED = ("published_as", "published_saved_percent", "published_lost_percent", "published_lost_per_saved")
+
 # Tables that restated others. A row without columns is not compared: the text of pages has the rest.
 DROPPED = {
     "constant-load-runs": Dropped("moved to runs and steps, of which it repeated rows"),
@@ -61,18 +66,24 @@ DROPPED = {
     "energy-steps": Dropped("moved to steps"),
     "environments": Dropped("moved to runs"),
     "changes": Dropped("dropped because interference has the placements, and findings the changes"),
-    "requests-capacity": Dropped("moved to requests"),
-    "requests-idle": Dropped("moved to requests"),
-    "requests-knobs": Dropped("moved to requests-rates"),
+    "requests-capacity": Dropped(
+        "moved to requests", "requests", ("record", "set"), same(*CAPACITY)),
+    "requests-idle": Dropped("moved to idle-states; requests-rates has the figures of CPUs"),
+    "requests-knobs": Dropped("moved to requests-savings"),
     "interference-published": Dropped("dropped because published has the comparison"),
     "throughput-published": Dropped("dropped because published has the comparison"),
     "counters-steps": Dropped("moved to counters, as rows of steps"),
-    "fleet-prediction": Dropped("moved to fleet-nodes"),
+    "fleet-prediction": Dropped("moved to fleet-nodes", "fleet-nodes", ("fleet", "node"), same(*PREDICTION)),
     "loadline-fits": Dropped("moved to loadline-predictions"),
     "power-settings": Dropped("dropped because power-fits has the settings"),
 }
 # Columns that tables have in addition, because other tables moved into them.
-ADDED: dict[str, tuple[str, ...]] = {}
+ADDED: dict[str, tuple[str, ...]] = {
+    "fleet-nodes": PREDICTION,
+    "requests": CAPACITY,
+    "requests-rates": ("frequency_mhz", "active", "active_deviation"),
+    "requests-savings": PUBLISHED,
+}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .rates import MEAN_MAX, P95_MAX, SATURATED, saturation
 from .responses import Responses, divide
-from .statistics import Band, Interval, mover, sample_of, welch
+from .statistics import Band, mover, sample_of, welch
 
 if TYPE_CHECKING:
     from .studies import Report
@@ -254,11 +254,7 @@ def are_compared(report: Report) -> bool:
 
 
 def df_savings(report: Report) -> pd.DataFrame:
-    """Return what each level saves and costs, compared with another level of its service.
-
-    Each knob that the publication has or that the machine lacks has a row, even if no two levels
-    differ in it alone: `note` says why.
-    """
+    """Return what each level saves and costs, compared with another level of its service."""
     pairs = itertools.combinations(levels(report), 2)
     found = [
         saving
@@ -266,13 +262,21 @@ def df_savings(report: Report) -> pd.DataFrame:
         if one.service == other.service and are_one_step(one.of, other.of)
         for saving in _saving(one, other)
     ]
-    knobs = {saving["knob"] for saving in found}
-    if are_compared(report):
-        found += [row for knob in PUBLISHED if knob not in knobs for row in _missing(report, knob)]
-    frame = pd.DataFrame(found)
-    if frame.empty:
-        return frame
-    return frame.join(_published(report, frame["knob"]))
+    return _with_published(report, pd.DataFrame(found))
+
+
+def df_knobs(report: Report) -> pd.DataFrame:
+    """Return the pairs of levels that differ in one knob only, by knob. Each knob that the
+    publication has or that the machine lacks has a row without pairs, too: `note` says why."""
+    if not are_compared(report):
+        return pd.DataFrame()
+    savings = report.table("requests-savings").frame
+    parts = []
+    for knob in PUBLISHED:
+        pairs = savings[savings["knob"] == knob] if len(savings) else savings
+        missing = [] if len(pairs) else list(_missing(report, knob))
+        parts += [pairs, _with_published(report, pd.DataFrame(missing))]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
@@ -313,7 +317,6 @@ def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
         "high_knobs": one.of.knobs,
         "low_knobs": other.of.knobs,
         "arrival": one.of.arrival,
-        "note": "",
     }
 
 
@@ -334,8 +337,10 @@ def _missing(report: Report, knob: str) -> Iterator[dict[str, Any]]:
         yield {"knob": knob, "note": f"absent: {why}" if why else note, **empty}
 
 
-def _published(report: Report, knobs: pd.Series) -> pd.DataFrame:
-    """Return published figures of knobs, for another machine."""
+def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add published figures of knobs, for another machine."""
+    if frame.empty:
+        return frame
     try:
         with open(published_file(report, "actuators-savings.csv"), encoding="utf-8") as stream:
             rows = {row["knob"]: row for row in csv.DictReader(stream)}
@@ -347,11 +352,11 @@ def _published(report: Report, knobs: pd.Series) -> pd.DataFrame:
             f"published_{name}_percent": float(rows.get(as_, {}).get(column) or "nan")
             for name, column in names.items()
         }
-        | {"published_as": as_}
-        for as_ in (PUBLISHED.get(knob, "") for knob in knobs)
+        | {"published_as": as_ or math.nan}
+        for as_ in (PUBLISHED.get(knob, "") for knob in frame["knob"])
     )
     ratio = found["published_lost_percent"] / found["published_saved_percent"]
-    return found.assign(published_lost_per_saved=ratio)
+    return frame.join(found.assign(published_lost_per_saved=ratio))
 
 
 def published_file(report: Report, name: str) -> str:
@@ -496,28 +501,21 @@ class Contrast:
     second: Responses | None = None
     rate: float = math.nan  # NaN if a figure of all rates is compared
     runs: int = 0  # of the series with fewer
-    difference: float = math.nan
-    interval: Interval = Interval(math.nan, math.nan)
+    difference: Band = Band(math.nan, math.nan, math.nan)
     missing: str = "no two such levels"  # why there is no difference; '' if it is known
-
-    @property
-    def band(self) -> Band:
-        return Band(self.difference, self.interval.low, self.interval.high)
 
     def subtract(self, other: Contrast, times: float) -> Contrast:
         """Subtract an independent difference."""
-        found = mover([self.band, other.band], [1, -times])
         return replace(
             self,
-            difference=found.y,
-            interval=Interval(found.low, found.high),
+            difference=mover([self.difference, other.difference], [1, -times]),
             missing=self.missing or other.missing,
             rate=other.rate if math.isnan(self.rate) else self.rate,
             runs=min(self.runs, other.runs),
         )
 
     def row(self, statement: str, source: str, least: float, most: float) -> dict[str, Any]:
-        low, high = self.interval.low, self.interval.high
+        low, high = self.difference.low, self.difference.high
         if self.missing:
             verdict = "not tested"
         elif least < low and high < most:
@@ -528,7 +526,7 @@ class Contrast:
             "statement": statement,
             "source": source,
             "verdict": verdict,
-            "difference": self.difference,
+            "difference": self.difference.y,
             "low": low,
             "high": high,
             "runs": self.runs or math.nan,
@@ -653,15 +651,10 @@ def _compare(
     if runs < 2:
         return replace(contrast, runs=runs, missing="needs two rounds or more")
     one, other = map(sample_of, values)
-    test, found = welch(one, other, report.settings.confidence)
-    difference = found.y / one.mean
-    interval = Interval(found.low / one.mean, found.high / one.mean)
+    test, band = welch(one, other, report.settings.confidence)
+    difference, low, high = (value / one.mean for value in (band.y, band.low, band.high))
     # Equal runs do not scatter: the difference is exact.
-    is_exact = one.variance == 0 and other.variance == 0
-    return replace(
-        contrast,
-        runs=runs,
-        difference=difference,
-        interval=Interval(difference, difference) if is_exact else interval,
-        missing="" if is_exact else test.missing,
-    )
+    if one.variance == 0 and other.variance == 0:
+        return replace(contrast, runs=runs, difference=Band(difference, difference, difference))
+    band = Band(difference, low, high)
+    return replace(contrast, runs=runs, difference=band, missing=test.missing)

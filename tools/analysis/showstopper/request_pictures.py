@@ -57,9 +57,7 @@ def pictures(report: Report) -> Iterator[Picture]:
         if fig:
             caption = f"All series of {name}, from when requests were due"
             yield Picture(figures.svg(fig), caption)
-        points = _at_one_rate(service)
-        of, rate = points["of"].iloc[0], points["rate"].iloc[0]
-        yield from _picture(points, "duty", f"{of.workload or describe(of)}, {rate:.6g}/s")
+        yield from _duty_picture(service)
         for _, series in service.groupby("series", sort=False, dropna=False):
             for axis in ("rate", "load"):
                 yield from _picture(series, axis, describe(series["of"].iloc[0]))
@@ -78,10 +76,13 @@ def _picture(points: pd.DataFrame, axis: str, name: str) -> Iterator[Picture]:
         yield Picture(figures.svg(plot_points(known, axis)), f"{AXES[axis][2]}: {name}")
 
 
-def _at_one_rate(service: pd.DataFrame) -> pd.DataFrame:
-    """Return the points at the rate with the most duties; among several such rates, the lowest."""
-    counts = service.groupby("rate", sort=True, dropna=False)["duty"].count()
-    return service[service["rate"] == counts.idxmax()] if len(counts) else service
+def _duty_picture(service: pd.DataFrame) -> Iterator[Picture]:
+    """Draw the rate with the most duties; among several such rates, the lowest."""
+    counts = service.groupby("rate", sort=True, dropna=True)["duty"].count()
+    if counts.any():
+        of, rate = service["of"].iloc[0], counts.idxmax()
+        points = service[service["rate"] == rate]
+        yield from _picture(points, "duty", f"{of.workload or describe(of)}, {rate:.6g}/s")
 
 
 def plot_points(points: pd.DataFrame, axis: str = "rate") -> Any:

@@ -358,7 +358,7 @@ def _paths_read(report: Report, request: Values) -> Iterator[str]:
     yield from (responses.path for responses in report.responses)
     yield from (failure.name for failure in report.failures)  # most are named by their path
     for fleet in report.fleets:
-        yield from (os.path.join(fleet.name, node.record) for node in fleet.nodes)
+        yield from (os.path.join(fleet.name, record) for record in fleet.nodes["record"])
 
 
 def _files_read(report: Report, request: Values) -> Iterator[str]:

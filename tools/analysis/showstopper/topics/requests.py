@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from ..findings import Finding, Headline, first
-from ..levels import KNOBS as KNOB_NAMES
-from ..levels import are_compared, describe, df_limits, df_rules, df_savings
+from ..levels import are_compared, describe, df_knobs, df_limits, df_rules, df_savings
 from ..page import Note, Part, Section
 from ..rates import df_idle, find_beside, origin, times
 from ..request_pictures import pictures
@@ -208,9 +208,7 @@ RATES = Table(
         Column("saturated", "saturated", if_known=True),
         Column("others", "others, %", 1, True, if_known=True),
         *VARIANT,
-        Column("frequency_mhz", "MHz", if_known=True),
-        Column("active", "active, %", 2, True, if_known=True),
-        Column("active_deviation", "standard deviation", 2, True, if_known=True),
+        *map(Column, ("frequency_mhz", "active", "active_deviation")),
     ),
     lambda report: report.rates,
     about="response times, load and power at each rate of each record",
@@ -270,7 +268,7 @@ SAVINGS = Table(
         Column("high_watts", "from, W", 1, if_known=True),
         Column("low_watts", "to, W", 1, if_known=True),
         *SAVED,
-        *(Column(column.name) for column in (*KNOB, *PUBLISHED)),
+        *(Column(column.name) for column in (*KNOB[:4], *PUBLISHED)),
     ),
     df_savings,
     about="what each level of a service saves and costs, next to published figures",
@@ -308,14 +306,24 @@ CAPACITIES = Table(
 KNOBS = Table(
     "requests-savings",
     "What each knob saves and costs, and published figures (Table 7, another machine)",
-    (*KNOB, SAVED[1], SAVED[2], SAVED[0], *SAVED[3:], *PUBLISHED),
-    df_savings,
+    (
+        *KNOB,
+        Column("high_capacity", "capacity from, /s", 2, if_known=True),
+        Column("low_capacity", "to, /s", 2, if_known=True),
+        SAVED[0],
+        replace(SAVED[3], if_known=True),
+        SAVED[4],
+        *PUBLISHED,
+    ),
+    df_knobs,
 )
 IDLE = Table(
     "idle-states",
     "Idle states of the CPUs by rate",
     (
-        *RECORD[2:],
+        Column("workload", "service"),
+        Column("method", "method", if_known=True),
+        *RECORD[4:],
         Column("arrival", "arrival"),
         *LEVEL,
         Column("rate", "requested, /s", 2),
@@ -339,13 +347,7 @@ def _capacities(report: Report) -> Sheet:
 
 
 def _knobs(report: Report) -> Sheet:
-    """Return the pairs of levels that differ in one knob only, in the order of knobs."""
-    frame = report.table("requests-savings").frame
-    if "knob" not in frame or not are_compared(report):
-        return Sheet(KNOBS, frame[:0])
-    order = {name: at for at, name in enumerate(KNOB_NAMES)}
-    known = frame[frame["knob"].isin(order)]
-    return Sheet(KNOBS, known.sort_values("knob", key=lambda knob: knob.map(order), kind="stable"))
+    return Sheet(KNOBS, df_knobs(report))
 
 
 # Notes and findings
@@ -649,9 +651,6 @@ def sections(report: Report) -> Iterator[Section]:
         return
     names = "requests-limits requests-savings requests-rates requests-targets requests".split()
     sheets = {name: report.table(name) for name in names}
-    savings = sheets["requests-savings"].frame
-    real = savings[savings["note"] == ""] if len(savings) else savings
-    sheets["requests-savings"] = Sheet(SAVINGS, real, report.prefix)
     idle = Sheet(IDLE, df_idle(report), report.prefix)
     parts: list[Part] = [Note(str(of.notes), of.title) for of in report.responses if of.notes]
     parts += [_capacities(report), _knobs(report), report.table("requests-rules")]
