@@ -148,6 +148,8 @@ def test_launcher_runs_the_named_program(tmp_path: Path) -> None:
     for program in (launcher, link):
         done = subprocess.run([program, "ssreport", "--version"], capture_output=True, check=False)
         assert done.stdout.decode() == f"ssreport {__version__}\n"
+    done = subprocess.run([launcher, "--help"], capture_output=True, check=False)
+    assert done.returncode == 0 and b"\nssreport" in done.stdout
     done = subprocess.run([launcher, "ssrepor"], capture_output=True, check=False)
     assert done.stderr.decode().startswith(
         "analysis: unknown program 'ssrepor': did you mean 'ssreport'?"

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
 from . import __version__
-from .text import UserError
+from .text import UserError, wrap
 from .options import Option, Take, Values, add_word, describe, parse, unknown
 
 FAILED = 125
@@ -77,6 +77,21 @@ def _run(program: Program, argv: Sequence[str], prepare: Callable[[], None]) -> 
     return program.run(values)
 
 
+def _refuse(values: Values) -> NoReturn:
+    raise unknown("program", " ".join(values.words[:1]), list(PROGRAMS))
+
+
+ANALYSIS = Program(
+    "analysis",
+    "Usage: analysis PROGRAM [OPTION]...\n"
+    "Runs a program of Showstopper, or a command of one, that is written in Python:\n"
+    f"{wrap(', '.join(PROGRAMS))}\n",
+    (Option("help", "print this help", letter="h"), Option("version", "print the version")),
+    _refuse,
+    _refuse,
+)
+
+
 def find_program(words: Sequence[str]) -> tuple[Program, Sequence[str]]:
     """Return the program that the words begin with, and the other words."""
     if words and words[0] in ("-h", "--help"):
@@ -87,7 +102,7 @@ def find_program(words: Sequence[str]) -> tuple[Program, Sequence[str]]:
             module, _, name = place.partition(":")
             program: Program = getattr(importlib.import_module(f".{module}", __package__), name)
             return program, words[count:]
-    raise unknown("program", words[0] if words else "", list(PROGRAMS))
+    return ANALYSIS, words
 
 
 def main(words: Sequence[str]) -> int:
