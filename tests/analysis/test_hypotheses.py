@@ -2,11 +2,12 @@
 """ssreport --test: reading of tables, and tests of groups in tables and words."""
 
 import csv
+import io
 import math
 from pathlib import Path
 
 import pytest
-from showstopper import hypotheses
+from showstopper import cli, hypotheses
 from showstopper.hypotheses import Groups, Hypotheses, parse, read
 from showstopper.text import UserError
 
@@ -293,3 +294,32 @@ def test_corpus_is_read_or_refused(path: Path) -> None:
         assert len(parse([path.read_text(encoding="utf-8", errors="surrogateescape")]).items) == 1
     except UserError as error:
         assert "is not [NAME=]MEAN,SD,N" in str(error)
+
+
+def run(*words: str) -> int:
+    return cli.main(["ssreport", "--test", *words])
+
+
+def test_program_prints_answers_tables_and_reasons(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(THREE + "most,\n")
+    columns = str(file), "--value", "watts", "--group", "knob"
+    assert run("welch", *columns) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Which means differ? Those of 2 of 3 pairs")
+    assert err == "ssreport: skipped 1 row without a value, a group or a run\n"
+
+    assert run("anova", *columns, "--table", "differences", "--column", "difference") == 0
+    assert capsys.readouterr().out == "-9.5\n-13.25\n-3.75\n"
+    assert run("anova", *columns, "--table", "no") == 125
+    choices = "choose groups, tests or differences"
+    assert f'--table: --test has no table "no": {choices}\n' in capsys.readouterr().err
+
+    words = io.TextIOWrapper(io.BytesIO(b"knob,watts\na,1\na,2\nb,3\nb,3\n"))
+    monkeypatch.setattr("sys.stdin", words)
+    assert run("bartlett", "-", *columns[1:], "-q") == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "ssreport: no result: all values of a group are equal\n")
+    assert run("anova", "--of", "1,2,3", "4,5") == 125
+    assert capsys.readouterr().err.startswith("ssreport: --of: '4,5' is not [NAME=]MEAN,SD,N")

@@ -90,6 +90,13 @@ def test_interval_of_a_ratio_is_fiellers() -> None:
             -100 * ratio.low, float(row["high"])
         )
     assert len(rows) >= 8
+    # Small errors have about the interval of their variance.
+    line = st.fit_line(*pairs_of("rising", "1"))
+    half = st.Uncertainty(math.sqrt(line.ratio_variance()), line.count - 2).half(0.5)
+    ratio = line.ratio(0.5, line.count - 2)
+    assert ratio.high - ratio.low == pytest.approx(2 * half, rel=1e-3)
+    origin = st.fit_line([1, 2, 3], [1, 2, 3])
+    assert math.isnan(origin.ratio_variance()) and math.isnan(origin.ratio(0.95, 1).low)
     unsure = st.fit_line([0.1, 0.3, 0.5, 0.7, 0.9], [0.5, -0.4, 0.9, 0.2, 1.1])
     assert unsure.ratio(0.95, 3) == st.Interval(-math.inf, math.inf)
 
