@@ -334,6 +334,8 @@ check_coverage() {
     chmod a+w "${counts[@]}"
     rm -rf build-coverage/python-coverage
     mkdir build-coverage/python-coverage
+    printf '%s\n' '[run]' 'parallel = true' "data_file = $PWD/build-coverage/python-coverage/data" \
+        "source = $PWD/tools/analysis/showstopper" >build-coverage/python-coverage/rows
     (run_tests coverage "$test_jobs") || failed=yes
     stage "coverage: lines that ran"
     tests/line-counts build-coverage src modules tools >build-coverage/coverage.csv

@@ -12,11 +12,13 @@ from showstopper import __version__
 
 PACKAGE = Path(__file__).parents[2] / "tools/analysis"
 LAUNCH = f"import sys; sys.path.insert(0, {str(PACKAGE)!r}); from showstopper import cli; "
-REPORT = LAUNCH + "cli.launch('ssreport')"
+# Lines of these processes are counted, too, if lines are.
+COUNT = "import os\nif 'COVERAGE_PROCESS_START' in os.environ: import coverage; coverage.process_startup()\n"
+REPORT = COUNT + LAUNCH + "cli.launch('ssreport')"
 HEAVY = ("numpy", "pandas", "scipy", "matplotlib", "jinja2", "argparse", "dataclasses")
 
 # A program whose body is given.
-PROGRAM = LAUNCH + """
+PROGRAM = COUNT + LAUNCH + """
 import types
 module = types.ModuleType("showstopper.body")
 def run(values): {body}
@@ -53,7 +55,7 @@ cli.launch("ssreport")"""
 
 
 def test_missing_packages_are_named() -> None:
-    done = run(REPORT, "record", flags="-ISXutf8")  # -S hides installed packages
+    done = run(LAUNCH + "cli.launch('ssreport')", "record", flags="-ISXutf8")  # -S hides packages
     assert done.returncode == 125
     needed = "python3-numpy python3-pandas python3-scipy python3-matplotlib python3-jinja2"
     assert f"install {needed}, or" in done.stderr.decode()
@@ -149,7 +151,7 @@ def test_launcher_runs_the_named_program(tmp_path: Path) -> None:
         done = subprocess.run([program, "ssreport", "--version"], capture_output=True, check=False)
         assert done.stdout.decode() == f"ssreport {__version__}\n"
     done = subprocess.run([launcher, "--help"], capture_output=True, check=False)
-    assert done.returncode == 0 and b"\nssreport" in done.stdout
+    assert done.returncode == 0 and b"ssreport" in done.stdout
     done = subprocess.run([launcher, "ssrepor"], capture_output=True, check=False)
     assert done.stderr.decode().startswith(
         "analysis: unknown program 'ssrepor': did you mean 'ssreport'?"

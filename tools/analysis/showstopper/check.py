@@ -18,7 +18,6 @@ def run(values: Values) -> int:
 _ROWS = (Option("help", "print this help", letter="h"),)
 _USAGE = """\
 Usage: analysis check
-       analysis PROGRAM [ARGUMENT]...
 Succeeds if all packages of Python are installed that reports need. Programs and
 experiments call this.
 """

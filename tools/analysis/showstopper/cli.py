@@ -94,8 +94,6 @@ ANALYSIS = Program(
 
 def find_program(words: Sequence[str]) -> tuple[Program, Sequence[str]]:
     """Return the program that the words begin with, and the other words."""
-    if words and words[0] in ("-h", "--help"):
-        words = ("check", "--help")
     for count in (2, 1):
         place = PROGRAMS.get(" ".join(words[:count]))
         if place:
