@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of requests: reading, percentiles, limits, levels of knobs, published statements."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from showstopper import levels
+from showstopper.page import render
+from showstopper.responses import Responses, added_by_stops
+from showstopper.studies import Report
+from showstopper.topics import requests as topic
+
+HEAD = "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
+HEAD += "timeouts,bytes,lateness_most_seconds,"
+HEAD += ",".join(
+    f"{origin}_{figure}_seconds"
+    for origin in ("intended", "actual")
+    for figure in ("mean", "p50", "p95", "p99", "most")
+)
+TEN = 1795168800
+VERDICT = {"result": "valid", "reasons": "", "checks": [{"check": "failed_requests"}]}
+
+
+def times(time):
+    return ",".join(f"{factor * time:g}" for factor in (1, 1, 2, 3, 4))
+
+
+def second(at, rate, intended=0.01, actual=0.01, lost=0):
+    numbers = f"{rate},{rate},{rate},0,0,0,{rate - lost},{lost},{lost},1000,0.001"
+    return f"{TEN + at}.000000,{at}.000000,{numbers},{times(intended)},{times(actual)}\n"
+
+
+def write(folder, rows, document=None):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "requests.csv").write_text(HEAD + "\n" + "".join(rows))
+    if document is not None:
+        known = {"schema": 2, "program": "ssrequest", "verdict": VERDICT, "succeeded": 1}
+        (folder / "requests.json").write_text(json.dumps(known | document))
+    return folder
+
+
+def constant(folder, count=10):
+    return write(folder, [second(at, 20) for at in range(1, count + 1)], {"sent": 20 * count})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "note"),
+    [
+        (",4.000000,20,20,", ",4.000000,20,21,", "5: the numbers of requests do not add up"),
+        (",4.000000,20,20,", ",4.000000,20,2x,", "5: invalid number of requests"),
+        (",4.000000,20,", ",4.000000,-20,", "5: invalid rate"),
+        (",4.000000,20,", ",2.000000,20,", "5: the time does not advance"),
+        (",4.000000,20,", ",1e90,20,", "5: the time does not advance"),
+        (",4.000000,20,", ",,20,", "5: invalid time"),
+        ("0.04,0.01,0.01,0.02,0.03,0.04\n", "0.02,0.01,0.01,0.02,0.03,0.04\n", "2: invalid response"),
+        (",0.001,", ",-0.001,", "2: invalid lateness"),
+    ],
+)
+def test_damaged_rows_are_noted_by_line(tmp_path, old, new, note):
+    folder = constant(tmp_path / "a")
+    table = (folder / "requests.csv").read_text()
+    (folder / "requests.csv").write_text(table.replace(old, new, 1))
+    responses = Responses.read(str(folder))
+    notes = str(responses.notes)
+    assert f"requests.csv:{note}" in notes and len(responses.seconds) == 9
+    assert notes.endswith("the summary counts 200 sent requests, but the seconds add up to 180")
+
+
+@pytest.mark.parametrize("text", ["", '{"program": ', '{"a": 1}'])
+def test_a_damaged_document_makes_a_record_invalid(tmp_path, text):
+    folder = constant(tmp_path / "a")
+    (folder / "requests.json").write_text(text)
+    assert Responses.read(str(folder)).verdict.reasons == "requests.json is damaged"
+
+
+def test_a_record_without_a_document_is_summed_up(tmp_path):
+    responses = Responses.read(str(write(tmp_path / "a", [second(at, 20) for at in (1, 2)])))
+    assert responses.interrupted and not responses.verdict.recorded
+    assert (responses.succeeded, responses.duration, responses.throughput) == (40, 2, 20)
+    assert responses.successes[0].p95 == pytest.approx(0.02, abs=1e-12)
+    assert responses.successes[0].estimated
+
+
+def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path):
+    folder = write(tmp_path / "a", [second(1, 10), second(2, 10, 0.1)], {})
+    head = "elapsed_seconds,bucket_seconds,intended,actual\n"
+    rows = "1,0.01,9,10\n1,0.04,1,0\n2,0.1,1,10\n2,0.4,9,0\n9,0.4,1,1\n,0.5,20,20\n"
+    (folder / "response-times.csv").write_text(head + rows)
+    responses = Responses.read(str(folder))
+    intended, _ = responses.response(slice(None))
+    assert not intended.estimated
+    assert intended.p50 == pytest.approx(0.04, rel=1e-3)
+    assert intended.p95 == pytest.approx(0.4, rel=1e-3)
+    # A bucket is missing: its second has none.
+    (folder / "response-times.csv").write_text(head + rows.replace("2,0.4,9,0\n", ""))
+    responses = Responses.read(str(folder))
+    assert responses.seconds["has_buckets"].tolist() == [True, False]
+    assert responses.response(slice(None))[0].estimated
+
+
+def test_stops_add_their_rest_and_those_during_the_work():
+    # sssim queue agrees: 10 ms at 1 request per second take 18.6 and 38.2 ms longer.
+    assert added_by_stops(0.5, 0.107, 0.01) == pytest.approx(0.018375)
+    assert added_by_stops(0.25, 0.107, 0.01) == pytest.approx(0.03759375)
+    assert added_by_stops(0.25, 0.0107, 0.01) == pytest.approx(0.028565625)
+    assert added_by_stops(1, 0.107, 0.01) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "limit", "expected"),
+    [
+        ([0.1, 0.4, 1.6, 9], 1, (20, 30, 25)),
+        ([0.1, 1.5, 0.2, 3], 1, (10, 20, 10 + 9 / 1.4)),  # a later rate below the limit by chance
+        ([0.1, 0.4, math.inf, math.inf], 1, (20, 30, math.nan)),
+        ([0.1, 0.4, 1.6, 9], 10, (40, math.nan, math.nan)),
+        ([0.1, 0.4, 1.6, 9], 0.01, (math.nan, 10, math.nan)),
+    ],
+)
+def test_limits_are_between_two_rates(values, limit, expected):
+    found = levels.find_limit([10, 20, 30, 40], values, limit)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "knob", "amount"),
+    [
+        ("frequency=1.4GHz,turbo=off+pin=free", "frequency", 1.4e9),
+        ("frequency=min", "frequency", 0),
+        ("frequency=max", "frequency", levels.UNLIMITED),
+        ("pin=first:8,each", "pin", 0),
+        ("instances=3", "pin", 1),
+        ("pin=free", "instances", 1),
+        ("quota=none", "quota", levels.UNLIMITED),
+        ("quota=50%", "quota", 50),
+        ("power=low", "power", math.nan),
+    ],
+)
+def test_levels_are_ordered_by_amounts(knobs, knob, amount):
+    found = levels.amount(SimpleNamespace(knobs=knobs), knob)
+    assert found == pytest.approx(amount, nan_ok=True)
+
+
+def test_one_step_is_one_knob_or_balance_or_cap():
+    def level(knobs, balance="", cap=10.0):
+        return SimpleNamespace(knobs=knobs, balance=balance, cap=cap)
+
+    one = level("frequency=max+workers=4")
+    assert levels.are_one_step(one, level("frequency=min+workers=4"))
+    assert not levels.are_one_step(one, level("frequency=min+workers=2"))
+    assert levels.are_one_step(one, level("frequency=max+workers=4", cap=20))
+    assert not levels.are_one_step(one, level("frequency=min+workers=4", cap=20))
+    assert levels.differing_knob(level("pin=free"), level("pin=free+instances=1")) == ""
+
+
+# A service at rates 0, 10, 20, 30: response times, power and load of a high and a low level.
+HIGH = ((0, 0.0, 120, 0), (10, 0.1, 150, 0.3), (20, 0.4, 180, 0.6), (30, 1.6, 200, 0.99))
+LOW = ((0, 0.0, 120, 0), (10, 0.4, 148.5, 0.5), (20, 1.6, 150, 0.98), (30, 9.0, 172, 1))
+
+
+def write_level(folder, knobs, rates, round_, power=True):
+    rows, energy, load = [], "time,elapsed_seconds,watts\n", "time,load\n"
+    for at in range(16):
+        rate, time, watts, busy = rates[at // 4]
+        rows.append(second(at + 1, rate, time, time / 2) if rate else second(at + 1, 0, 0, 0))
+        clock = f"2026-11-20T10:00:{at + 1:02d}.000Z"
+        energy += f"{clock},{at + 1},{watts + (round_ - 2) / 2}\n"
+        load += f"{clock},{busy}\n"
+    record = write(folder / "requests", rows, {"arrival": "even", "profile": {"kind": "step"}})
+    (record / "beside.csv").write_text(load)
+    if power:
+        (record / "energy.csv").write_text(energy)
+    columns = {"experiment": "tradeoffs", "workload": "serve", "knobs": knobs, "round": str(round_)}
+    commands = [{"record": "requests", "role": "requests"}]
+    run = {"schema": 1, "status": "done", "columns": columns, "commands": commands}
+    (folder / "run.json").write_text(json.dumps(run))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    for round_ in (1, 2, 3):
+        write_level(folder / f"high{round_}", "frequency=max", HIGH, round_)
+        write_level(folder / f"low{round_}", "frequency=1.4GHz", LOW, round_)
+    report = Report()
+    report.read([str(folder)])
+    return report
+
+
+def test_savings_compare_two_levels(report):
+    saving = report.table("requests-savings").frame.iloc[0]
+    assert (saving["rate"], saving["saturated"], saving["knob"]) == (30, "yes", "frequency")
+    figures = saving[["high_capacity", "low_capacity", "lost", "saved"]].astype(float)
+    assert figures.tolist() == pytest.approx([25, 15, 0.4, 0.14])
+    assert saving["published_lost_percent"] == 33
+
+
+def test_statements_are_tested_by_welch(report):
+    rules = report.table("requests-rules").frame.set_index("statement")
+    little = rules.loc["a lower frequency saves less than 5 % of the power of an underloaded service"]
+    assert (little["verdict"], little["runs"], little["rate"]) == ("supported", 3, 10)
+    # The standard error is sqrt(2 / 12) W, and t has 4 degrees of freedom.
+    expected = [0.01, (1.5 + 2.776445105 * math.sqrt(0.5 / 3)) / 150]
+    assert little[["difference", "high"]].astype(float).tolist() == pytest.approx(expected)
+    twice = "a lower frequency costs at least twice as much capacity as it saves power"
+    assert rules["difference"][twice] == pytest.approx(0.12)
+    pinned = rules.loc["pinning does not change the power of an underloaded service"]
+    assert (pinned["verdict"], pinned["why"]) == ("not tested", "no two such levels")
+
+
+def test_rates_have_power_and_state(report):
+    rates = report.table("requests-rates").frame
+    assert rates["state"].tolist()[:3] == ["underloaded", "underloaded", "overloaded"]
+    assert rates["idle_watts"].iloc[0] == pytest.approx(119.5)
+    assert rates["saturated"].tolist()[:3] == ["no", "no", "yes"]
+
+
+def test_the_page_shows_knobs_and_pictures(report):
+    page = render(report.page()).replace("\u00a0", " ")
+    assert "What does each knob save, and what does it cost?" in page
+    assert "frequency=1.4GHz instead of frequency=max (even) loses 40.0 %" in page
+    assert "Response times, power and successes by rate: serve" in page
+    assert "no two levels that differ only in this knob have a known capacity" in page
+    assert topic.text(report).startswith("\nwhat each knob saves and costs")
