@@ -540,8 +540,10 @@ def _fit(
         squares = squares[good] / data.error.error**2
     band, bends = _range_of(load, rate[good], half[good], is_inverse), bends[good]
     best = _first_least(squares)
-    worse = squares - squares[best]
+    with np.errstate(invalid="ignore"):  # all are infinite if the levels have no error
+        worse = squares - squares[best]
     close = worse <= BEND_SQUARES
+    close[best] = True
     middles = band.y[close & (band.y > 0) & (band.y <= data.most(1))]
     middle, knee, likelihood = float(band.y[best]), Interval(math.nan, math.nan), 1.0
     if is_placed:

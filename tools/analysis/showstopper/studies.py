@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-OTHERS_MAX = 0.02 + 1e-6  # a run is disturbed if others used more of the machine
+OTHERS_MAX = 0.02  # a run is disturbed if others used more of the machine
+SAME_SHARE = 1e-6  # shares are in manifests with three decimals
 SAME_NUMBER = 1e-9  # numbers whose difference a manifest cannot express are equal
 USUAL_AXES = ("load", "target", "rate")
 
 
 def others_disturb(others: float) -> bool:
     """Return whether other processes disturbed a run. An unknown part does not."""
-    return others > OTHERS_MAX
+    return others > OTHERS_MAX + SAME_SHARE
 
 
 def others_permit(one: float, other: float) -> bool:
     """Return whether two runs may be compared: others used about the same of the machine."""
-    return not abs(one - other) > OTHERS_MAX
+    return not abs(one - other) > OTHERS_MAX + SAME_SHARE
 
 
 def is_closer(run: Run, other: Run, found: Run | None) -> bool:

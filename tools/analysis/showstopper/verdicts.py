@@ -61,7 +61,8 @@ class Verdict:
         if new["result"] in ("doubtful", "invalid"):
             limit = number_of(new, new["result"])
             unit = f" {new['unit']}" if new.get("unit") else ""
-            kept.append(f"{words} {figure:.3g}{unit} ({new['result']} above {limit:g})")
+            reason = f"{words} {figure:.3g}{unit} ({new['result']} above {limit:g})"
+            kept.insert(0 if new["result"] == "invalid" else len(kept), reason)
         passed = sum(check.get("result") == "passed" for check in checks)
         reasons = "; ".join(kept)
         if not reasons or re.match(r"nothing found in \d+ checks$", reasons):

@@ -1,0 +1,625 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A loadline: what part of its maximum does a machine do at a load, and what is left?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import figures, loadline, steps
+from ..findings import Headline
+from ..loadline import Loadline, Prediction
+from ..page import Code, Part, Picture, Section
+from ..rates import join
+from ..runs import Run
+from ..statistics import Band, Uncertainty
+from ..studies import Report
+from ..tables import Column, Table
+from ..text import number
+
+FULL = 0.995  # a level with at least this target is at full load
+RATE_ANSWERED = 0.98  # a service that answers this part of its highest rate has capacity left
+SAME_LEVEL = 1e-4
+SHAPES = {
+    loadline.STRAIGHT: "work per load is linear",
+    loadline.CURVE: "contention, as for locks",
+    loadline.KNEE: "a bend",
+    loadline.LIMIT: "a limit, as of memory bandwidth",
+}
+RESPONSES = {"mean": "response_mean_seconds", "p50": "response_p50_seconds"}
+RESPONSES["p95"] = "response_p95_seconds"
+
+
+@dataclass
+class Series:
+    """The visits of a study's levels by one workload, and the line through them.
+
+    `visits` has a row for each visit of a level, or for each burst at full load.
+    """
+
+    first: Any  # the first run, or record of requests
+    label: str  # names the series in tables and sentences
+    is_service: bool
+    confidence: float
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def at(self) -> float:
+        """The load at which it is asked what is left."""
+        return float(self.first.at)
+
+    @property
+    def predict(self) -> float:
+        """The load for which the throughput is asked."""
+        return float(self.first.predict)
+
+    @property
+    def knees(self) -> list[float]:
+        """Loads at which the throughput may bend, up to the first that is no number."""
+        found = []
+        for part in self.first.knees.split(","):
+            knee = number(part.strip())
+            if knee is None or math.isnan(knee):
+                break
+            found.append(knee)
+        return [knee for knee in found if 0 < knee < 1]
+
+    @cached_property
+    def highest_rate(self) -> float:
+        return max(row["target"] for row in self.rows) if self.is_service else math.nan
+
+    @cached_property
+    def visits(self) -> pd.DataFrame:
+        visits = pd.DataFrame(self.rows)
+        target = visits["target"] / (self.highest_rate if self.highest_rate > 0 else 1)
+        return visits.assign(target=target)
+
+    @cached_property
+    def held(self) -> pd.DataFrame:
+        """The visits without bursts."""
+        return self.visits[~self.visits["is_burst"]]
+
+    @cached_property
+    def line(self) -> Loadline:
+        return loadline.loadline_of(self.held)
+
+    @cached_property
+    def burst(self) -> tuple[float, float, Uncertainty]:
+        """The mean throughput of bursts, their load, and the uncertainty of its logarithm."""
+        bursts = self.visits[self.visits["is_burst"] & (self.visits["throughput"] > 0)]
+        if len(bursts) < 2:
+            return math.nan, math.nan, loadline.UNSURE
+        logs = [math.log(rate) for rate in bursts["throughput"]]
+        mean = sum(logs) / len(logs)
+        squares = sum((one - mean) ** 2 for one in logs)
+        error = math.sqrt(squares / (len(logs) - 1) / len(logs))
+        load = steps.mean(bursts["load"].to_numpy())
+        return math.exp(mean), load, Uncertainty(error, len(logs) - 1)
+
+    @cached_property
+    def has_bursts(self) -> bool:
+        """Whether bursts are the maximum: no level exceeds them by three standard errors."""
+        burst, _, error = self.burst
+        if not math.isfinite(burst):
+            return False
+        both = math.hypot(self.line.error.error / math.sqrt(2), error.error)
+        return bool(self._full["log_mean"] <= math.log(burst) + 3 * both)
+
+    @property
+    def _full(self) -> Any:
+        return self.line.levels.iloc[self.line.full]
+
+    @property
+    def full_load(self) -> float:
+        return self.burst[1] if self.has_bursts else float(self._full["load"])
+
+    @property
+    def full_throughput(self) -> float:
+        return self.burst[0] if self.has_bursts else math.exp(self._full["log_mean"])
+
+    def _relate(self, work: Band) -> Band:
+        """Return a throughput relative to that of bursts. Their errors are independent."""
+        half = math.hypot(math.log(work.high / work.y), self.burst[2].half(self.confidence))
+        done = work.y / self.full_throughput
+        return Band(done, done * math.exp(-half), done * math.exp(half))
+
+    def of_level(self, level: int) -> tuple[Band, Band]:
+        """Return the part of the maximum that a level does, and its throughput."""
+        done, work = self.line.of_level(level, self.confidence)
+        return (self._relate(work) if self.has_bursts else done), work
+
+    @cached_property
+    def done(self) -> Band:
+        if not self.at > 0:
+            return loadline.UNKNOWN
+        if not self.has_bursts:
+            return self.line.done(self.at, self.confidence)
+        return self._relate(self.line.throughput(self.at, self.confidence))
+
+    @property
+    def left(self) -> float:
+        """How far the maximum is above the throughput at the load in question. Below 0 is noise."""
+        left = 1 / self.done.y - 1
+        return 0.0 if left < 0 else left
+
+    @cached_property
+    def prediction(self) -> Prediction | None:
+        if not self.predict > 0:
+            return None
+        burst, _, error = self.burst
+        return loadline.predict(
+            self.line, self.predict, self.knees, burst, error, self.confidence
+        )
+
+    @cached_property
+    def power(self) -> pd.DataFrame:
+        return loadline.power_of(self.line)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """Means of the response times over the visits of each level, and ranges of the visits."""
+        rows = []
+        for target in self.line.levels["target"]:
+            visits = self.held[(self.held["target"] - target).abs() <= SAME_LEVEL]
+            row = {name: steps.mean(visits[name].to_numpy()) for name in RESPONSES.values()}
+            row["response_p95_least_seconds"] = visits["response_p95_seconds"].min()
+            row["response_p95_most_seconds"] = visits["response_p95_seconds"].max()
+            rows.append(row | {"watts_least": visits["watts"].min(), "watts_most": visits["watts"].max()})
+        return pd.DataFrame(rows)
+
+
+def _of_run(run: Run) -> Iterator[dict[str, Any]]:
+    most = run.steps["target"].max() if len(run.steps) else 0
+    for step in run.steps.to_dict("records"):
+        is_burst = run.bursts > 0 and step["target"] >= most
+        if run.bursts > 0 and not is_burst:
+            continue
+        yield {
+            "target": step["target"],
+            "load": step["load"],
+            "throughput": math.nan if step["is_exceeded"] else step["throughput"],
+            "watts": run.power(step["from"], step["to"])["watts"],
+            "round": int(run.round) if run.round >= 1 else 1,
+            "up": steps.direction(run.steps, step["half"]) != "down",
+            "is_burst": is_burst,
+            "is_invalid": run.verdict.is_invalid,
+            **dict.fromkeys(RESPONSES.values(), math.nan),
+        }
+
+
+def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
+    stretches = one.stretches(one.edge)
+    falls = bool(stretches) and stretches[-1].rate < stretches[0].rate
+    for stretch in stretches:
+        joined = join(one, None, stretch.from_, stretch.to)
+        response = one.response(stretch.seconds)[0]
+        yield {
+            "target": stretch.rate,
+            "load": joined["load"],
+            "throughput": stretch.completed / (stretch.to - stretch.from_),
+            "watts": joined["watts"],
+            "round": int(one.round) if one.round >= 1 else 1,
+            "up": not falls,
+            "is_burst": False,
+            "is_invalid": False,
+            **{column: getattr(response, name) for name, column in RESPONSES.items()},
+        }
+
+
+def series_of(report: Report) -> list[Series]:
+    """Return the series: visits of one workload, variant, environment and method in a study."""
+    if "loadline" in report.cache:
+        return list(report.cache["loadline"])
+    found: dict[Any, Series] = {}
+    copies: dict[Any, int] = {}
+    measured = [(run, False) for run in report.runs] + [(one, True) for one in report.responses]
+    for one, is_service in measured:
+        if one.experiment != "loadline":
+            continue
+        like = (one.set, one.workload, one.variant, one.environment, one.method)
+        key = (like, one.manifest)
+        if key not in found:
+            copies[like] = copies.get(like, 0) + 1
+            label = f"{one.workload or one.title}{', ' if one.variant else ''}{one.variant}"
+            label += f" ({copies[like]})" if copies[like] > 1 else ""
+            found[key] = Series(one, label, is_service, report.settings.confidence)
+        found[key].rows += _of_requests(one) if is_service else _of_run(one)
+    report.cache["loadline"] = [series for series in found.values() if series.rows]
+    return list(report.cache["loadline"])
+
+
+def _lines(report: Report) -> Iterator[Series]:
+    """Yield the series that have a line."""
+    return (series for series in series_of(report) if not series.line.missing)
+
+
+def _names(series: Series) -> dict[str, Any]:
+    return {"workload": series.label, "method": series.first.method}
+
+
+def _origin(series: Series) -> dict[str, Any]:
+    first = series.first
+    return {"set": first.set + 1, "environment": first.environment} | _names(series)
+
+
+def df_loadline(report: Report) -> pd.DataFrame:
+    """Return a row for each level above idle: its load, throughput, and part of the maximum."""
+    rows = []
+    for series in _lines(report):
+        more = series.levels.to_dict("records")
+        for at, level in enumerate(series.line.levels.to_dict("records")):
+            done, work = series.of_level(at)
+            rows.append(
+                _origin(series)
+                | {name: level[name] for name in ("target", "load", "visits", "watts")}
+                | {"throughput": work.y, "throughput_low": work.low, "throughput_high": work.high}
+                | {"done": done.y, "done_low": done.low, "done_high": done.high}
+                | {"up_to_down": math.expm1(level["log_up"] - level["log_down"])}
+                | more[at]
+            )
+    return pd.DataFrame(rows)
+
+
+def df_answers(report: Report) -> pd.DataFrame:
+    """Return what is done and left at the load in question, with the sentence."""
+    rows = []
+    for series in series_of(report):
+        row = _origin(series) | {"at": series.at if series.at > 0 else 0.0}
+        row["answer"] = report.worth.qualify(sentence(series))
+        rows.append(row)
+        line, done = series.line, series.done if not series.line.missing else None
+        if done is None:
+            continue
+        hysteresis = line.hysteresis_error.interval(line.hysteresis, series.confidence)
+        power = series.power
+        row |= {"done": done.y, "done_low": done.low, "done_high": done.high, "left": series.left}
+        row |= {"rounds": line.rounds, "left_out": line.left_out, "error": line.error.error}
+        row |= {
+            "freedom": line.error.freedom,
+            "hysteresis": math.expm1(line.hysteresis),
+            "hysteresis_low": math.expm1(hysteresis.low),
+            "hysteresis_high": math.expm1(hysteresis.high),
+            "full_load": series.full_load,
+            "full_throughput": series.full_throughput,
+            "per_joule": power["throughput"].sum() / power["watts"].sum() if len(power) else math.nan,
+        }
+        rows[-1] = row
+    return pd.DataFrame(rows)
+
+
+def df_predictions(report: Report) -> pd.DataFrame:
+    """Return the predicted throughput (without a shape), and what each shape predicts."""
+    rows = []
+    for series in _lines(report):
+        found = series.prediction
+        if not found:
+            continue
+        all_ = {"throughput": found.range.y, "low": found.range.low, "high": found.range.high}
+        free = {"unlimited_low": found.free.low, "unlimited_high": found.free.high}
+        knee = {"missed": found.missed, "knee_above": found.unidentified}
+        if not found.missing:
+            rows.append(_names(series) | {"load": series.predict} | all_ | free | knee)
+        rows += [
+            _names(series)
+            | {"load": series.predict, "shape": SHAPES[fit.shape], "fits": fit.fits}
+            | {"throughput": fit.range.y, "low": fit.range.low, "high": fit.range.high}
+            | {"knee_low": fit.knee.low, "knee_high": fit.knee.high}
+            for fit in found.fits
+        ]
+    return pd.DataFrame(rows)
+
+
+def df_power(report: Report) -> pd.DataFrame:
+    """Return the power at parts of the maximum throughput of the levels, interpolated."""
+    parts = [series.power.assign(**_names(series)) for series in _lines(report)]
+    parts = [part for part in parts if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+ORIGIN = (Column("set"), Column("environment"), Column("workload", "workload"))
+ORIGIN += (Column("method", "method"),)
+TABLES = (
+    Table(
+        "loadline",
+        "Throughput at each load, relative to the maximum",
+        (
+            Column("set"),
+            Column("environment"),
+            Column("workload", "workload", text=("workload", 10)),
+            Column("method", "method", text=("method", 12)),
+            Column("target", "target, %", 1, True),
+            Column("load", "load, %", 2, True, text=("load, %", 8)),
+            Column("visits", "visits"),
+            Column("throughput", "throughput, /s", 4, text=("/s", 11)),
+            Column("throughput_low", "from", 4),
+            Column("throughput_high", "to", 4),
+            Column("done", "done, %", 2, True, text=("done, %", 8)),
+            Column("done_low", "from", 2, True, text=("from", 7)),
+            Column("done_high", "to", 2, True, text=("to", 7)),
+            Column("up_to_down", "up above down, %", 2, True),
+            Column("response_mean_seconds", "mean response, s", 4, if_known=True),
+            Column("response_p50_seconds", "median", 4, if_known=True),
+            Column("response_p95_seconds", "95 %", 4, if_known=True),
+            Column("response_p95_least_seconds"),
+            Column("response_p95_most_seconds"),
+            Column("watts", "W", 2, if_known=True),
+            Column("watts_least"),
+            Column("watts_most"),
+        ),
+        df_loadline,
+    ),
+    Table(
+        "loadline-answers",
+        "What is left",
+        (
+            *ORIGIN,
+            Column("at", "load, %", 1, True),
+            Column("done", "done, %", 2, True),
+            Column("done_low", "from", 2, True),
+            Column("done_high", "to", 2, True),
+            Column("left", "more is left, %", 2, True),
+            Column("rounds", "rounds"),
+            Column("left_out", "levels left out"),
+            Column("error", "error, %", 3, True),
+            Column("freedom"),
+            Column("hysteresis", "up above down, %", 2, True),
+            Column("hysteresis_low"),
+            Column("hysteresis_high"),
+            Column("full_load", "maximum at, %", 1, True),
+            Column("full_throughput", "maximum, /s", 4),
+            Column("per_joule", "operations per joule", 4, if_known=True),
+            Column("answer"),
+        ),
+        df_answers,
+    ),
+    Table(
+        "loadline-predictions",
+        "Predicted throughput, and what each shape of the line predicts",
+        (
+            *ORIGIN[2:],
+            Column("load", "load, %", 1, True),
+            Column("shape", "shape", if_known=True),
+            Column("fits", "fits", if_known=True),
+            Column("throughput", "throughput, /s", 4),
+            Column("low", "from", 4),
+            Column("high", "to", 4),
+            Column("knee_low", "bent at, %, from", 1, True, True),
+            Column("knee_high", "to", 1, True, True),
+            Column("unlimited_low", "without a bend above, from", 4),
+            Column("unlimited_high", "to", 4),
+            Column("missed", "highest level missed by, %", 2, True, True),
+            Column("knee_above", "known knee above the levels, %", 1, True, True),
+        ),
+        df_predictions,
+    ),
+    Table(
+        "loadline-power",
+        "Power at parts of the maximum throughput of the levels, interpolated",
+        (
+            *ORIGIN[2:],
+            Column("part", "of the maximum of the levels, %", 0, True),
+            Column("throughput", "throughput, /s", 4),
+            Column("watts", "W", 2),
+            Column("per_joule", "operations per joule", 4),
+        ),
+        df_power,
+    ),
+)
+
+
+# Sentences
+
+
+def _is_below_maximum(series: Series) -> bool:
+    """Return whether the maximum is probably higher than the highest level: its load is below
+    100 %, or the service still answers its rate."""
+    full = series._full
+    if series.line.is_capped or series.has_bursts:
+        return False
+    if series.is_service:
+        return math.exp(full["log_mean"]) >= RATE_ANSWERED * series.highest_rate
+    return bool(full["target"] < FULL)
+
+
+def _done_sentence(series: Series) -> str:
+    line, done = series.line, series.done
+    loads = 100 * line.levels["load"]
+    if math.isnan(done.y):
+        return (
+            f"What is left at {100 * series.at:.3g} % load is unknown: loads from "
+            f"{loads.iloc[0]:.3g} to {loads.iloc[-1]:.3g} % were measured."
+        )
+    digits = 1 if done.high - done.low < 0.01 else 0
+    kind = "rate" if series.is_service else "load"
+    below = f" at the highest {kind} measured" if _is_below_maximum(series) else ""
+    # The error of a level is that of a mean over all visits; this is between two in a round.
+    noise = math.expm1(line.error.error * math.sqrt(2 * line.rounds))
+    return (
+        f"At {100 * series.at:.3g} % load it has done {100 * done.y:.{digits}f} % "
+        f"({100 * done.low:.{digits}f} to {100 * done.high:.{digits}f}) of what it can do{below}; "
+        f"{100 * series.left:.{digits}f} % more is left; two measurements of a level differ by "
+        f"about {100 * noise:.1f} %."
+    )
+
+
+def _range(band: Band) -> str:
+    if math.isfinite(band.high):
+        return f"{band.low:.4g} to {band.high:.4g}"
+    return f"at least {band.low:.4g}"
+
+
+def _prediction_sentence(series: Series, found: Prediction) -> str:
+    unit = "requests" if series.is_service else "iterations"
+    verb = "would do" if found.fits else "does"
+    words = (
+        f" At {100 * series.predict:.3g} % load it {verb} {found.range.y:.4g} "
+        f"({_range(found.range)}) {unit} per second"
+    )
+    if not found.fits:
+        return f"{words}, as measured."
+    if math.isfinite(series.burst[0]):
+        return f"{words}, judging from the levels below and bursts at full load."
+    words += (
+        f", but {_range(found.free)} if nothing limits it above the measured "
+        f"{100 * found.highest:.3g} %"
+    )
+    if math.isnan(found.unidentified):
+        return f"{words}, which only bursts can show."
+    knee = f"the knee at {100 * found.unidentified:.3g} %"
+    return f"{words}: {knee} is not identified without bursts."
+
+
+def sentence(series: Series) -> str:
+    """Return how much throughput is left, and the prediction if one was asked for."""
+    if series.line.missing:
+        return f"What is left is unknown: {series.line.missing}."
+    words = _done_sentence(series) if series.at > 0 else ""
+    found = series.prediction
+    if not found:
+        return words
+    if found.missing:
+        return f"{words} There is no prediction: {found.missing}."
+    return words + _prediction_sentence(series, found)
+
+
+def answer(report: Report) -> Headline | None:
+    found = series_of(report)
+    if not found:
+        return None
+    at = 100 * found[0].at if found[0].at > 0 else 0.0
+    return Headline(
+        f"How much of its maximum throughput does {found[0].label[:100]} reach at {at:.3g} % load, "
+        "and what is left?",
+        sentence(found[0]),
+    )
+
+
+# Page and terminal
+
+
+def _draw_visits(ax: Any, series: Series, value: str) -> None:
+    for up, marker, color, label in (
+        (True, "^", figures.GREEN, "going up"),
+        (False, "v", figures.ORANGE, "going down"),
+    ):
+        visits = series.held[series.held["up"] == up]
+        titles = [f"{100 * x:.1f} %: {y:.4g}" for x, y in zip(visits["load"], visits[value])]
+        look = {"marker": marker, "color": color, "label": label, "size": 6}
+        figures.mark(ax, 100 * visits["load"], visits[value], titles, **look)
+
+
+def plot_throughput(series: Series) -> Any:
+    """Draw throughput against load with its interval, the visits, and the prediction."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_between(ax, "x", "load, %", 0, 100)
+    figures.axis_from_zero(ax, "y", "requests/s" if series.is_service else "iterations/s")
+    loads = series.line.levels["load"].to_numpy()
+    at = np.append(np.arange(loads[0], loads[-1], 0.01), loads[-1])
+    bands = [series.line.throughput(load, series.confidence) for load in at]
+    low, mean, high = ([getattr(b, n) for b in bands] for n in ("low", "y", "high"))
+    invalid = series.held[series.held["is_invalid"]]
+    if len(invalid):
+        figures.rings(ax, 100 * invalid["load"], invalid["throughput"], "invalid runs")
+    figures.band(ax, 100 * at, low, high)
+    full = series._full
+    straight = [0, 100 * full["load"]], [0, math.exp(full["log_mean"])]
+    figures.line(ax, *straight, color=figures.AXIS, dashed=True, label="in proportion to load")
+    figures.line(ax, 100 * at, mean, label="mean", width=1.6)
+    _draw_visits(ax, series, "throughput")
+    found = series.prediction
+    if found and found.fits and not found.missing:
+        band = found.range
+        high_ = band.high if math.isfinite(band.high) else band.y
+        x = 100 * series.predict
+        figures.line(ax, [x, x], [band.low, high_], color=figures.PURPLE, width=1.6)
+        look = {"color": figures.PURPLE, "marker": "s", "size": 7, "label": "predicted"}
+        figures.mark(ax, [x], [band.y], [f"{x:.3g} %: {_range(band)}"], **look)
+    return fig
+
+
+def plot_responses(series: Series) -> Any:
+    """Draw response times against load; the band contains the 95th percentile of each visit."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_between(ax, "x", "load, %", 0, 100)
+    figures.axis_logarithmic(ax, "y", "response time, s")
+    x, levels = 100 * series.line.levels["load"], series.levels
+    ends = [levels[f"response_p95_{end}_seconds"] for end in ("least", "most")]
+    figures.band(ax, x, *ends, color=figures.ORANGE)
+    for name, marker, color, label in (
+        ("p95", "o", figures.ORANGE, "95 %"),
+        ("mean", "s", figures.BLUE, "mean"),
+        ("p50", "^", figures.GREEN, "median"),
+    ):
+        figures.line(ax, x, levels[RESPONSES[name]], color=color, marker=marker, label=label)
+    return fig
+
+
+def plot_power(series: Series) -> Any:
+    """Draw power against load; the band contains each visit."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_between(ax, "x", "load, %", 0, 100)
+    figures.axis_from_zero(ax, "y", "power, W")
+    levels = series.line.levels
+    x = 100 * levels["load"]
+    figures.band(ax, x, series.levels["watts_least"], series.levels["watts_most"])
+    figures.line(ax, [0, *x], [series.line.idle_watts, *levels["watts"]], label="mean", width=1.6)
+    _draw_visits(ax, series, "watts")
+    return fig
+
+
+def _method(series: Series) -> tuple[str, ...]:
+    method = series.first.method
+    if series.is_service:
+        return (f"{series.label}: loaded by the rate of requests.",)
+    if method == "independent":
+        how = ": instances run and stop in rounds of random length, so that they overlap as "
+        how += "independent programs do."
+    else:
+        how = ", which overlaps instances in its own way."
+    return (f"{series.label}: method ", Code(method or "unknown"), how)
+
+
+def _pictures(series: Series) -> Iterator[Part]:
+    yield Picture(
+        figures.svg(plot_throughput(series)), "Throughput against load, with its interval"
+    )
+    if series.is_service:
+        yield Picture(
+            figures.svg(plot_responses(series)),
+            "Response times against load, from when each request was due; the band contains the "
+            "95th percentile of each visit",
+        )
+    if len(series.power):
+        caption = "Power against load; the band contains each visit"
+        yield Picture(figures.svg(plot_power(series)), caption)
+
+
+def sections(report: Report) -> Iterator[Part]:
+    found = series_of(report)
+    if not found:
+        return
+    parts: list[Part] = [
+        "Each level of load was held on the way up and on the way down. Done is the throughput at "
+        "a load relative to the maximum, which is the throughput of the highest level unless that "
+        "of another level exceeds it by three errors. The error is estimated from the differences "
+        "between both ways. The dotted line shows throughput in proportion to load."
+    ]
+    for series in found:
+        parts.append(_method(series))
+        parts += _pictures(series) if not series.line.missing else []
+    names = ("loadline-answers", "loadline", "loadline-predictions", "loadline-power")
+    yield Section("What is left", [*parts, *map(report.table, names)])
+
+
+def text(report: Report) -> str:
+    title = "load line; throughput at each load, relative to the maximum"
+    return report.table("loadline").text(title)
