@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 LINES_MAX = 8  # more could not be distinguished by color
 POINTS_MAX = 240  # of a line
 COLUMNS_MAX = 800  # of the only line
-APART = 0.02  # two sides that should start together may start so many seconds apart
 
 PANELS = {"load": "load, %", "throughput": "throughput, /s", "power": "power, W"}
 
@@ -46,19 +45,6 @@ class Line:
     @property
     def is_invalid(self) -> bool:
         return bool(self.run.verdict.is_invalid or self.counted.verdict.is_invalid)
-
-
-def throughput_beside(foreground: Run, background: Run, from_: float, to: float) -> float:
-    """Return the iterations per second of a foreground between two times on the clock of its
-    background; NaN unless all of its instances were running then."""
-    record = foreground.record
-    shift = background.record.wall - record.wall
-    from_, to = (
-        float(record.run_time(background.record.elapsed(at) + shift)) for at in (from_, to)
-    )
-    if not (from_ >= -APART and to <= record.end + 1 and to <= record.first_end):
-        return math.nan
-    return steps.throughput(record, from_, to)
 
 
 def panels(lines: Sequence[Line]) -> list[str]:
@@ -171,7 +157,7 @@ def _draw_means(ax: Any, line: Line, panel: str, unit: float, color: str, only: 
         if panel == "power":
             mean = line.run.power(step["from"], step["to"])["watts"]
         elif line.is_pair:
-            mean = throughput_beside(line.counted, line.run, step["from"], step["to"])
+            mean = line.counted.throughput_beside(line.run, step["from"], step["to"])
         else:
             mean = step["throughput"]
         times += [step["from"] / unit, step["to"] / unit, math.nan]

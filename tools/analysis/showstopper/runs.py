@@ -20,6 +20,7 @@ from .text import UserError
 ROUNDING = 0.01  # tolerated difference in percent: samples have six decimals
 LATE = 0.02  # a sample's time may be so many seconds after its end
 LOST = 2.0  # if two samples of another program are further apart, one was lost
+APART = 0.02  # two sides that should start together may start so many seconds apart
 HOST = "host"
 ALONE = "alone"  # the role of a run of a program without a neighbor
 
@@ -190,6 +191,18 @@ class Run:
     @cached_property
     def throughput(self) -> float:
         return steps.throughput(self.record, self.record.counted_from, self.record.counted_to)
+
+    def throughput_beside(self, background: Run, from_: float, to: float) -> float:
+        """Return the iterations per second of a foreground between two times on the clock of its
+        background; NaN unless all of its instances were running then."""
+        record = self.record
+        shift = background.record.wall - record.wall
+        from_, to = (
+            float(record.run_time(background.record.elapsed(at) + shift)) for at in (from_, to)
+        )
+        if not (from_ >= -APART and to <= record.end + 1 and to <= record.first_end):
+            return math.nan
+        return steps.throughput(record, from_, to)
 
     @property
     def bound(self) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, T
 
 import pandas as pd
 
-from . import inputs, text
+from . import inputs, steps, text
 from .inputs import Failure, Source
 from .records import Record
 from .runs import ORIGIN, Origin, Run, Settings, place_of
@@ -426,7 +426,7 @@ class Report:
     def observations(self) -> pd.DataFrame:
         """THE table: one row per observation, which is a run, a step of it, or a rate of requests
         (`level`). Columns of plans are `plan.NAME`; absent texts are '', absent numbers NaN."""
-        rows = [row for at, run in enumerate(self.runs) for row in _observe(at, run)]
+        rows = [row for at, run in enumerate(self.runs) for row in _observe(self, at, run)]
         frame = pd.DataFrame(rows)
         texts = [n for n in frame if frame[n].dtype == object]
         return frame.fillna({name: "" for name in texts})
@@ -488,7 +488,7 @@ def _set_response_variants(responses: list[Responses]) -> None:
         r.variant = ", ".join(f"{n}={r.columns[n]}" for n in names)
 
 
-def _observe(at: int, run: Run) -> Iterator[dict[str, Any]]:
+def _observe(report: Report, at: int, run: Run) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run: the run as a whole, and its steps."""
     record = run.record
     known = {
@@ -503,11 +503,13 @@ def _observe(at: int, run: Run) -> Iterator[dict[str, Any]]:
         "family": run.family,
         "axis": run.axis,
         "verdict": run.verdict.result,
+        "covers": "" if run.energy.empty else run.origin.energy or "not known",
         "instances": record.instance_count,
         "cpus": record.load_cpus,
         **{f"plan.{name}": value for name, value in run.columns.items()},
     }
     errors = run.errors
+    power = _power_of(report, run, record.counted_from, record.counted_to)
     yield known | {
         "level": "run",
         "step": 0,
@@ -521,21 +523,78 @@ def _observe(at: int, run: Run) -> Iterator[dict[str, Any]]:
         "error_mse_e4": errors.error_mse_e4,
         "throughput": run.throughput,
         "bound": run.bound,
-        **_power_of(run, record.counted_from, record.counted_to),
+        **power,
+        "power_note": _note_power(report, run, power),
     }
     for number, step in enumerate(run.steps.to_dict("records"), 1):
-        power = _power_of(run, step["from"], step["to"])
+        power = _power_of(report, run, step["from"], step["to"])
         step["target_mean"] = step["target"]
         del step["target"]
         yield known | step | {"level": "step", "step": number} | power
 
 
-def _power_of(run: Run, from_: float, to: float) -> dict[str, float]:
-    if run.energy.empty:
-        return {"watts": math.nan, "watt_hours": math.nan, "power_seconds": 0.0}
+def _power_of(report: Report, run: Run, from_: float, to: float) -> dict[str, float]:
+    """Return the energy of a part of a run. If the power includes both sides of a pair, it is that
+    of the background, together with the iterations of both if they run the same program.
+
+    Power may be known for only a part of the time, whose energy is not that of all iterations:
+    their energy assumes the mean power for the rest.
+    """
     power = run.power(from_, to)
-    names = {"watts": "watts", "watt_hours": "watt_hours", "seconds": "power_seconds"}
-    return {new: power[old] for old, new in names.items()}
+    iterations = math.nan
+    if not run.energy.empty and not is_counted_elsewhere(report, run):
+        foreground, adds_up = consumer_of(report, run)
+        rate = steps.throughput(run.record, from_, to) if adds_up else math.nan
+        rate += foreground.throughput_beside(run, from_, to) if foreground else 0
+        iterations = rate * (to - from_)
+    watts, length = power["watts"], to - from_
+    return {
+        "watts": watts,
+        "watt_hours": power["watt_hours"] if power["seconds"] > 0 else math.nan,
+        "power_seconds": power["seconds"],
+        "power_unknown": power["unknown"],
+        "power_iterations": iterations,
+        "iterations_per_watt_hour": 3600 * iterations / (length * watts) if watts > 0 else math.nan,
+    }
+
+
+def is_counted_elsewhere(report: Report, run: Run) -> bool:
+    """Return whether the energy of a foreground is counted with its background."""
+    return run.shares_power and run.role == "foreground" and bool(report.beside(run, "background"))
+
+
+def consumer_of(report: Report, run: Run) -> tuple[Run | None, bool]:
+    """Return the foreground that the power of a run includes, and whether iterations add up."""
+    if not run.shares_power:
+        return None, True
+    foreground = report.beside(run, "foreground")
+    return foreground, foreground is not None and foreground.workload == run.workload != ""
+
+
+def _note_power(report: Report, run: Run, power: dict[str, float]) -> str:
+    """Return what is to be known about the energy of a whole run."""
+    if run.energy.empty:
+        return "no power was recorded"
+    if is_counted_elsewhere(report, run):
+        return "counted with its background"
+    foreground, adds_up = consumer_of(report, run)
+    length, known = run.record.counted_to - run.record.counted_from, power["power_seconds"]
+    # Seconds do not begin with the run, so one may be missing.
+    all_ = max(known + power["power_unknown"], math.floor(length) - 1)
+    notes = Notes()
+    if known < all_ - 0.5:
+        notes.add(f"power is known for {known:.0f} of {all_:.0f} s")
+    if foreground and adds_up:
+        notes.add("power and iterations of both programs")
+    elif foreground:
+        notes.add("power of two programs, whose iterations do not add up")
+    elif not adds_up and run.role in ("foreground", "background"):
+        notes.add("power of two programs, of which one is not reported")
+    elif not adds_up:
+        notes.add("power of all commands of the run, not of this one alone")
+    if not run.record.has_iterations:
+        notes.add("iterations were not counted")
+    return str(notes)
 
 
 class Study:

@@ -14,7 +14,6 @@ import pandas as pd
 
 from .. import statistics, steps
 from ..findings import Headline
-from ..overlay import throughput_beside
 from ..page import Code, Field, Matrix, Part, Section
 from ..runs import Run
 from ..studies import Report, others_permit, sort_key
@@ -69,7 +68,7 @@ def _parts(run: Run, background: Run | None) -> pd.DataFrame:
     host = [leader.surroundings.host_load(leader.record, *at)[0] for at in times]
     rates = found["throughput"].to_numpy()
     if background:
-        rates = np.array([throughput_beside(run, background, *at) for at in times])
+        rates = np.array([run.throughput_beside(background, *at) for at in times])
     parts = found[["half", "target", "load"]].assign(throughput=rates, host_load=host, why="")
     return parts.assign(step=np.arange(1, len(found) + 1))
 

@@ -36,7 +36,9 @@ POOL = "set environment experiment workload placement method tau_seconds trace c
 
 def df_runs(report: Report) -> pd.DataFrame:
     """Return a row for each record, with the figures of its own summary under their names there."""
-    rows = [_row(run) for run in report.runs]
+    observed = report.observations.to_dict("records")
+    power = [{name: row[name] for name in POWER} for row in observed if row["level"] == "run"]
+    rows = [_row(run) | costs for run, costs in zip(report.runs, power)]
     rows += [{"record": f.name, "state": "not reported", "notes": f.why} for f in report.failures]
     return pd.DataFrame(rows)
 
@@ -76,6 +78,11 @@ def _row(run: Run) -> dict[str, Any]:
 
 
 OF_SUMMARY = ("settling_seconds", "switches_per_second", "iterations", "own_cpu", "steal_mean")
+
+
+POWER = (
+    "covers power_seconds watts watt_hours power_iterations iterations_per_watt_hour power_note"
+).split()
 
 
 def _state(run: Run) -> str:
@@ -255,6 +262,7 @@ RUNS = (
             "vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load"
         ).split(),
     ),
+    *map(Column, POWER),  # see the topic energy
 )
 STEPS = (
     Column("record", "record"),
@@ -278,6 +286,7 @@ STEPS = (
     Column("iterations_per_second_low", "its confidence, from", 3),
     Column("iterations_per_second_high", "to", 3),
     Column("others", "other processes in the run, %", 1, True, True),
+    *map(Column, POWER[1:-1]),  # see the topic energy
 )
 FITS = (
     Column("record", "record"),

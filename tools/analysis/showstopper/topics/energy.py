@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy: power, iterations per watt-hour, power over busy CPUs, and idle states."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import figures, statistics
+from ..findings import Finding
+from ..page import Part, Picture, Rows, Section, Small
+from ..records import between
+from ..runs import Run
+from ..statistics import Array, Line, Parabola
+from ..steps import total
+from ..studies import Report
+from ..tables import Column, Sheet, Table
+from ..text import show, wrap
+
+# Runs that agree in these have one fit of power over busy CPUs.
+ONE_FIT = "set environment workload placement method tau_seconds cpus command".split()
+AT_END = 0.02  # a step with at most this part of the CPUs busy counts as idle, or idle as full load
+CURVED = 0.05  # a curvature with a smaller p-value is certain
+
+# Runs that agree in these are in one picture, which compares their placements.
+ONE_LOAD = "set environment experiment workload method tau_seconds target".split()
+SETTINGS_MIN = 3  # fewer placements need no picture
+
+COST = (
+    Column("watts", "W", 2, text=("W", 9)),
+    Column("watt_hours", "Wh", 4, text=("Wh", 11)),
+    Column("power_iterations", "iterations", 1),
+    Column("iterations_per_watt_hour", "iterations per Wh", 3, text=("per Wh", 13)),
+)
+ENERGY = (
+    Column("record", "record", text=("run", 23)),
+    Column("covers", "power covers"),
+    Column("power_seconds", "seconds sampled", text=("seconds", 9)),
+    *COST,
+    Column("power_note", "note"),
+)
+STEPS = (
+    Column("record", "record"),
+    Column("step", "step"),
+    Column("target_mean", "target, %", 2, True),
+    Column("load", "load, %", 2, True),
+    Column("power_seconds", "seconds sampled"),
+    *COST,
+)
+
+
+def df_energy(report: Report, level: str = "run") -> pd.DataFrame:
+    """Return the energy of runs, or of their steps."""
+    rows = report.observations
+    if rows.empty:
+        return rows
+    rows = rows[rows["level"] == level]
+    return rows if level == "run" else rows[rows["covers"] != ""]
+
+
+def _name(run: Run) -> dict[str, Any]:
+    names = ("workload", "variant", "placement", "method")
+    named = {name: getattr(run, name) for name in names}
+    return {"set": run.set + 1, "environment": run.environment_name} | named
+
+
+# Power over busy CPUs
+
+
+def df_power_fits(report: Report) -> pd.DataFrame:
+    """Return a line and a parabola of power over busy CPUs for each group of runs. Power that feeds
+    two runs cannot be assigned to the CPUs of one of them."""
+    steps = df_energy(report, "step")
+
+    def has_power(run: Run) -> bool:
+        return not run.energy.empty and not run.shares_power and run.record.load_cpus > 0
+
+    rows = []
+    for group in report.groups(ONE_FIT, has_power):
+        first = group[0]
+        of_group = steps["run"].isin([report.runs.index(run) for run in group])
+        points = steps[of_group & np.isfinite(steps["watts"]) & np.isfinite(steps["load"])]
+        busy, watts = (points["load"] * points["cpus"]).to_numpy(), points["watts"].to_numpy()
+        line, parabola = statistics.fit_line(busy, watts), statistics.fit_parabola(busy, watts)
+        if line.missing:
+            continue
+        cpus = first.record.cpu_count
+        best = _choose(line, parabola, cpus)
+        command = {"command": first.record.command, "instances": first.record.instance_count}
+        rows.append(
+            _name(first)
+            | ({} if first.workload else command)
+            | {
+                "cpus": cpus,
+                "steps": line.count,
+                "line_constant": line.intercept,
+                "line_slope": line.slope,
+                "line_r_squared": line.r_squared,
+                "constant": parabola.constant,
+                "slope": parabola.linear,
+                "square": parabola.square,
+                "r_squared": parabola.r_squared,
+                "square_p": parabola.square_p,
+                "best": "quadratic" if best.square != 0 else "linear",
+            }
+            | _find_proportionality(best, cpus, busy, watts)
+        )
+    return pd.DataFrame(rows).fillna({"command": ""}) if rows else pd.DataFrame()
+
+
+def _choose(line: Line, parabola: Parabola, cpus: float) -> Parabola:
+    """Return the parabola if its curvature is certain, otherwise the line. Rounding errors alone
+    may make curvature look significant."""
+    range_ = abs(parabola.linear) * cpus
+    is_curved = parabola.square_p < CURVED and parabola.sag(cpus) > 1e-9 * range_
+    return parabola if is_curved else Parabola.of_line(line)
+
+
+def _find_proportionality(
+    best: Parabola, cpus: float, busy: Array, watts: Array
+) -> dict[str, Any]:
+    """Find how proportional power is to the number of busy CPUs: 1 minus the greatest distance
+    from the straight line between idle and full load, relative to the range. Of the steps if idle
+    and full load were measured, otherwise of the fit."""
+    ends = ((0, AT_END * cpus), ((1 - AT_END) * cpus, cpus))
+    at_ends = (watts[(busy >= low) & (busy <= high)] for low, high in ends)
+    idle, full = (total(w) / len(w) if len(w) else math.nan for w in at_ends)
+    most, of = float(np.abs(watts - (idle + (full - idle) * busy / cpus)).max()), "steps"
+    if math.isnan(idle + full):
+        most, idle, full = best.sag(cpus), best.at(0), best.at(cpus)
+        of = "" if math.isnan(full) else "fit"
+    proportionality = 1 - most / (full - idle) if full > idle else math.nan
+    return {"proportionality": proportionality, "proportionality_of": of}
+
+
+def df_power_settings(report: Report) -> pd.DataFrame:
+    """Return the quartiles of the mean power of runs by placement, at loads with three or more."""
+
+    def has_power(run: Run) -> bool:
+        known = not run.energy.empty and not run.shares_power and run.placement
+        return bool(known and run.target > 0 and len(run.steps))
+
+    rows = []
+    for load in report.groups(ONE_LOAD, has_power):
+        names = dict.fromkeys(run.placement for run in load)
+        for name in names if len(names) >= SETTINGS_MIN else ():
+            runs = [run for run in load if run.placement == name]
+            ends = [(run.steps["from"].iloc[0], run.steps["to"].iloc[-1]) for run in runs]
+            watts = pd.Series([run.power(*at)["watts"] for run, at in zip(runs, ends)]).dropna()
+            if len(watts):
+                quartiles = (0, 0.25, 0.5, 0.75, 1)
+                found = (statistics.quantile(watts.to_numpy(), share) for share in quartiles)
+                row = {"load": runs[0].target, "runs": len(watts)} | dict(zip(QUARTILES, found))
+                rows.append(_name(runs[0]) | row)
+    return pd.DataFrame(rows)
+
+
+# Idle states
+
+
+def df_idle_states(report: Report) -> pd.DataFrame:
+    """Return a row for each idle state in each run and step. A foreground has the samples of its
+    background."""
+    rows: list[dict[str, Any]] = []
+    for run in report.runs:
+        elsewhere = run.role == "foreground" and report.beside(run, "background")
+        if run.idle.empty or elsewhere:
+            continue
+        whole = {"from": run.record.counted_from, "to": run.record.counted_to}
+        parts = [whole | {"load": run.errors.load_mean}, *run.steps.to_dict("records")]
+        for number, part in enumerate(parts):
+            wall = run.record.wall
+            common = _name(run) | {
+                "record": run.name,
+                "step": number or math.nan,
+                "half": part.get("half") or math.nan,
+                "target": part.get("target", math.nan),
+                "load": part["load"],
+                "watts": run.power(part["from"], part["to"])["watts"],
+                "round": run.round,
+            }
+            states = _states(between(run.idle, wall + part["from"], wall + part["to"]))
+            rows += [common | state for state in states]
+    return pd.DataFrame(rows)
+
+
+def _states(seconds: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the shares of each idle state. Seconds with more idle time weigh more in the share."""
+    active, frequency = (
+        statistics.mean_of(seconds[name].dropna()) for name in ("active", "frequency_mhz")
+    )
+    weight = 1 - seconds["active"]
+    for name in seconds.columns[3:]:
+        part = weight * seconds[name].where(weight > 0, 0)
+        used = part.notna()
+        idle, within = total(weight[used].to_numpy()), total(part[used].to_numpy())
+        yield {
+            "seconds": active.count,
+            "frequency_mhz": frequency.mean,
+            "active": active.mean,
+            "active_deviation": active.deviation,
+            "state": name,
+            "share": within / idle if idle > 0 else math.nan,
+            "share_deviation": statistics.mean_of(seconds[name].dropna()).deviation,
+            "residency": within / used.sum() if used.any() else math.nan,
+        }
+
+
+def findings(report: Report) -> Iterator[Finding]:
+    """Yield how the deepest idle state depends on the load, from the steps of each run with the
+    lowest and the highest load."""
+    states = report.table("idle-states").frame
+    for run in report.runs if len(states) else ():
+        steps = states[(states["record"] == run.name) & states["step"].notna()]
+        deepest = steps[steps["state"] == run.idle.columns[-1]]
+        loads = deepest["load"].to_numpy()
+        if len(deepest) < 2 or not np.isfinite(loads).any() or not np.ptp(loads) > 0:
+            continue
+        ends = deepest.iloc[[np.nanargmin(loads), np.nanargmax(loads)]]
+        load, deep, watts = (ends[name].to_numpy() for name in ("load", "residency", "watts"))
+        if not np.isfinite(deep).all():
+            continue
+        power = f", and the power {watts[0]:.1f} and {watts[1]:.1f} W"
+        foreground = report.beside(run, "foreground")
+        yield Finding(
+            "idle",
+            f"{'Second set: ' if run.set else ''}{run.title[:120]}"
+            f"{', ' if run.placement else ''}{run.placement[:60]}: at loads of {100 * load[0]:.0f} "
+            f"and {100 * load[1]:.0f} %, CPUs were in {run.idle.columns[-1]} for "
+            f"{100 * deep[0]:.1f} and {100 * deep[1]:.1f} % of the time"
+            f"{power if np.isfinite(watts).all() else ''}.",
+            "pair",
+            environment=run.environment_name,
+            placement=run.placement,
+            foreground=foreground.workload if foreground else run.workload,
+            background=run.workload if foreground else "",
+            percent=100 * (deep[1] - deep[0]),
+            set=run.set + 1,
+        )
+
+
+# Tables
+
+
+QUARTILES = ("least", "lower_quartile", "median", "upper_quartile", "most")
+FITS = (
+    Column("set"),
+    Column("environment"),
+    Column("workload", "program", if_known=True),
+    Column("variant", "variant", if_known=True),
+    Column("placement", "placement", if_known=True, text=("placement", 12)),
+    Column("method", "method", if_known=True),
+    Column("command", "command", if_known=True),
+    Column("instances", "instances", if_known=True),
+    Column("cpus", "CPUs"),
+    Column("steps", "steps", text=("steps", 7)),
+    Column("line_constant", "line: W at 0", 2, text=("W at 0", 9)),
+    Column("line_slope", "W for each CPU", 3, text=("W/CPU", 8)),
+    Column("line_r_squared", "R\u00b2", 4, text=("R2", 8)),
+    Column("constant", "parabola: W at 0", 2, text=("W at 0", 9)),
+    Column("slope", "W for each CPU", 3, text=("W/CPU", 8)),
+    Column("square", "W for each CPU\u00b2", 4, text=("W/CPU2", 9)),
+    Column("r_squared", "R\u00b2", 4, text=("R2", 8)),
+    Column("square_p", "p of curvature", 4, small=True),
+    Column("best", "better"),
+    Column("proportionality", "proportionality", 3),
+    Column("proportionality_of", "of"),
+)
+SETTINGS = (
+    Column("workload", "program", if_known=True),
+    Column("variant", "variant", if_known=True),
+    Column("load", "load, %", 1, True, text=("load, %", 9)),
+    Column("placement", "setting", text=("setting", 20)),
+    Column("runs", "runs", text=("runs", 6)),
+    Column("least", "least, W", 1, text=("least", 8)),
+    Column("lower_quartile", "25 %", 1, text=("25 %", 8)),
+    Column("median", "median", 1, text=("median", 8)),
+    Column("upper_quartile", "75 %", 1, text=("75 %", 8)),
+    Column("most", "most", 1, text=("most", 8)),
+)
+IDLE = (
+    Column("record", "record"),
+    Column("step", "step", if_known=True),
+    Column("half"),
+    Column("target", "target, %", 2, True, True),
+    Column("load", "load, %", 2, True),
+    Column("seconds", "seconds"),
+    Column("watts", "W", 2, if_known=True),
+    Column("frequency_mhz", "MHz", if_known=True),
+    Column("active", "active, %", 2, True),
+    Column("active_deviation", "deviation", 2, True),
+    Column("state", "idle state"),
+    Column("share", "of idle time, %", 2, True),
+    Column("share_deviation", "deviation", 2, True),
+    Column("residency", "of all time, %", 2, True),
+    Column("environment"),
+    Column("placement", "placement", if_known=True),
+    Column("round"),
+    Column("set"),
+)
+TABLES = (
+    Table(
+        "power-fits",
+        "Power over busy CPUs: a line and a parabola through all steps",
+        FITS,
+        df_power_fits,
+    ),
+    Table(
+        "idle-states",
+        "Idle states and frequency of the CPUs, of runs and their steps",
+        IDLE,
+        df_idle_states,
+    ),
+)
+# Sheets for readers: programs find their columns in runs and steps, and those of power-settings in
+# runs.
+SHOWN = {
+    "energy": Table("energy", "Energy: iterations per watt-hour", ENERGY, df_energy),
+    "steps": Table(
+        "energy-steps", "Energy by step", STEPS, functools.partial(df_energy, level="step")
+    ),
+    "settings": Table(
+        "power-settings",
+        "Mean power of the runs by setting, at loads with three or more settings",
+        SETTINGS,
+        df_power_settings,
+    ),
+}
+
+
+def _shown(report: Report, name: str) -> Sheet:
+    return Sheet(SHOWN[name], SHOWN[name].frame(report), report.prefix)
+
+
+# Report
+
+
+def _sources(report: Report) -> list[str]:
+    """Return what the power of runs covers; empty if no power was recorded."""
+    return list(dict.fromkeys(r.origin.energy for r in report.runs if not r.energy.empty))
+
+
+def text(report: Report) -> str:
+    if not report.runs:
+        return ""
+    sources = _sources(report)
+    if not sources:
+        return "energy: no power was recorded\n"
+    lines = [
+        "power covers " + wrap(show(source) or "an unknown part of the machine", 13) + "\n"
+        for source in sources
+    ]
+    title = "mean power of the runs by setting, W, at loads with three or more settings"
+    return "".join(
+        [
+            _shown(report, "energy").text("energy; iterations per watt-hour"),
+            report.table("power-fits").text(
+                "power over busy CPUs: a line and a parabola through all steps"
+            ),
+            _shown(report, "settings").text(title),
+            *lines,
+        ]
+    )
+
+
+def plot_settings(rows: pd.DataFrame) -> Any:
+    """Draw a box for each setting."""
+    fig = figures.figure()
+    ax = fig.axes[0]
+    least, most = rows["least"].min(), rows["most"].max()
+    room = max(0.05 * (most - least), 0.01 * most)
+    figures.axis_between(
+        ax, "y", "power, W", math.floor(max(least - room, 0)), most + room
+    )
+    figures.axis_names(ax, "x", list(rows["placement"]))
+    titles = [f"{name}: {watts:.1f} W" for name, watts in zip(rows["placement"], rows["median"])]
+    figures.boxes(ax, np.arange(len(rows)), rows[list(QUARTILES)], titles, width=0.5)
+    return fig
+
+
+def sections(report: Report) -> Iterator[Section]:
+    idle = report.table("idle-states")
+    if len(idle):
+        yield Section("Idle states", [idle])
+    if not _sources(report):
+        return
+    settings = _shown(report, "settings")
+    parts: list[Part] = [_shown(report, "energy"), report.table("power-fits"), settings]
+    if len(settings):
+        parts.append("Mean power of the runs by setting: quartiles, least and most")
+        keys = ["set", "environment", "workload", "variant", "method", "load"]
+        for _, rows in settings.frame.groupby(keys, sort=False, dropna=False):
+            first = rows.iloc[0]
+            caption = f"{first['workload'][:80]} at {100 * first['load']:.3g} % of the machine"
+            caption += f", {first['variant'][:100]}" if first["variant"] else ""
+            parts.append(Picture(figures.svg(plot_settings(rows)), caption))
+    yield Section("Energy", parts)
+
+
+def details(report: Report) -> Iterator[Part]:
+    if report.runs and not _sources(report):
+        yield Small("Energy: no power was recorded with these runs.")
+
+
+def run_parts(report: Report, run: Run) -> Iterator[Part]:
+    """Yield the energy of a run's steps. The rows of a background have the power of both."""
+    if len(run.steps) > 1 and not run.energy.empty:
+        yield Rows(report.once(_steps), run.name)
+
+
+def _steps(report: Report) -> Sheet:
+    return _shown(report, "steps")
