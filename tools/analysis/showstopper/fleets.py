@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Sequence
 
 import numpy as np
 import pandas as pd
@@ -245,13 +245,16 @@ def _read_samples(folder: str, node: dict[str, Any], notes: Notes) -> Samples:
     return samples
 
 
-def _follow(ends: np.ndarray, valid: np.ndarray, pauses: Iterable[float] = ()) -> np.ndarray:
+def _follow(ends: np.ndarray, valid: np.ndarray, pauses: Sequence[float]) -> np.ndarray:
     """Return when rows begin: at the end of the previous row, or of a later pause.
 
     Clears `valid` in rows whose time does not advance or is too long after the previous one. Then
     the next row may confirm that time: there was a real gap, and the next row begins at its end.
     """
-    begins = np.zeros(len(ends))
+    begins = np.append(0.0, ends[:-1])[: len(ends)]
+    gaps = ends - begins
+    if not pauses and valid.all() and (gaps[1:] > 0).all() and (gaps <= SILENCE_MAX).all():
+        return begins
     last, refused, any_row = 0.0, 0.0, False
     for row, (end, is_valid) in enumerate(zip(ends.tolist(), valid.tolist())):
         if not is_valid or (any_row and end <= last):
