@@ -11,7 +11,7 @@ import pytest
 from showstopper import levels
 from showstopper.page import render
 from showstopper.responses import Responses, added_by_stops
-from showstopper.studies import Report
+from showstopper.studies import Report, Study
 from showstopper.topics import requests as topic
 
 HEAD = "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
@@ -216,6 +216,15 @@ def test_rates_have_power_and_state(report):
     assert rates["state"].tolist()[:3] == ["underloaded", "underloaded", "overloaded"]
     assert rates["idle_watts"].iloc[0] == pytest.approx(119.5)
     assert rates["saturated"].tolist()[:3] == ["no", "no", "yes"]
+
+
+def test_rates_are_observations(report):
+    study = Study()
+    study.report = report
+    observed = study.observations
+    assert set(observed["level"]) == {"rate"} and len(observed) == 18
+    assert observed["plan.knobs"].iloc[0] == "frequency=max"
+    assert observed["watts"].iloc[0] == pytest.approx(149.5)
 
 
 def test_the_page_shows_knobs_and_pictures(report):

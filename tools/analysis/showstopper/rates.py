@@ -47,6 +47,32 @@ def df_rates(report: Report) -> pd.DataFrame:
     return frame.assign(**{name: _number(found) for name, found in keys.items()})
 
 
+def df_observations(report: Report) -> pd.DataFrame:
+    """Return the rates as observations of level `rate`, with the plan's columns."""
+    rates = report.rates
+    if rates.empty:
+        return rates
+    records = [
+        {
+            "study": of.manifest,
+            "title": of.title,
+            **vars(of.origin),
+            "environment": of.environment_name,
+            "arrival": of.arrival,
+            "verdict": of.verdict.result,
+            **{f"plan.{name}": value for name, value in of.columns.items()},
+        }
+        for of in rates["of"]
+    ]
+    known = pd.DataFrame(records, index=rates.index)
+    own = rates.rename(columns={"target": "target_mean", "watts_seconds": "power_seconds"})
+    own = own.assign(level="rate", run=-1, set=own["set"] - 1)
+    internal = ["of", "response", "throttle_target", "service", "series", "any_arrival"]
+    own = own.drop(columns=[*internal, *own.columns.intersection(known.columns)])
+    texts = {name: "" for name in known if known[name].dtype == object}
+    return known.fillna(texts).join(own)
+
+
 def _number(keys: list[Any]) -> list[int]:
     numbers: dict[Any, int] = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys]

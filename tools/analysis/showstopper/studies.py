@@ -424,8 +424,8 @@ class Report:
 
     @cached_property
     def observations(self) -> pd.DataFrame:
-        """THE table: one row per observation, which is a run, a step of it, or a rate of requests
-        (`level`). Columns of plans are `plan.NAME`; absent texts are '', absent numbers NaN."""
+        """THE table: one row per observation, which is a run or a step of it (`level`). Columns of
+        plans are `plan.NAME`; absent texts are '', absent numbers NaN."""
         rows = [row for at, run in enumerate(self.runs) for row in _observe(self, at, run)]
         frame = pd.DataFrame(rows)
         texts = [n for n in frame if frame[n].dtype == object]
@@ -606,8 +606,14 @@ class Study:
 
     @property
     def observations(self) -> pd.DataFrame:
-        """One row per observation; see `Report.observations`."""
-        return self.report.observations
+        """One row per observation; see `Report.observations`. Rates of requests are of level
+        `rate`, and `run` is -1."""
+        from .rates import df_observations
+
+        frames = [self.report.observations, df_observations(self.report)]
+        frame = pd.concat([one for one in frames if len(one)] or frames, ignore_index=True)
+        texts = [name for name in frame if frame[name].dtype == object]
+        return frame.fillna({name: "" for name in texts})
 
     @property
     def records(self) -> list[Record]:
