@@ -89,6 +89,8 @@ DROPPED = {
     "loadline-fits": Dropped("moved to loadline-predictions"),
     "power-settings": Dropped("dropped because power-fits has the settings"),
 }
+# A table that is the same in each report on an experiment: only the case `published` keeps it.
+REPEATED = "published-values.csv"
 # Columns that tables have in addition, because other tables moved into them.
 ADDED: dict[str, tuple[str, ...]] = {
     "fleet-nodes": PREDICTION,
@@ -275,6 +277,8 @@ def results(run: Runner, case: Case, name: str) -> dict[str, str]:
         found = {"stdout": stdout, "stderr": stderr, "status": f"{status}\n".encode() if status else b""}
         for path in sorted(path for path in out.rglob("*") if path.is_file()):
             found[path.relative_to(out).as_posix()] = path.read_bytes()
+    if case.name != "published":
+        found.pop(REPEATED, None)
     text = {}
     for file, data in found.items():
         is_page = Path(file).name == "report.html"
