@@ -151,7 +151,7 @@ for part in ${parts//,/ }; do
     [[ " speed chance calibration flags " = *" $part "* ]] || fail "$part: unknown part: see --help"
 done
 open_bench
-command -v ssprofile >/dev/null || fail "$build has no ssprofile: it requires GSL and json-c"
+command -v ssprofile >/dev/null || fail "$build has no ssprofile"
 kept=${output:-$folder}
 mkdir -p "$kept"
 print_machine

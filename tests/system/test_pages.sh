@@ -190,7 +190,11 @@ columns_of() {
             for (; match(rest, /\{"[a-z0-9_]+"/); rest = substr(rest, RSTART + RLENGTH))
                 print substr(rest, RSTART + 2, RLENGTH - 3)
         }
-        (inside == "array" && /\};/) || (inside == "macro" && !/\\$/) { inside = "" }' "$@" | sort -u
+        (inside == "array" && /\};/) || (inside == "macro" && !/\\$/) { inside = "" }
+        {
+            for (rest = $0; match(rest, /Column\("[a-z0-9_]+"/); rest = substr(rest, RSTART + RLENGTH))
+                print substr(rest, RSTART + 8, RLENGTH - 9)
+        }' "$@" | sort -u
 }
 
 # check_columns PAGE FILE...: prints one line for each column of the sources' tables that the page does not name. Pages
@@ -251,7 +255,7 @@ PATH=$(cd "$1/bin" && pwd):$PATH
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
     check_columns "$source/tools/ssreport/ssreport.1" "$source"/tools/ssreport/*/*.c
-    check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/ssprofile/*.c
+    check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/analysis/showstopper/profile/*.py
     for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done

@@ -13,7 +13,6 @@ build=$1
 . "$source/tests/system/pages.sh"
 # shellcheck source=cases.sh
 . "$source/tests/system/cases.sh"
-[ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
 # Benchmarks run on CPU 0 by default.
 taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
 
@@ -28,6 +27,7 @@ fail() {
 # ssprofile searches for showstopper in its own folder.
 mkdir "$folder/bin"
 cp "$build/bin/ssprofile" "$folder/bin"
+ln -s "$build/libexec" "$folder/libexec"
 cat >"$folder/bin/showstopper" <<END
 #!/bin/sh
 called=$folder/called
@@ -78,18 +78,19 @@ says_in_all() {
     tr -s ' \n' ' ' <"$folder/out" | grep -Fq -e "$1" || fail "no '$1' in: $(cat "$folder/out")"
 }
 
-# is_page PAGE PICTURES: fails unless the page is well-formed and, with gnuplot, has this number of pictures.
+# is_page PAGE PICTURES: fails unless the page is well-formed and has this number of pictures.
 is_page() {
     local page=$1 pictures=$2
     is_well_formed "$page" || fail "$page is not well-formed"
     ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$page" || fail "$page refers to external resources"
-    if command -v gnuplot >/dev/null; then
-        [ "$(grep -c '</svg>' "$page")" -eq "$pictures" ] || fail "$page: expected $pictures pictures"
-        [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$page" | sort | uniq -d)" ] ||
-            fail "$page: duplicate id"
-    else
-        skip_part "gnuplot: not installed"
-    fi
+    [ "$(grep -c '</svg>' "$page")" -eq "$pictures" ] || fail "$page: expected $pictures pictures"
+    [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$page" | sort | uniq -d)" ] || fail "$page: duplicate id"
+}
+
+# need_analysis: skips the case unless commands in Python run.
+need_analysis() {
+    "$build/bin/ssprofile" compare --halves "$source/tests/data/profile/results.csv:base" >"$folder/out" 2>"$folder/err" ||
+        ! grep -q 'install' "$folder/err" || skip "python3: $(cat "$folder/err")"
 }
 
 measure() {
@@ -424,6 +425,7 @@ shipped_batteries_are_valid() {
 
 profiles_are_compared() {
     local data=$source/tests/data/profile
+    need_analysis
     expect 0 compare -o "$folder/compared" "$data/results.csv:base" "$data/results.csv:target" \
         "$data/results.csv:target:quota-3900"
     says 'quota-3900: a quota of 39% of a CPU.'
@@ -463,6 +465,7 @@ profiles_are_compared() {
 }
 
 machines_with_quotes_in_their_names_can_be_chosen() {
+    need_analysis
     measure "$folder/unquoted"
     expect 0 measure --battery "$folder/battery" --machine 'a"b' --repetitions 2 "$folder/quoted"
     expect 0 compare -q -o "$folder/quotes" "$folder/unquoted" "$folder/quoted"
@@ -472,36 +475,23 @@ machines_with_quotes_in_their_names_can_be_chosen() {
     says_in_all 'as the 2 of a"b:without lies in'
 }
 
-missing_gnuplot_is_reported_once() {
-    local data=$source/tests/data/profile
-    mkdir "$folder/few"
-    # shellcheck disable=SC2123 # there is no gnuplot in it
-    (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
-        "$data/results.csv:target")
-    [ "$(grep -c 'cannot draw pictures: cannot start gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
-    [ "$(grep -c 'No pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
-    ! grep -q '<figure>' "$folder/plain/compare.html" || fail "the page contains an empty figure"
-    is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"
-}
-
-# Scripts for gnuplot are temporary files in /tmp.
-pictures_that_cannot_be_drawn_are_reported() {
-    unshared -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot mount file systems"
-    cp "$source/tests/data/profile/results.csv" "$folder/table"
-    # shellcheck disable=SC2016 # for sh
-    unshared -m sh -ec '
-        mount --bind "$1" /mnt
-        mount -t tmpfs -o ro none /tmp
-        exec /mnt/bin/ssprofile compare -q -o /mnt/undrawn /mnt/table:base /mnt/table:target' - "$folder" \
-        >"$folder/out" 2>"$folder/err" || fail "status $?: $(cat "$folder/err")"
-    says '^ssprofile: cannot draw pictures: cannot create a temporary file for gnuplot: Read-only file system$'
-    grep -q 'No pictures.*Read-only file system' "$folder/undrawn/compare.html" || fail "page: the reason is missing"
-    ! grep -q '<figure>' "$folder/undrawn/compare.html" || fail "the page contains an empty figure"
+commands_in_python_say_what_to_install() {
+    mkdir -p "$folder/without/bin"
+    cp "$build/bin/ssprofile" "$folder/without/bin"
+    status=0
+    "$folder/without/bin/ssprofile" compare --help >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq 125 ] || fail "status $status"
+    says "^ssprofile: $folder/without/libexec/showstopper/analysis is missing: install showstopper-analysis"
+    "$folder/without/bin/ssprofile" measure --list --battery "$folder/battery" >"$folder/out" || fail "measure needs Python"
+    [ "$(cat "$folder/out")" = "benchmark,class,lower_is_better
+fast,cpu,false
+slow,cpu,true" ] || fail "$(cat "$folder/out")"
 }
 
 # Odd and even repetitions of one measurement differ only by chance.
 odd_and_even_repetitions_are_compared() {
     local i
+    need_analysis
     {
         echo machine,limits,benchmark,lower_is_better,class,repetition,result
         for ((i = 1; i <= 10; i++)); do
@@ -538,6 +528,7 @@ odd_and_even_repetitions_are_compared() {
 # The battery has 20 of the 25 benchmarks, and one that was not measured.
 a_battery_separates_benchmarks_from_applications() {
     local data=$source/tests/data/profile/results.csv
+    need_analysis
     local all=("$data:base" "$data:target" "$data:target:quota-3900")
     awk -F, '$1 == "base" && $6 == 1 && $3 < "kernel-21" {
         print $3, $5, "x", $4 == "true" ? "lower" : "higher", "none", "(x)" }' "$data" \
@@ -579,6 +570,7 @@ a_battery_separates_benchmarks_from_applications() {
 # ssprofile finds the published figures by the location of its program.
 published_ranges_are_shown_for_comparison() {
     local data=$source/tests/data/profile/results.csv status=0
+    need_analysis
     sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" \
         >"$folder/stressed.csv"
     "$build/bin/ssprofile" compare --battery stress-ng -o "$folder/beside" "$folder/stressed.csv:base" \
@@ -596,6 +588,7 @@ published_ranges_are_shown_for_comparison() {
 # Tables may be compressed, or come from a pipe, which can be read only once.
 compressed_and_piped_tables_are_read() {
     local data=$source/tests/data/profile/results.csv pid
+    need_analysis
     expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
     gzip -c "$data" >"$folder/packed.csv.gz"
     expect 0 compare -q -o "$folder/as-gzip" "$folder/packed.csv.gz:base" \
@@ -615,6 +608,7 @@ compressed_and_piped_tables_are_read() {
 # Damaged lines change no figure and cause few messages.
 damaged_lines_are_reported_and_change_no_figure() {
     local data=$source/tests/data/profile/results.csv
+    need_analysis
     {
         printf '\357\273\277'
         head -n 1 "$data"
@@ -642,6 +636,7 @@ damaged_lines_are_reported_and_change_no_figure() {
 }
 
 comparing_different_versions_requires_force() {
+    need_analysis
     measure "$folder/first"
     measure "$folder/second"
     expect 0 compare "$folder/first" "$folder/second"
@@ -668,6 +663,7 @@ only_selected_benchmarks_are_measured() {
 
 all_throttles_of_a_folder_are_compared_and_indexed() {
     local out="$folder/all"
+    need_analysis
     measure "$folder/base"
     expect 0 measure --battery "$folder/battery" --machine two --repetitions 2 --under duty=50%,without "$folder/two"
     mkdir "$out"
@@ -740,12 +736,14 @@ min_stable_counts_all_benchmarks_of_the_folder() {
 }
 
 folder_without_ratios_is_refused() {
+    need_analysis
     mkdir "$folder/empty"
     expect 125 predict "$folder/empty"
     says "$folder/empty: no ratios.csv in this folder: name that table, or the folder that .*"
 }
 
 unstable_benchmarks_are_left_out() {
+    need_analysis
     measure "$folder/calm"
     measure "$folder/noisy"
     sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
@@ -800,8 +798,7 @@ calibration_finds_the_setting() {
 (40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
     says_in_all "differ no more than repeated runs do (0.0%): the largest is 1.000 times the smallest \
 at a setting of 100% and 1.000 times at 40.00%."
-    is_page "$folder/calibrated/calibrate.html" 1
-    grep -q '^<li>Throttled by duty' "$folder/calibrated/calibrate.html" || fail "page: the finding is missing"
+    grep -q '^    "Throttled by duty' "$folder/calibrated/calibrate.json" || fail "JSON: the finding is missing"
     grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
         fail "$(cat "$folder/calibrated/calibrated.csv")"
     grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: findings are missing"
@@ -823,9 +820,9 @@ at a setting of 100% and 1.000 times at 40.00%."
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
     expect 125 calibrate --base "$folder/base" -o "$folder/slower"
     says 'slower than the base .*: throttle the base instead'
-    is_page "$folder/slower/calibrate.html" 1
-    grep -q '^<li>No setting was found: this machine is slower' "$folder/slower/calibrate.html" ||
-        fail "page: the reason is missing"
+    grep -q '^    "No setting was found: this machine is slower' "$folder/slower/calibrate.json" ||
+        fail "JSON: the reason is missing"
+    [ ! -e "$folder/slower/calibrated.csv" ] || fail "a result was written"
     expect 125 calibrate --base "$folder/base" --method search
     says 'slower than the base .*: throttle the base instead'
     [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "expected one test: $(cat "$folder/err")"
@@ -907,6 +904,7 @@ unknown_options_are_refused() {
 # The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
 applications_outside_of_the_prediction_are_listed() {
     local comparison=$folder/verified/compare
+    need_analysis
     mkdir -p "$folder/verified"
     expect 0 measure --battery "$folder/battery" --machine base --repetitions 2 --under duty=40% "$folder/verified/base"
     expect 0 measure --battery "$folder/battery" --machine target --repetitions 2 --under without,duty=40% \
@@ -952,6 +950,7 @@ END
 
 # As in an installation of the tools alone.
 missing_program_of_a_throttle_is_named() {
+    need_analysis
     mkdir -p "$folder/alone"
     cp "$folder/bin/ssprofile" "$folder/alone"
     echo "steady cpu /s higher 'echo rate 100' 'rate ([0-9]+)'" >"$folder/steady"
@@ -978,6 +977,7 @@ END
 }
 
 sweep_plots_a_box_for_each_setting() {
+    need_analysis
     sed 's/slow cpu/slow other/' "$folder/battery" >"$folder/swept-battery"
     expect 0 sweep --battery "$folder/swept-battery" --settings 50%,25% --repetitions 2 "$folder/swept"
     grep -qx 'duty-2500,0.25,2,0.25,0.25,0.25,0.25,0.25,1' "$folder/swept/sweep.csv" ||
@@ -1024,6 +1024,7 @@ sheet() {
 }
 
 a_frequency_throttle_slows_benchmarks_and_is_undone() {
+    need_analysis
     need_frequency
     expect 0 measure --battery "$folder/clocked" --machine one --repetitions 2 --root "$tree" \
         --under without,frequency=1.4GHz,frequency=90% "$folder/clocks"
@@ -1113,8 +1114,7 @@ run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid
 run_case profiles_are_compared
 run_case machines_with_quotes_in_their_names_can_be_chosen
-run_case missing_gnuplot_is_reported_once
-run_case pictures_that_cannot_be_drawn_are_reported
+run_case commands_in_python_say_what_to_install
 run_case odd_and_even_repetitions_are_compared
 run_case a_battery_separates_benchmarks_from_applications
 run_case published_ranges_are_shown_for_comparison

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,17 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "benchmark_run.h"
+#include "calibration_files.h"
 #include "choice.h"
 #include "commands.h"
 #include "frequency.h"
 #include "idle_states.h"
 #include "options/arguments.h"
 #include "origin.h"
-#include "pictures.h"
-#include "profile_output.h"
-#include "ratio_findings.h"
 #include "ratios.h"
 #include "setting_search.h"
 #include "shuffle.h"
 
-#define CONFIDENCE      0.95
 #define REPETITIONS     3
 #define REPETITIONS_MAX 64 /* maximum number at one setting */
 #define BENCHMARKS_MAX  1024
@@ -79,7 +77,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"force", AT(force),
         .help = "calibrate with another version of the benchmarks than that of the base"}},
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write the tests to this folder, as calibration.csv, calibrate.json and calibrate.html"}},
+        .help = "write the tests to this folder, as calibrated.csv, calibration.csv and calibrate.json"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(refuse_word),
 };
@@ -91,19 +89,6 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-enum { RESULT, TESTS, SHEETS };
-
-static const struct table_column columns[] = {{"setting", "Setting, %", 3, true},
-    {"log_ratio_mean", "Mean ln ratio", 5}, {"half_width", "+-", 5},
-    {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0},
-    {"least", "Least", 4}, {"most", "Most", 4}, {"most_to_least", "Most/least", 4},
-    {"scatter_percent", "Scatter, %", 2}};
-
-static const struct table_column result_columns[] = {{"throttle", "Throttle"}, {"method", "Method"},
-    {"setting", "Setting, %", 3, true}, {"low", "From", 3, true}, {"high", "To", 3, true},
-    {"tests", "Tests", 0}, {"benchmarks", "Benchmarks", 0}, {"repetitions", "Reps", 0},
-    {"most_to_least_first", "Most/least at first", 4}, {"most_to_least", "At this setting", 4}};
-
 struct calibration {
     const struct request *request;
     struct ssprofile_battery battery;
@@ -114,18 +99,25 @@ struct calibration {
     char sys[4300];                     /* /sys, for frequencies */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
-    struct table_sheet sheets[SHEETS], findings;
-    size_t found; /* row of the test with the result; SIZE_MAX without a result */
+    struct ssprofile_calibration_files files;
     bool is_near; /* the result is the nearest test, but does not match the base */
 
     /* The current setting, and the results at it. */
     struct ssprofile_profile here;
     unsigned repetitions;
-    struct ssprofile_log_mean log;
-    double mean; /* this and `figures`: ratios of durations at this setting to those on the base */
-    struct ssprofile_figures figures;
-    double scatter;
+    struct ssprofile_match match; /* of this machine and the base */
 };
+
+static void say(struct calibration *calibration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct calibration *calibration, const char *format, ...) {
+    struct ssprofile_calibration_files *files = &calibration->files;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(files->findings[files->finding_count++], SSPROFILE_FINDING, format, arguments);
+    va_end(arguments);
+}
 
 static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
     struct ssprofile_throttle throttle = calibration->throttle;
@@ -156,7 +148,7 @@ static int leave_out_failed(
 static int run_benchmarks(struct calibration *calibration, struct ss_error *error) {
     size_t order[BENCHMARKS_MAX];
     bool failed[BENCHMARKS_MAX] = {false}, any = false;
-    bool is_first = ++calibration->repetitions == 1 && table_rows(&calibration->sheets[TESTS]) == 0;
+    bool is_first = ++calibration->repetitions == 1 && calibration->files.test_count == 0;
     ssprofile_shuffle(order, calibration->count, calibration->repetitions);
     for (size_t i = 0; i < calibration->count; i++) {
         size_t chosen = calibration->chosen[order[i]];
@@ -187,54 +179,30 @@ static int run_repetitions(
     return 0;
 }
 
-/* Returns the mean of the inverse ratios, each over all pairs of repetitions. */
-static double time_ratio(const struct ssprofile_profile *sides[2],
-    const struct ssprofile_matching *matching, struct ss_error *error) {
-    const struct ssprofile_profile *turned[2] = {sides[1], sides[0]};
-    struct ssprofile_ratios ratios;
-    struct ssprofile_warnings warnings = {0};
-    double mean = NAN;
-    if (ssprofile_ratios_make(&ratios, turned, matching, &warnings, error) == 0)
-        mean = ssprofile_ratios_figures(&ratios).mean;
-    ssprofile_ratios_free(&ratios);
-    ssprofile_warnings_free(&warnings);
-    return mean;
-}
-
 /* Compares all repetitions at this setting with the base. */
 static int evaluate_setting(struct calibration *calibration, struct ss_error *error) {
-    static const struct ssprofile_matching all = {.unstable = INFINITY};
-    struct ssprofile_ratios ratios = {0};
-    struct ssprofile_warnings warnings = {0};
-    const struct ssprofile_profile *sides[2] = {calibration->base, &calibration->here};
-    int result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
-    if (result == 0) {
-        calibration->log = ssprofile_ratios_log_mean(&ratios, CONFIDENCE);
-        calibration->figures = ssprofile_ratios_figures(&ratios);
-        calibration->scatter = ssprofile_scatter_of(&ratios);
-        calibration->mean = time_ratio(sides, &all, error);
-    }
-    ssprofile_ratios_free(&ratios);
-    ssprofile_warnings_free(&warnings);
-    return result;
+    calibration->match = ssprofile_match_of(calibration->base, &calibration->here);
+    return isfinite(calibration->match.time_mean) && isfinite(calibration->match.most)
+               ? 0
+               : ss_error_fail(error, "the ratio of a benchmark is not a finite number");
 }
 
 static void note_test(struct calibration *calibration) {
-    double setting = calibration->runner.throttle.setting;
-    double cost = ssprofile_search_cost(calibration->mean);
-    const struct ssprofile_figures *figures = &calibration->figures;
-    TABLE_ROW(&calibration->sheets[TESTS], CELL("setting", setting),
-        CELL("log_ratio_mean", calibration->log.mean), CELL("half_width", calibration->log.half),
-        CELL("time_ratio_mean", calibration->mean), CELL("cost", cost),
-        CELL("repetitions", calibration->repetitions), CELL("least", figures->least),
-        CELL("most", figures->most), CELL("most_to_least", figures->most_to_least),
-        CELL("scatter_percent", 100 * calibration->scatter));
-    fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, ratio of times %.4f\n", 100 * setting,
-        calibration->log.mean, calibration->log.half, calibration->mean);
-}
-
-static double test_number(const struct calibration *calibration, size_t row, const char *name) {
-    return table_cell_at(&calibration->sheets[TESTS], row, name)->number;
+    const struct ssprofile_match *match = &calibration->match;
+    struct ssprofile_calibration_files *files = &calibration->files;
+    files->tests[files->test_count++] =
+        (struct ssprofile_test){.setting = calibration->runner.throttle.setting,
+            .log_ratio_mean = match->log_mean,
+            .half_width = match->half,
+            .time_ratio_mean = match->time_mean,
+            .cost = ssprofile_search_cost(match->time_mean),
+            .repetitions = calibration->repetitions,
+            .least = match->least,
+            .most = match->most,
+            .most_to_least = match->most / match->least,
+            .scatter_percent = 100 * match->scatter};
+    fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, ratio of times %.4f\n",
+        100 * calibration->runner.throttle.setting, match->log_mean, match->half, match->time_mean);
 }
 
 /* Writes a count: "3 repetitions". */
@@ -252,87 +220,96 @@ struct bounds {
  * the setting within so small a range. NaN for the search, which has no interval, and if no tested
  * setting matches.
  */
-static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
-    double setting = test_number(calibration, row, "setting");
-    double mean = test_number(calibration, row, "log_ratio_mean");
-    double half = test_number(calibration, row, "half_width");
+static struct bounds bounds_of(
+    const struct calibration *calibration, const struct ssprofile_test *test) {
+    double mean = test->log_ratio_mean, half = test->half_width;
     if (calibration->request->method == METHOD_SEARCH || calibration->is_near)
         return (struct bounds){NAN, NAN};
-    return (struct bounds){setting * exp(-mean - half), fmin(setting * exp(-mean + half), 1)};
+    return (struct bounds){
+        test->setting * exp(-mean - half), fmin(test->setting * exp(-mean + half), 1)};
 }
 
-static void say_setting(struct calibration *calibration, size_t row) {
+static const char *throttle_name(const struct request *request) {
+    return ssprofile_throttle_kind_name(
+        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle));
+}
+
+static void say_setting(struct calibration *calibration, const struct ssprofile_test *test) {
     const struct request *request = calibration->request;
-    double setting = test_number(calibration, row, "setting");
-    double cost = test_number(calibration, row, "cost");
     bool searches = request->method == METHOD_SEARCH;
     char interval[100] = "", counts[2][48];
-    struct bounds bounds = bounds_of(calibration, row);
+    struct bounds bounds = bounds_of(calibration, test);
     if (searches)
-        snprintf(interval, sizeof interval, " (cost %.4f)", cost);
+        snprintf(interval, sizeof interval, " (cost %.4f)", test->cost);
     else if (!calibration->is_near)
         snprintf(interval, sizeof interval, " (%.2f%% to %.2f%% with 95%% confidence)",
             100 * bounds.low, 100 * bounds.high);
-    ssprofile_say(&calibration->findings,
+    say(calibration,
         "Throttled by %s, this machine is %s the base at a setting of %.2f%%%s, found by the %s "
         "from %s with %s at this setting.",
-        ssprofile_throttle_kind_name(SSPROFILE_DUTY + request->throttle),
-        calibration->is_near ? "nearest to" : "as fast as", 100 * setting, interval,
-        searches ? "published search" : "closed method",
+        throttle_name(request), calibration->is_near ? "nearest to" : "as fast as",
+        100 * test->setting, interval, searches ? "published search" : "closed method",
         count_of(counts[0], (double)calibration->count, "benchmark"),
-        count_of(counts[1], test_number(calibration, row, "repetitions"), "repetition"));
+        count_of(counts[1], test->repetitions, "repetition"));
     if (searches && calibration->is_near)
-        ssprofile_say(&calibration->findings,
+        say(calibration,
             "Its cost is %.3f: at no tested setting do benchmarks take as long as on the base.",
-            cost);
+            test->cost);
 }
 
 static bool is_frequency(const struct calibration *calibration) {
     return calibration->throttle.kind == SSPROFILE_FREQUENCY;
 }
 
+/* Explains why a frequency, unlike other throttles, may change the relative spread. */
+#define WHY_FREQUENCY                                                                              \
+    "A lower frequency slows benchmarks that wait for memory less than those that compute."
+
+static const char *spread_change(double before, double after, double scatter) {
+    if (ssprofile_is_chance(fmax(before, after) / fmin(before, after), scatter))
+        return "stays the same";
+    return after < before ? "narrows" : "widens";
+}
+
 /* Reports the result of the calibration, and which differences no throttle removes. */
 static void say_result(struct calibration *calibration, size_t row) {
-    double setting = test_number(calibration, row, "setting");
-    struct bounds bounds = bounds_of(calibration, row);
-    double before = test_number(calibration, 0, "most_to_least");
-    double after = test_number(calibration, row, "most_to_least");
-    calibration->found = row;
-    say_setting(calibration, row);
-    double scatter = fmax(test_number(calibration, 0, "scatter_percent"),
-        test_number(calibration, row, "scatter_percent"));
+    struct ssprofile_calibration_files *files = &calibration->files;
+    const struct ssprofile_test *first = &files->tests[0], *test = &files->tests[row];
+    struct bounds bounds = bounds_of(calibration, test);
+    double before = first->most_to_least, after = test->most_to_least;
+    double scatter = fmax(first->scatter_percent, test->scatter_percent);
+    say_setting(calibration, test);
     if (calibration->count > 1 && is_frequency(calibration))
-        ssprofile_say(&calibration->findings,
+        say(calibration,
             "The relative spread %s: the largest ratio is %.3f times the smallest at the highest "
-            "frequency and %.3f times at this one. " SSPROFILE_WHY_FREQUENCY,
-            ssprofile_spread_change(before, after, scatter / 100), before, after);
+            "frequency and %.3f times at this one. " WHY_FREQUENCY,
+            spread_change(before, after, scatter / 100), before, after);
     else if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
-        ssprofile_say(&calibration->findings,
+        say(calibration,
             "The ratios differ no more than repeated runs do (%.1f%%): the largest is %.3f "
             "times the smallest at a setting of 100%% and %.3f times at %.2f%%.",
-            scatter, before, after, 100 * setting);
+            scatter, before, after, 100 * test->setting);
     else if (calibration->count > 1)
-        ssprofile_say(&calibration->findings,
+        say(calibration,
             "The largest ratio is %.3f times the smallest at a setting of 100%% and %.3f times at "
             "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
             "ratios, but cannot narrow their relative spread.",
-            before, after, 100 * setting);
-    TABLE_ROW(&calibration->sheets[RESULT],
-        CELL("throttle",
-            ssprofile_throttle_kind_name(SSPROFILE_DUTY + calibration->request->throttle)),
-        CELL("method", calibration->request->method == METHOD_SEARCH ? "search" : "closed"),
-        CELL("setting", setting), CELL("low", bounds.low), CELL("high", bounds.high),
-        CELL("tests", table_rows(&calibration->sheets[TESTS])),
-        CELL("benchmarks", calibration->count),
-        CELL("repetitions", test_number(calibration, row, "repetitions")),
-        CELL("most_to_least_first", before), CELL("most_to_least", after));
+            before, after, 100 * test->setting);
+    files->found = test;
+    files->result = (struct ssprofile_calibrated){.setting = test->setting,
+        .low = bounds.low,
+        .high = bounds.high,
+        .tests = (double)files->test_count,
+        .benchmarks = (double)calibration->count,
+        .repetitions = test->repetitions,
+        .most_to_least_first = before,
+        .most_to_least = after};
 }
 
 /* Reports the remaining distance if no interval of the closed method contains a ratio of 1. */
-static void say_distance(struct calibration *calibration, size_t row) {
-    double mean = test_number(calibration, row, "log_ratio_mean");
-    double half = test_number(calibration, row, "half_width");
-    ssprofile_say(&calibration->findings,
+static void say_distance(struct calibration *calibration, const struct ssprofile_test *test) {
+    double mean = test->log_ratio_mean, half = test->half_width;
+    say(calibration,
         "The mean ratio at this setting is %.4f (%.4f to %.4f with 95%% confidence). No tested "
         "setting has an interval that contains 1, because the speed of this throttle jumps by more "
         "than that from one setting to the next; this setting is the nearest.",
@@ -350,13 +327,15 @@ static int refuse_slower(double ratio, struct ss_error *error) {
 
 /* Returns the row of a setting; the number of rows if absent. A frequency may be tested twice. */
 static size_t find_test(const struct calibration *calibration, double setting) {
-    size_t row = 0, count = table_rows(&calibration->sheets[TESTS]);
-    while (row < count && test_number(calibration, row, "setting") != setting)
+    const struct ssprofile_calibration_files *files = &calibration->files;
+    size_t row = 0;
+    while (row < files->test_count && files->tests[row].setting != setting)
         row++;
     return row;
 }
 
 static int run_search(struct calibration *calibration, struct ss_error *error) {
+    const struct ssprofile_calibration_files *files = &calibration->files;
     struct ssprofile_search state;
     size_t found = 0; /* row of the best setting */
     ssprofile_search_begin(&state);
@@ -364,50 +343,50 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0)
             return -1;
         size_t row = find_test(calibration, calibration->runner.throttle.setting);
-        if (row < table_rows(&calibration->sheets[TESTS])) {
-            ssprofile_search_add_cost(&state, setting, test_number(calibration, row, "cost"));
+        if (row < files->test_count) {
+            ssprofile_search_add_cost(&state, setting, files->tests[row].cost);
             continue;
         }
         if (run_repetitions(calibration, repetitions_of(calibration->request), error) < 0 ||
             evaluate_setting(calibration, error) < 0)
             return -1;
         note_test(calibration);
-        ssprofile_search_add_cost(&state, setting, ssprofile_search_cost(calibration->mean));
-        if (setting == SSPROFILE_SETTING_MAX && calibration->mean > COST_MATCHED)
-            return refuse_slower(1 / calibration->mean, error);
+        double time_mean = calibration->match.time_mean;
+        ssprofile_search_add_cost(&state, setting, ssprofile_search_cost(time_mean));
+        if (setting == SSPROFILE_SETTING_MAX && time_mean > COST_MATCHED)
+            return refuse_slower(1 / time_mean, error);
         if (state.best == setting)
             found = row;
     }
-    printf("setting %.2f%% (cost %.5f, %zu tests)\n",
-        100 * test_number(calibration, found, "setting"), state.best_cost,
-        table_rows(&calibration->sheets[TESTS]));
-    calibration->is_near = test_number(calibration, found, "cost") > COST_MATCHED;
+    printf("setting %.2f%% (cost %.5f, %zu tests)\n", 100 * files->tests[found].setting,
+        state.best_cost, files->test_count);
+    calibration->is_near = files->tests[found].cost > COST_MATCHED;
     say_result(calibration, found);
     return 0;
 }
 
 static int end_closed(struct calibration *calibration, const struct ssprofile_closed *state,
     enum ssprofile_verdict verdict, struct ss_error *error) {
-    size_t tests = table_rows(&calibration->sheets[TESTS]);
+    const struct ssprofile_calibration_files *files = &calibration->files;
+    size_t tests = files->test_count;
     size_t row = verdict == SSPROFILE_NEAR ? state->nearest : tests - 1;
     if (verdict == SSPROFILE_SLOWER)
-        return refuse_slower(exp(calibration->log.mean), error);
+        return refuse_slower(exp(calibration->match.log_mean), error);
     if (verdict == SSPROFILE_REPEAT)
         return ss_error_fail(error,
             "%u repetitions leave an interval of +-%.2f%%, more than +-1%%: use an idle machine, "
             "measure the base with more repetitions, or choose other benchmarks",
-            calibration->repetitions, 100 * calibration->log.half);
+            calibration->repetitions, 100 * calibration->match.half);
     if (verdict == SSPROFILE_FAILED)
         return ss_error_fail(
             error, "no setting from 1%% to 100%% made the ratios 1 in %zu tests", tests);
-    printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n",
-        100 * test_number(calibration, row, "setting"),
-        test_number(calibration, row, "log_ratio_mean"),
-        test_number(calibration, row, "half_width"), tests);
+    const struct ssprofile_test *test = &files->tests[row];
+    printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n", 100 * test->setting,
+        test->log_ratio_mean, test->half_width, tests);
     calibration->is_near = verdict == SSPROFILE_NEAR;
     say_result(calibration, row);
     if (calibration->is_near)
-        say_distance(calibration, row);
+        say_distance(calibration, test);
     return 0;
 }
 
@@ -458,8 +437,8 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
             if (run_repetitions(calibration, more, error) < 0 ||
                 evaluate_setting(calibration, error) < 0)
                 return -1;
-            verdict =
-                ssprofile_closed_add_ratio(&state, calibration->log.mean, calibration->log.half);
+            verdict = ssprofile_closed_add_ratio(
+                &state, calibration->match.log_mean, calibration->match.half);
             more = calibration->repetitions;
         } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MAX);
         note_test(calibration);
@@ -474,15 +453,14 @@ static int choose_benchmarks(
     const char *only = calibration->request->only;
     bool is_given = calibration->request->spread >= 0;
     double bound = is_given ? calibration->request->spread / 100 : SSPROFILE_SPREAD_MAX;
-    struct ssprofile_matching matching = {
-        .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
+    const char *patterns = strcmp(only, "all") == 0 ? NULL : only;
     struct ssprofile_warnings warnings = {0};
     bool too_many = false;
     for (size_t i = 0; i < calibration->battery.count; i++) {
         const struct ssprofile_task *task = &calibration->battery.tasks[i];
         const struct ssprofile_benchmark *benchmark =
             ssprofile_profile_find(calibration->base, task->name, task->class);
-        if (!ssprofile_is_chosen(&matching, task->name, task->class))
+        if (!ssprofile_is_chosen(patterns, task->name))
             continue;
         if (!benchmark)
             ssprofile_warn(&warnings, "%s is left out: the base lacks it", task->name);
@@ -549,38 +527,19 @@ static int run_method(
 
 static int write_files(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
-    const struct table_sheet *tests = &calibration->sheets[TESTS];
-    bool by_cost = request->method == METHOD_SEARCH;
-    struct ssprofile_pictures pictures = {0};
     char base[600];
     snprintf(
         base, sizeof base, "%.290s:%.290s", calibration->base->machine, calibration->base->limits);
-    FILE *script = NULL;
-    if (table_rows(tests) > 0)
-        script = ssprofile_pictures_add(&pictures, false,
-            by_cost ? "Setting and cost of each test. Dashed: a cost of 1, as fast as the base."
-                    : "Setting and mean ln ratio of each test, with its 95% interval. Dashed: as "
-                      "fast as the base.",
-            "Path of the calibration");
-    if (script)
-        ssprofile_draw_path(script, tests, by_cost, calibration->found);
-    int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
-                                     .name = "calibrate",
-                                     .title = "Calibration",
-                                     .base = base,
-                                     .sheets = calibration->sheets,
-                                     .count = SHEETS,
-                                     .findings = &calibration->findings,
-                                     .pictures = &pictures},
-        error);
-    ssprofile_pictures_free(&pictures);
-    return result;
+    calibration->files.base = base;
+    calibration->files.throttle = throttle_name(request);
+    calibration->files.method = request->method == METHOD_SEARCH ? "search" : "closed";
+    return ssprofile_calibration_write(&calibration->files, request->output, error);
 }
 
 static void print_frequency(const struct calibration *calibration, char text[32]) {
     struct ssprofile_throttle throttle = calibration->throttle;
     struct ss_error ignored = {0};
-    throttle.setting = test_number(calibration, calibration->found, "setting");
+    throttle.setting = calibration->files.found->setting;
     if (ssprofile_throttle_resolve(&throttle, calibration->sys, calibration->runner.cpu, &ignored) <
         0)
         throttle.frequency = 0;
@@ -590,7 +549,7 @@ static void print_frequency(const struct calibration *calibration, char text[32]
 /* Prints the command that runs an application under the setting. */
 static void print_use(const struct calibration *calibration) {
     const struct request *request = calibration->request;
-    double setting = test_number(calibration, calibration->found, "setting");
+    double setting = calibration->files.found->setting;
     char period[32], quantum[32], frequency[32];
     ss_units_print_time(period, sizeof period, request->period);
     ss_units_print_time(quantum, sizeof quantum, request->quantum);
@@ -639,11 +598,14 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     ssprofile_runner_open(&calibration->runner, request->idle_states);
     int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
-    ssprofile_print_findings(stdout, &calibration->findings);
+    for (size_t i = 0; i < calibration->files.finding_count; i++) {
+        fputs("- ", stdout);
+        ss_option_print_wrapped(stdout, 2, calibration->files.findings[i]);
+    }
     if (result == 0)
         print_use(calibration);
     else
-        ssprofile_say(&calibration->findings, "No setting was found: %s.", error->message);
+        say(calibration, "No setting was found: %s.", error->message);
     struct ss_error later = {0};
     if (request->output && write_files(calibration, &later) < 0 && result == 0)
         result = ss_error_fail(error, "%s", later.message);
@@ -657,10 +619,6 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     if (!calibration)
         return ss_error_memory(error);
     calibration->request = &request;
-    calibration->sheets[RESULT] = TABLE_SHEET("calibrated", "Result", result_columns);
-    calibration->sheets[TESTS] = TABLE_SHEET("calibration", "Tests", columns);
-    calibration->findings = SSPROFILE_FINDINGS();
-    calibration->found = SIZE_MAX;
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
@@ -669,9 +627,6 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     else if (result == 0)
         result = calibrate(calibration, error);
     ssprofile_profile_free(&calibration->here);
-    for (int i = 0; i < SHEETS; i++)
-        table_free(&calibration->sheets[i]);
-    table_free(&calibration->findings);
     ssprofile_battery_free(&calibration->battery);
     ssprofile_results_free(&calibration->base_results);
     ss_option_store_free(&store);

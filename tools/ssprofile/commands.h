@@ -2,16 +2,11 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The commands; argv[0] is the command's name, followed by its options and arguments. */
+/* The commands in C; argv[0] is the command's name, followed by its options and arguments. */
 
 #include <showstopper/error.h>
 
 int ssprofile_measure(char **argv, struct ss_error *error);
-int ssprofile_compare(char **argv, struct ss_error *error);
 int ssprofile_calibrate(char **argv, struct ss_error *error);
-int ssprofile_predict(char **argv, struct ss_error *error);
-int ssprofile_verify(char **argv, struct ss_error *error);
-int ssprofile_sweep(char **argv, struct ss_error *error);
-int ssprofile_index(char **argv, struct ss_error *error);
 
 #endif

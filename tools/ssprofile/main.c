@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "commands.h"
+#include "platform/platform.h"
 #include "platform/program.h"
 
 static const struct {
     const char *name;
-    int (*run)(char **argv, struct ss_error *error);
+    int (*run)(char **argv, struct ss_error *error); /* NULL: the command is in Python */
     const char *help;
 } commands[] = {
     {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
-    {"compare", ssprofile_compare, "compare the speed of targets with that of a base"},
+    {"compare", NULL, "compare the speed of targets with that of a base"},
     {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
-    {"predict", ssprofile_predict, "predict the ratio of one more benchmark"},
-    {"verify", ssprofile_verify, "check a prediction by applications under the throttle"},
-    {"sweep", ssprofile_sweep, "draw the speed of this machine over the setting of a throttle"},
-    {"index", ssprofile_index, "write a page that leads to those of the other commands"},
+    {"predict", NULL, "predict the ratio of one more benchmark"},
+    {"verify", NULL, "check a prediction by applications under the throttle"},
+    {"sweep", NULL, "draw the speed of this machine over the setting of a throttle"},
+    {"index", NULL, "write a page that leads to those of the other commands"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -29,6 +34,22 @@ static void print_help(void) {
         printf("  %-10s  %s\n", commands[i].name, commands[i].help);
     printf("\nssprofile COMMAND --help describes a command.\n"
            "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
+}
+
+/* Executes a command in Python, which finds this program in the environment to call measure. */
+static int execute(char **argv, struct ss_error *error) {
+    char path[4096];
+    size_t count = 0;
+    if (ss_platform_program_path(path, sizeof path) < 0)
+        return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
+    while (argv[count])
+        count++;
+    SS_OWNED(free) char **words = calloc(count + 3, sizeof *words);
+    if (!words || setenv("SSPROFILE", path, 1) < 0)
+        return ss_error_memory(error);
+    words[1] = (char *)"ssprofile";
+    memcpy(words + 2, argv, count * sizeof *words);
+    return analysis_execute(words, error);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
@@ -46,8 +67,9 @@ static int run(char **argv, int *status, struct ss_error *error) {
     }
     for (size_t i = 0; i < COMMANDS; i++) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], names[i]) == 0)
-            return commands[i].run(argv + 1, error);
+        if (strcmp(argv[1], names[i]) != 0)
+            continue;
+        return commands[i].run ? commands[i].run(argv + 1, error) : execute(argv + 1, error);
     }
     return ss_suggest_refuse(
         &(struct ss_suggest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);

@@ -21,8 +21,8 @@
 #include "commands.h"
 #include "idle_states.h"
 #include "options/arguments.h"
+#include "origin.h"
 #include "platform/platform.h"
-#include "profile_output.h"
 #include "ratios.h"
 #include "shuffle.h"
 
@@ -37,7 +37,7 @@ struct request {
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
-    int idle_states, help, quiet;
+    int idle_states, list, help, quiet;
 };
 
 static int accept_folder(
@@ -60,6 +60,8 @@ static const struct ss_argument rows[] = {
         .help = "the battery to run: own, stress-ng, applications or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
+    {0, NULL, {"list", AT(list),
+        .help = "print the benchmarks of the battery as CSV, and measure nothing"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "10m", .max = "1h",
         .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
     {0, "CPU", {"cpu", COUNT_AT(cpu), .max = "8191",
@@ -92,6 +94,7 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssprofile measure [OPTION]... DIR\n"
+           "       ssprofile measure --list [--battery NAME|FILE]\n"
            "Runs a battery of benchmarks on one CPU of this machine, which should be idle,\n"
            "and keeps the results in DIR/results.csv. Repeat the command to resume an\n"
            "interrupted measurement.\n\n");
@@ -632,7 +635,7 @@ static int check_names(const struct measurement *measurement, struct ss_error *e
 
 static int make_jobs(struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
-    struct ssprofile_matching matching = {.only = only_of(measurement->request)};
+    const char *patterns = only_of(measurement->request);
     measurement->jobs =
         calloc(battery->count * measurement->setting_count, sizeof *measurement->jobs);
     if (!measurement->jobs)
@@ -640,7 +643,7 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
     for (size_t i = 0; i < measurement->setting_count; i++) {
         for (size_t j = 0; j < battery->count; j++) {
             const struct ssprofile_task *task = &battery->tasks[j];
-            if (ssprofile_is_chosen(&matching, task->name, task->class))
+            if (ssprofile_is_chosen(patterns, task->name))
                 measurement->jobs[measurement->count++] =
                     (struct job){&measurement->settings[i], task, false};
         }
@@ -648,9 +651,38 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
     return 0;
 }
 
+/* Reads the battery, and adds --time to its commands. */
+static int read_battery(struct measurement *measurement, struct ss_error *error) {
+    const struct request *request = measurement->request;
+    char path[4300], time[32];
+    ssprofile_battery_find(path, sizeof path, request->battery);
+    if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
+        return -1;
+    ss_units_print_time(time, sizeof time, request->time);
+    return request->time > 0 ? ssprofile_battery_set_time(&measurement->battery, time, error) : 0;
+}
+
+static int list_battery(struct measurement *measurement, struct ss_error *error) {
+    const struct ssprofile_battery *battery = &measurement->battery;
+    const char *patterns = only_of(measurement->request);
+    if (read_battery(measurement, error) < 0)
+        return -1;
+    printf("benchmark,class,lower_is_better\n");
+    for (size_t i = 0; i < battery->count; i++) {
+        const struct ssprofile_task *task = &battery->tasks[i];
+        if (!ssprofile_is_chosen(patterns, task->name))
+            continue;
+        ss_words_quote_csv(stdout, task->name);
+        putchar(',');
+        ss_words_quote_csv(stdout, task->class);
+        printf(",%s\n", task->lower ? "true" : "false");
+    }
+    return 0;
+}
+
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    char path[4300], sys[4300], time[32];
+    char sys[4300];
     struct utsname names;
     if (request->repetitions > 0 && request->until >= 0)
         return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
@@ -658,11 +690,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(error,
             "--min-stable cannot judge single runs, which have no spread: give at least "
             "--repetitions 2");
-    ssprofile_battery_find(path, sizeof path, request->battery);
-    if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
-        return -1;
-    ss_units_print_time(time, sizeof time, request->time);
-    if (request->time > 0 && ssprofile_battery_set_time(&measurement->battery, time, error) < 0)
+    if (read_battery(measurement, error) < 0)
         return -1;
     snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
     measurement->runner.sys = sys;
@@ -705,6 +733,8 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
+    else if (result == 0 && request.list)
+        result = list_battery(&measurement, error);
     else if (result == 0 && !request.folder)
         result = ss_error_fail(error, "no folder for the results is given: see --help");
     else if (result == 0)

@@ -9,6 +9,9 @@
 
 #include <showstopper/error.h>
 
+/* The layout of profile.json and calibrate.json. */
+#define SSPROFILE_SCHEMA 1
+
 struct ssprofile_origin {
     bool measured;     /* ssprofile measure made the table */
     char version[300]; /* version of the benchmarks; empty if unknown */

@@ -118,26 +118,6 @@ void ssprofile_throttle_explain(char text[64], const char *name) {
             text, 64, kinds[kind].meaning, kind == SSPROFILE_FREQUENCY ? number : number / 100);
 }
 
-bool ssprofile_throttle_word(char text[64], const char *name) {
-    double number = 0;
-    enum ssprofile_throttle_kind kind = split_name(name, &number);
-    if (kind == SSPROFILE_FREQUENCY)
-        snprintf(text, 64, "%s=%.0fMHz", kinds[kind].name, number);
-    else if (kind != SSPROFILE_NO_THROTTLE)
-        snprintf(text, 64, "%s=%.9g%%", kinds[kind].name, number / 100);
-    else
-        snprintf(text, 64, "%s", kinds[kind].name);
-    return kind != SSPROFILE_NO_THROTTLE || strcmp(name, kinds[kind].name) == 0;
-}
-
-double ssprofile_throttle_setting_of(const char *name) {
-    double number = NAN;
-    enum ssprofile_throttle_kind kind = split_name(name, &number);
-    return kind == SSPROFILE_NO_THROTTLE ? NAN
-           : kind == SSPROFILE_FREQUENCY ? number
-                                         : number / 10000;
-}
-
 /* Sets the words of ssactuate, which restores the frequency however the benchmark ends. */
 static size_t frequency_words(
     const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS]) {

@@ -64,18 +64,6 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 /* Explains the name of a throttle, as in "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
-/*
- * Converts a name in results.csv to the form that ssprofile_throttle_parse() reads. Returns false
- * for other names.
- */
-SS_NONNULL() bool ssprofile_throttle_word(char text[64], const char *name);
-
-/*
- * Returns the setting in a name in results.csv, 0 to 1, or its frequency in MHz; NaN for other
- * names.
- */
-SS_NONNULL() double ssprofile_throttle_setting_of(const char *name);
-
 #define SSPROFILE_THROTTLE_WORDS 32
 
 /*

@@ -54,19 +54,6 @@ void ssprofile_warn(struct ssprofile_warnings *warnings, const char *format, ...
     add_item(warnings, kind, text);
 }
 
-void ssprofile_warnings_append(
-    struct ssprofile_warnings *into, const struct ssprofile_warnings *from) {
-    for (size_t i = 0; i < from->kind_count; i++) {
-        size_t kind = find_kind(into, from->kinds[i].format);
-        if (kind != SIZE_MAX)
-            into->kinds[kind].count += from->kinds[i].count;
-    }
-    for (size_t i = 0; i < from->count && !into->failed; i++)
-        add_item(into, find_kind(into, from->kinds[from->items[i].kind].format),
-            strdup(from->items[i].text));
-    into->failed |= from->failed;
-}
-
 struct ssprofile_warnings ssprofile_warnings_shorten(
     const struct ssprofile_warnings *warnings, size_t most) {
     struct ssprofile_warnings shown = {.failed = warnings->failed};

@@ -7,10 +7,10 @@
 
 #include <showstopper/contract.h>
 
-/* The maximum number of warnings of each kind on a terminal or page. */
+/* The maximum number of warnings of each kind on a terminal. */
 #define SSPROFILE_WARNINGS_SHOWN 20
 
-/* The maximum number of each kind in a document: all rows of a file may be invalid. */
+/* The maximum number of each kind in memory: all rows of a file may be invalid. */
 #define SSPROFILE_WARNINGS_KEPT 100000
 
 struct ssprofile_warning {
@@ -37,14 +37,9 @@ struct ssprofile_warnings {
 SS_FORMAT(2, 3)
 void ssprofile_warn(struct ssprofile_warnings *warnings, const char *format, ...);
 
-/* Adds copies of all warnings. */
-SS_NONNULL()
-void ssprofile_warnings_append(
-    struct ssprofile_warnings *into, const struct ssprofile_warnings *from);
-
 /*
- * Returns at most `most` warnings of each kind, and a line with the number of further ones. `most`
- * is SSPROFILE_WARNINGS_SHOWN for readers, SSPROFILE_WARNINGS_KEPT for programs. Free the result.
+ * Returns at most `most` warnings of each kind, and a line with the number of further ones. Free
+ * the result.
  */
 SS_NONNULL()
 struct ssprofile_warnings ssprofile_warnings_shorten(

@@ -3,18 +3,17 @@
 #include "throttle.h"
 #include "unit.h"
 
-/* Results that name a throttle can be measured again under the same one. */
-static void names_lead_back_to_their_settings(void **state) {
+static void throttles_have_names_and_meanings(void **state) {
     (void)state;
     static const struct {
-        const char *text, *name;
+        const char *text, *name, *meaning;
     } rows[] = {
-        {"without", "without"},
-        {"duty=40%", "duty-4000"},
-        {"duty=40.004%", "duty-4000.4"},
-        {"quota=66.67%", "quota-6667"},
-        {"load=1%", "load-100"},
-        {"frequency=1400MHz", "frequency-1400"},
+        {"without", "without", ""},
+        {"duty=40%", "duty-4000", "run for 40% of the time"},
+        {"duty=40.004%", "duty-4000.4", "run for 40.004% of the time"},
+        {"quota=66.67%", "quota-6667", "a quota of 66.67% of a CPU"},
+        {"load=1%", "load-100", "held at a load of 1%"},
+        {"frequency=1400MHz", "frequency-1400", "a frequency of 1400 MHz"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ssprofile_throttle throttle = {0};
@@ -23,21 +22,23 @@ static void names_lead_back_to_their_settings(void **state) {
         assert_int_equal(ssprofile_throttle_parse(&throttle, rows[i].text, &error), 0);
         ssprofile_throttle_name(name, &throttle);
         assert_string_equal(name, rows[i].name);
-        assert_true(ssprofile_throttle_word(text, name));
-        assert_string_equal(text, rows[i].text);
+        ssprofile_throttle_explain(text, name);
+        assert_string_equal(text, rows[i].meaning);
     }
 }
 
-static void names_of_other_limits_are_not_throttles(void **state) {
+static void other_limits_have_no_meaning(void **state) {
     (void)state;
     static const char *const names[] = {"", "container", "duty", "duty-", "duty-4000x", "speed-1"};
     char text[64];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_false(ssprofile_throttle_word(text, names[i]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ssprofile_throttle_explain(text, names[i]);
+        assert_string_equal(text, "");
+    }
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(names_lead_back_to_their_settings),
-    cmocka_unit_test(names_of_other_limits_are_not_throttles))
+    cmocka_unit_test(throttles_have_names_and_meanings),
+    cmocka_unit_test(other_limits_have_no_meaning))
 // clang-format on

@@ -47,6 +47,11 @@ PROGRAMS = {
     "check": "check:PROGRAM",
     "ssreport": "ssreport:PROGRAM",
     "ssantagonist": "antagonist:PROGRAM",
+    "ssprofile compare": "profile:COMPARE",
+    "ssprofile predict": "profile:PREDICT",
+    "ssprofile verify": "profile:VERIFY",
+    "ssprofile sweep": "profile:SWEEP",
+    "ssprofile index": "profile:INDEX",
 }
 
 

@@ -76,7 +76,7 @@ SHADED = 0.18  # opacity of a band
 HALF = 0.5  # opacity of an area with marks on top
 
 _LETTER = 0.6  # mean width of a letter, relative to the size of the text
-_LABEL_MAX = 40
+_LABEL_MAX = 56
 _TITLES = "\ue000"  # precedes each title in the identifier of marks
 
 

@@ -156,7 +156,7 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _UNUSUAL = tuple('"|#|\0|\r|\n\n|\n |\n\t| \n|\t\n| ,|, |\t,|,\t'.encode().split(b"|"))
 
 
-def _unpack(data: bytes, name: str) -> bytes:
+def unpack(data: bytes, name: str) -> bytes:
     program = next((packer for magic, packer in _PACKED.items() if data.startswith(magic)), None)
     if program is None:
         return data
@@ -362,7 +362,7 @@ def read_table(
     one of them. Raises UserError if the table cannot be read.
     """
     table = Table(name)
-    data = _unpack(read_bytes(folder, name), name)
+    data = unpack(read_bytes(folder, name), name)
     if columns is None or not table._read_quickly(data, columns, optional):
         table._read(data, columns, optional)
     return table

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of profiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .. import figures
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_RATIO = "ratio to the base"
+_BIN, _BINS_MIN, _BINS_MAX = 0.1, 5, 400
+_ROW, _ROW_UNNAMED = 15, 4  # heights of rows of dots, in pixels
+_ROWS_NAMED = 150  # with more rows, names would be illegible
+_LETTERS_MAX = 30
+_WIDE = 1.5  # from this quotient on, a logarithmic axis would look different
+
+
+@dataclass(frozen=True)
+class Series:
+    """The ratios of one target, a table with columns benchmark, class and ratio."""
+
+    name: str
+    table: pd.DataFrame
+    least: float  # the range or interval that is shaded
+    most: float
+    coverage_percent: float = math.nan  # of that range; NaN: it is not shaded
+
+    def number(self, value: float) -> str:
+        return f"{value:.{4 if self.most - self.least < 0.2 else 2}f}"
+
+    @property
+    def range(self) -> str:
+        return f"{self.number(self.least)} to {self.number(self.most)}"
+
+
+def _ends(series: Sequence[Series]) -> tuple[float, float]:
+    """Return the smallest and the largest ratio; the range includes 1."""
+    ratios = pd.concat([one.table["ratio"] for one in series])
+    return min(ratios.min(), 1.0), max(ratios.max(), 1.0)
+
+
+def is_wide(series: Sequence[Series]) -> bool:
+    """Return whether the axis of dots() is logarithmic."""
+    least, most = _ends(series)
+    return most / least > _WIDE
+
+
+def bin_of(series: Sequence[Series]) -> float:
+    """Return the width of bins: 0.1, or one that gives neither too few nor too many."""
+    least, most = _ends(series)
+    width = _BIN
+    while most - least < _BINS_MIN * width and width > _BIN / 500:
+        width /= 10
+    while most - least > _BINS_MAX * width:
+        width *= 10
+    return width
+
+
+def bins(ratios: pd.Series, width: float) -> pd.Series:
+    """
+    Return the number of ratios in each bin that is not empty: (n - 1) * width < ratio <= n * width.
+    A ratio that differs from a bound only by rounding counts as equal to it.
+    """
+    numbers = np.maximum(np.ceil(ratios / width - 1e-9), 1).astype(int)
+    return numbers.value_counts(dropna=False).sort_index(kind="stable")
+
+
+def histogram(series: Sequence[Series]) -> Markup:
+    """Draw a histogram of each series, one below the other, with a common axis."""
+    least, most = _ends(series)
+    width = bin_of(series)
+    low = max((math.floor(least / width) - 3) * width, 0)
+    high = (math.ceil(most / width) + 3) * width
+    fig = figures.figure(len(series), height=70 + 180 * len(series))
+    for at, (one, ax) in enumerate(zip(series, fig.axes)):
+        is_last = at + 1 == len(series)
+        color = figures.color_of(at)
+        counts = bins(one.table["ratio"], width)
+        titles = [f"{(n - 1) * width:.6g} to {n * width:.6g}: {count}" for n, count in counts.items()]
+        ax.set_title(one.name[:40], loc="left")
+        ax.set_title(f"range {one.range}, median {one.number(one.table['ratio'].median())}", loc="right")
+        figures.axis_between(ax, "x", _RATIO if is_last else "", low, high, numbers=is_last)
+        figures.axis_from_zero(ax, "y", "benchmarks", whole=True)
+        figures.line_at(ax, "x", 1)
+        figures.span(ax, "x", one.least, one.most, color=color)
+        places = (counts.index.to_numpy() - 0.5) * width
+        figures.bars(ax, places, counts, titles, width=0.88 * width, color=color)
+    return figures.svg(fig)
+
+
+def dots(series: Sequence[Series]) -> Markup:
+    """Draw a row of dots for each benchmark, sorted by the first series that has it."""
+    keys = ["benchmark", "class"]
+    rows = (
+        pd.concat([one.table[[*keys, "ratio"]] for one in series])
+        .drop_duplicates(keys)
+        .sort_values("ratio", ascending=False, kind="stable")
+    )
+    rows["row"] = np.arange(len(rows))  # from the top
+    least, most = _ends(series)
+    is_named = len(rows) <= _ROWS_NAMED
+    height = 90 + 20 * len(series) + max(80, (len(rows) + 1) * (_ROW if is_named else _ROW_UNNAMED))
+    fig = figures.figure(height=height)
+    ax = fig.axes[0]
+    beyond = max((most / least) ** 0.04, 1.0005)
+    low, high = least / beyond, most * beyond
+    draw_axis = figures.axis_logarithmic if most / least > _WIDE else figures.axis_between
+    draw_axis(ax, "x", _RATIO, low, high)
+    names = rows["benchmark"].where(
+        ~rows["benchmark"].duplicated(keep=False), rows["benchmark"] + " (" + rows["class"] + ")"
+    )
+    if is_named:
+        figures.axis_names(ax, "y", [name[:_LETTERS_MAX] for name in names])
+    else:
+        figures.axis_between(ax, "y", "", len(rows), -1, numbers=False)
+    figures.line_at(ax, "x", 1)
+    for at, one in enumerate(series):
+        color = figures.color_of(at)
+        points = one.table.merge(rows[[*keys, "row"]], on=keys)
+        shown = math.isfinite(one.coverage_percent)
+        if shown:
+            figures.span(ax, "x", one.least, one.most, color=color)
+        covers = f" (coverage {one.coverage_percent:.1f}%)" if shown else ""
+        titles = [f"{row.benchmark}: {row.ratio:.4f}" for row in points.itertuples()]
+        figures.mark(
+            ax, points["ratio"], points["row"], titles, color=color, marker=figures.marker_of(at),
+            label=f"{one.name[:40]}: {one.range}{covers}",
+        )
+    return figures.svg(fig)
+
+
+def path(tests: pd.DataFrame, by_cost: bool, found: float) -> Markup:
+    """Draw the settings of a calibration with their costs or mean logarithms. Rings the result."""
+    fig = figures.figure(2, height=480)
+    above, below = fig.axes
+    numbers = np.arange(1, len(tests) + 1)
+    settings = 100 * tests["setting"]
+    for ax, is_last in ((above, False), (below, True)):
+        name = "test" if is_last else ""
+        figures.axis_between(ax, "x", name, 0.5, len(tests) + 0.5, numbers=is_last, whole=True)
+    figures.axis_between(above, "y", "setting, %", 0, 105)
+    figures.line(above, numbers, settings, marker="o")
+    for number, setting in zip(numbers, settings):
+        if setting == 100 * found:
+            figures.rings(above, number, setting)
+            figures.label_at(above, number, setting, f"{setting:.2f}%")
+    values = tests["cost" if by_cost else "log_ratio_mean"]
+    if by_cost:
+        figures.axis_from_zero(below, "y", "cost")
+    else:
+        figures.axis_around_zero(below, "y", "mean ln ratio")
+        half = tests["half_width"].fillna(0)
+        below.vlines(numbers, values - half, values + half, color=figures.ORANGE, linewidth=1.3)
+    figures.line_at(below, "y", float(by_cost))
+    figures.line(below, numbers, values, marker="s", color=figures.ORANGE)
+    return figures.svg(fig)
+
+
+def boxes(table: pd.DataFrame, kind: str) -> Markup:
+    """Draw the speeds of benchmarks over the settings of a throttle."""
+    is_frequency = kind == "frequency"
+    settings = table["setting"] * (1 if is_frequency else 100)
+    low, high = settings.min(), settings.max()
+    space = 0.6 * (high - low) / (len(table) - 1) if len(table) > 1 else 0.1 * high
+    fig = figures.figure()
+    ax = fig.axes[0]
+    unit = "MHz" if is_frequency else "%"
+    begin = low - space if is_frequency else 0
+    figures.axis_between(ax, "x", f"{kind}, {unit}", begin, high + space)
+    most = max(1, table["most"].max())
+    figures.axis_between(ax, "y", "speed relative to that without", 0, 1.05 * most)
+    if not is_frequency:
+        ends = [0, high + space]
+        figures.line(ax, ends, [end / 100 for end in ends], color=figures.ORANGE, dashed=True)
+    quantiles = table[["least", "lower_quartile", "median", "upper_quartile", "most"]]
+    titles = [f"{row.limits}: {row.least:.4f} to {row.most:.4f}" for row in table.itertuples()]
+    figures.boxes(ax, settings, quantiles, titles, width=0.7 * space)
+    return figures.svg(fig)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ssprofile predict: an interval for the ratio of one more benchmark of the same kind."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+
+from ..options import Values
+from ..page import Picture
+from ..tables import Column
+from ..text import Notes, UserError, read_table
+from . import pictures
+from .compare import name_outside
+from .output import Output, sheet, show_range
+from .ratios import Figures, Interval, interval
+
+_COLUMNS = ("target", "benchmark", "class", "ratio")
+INTERVALS = (
+    Column("left_out", "Left out at each end"), Column("low", "From", 4), Column("high", "To", 4),
+    Column("coverage_percent", "Coverage, %", 1),
+)
+VERIFICATION = (
+    Column("application", "Application"), Column("class", "Class"), Column("ratio", "Ratio", 4),
+    Column("inside", "Inside"),
+)
+# The intervals to print: the widest one, and the narrowest ones that cover at least these parts.
+_COVERAGES = (1, 0.95, 0.9, 0.8, 0.5)
+
+
+def _read(path: str, target: str) -> pd.DataFrame:
+    """Read the ratios of `ssprofile compare`, of one target or of all: a table, or its folder."""
+    is_folder = os.path.isdir(path)
+    if is_folder and not os.path.exists(f"{path}/ratios.csv"):
+        hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"
+        raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
+    table = read_table("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
+    frame = pd.DataFrame(table.fields, columns=list(_COLUMNS))
+    valid = np.ones(len(frame), dtype=bool)
+    frame["ratio"] = table.numbers("ratio", valid)
+    for column in _COLUMNS[:3]:
+        frame[column] = frame[column].str.replace('""', '"', regex=False)
+
+    is_chosen = frame["target"].eq(target) | (target == "")
+    valid &= frame["ratio"] > 0
+    table.refuse((valid | ~is_chosen).to_numpy())
+    notes = Notes()
+    table.note(notes)
+    if notes:
+        print(f"ssprofile: warning: {notes}", file=sys.stderr)
+    frame = frame[valid & is_chosen]
+    if not len(frame):
+        raise UserError(f"{path} has no ratio{f' of the target {target}' if target else ''}")
+    return frame
+
+
+def _read_target(path: str, target: str) -> pd.DataFrame:
+    """Read the ratios of a target, which need not be named if it is the only one."""
+    frame = _read(path, target)
+    first = frame["target"].iloc[0]
+    if frame["target"].ne(first).any():
+        which = f"choose one with --target MACHINE:LIMITS, such as {first}"
+        raise UserError(f"{path} has several targets: {which}")
+    return frame
+
+
+def _say(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> list[str]:
+    target, count = profile["target"].iloc[0], len(profile)
+    probability = f"{bounds.coverage_percent:.1f}%"
+    findings = [
+        f"The ratio of one more benchmark of the same kind as the {count} of {target} lies in "
+        f"{show_range(bounds.low, bounds.high)} with a probability of {probability}."
+    ]
+    if len(applications):
+        outside = applications[~applications["inside"]]
+        named = (f"{row.benchmark[:200]} {row.ratio:.5g}" for row in outside.itertuples())
+        findings.append(
+            f"{applications['inside'].sum()} of {len(applications)} applications lie within "
+            f"[{bounds.low:.4f}, {bounds.high:.4f}] ({probability} expected){name_outside(named)}."
+        )
+    if left_out := applications.attrs.get("left_out"):
+        more = "" if left_out == 1 else "s"
+        findings.append(
+            f"The applications leave out {left_out} benchmark{more} of the profile itself."
+        )
+    says = "programs of the classes that the battery covers, and says nothing about others"
+    return [*findings, f"This holds for {says}."]
+
+
+def _applications(path: str, profile: pd.DataFrame, bounds: Interval, profile_path: str) -> pd.DataFrame:
+    """
+    Return applications, and whether they are inside. Benchmarks of the profile itself determine the
+    bounds, so they cannot verify them.
+    """
+    frame = _read_target(path, profile["target"].iloc[0])
+    known = set(zip(profile["benchmark"], profile["class"]))
+    is_known = [key in known for key in zip(frame["benchmark"], frame["class"])]
+    kept = frame[[not one for one in is_known]]
+    if not len(kept):
+        raise UserError(f"{path} has no applications: all of its benchmarks are in {profile_path}")
+    kept = kept.assign(inside=kept["ratio"].between(bounds.low, bounds.high))
+    kept.attrs = {"left_out": sum(is_known)}
+    return kept
+
+
+def _draw(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> Picture:
+    series = [pictures.Series(
+        "benchmarks", profile, bounds.low, bounds.high, bounds.coverage_percent
+    )]
+    if len(applications):
+        ends = Figures.of(applications["ratio"])
+        series.append(pictures.Series("applications", applications, ends.least, ends.most))
+    more = " and application" if len(applications) else ""
+    return Picture(
+        pictures.dots(series), f"{profile['target'].iloc[0]}: ratio of each benchmark{more}",
+        "Shaded: the interval of one more ratio, with its coverage. Dashed: as fast as the base.",
+    )
+
+
+def run(values: Values) -> int:
+    path = values.words[0]
+    if values.list:
+        targets = _read(path, "")["target"]
+        print("\n".join(targets[targets.ne(targets.shift())]))
+        return 0
+    profile = _read_target(path, values.target)
+    bounds = interval(profile["ratio"], values.coverage)
+    applications = pd.DataFrame()
+    if len(values.words) > 1:
+        applications = _applications(values.words[1], profile, bounds, path)
+
+    intervals = pd.DataFrame([interval(profile["ratio"], part) for part in _COVERAGES])
+    verified = applications.rename(columns={"benchmark": "application"})
+    output = Output(
+        "predict", f"Prediction for {profile['target'].iloc[0]}", _say(profile, applications, bounds),
+        [
+            sheet("intervals", "One more benchmark of the same kind", INTERVALS, intervals.drop_duplicates()),
+            sheet("verification", "Applications", VERIFICATION, verified),
+        ],
+    )
+    if values.output:
+        output.beside = [_draw(profile, applications, bounds)]
+        output.write(values.output)
+    if not values.quiet:
+        print(output.text(), end="")
+    return 0

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ssprofile sweep: the speed of this machine over the setting of a throttle."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from ..options import Values
+from ..page import Picture
+from ..statistics import quantile
+from ..tables import Column
+from ..text import UserError
+from . import pictures
+from .measure import forward, measure
+from .output import Output, print_warnings, sheet
+from .ratios import SPREAD_MAX, Matching, Ratios
+from .results import Choice, Profile, Results, Throttle, Warnings, read
+
+_UNDER_MAX = 999
+COLUMNS = (
+    Column("limits", "Throttle"), Column("setting", "Setting", 4), Column("benchmarks", "Benchmarks"),
+    Column("least", "Least", 4), Column("lower_quartile", "Lower quartile", 4),
+    Column("median", "Median", 4), Column("upper_quartile", "Upper quartile", 4),
+    Column("most", "Most", 4), Column("median_to_setting", "Median/setting", 4),
+)
+
+
+def _box(plain: Profile, throttled: Profile, matching: Matching) -> dict[str, object]:
+    """Return the speeds of all benchmarks relative to those without a throttle."""
+    warnings = Warnings()
+    try:
+        speeds = Ratios(plain, throttled, matching, warnings).table["ratio"]
+    except UserError as error:
+        raise UserError(f"{throttled.limits}: {error}") from None
+    finally:
+        print_warnings(warnings)
+    setting = Throttle.of(throttled.limits).setting
+    names = "least", "lower_quartile", "median", "upper_quartile", "most"
+    box = {name: quantile(speeds, at / 4) for at, name in enumerate(names)}
+    relative = box["median"] / setting if setting <= 1 else math.nan
+    return {
+        "limits": throttled.limits, "setting": setting, "benchmarks": len(speeds), **box,
+        "median_to_setting": relative,
+    }
+
+
+def _boxes(results: Results, unstable: float) -> pd.DataFrame:
+    plain = [one for one in results.profiles if one.is_plain]
+    if not plain:
+        raise UserError("no benchmark ran without a throttle")
+    settings = {
+        Throttle.of(one.limits).setting: one
+        for one in reversed(results.profiles)
+        if Throttle.of(one.limits).kind
+    }
+    throttled = [one for _, one in sorted(settings.items())]
+    if not throttled:
+        raise UserError("no benchmark ran under a throttle")
+    return pd.DataFrame([_box(plain[-1], one, Matching(unstable=unstable)) for one in throttled])
+
+
+def _say(table: pd.DataFrame) -> list[str]:
+    """Say where the median is farthest from the setting, and where benchmarks differ most."""
+    findings = []
+    if table["median_to_setting"].notna().any():
+        off = table.loc[(table["median_to_setting"] - 1).abs().idxmax()]
+        findings.append(
+            f"The median speed is farthest from the setting under {off['limits']}: "
+            f"{off['median_to_setting']:.4f} times the setting."
+        )
+    wide = table.loc[(table["most"] / table["least"]).idxmax()]
+    findings.append(
+        f"Benchmarks differ most under {wide['limits']}: relative speeds from {wide['least']:.4f} to "
+        f"{wide['most']:.4f}, with half of them between {wide['lower_quartile']:.4f} and "
+        f"{wide['upper_quartile']:.4f}."
+    )
+    return findings
+
+
+def run(values: Values) -> int:
+    folder, kind = values.words[0], values.throttle
+    under = ",".join(["without", *(f"{kind}={one}" for one in values.settings.split(","))])
+    if len(under) > _UNDER_MAX:
+        raise UserError("--settings is too long: give fewer settings")
+    words = "--battery", values.battery, "--under", under
+    if status := measure([*words, *forward(values), folder]):
+        return status
+    unstable = SPREAD_MAX if values.spread is None else values.spread / 100
+    table = _boxes(read(Choice.of(folder).path), unstable)
+    how = (
+        "Boxes: half of the benchmarks, with their median. Whiskers: all of them. Dashed: as fast as "
+        "the setting."
+    )
+    picture = Picture(pictures.boxes(table, kind), f"Speed over the setting of {kind}", how)
+    sheets = [sheet("sweep", "Speed relative to that without", COLUMNS, table)]
+    output = Output("sweep", "Speed over setting", _say(table), sheets, pictures=[picture])
+    output.write(folder)
+    print(output.text(), end="")
+    return 0

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_CALIBRATION_FILES_H
+#define SSPROFILE_CALIBRATION_FILES_H
+
+/* Writes the result of a calibration: calibrated.csv, calibration.csv and calibrate.json. */
+
+#include <stddef.h>
+
+#include <showstopper/error.h>
+
+#include "setting_search.h"
+
+#define SSPROFILE_FINDING  700 /* size limit of a sentence */
+#define SSPROFILE_FINDINGS 8
+
+/* A row of calibration.csv. */
+struct ssprofile_test {
+    double setting; /* 0 to 1 */
+    double log_ratio_mean, half_width;
+    double time_ratio_mean, cost;
+    double repetitions;
+    double least, most, most_to_least;
+    double scatter_percent;
+};
+
+/* The numbers of the row of calibrated.csv; unknown bounds are NaN. */
+struct ssprofile_calibrated {
+    double setting, low, high; /* 0 to 1 */
+    double tests, benchmarks, repetitions;
+    double most_to_least_first, most_to_least;
+};
+
+struct ssprofile_calibration_files {
+    const char *base, *throttle, *method;
+    struct ssprofile_test tests[SSPROFILE_TESTS];
+    size_t test_count;
+    const struct ssprofile_test *found; /* the test with the result; NULL without a result */
+    struct ssprofile_calibrated result;
+    char findings[SSPROFILE_FINDINGS][SSPROFILE_FINDING];
+    size_t finding_count;
+};
+
+/* Makes the folder. A table without rows is removed. */
+SS_NONNULL(1, 2)
+int ssprofile_calibration_write(
+    const struct ssprofile_calibration_files *files, const char *folder, struct ss_error *error);
+
+#endif
