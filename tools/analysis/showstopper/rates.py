@@ -13,7 +13,6 @@ import pandas as pd
 from . import runs
 from .records import between
 from .responses import FIGURES, ORIGINS, Response, Responses, Stretch, divide
-from .statistics import mean_of
 from .steps import mean, total
 
 if TYPE_CHECKING:
@@ -186,10 +185,12 @@ def times(response: tuple[Response, Response]) -> dict[str, Any]:
 
 
 def _active(of: Responses, stretch: Stretch) -> dict[str, float]:
-    if of.idle.empty:
-        return dict.fromkeys(("frequency_mhz", "active", "active_deviation"), math.nan)
-    figures = residency(of.idle, stretch.from_, stretch.to)[0]
-    return {name: value for name, value in figures.items() if name != "seconds"}
+    """Return how long CPUs were active, and their frequency."""
+    idle = between(of.idle, stretch.from_, stretch.to) if len(of.idle) else of.idle
+    states = runs.idle_states(idle) if len(idle) else iter(())
+    unknown = dict.fromkeys(("frequency_mhz", "active", "active_deviation"), math.nan)
+    found = next(states, unknown)
+    return {name: found[name] for name in unknown}
 
 
 def saturation(busiest: float) -> str:
@@ -331,39 +332,14 @@ def _idle_watts(of: Responses, run: runs.Run | None) -> float:
 # Idle states
 
 
-def residency(idle: pd.DataFrame, from_: float, to: float) -> tuple[dict[str, float], pd.DataFrame]:
-    """Return the figures of CPUs in the seconds that end between two moments, and a row for each
-    idle state: the parts of all time and of the idle time, and the deviation over seconds."""
-    seconds = idle[(idle["at"] > from_) & (idle["at"] <= to)]
-    active, frequency = (mean_of(seconds[n].dropna()) for n in ("active", "frequency_mhz"))
-    part = 1 - seconds["active"]
-    rows = []
-    for state in idle.columns[3:]:
-        # Seconds with more idle time weigh more. One without idle time has no shares.
-        time = (part * seconds[state].where(part > 0, 0)).dropna()
-        whole, in_state = total(part[time.index].to_numpy()), total(time.to_numpy())
-        deviation = mean_of(seconds[state].dropna()).deviation
-        share = divide(in_state, whole) if whole > 0 else math.nan
-        figures = {"share": share, "share_deviation": deviation}
-        rows.append({"state": state, **figures, "residency": divide(in_state, len(time))})
-    figures = {
-        "seconds": active.count,
-        "frequency_mhz": frequency.mean,
-        "active": active.mean,
-        "active_deviation": active.deviation,
-    }
-    return figures, pd.DataFrame(rows)
-
-
 def df_idle(report: Report) -> pd.DataFrame:
-    """Return a row for each idle state at each rate, for the table of idle states."""
-    frames = [pd.DataFrame()]
-    for _, point in report.rates.iterrows():
+    """Return a row for each idle state at each rate."""
+    rows = []
+    for point in report.rates.to_dict("records"):
         of = point["of"]
-        if of.idle.empty or math.isnan(point["active"]):
-            continue
-        figures, states = residency(of.idle, point["from"], point["to"])
         names = ("knobs", "balance", "cap", "round", "step", "rate", "watts", "load")
         known = {**origin(of), "arrival": of.arrival, **{name: point[name] for name in names}}
-        frames.append(states.assign(**known, **figures))
-    return pd.concat(frames, ignore_index=True)
+        if not of.idle.empty and not math.isnan(point["active"]):
+            seconds = between(of.idle, point["from"], point["to"])
+            rows += [known | state for state in runs.idle_states(seconds)]
+    return pd.DataFrame(rows)

@@ -7,7 +7,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -334,6 +334,31 @@ def power(samples: pd.DataFrame, from_: float, to: float) -> dict[str, float]:
         "watts": watts,
         "deviation": math.sqrt(squares / (len(used) - 1)) if len(used) > 1 else math.nan,
     }
+
+
+def idle_states(seconds: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the shares of each idle state, and the figures of the CPUs in these seconds.
+
+    Seconds with more idle time weigh more in the share; one without it has no shares.
+    """
+    active, frequency = (
+        statistics.mean_of(seconds[name].dropna()) for name in ("active", "frequency_mhz")
+    )
+    weight = 1 - seconds["active"]
+    for name in seconds.columns[3:]:
+        part = weight * seconds[name].where(weight > 0, 0)
+        used = part.notna()
+        idle, within = steps.total(weight[used].to_numpy()), steps.total(part[used].to_numpy())
+        yield {
+            "seconds": active.count,
+            "frequency_mhz": frequency.mean,
+            "active": active.mean,
+            "active_deviation": active.deviation,
+            "state": name,
+            "share": within / idle if idle > 0 else math.nan,
+            "share_deviation": statistics.mean_of(seconds[name].dropna()).deviation,
+            "residency": within / used.sum() if used.any() else math.nan,
+        }
 
 
 def read_beside(record: Record, folder: str) -> Errors:

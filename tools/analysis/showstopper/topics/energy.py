@@ -15,7 +15,8 @@ from .. import figures, statistics
 from ..findings import Finding
 from ..page import Part, Picture, Rows, Section, Small
 from ..records import between
-from ..runs import Run
+from ..rates import df_idle
+from ..runs import Run, idle_states
 from ..statistics import Array, Line, Parabola
 from ..steps import total
 from ..studies import Report
@@ -164,8 +165,12 @@ def df_power_settings(report: Report) -> pd.DataFrame:
 
 
 def df_idle_states(report: Report) -> pd.DataFrame:
-    """Return a row for each idle state in each run and step. A foreground has the samples of its
-    background."""
+    """Return a row for each idle state in each run and step, and at each rate of requests."""
+    return pd.concat([_idle_of_runs(report), df_idle(report)], ignore_index=True)
+
+
+def _idle_of_runs(report: Report) -> pd.DataFrame:
+    """Return the rows of runs and their steps. A foreground has the samples of its background."""
     rows: list[dict[str, Any]] = []
     for run in report.runs:
         elsewhere = run.role == "foreground" and report.beside(run, "background")
@@ -184,31 +189,9 @@ def df_idle_states(report: Report) -> pd.DataFrame:
                 "watts": run.power(part["from"], part["to"])["watts"],
                 "round": run.round,
             }
-            states = _states(between(run.idle, wall + part["from"], wall + part["to"]))
+            states = idle_states(between(run.idle, wall + part["from"], wall + part["to"]))
             rows += [common | state for state in states]
     return pd.DataFrame(rows)
-
-
-def _states(seconds: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the shares of each idle state. Seconds with more idle time weigh more in the share."""
-    active, frequency = (
-        statistics.mean_of(seconds[name].dropna()) for name in ("active", "frequency_mhz")
-    )
-    weight = 1 - seconds["active"]
-    for name in seconds.columns[3:]:
-        part = weight * seconds[name].where(weight > 0, 0)
-        used = part.notna()
-        idle, within = total(weight[used].to_numpy()), total(part[used].to_numpy())
-        yield {
-            "seconds": active.count,
-            "frequency_mhz": frequency.mean,
-            "active": active.mean,
-            "active_deviation": active.deviation,
-            "state": name,
-            "share": within / idle if idle > 0 else math.nan,
-            "share_deviation": statistics.mean_of(seconds[name].dropna()).deviation,
-            "residency": within / used.sum() if used.any() else math.nan,
-        }
 
 
 def findings(report: Report) -> Iterator[Finding]:
@@ -384,7 +367,7 @@ def plot_settings(rows: pd.DataFrame) -> Any:
 
 
 def sections(report: Report) -> Iterator[Section]:
-    idle = report.table("idle-states")
+    idle = Sheet(report.table("idle-states").table, _idle_of_runs(report), report.prefix)
     if len(idle):
         yield Section("Idle states", [idle])
     if not _sources(report):
