@@ -48,7 +48,7 @@ def same(*names: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, name) for name in names)
 
 
-ENVIRONMENT = (
+HOST = (
     *"environment measured_in host_load_mean load_difference host_samples".split(),
     *"clock_difference_start_seconds clock_difference_end_seconds".split(),
     *"vcpus vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load".split(),
@@ -80,7 +80,7 @@ DROPPED = {
     "unmatched": Dropped("dropped because a note counts the steps, and the page lists them"),
     "energy": Dropped("moved to runs", "runs", ("record",), (*POWER, ("covers", "covers"), ("note", "power_note"))),
     "energy-steps": Dropped("moved to steps", "steps", ("record", "step"), POWER),
-    "environments": Dropped("moved to runs", "runs", ("record",), same(*ENVIRONMENT)),
+    "environments": Dropped("moved to runs", "runs", ("record",), same(*HOST)),
     "changes": Dropped("dropped because interference has the placements, and findings the changes"),
     "requests-capacity": Dropped(
         "moved to requests", "requests", ("record", "set"), same(*CAPACITY)),
@@ -102,7 +102,7 @@ ADDED: dict[str, tuple[str, ...]] = {
     "requests": CAPACITY,
     "requests-rates": ("frequency_mhz", "active", "active_deviation"),
     "requests-savings": PUBLISHED,
-    "runs": ("covers", "power_note", *(now for _, now in POWER), *ENVIRONMENT),
+    "runs": ("covers", "power_note", *(now for _, now in POWER), *HOST),
     "steps": tuple(now for _, now in POWER),
     "counters": COUNTERS,
 }
