@@ -11,7 +11,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Sequence
+from typing import Any, Collection, Iterator, Sequence
 
 from . import text
 from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
@@ -108,6 +108,15 @@ def is_study(path: str) -> bool:
         or text.has_file(path, ".study/plan")
         or bool(_runs_in(path))
     )
+
+
+def choose_name(path: str, taken: Collection[str]) -> str:
+    """Return a unique name for a record: its path, with a number if that name is taken."""
+    path = path.rstrip("/") or path[:1]
+    name, number = path, 2
+    while name in taken:
+        name, number = f"{path} ({number})", number + 1
+    return name
 
 
 class Gatherer:

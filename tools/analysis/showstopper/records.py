@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
-import os
-import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Iterator
@@ -14,12 +11,11 @@ from typing import Any, Iterator
 import numpy as np
 import pandas as pd
 
-from . import text
+from . import __version__, text
+from .documents import check_schema, is_written, open_folder
 from .statistics import Histogram, unfinished_length
 from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
 from .verdicts import Verdict
-
-SCHEMA = 2  # of records, as in src/base/version.h
 
 USUAL_LENGTH = 0.5  # seconds between two samples
 LENGTH_MAX = 1.0  # if more seconds pass, samples were lost
@@ -33,40 +29,6 @@ COUNTERS = (
     "cache_references cache_misses page_faults context_switches migrations task_clock_seconds "
     "l2_references l2_misses"
 ).split()
-
-
-def version() -> str:
-    from . import __version__
-
-    return __version__
-
-
-def check_schema(document: Any) -> None:
-    """Refuse a record that a later version has written."""
-    schema = number_of(document, "schema")
-    if schema > SCHEMA:
-        wrote = text.show(text_of(document, "version") or "?")
-        raise UserError(
-            f"the record has schema {schema:g}, and this version, {version()}, reads schemas up "
-            f"to {SCHEMA}: use version {wrote}, which wrote it, or a later one"
-        )
-
-
-def is_written(folder: str) -> bool:
-    """Return whether a run is still writing the record: it holds a lock on `interrupted`."""
-    try:
-        mark = os.open(f"{folder}/interrupted", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        layout = "hhqqi4x"
-        whole = struct.pack(layout, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-        lock = struct.unpack(layout, fcntl.fcntl(mark, fcntl.F_GETLK, whole))
-        return bool(lock[0] != fcntl.F_UNLCK)
-    except OSError:
-        return False
-    finally:
-        os.close(mark)
 
 
 def follow(ends: np.ndarray, valid: np.ndarray, begin: float = 0.0) -> None:
@@ -173,11 +135,7 @@ class Record:
         self.name = name or folder
         self.title = self.name
         self.notes = Notes()
-        if os.path.exists(folder) and not os.path.isdir(folder):
-            raise UserError(
-                "not a folder: name a folder that --record created, or a file of ssrequest --json"
-            )
-        self._check_access()
+        open_folder(folder)
         self.plan = self._read_document("plan.json")
         self._note_version()
         self.interrupted = not text.has_file(folder, "summary.json")
@@ -185,15 +143,6 @@ class Record:
         self.summary = self._read_summary()
         self.verdict = Verdict.of(self.summary)
         self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
-
-    def _check_access(self) -> None:
-        if not os.access(self.folder, os.R_OK | os.X_OK):
-            try:
-                os.listdir(self.folder)
-                why = os.strerror(13)
-            except OSError as error:
-                why = text.reason(error)
-            raise UserError(f"the record cannot be read: {why}")
 
     def _read_document(self, name: str) -> Any:
         try:
@@ -205,9 +154,9 @@ class Record:
         return document
 
     def _note_version(self) -> None:
-        if self.version and self.version != version():
+        if self.version and self.version != __version__:
             recorded = text.show(self.version)
-            self.notes.add(f"recorded by version {recorded}, but this is {version()}")
+            self.notes.add(f"recorded by version {recorded}, but this is {__version__}")
 
     def _read_summary(self) -> Any:
         if self.interrupted:

@@ -14,8 +14,9 @@ from typing import Any, Callable
 import numpy as np
 import pandas as pd
 
-from . import text
-from .records import SILENCE_MAX, check_schema, read_idle, read_power, version
+from . import __version__, text
+from .documents import check_schema
+from .records import SILENCE_MAX, read_idle, read_power
 from .runs import HOST, Origin
 from .statistics import Histogram, Interval, Uncertainty, series_uncertainty
 from .steps import total
@@ -275,9 +276,9 @@ class Responses:
         self.all = _both(member(response, "all", dict))
         self.per_target = list_of(document, "per_target")
         self.capacity = Capacity.of(member(document, "capacity", dict))
-        if self.version and self.version != version():
+        if self.version and self.version != __version__:
             recorded = text.show(self.version)
-            self.notes.add(f"recorded by version {recorded}, but this is {version()}")
+            self.notes.add(f"recorded by version {recorded}, but this is {__version__}")
 
     def _take_counts(self, document: Any) -> None:
         def take(name: str) -> float:

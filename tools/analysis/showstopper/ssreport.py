@@ -14,6 +14,7 @@ from .outputs import check_outputs, find, is_plain, write_whole
 from .text import UserError, reason, show
 
 if TYPE_CHECKING:
+    from .checks import Judged
     from .studies import Report
     from .tables import Sheet
 
@@ -556,12 +557,15 @@ def _read(request: Values) -> Report:
         names=_name_sets(request),
         trace=request.predict,
         published=request.published,
-        checks=request.check,
         decides=request.decide,
     )
-    first_set = len(request.words) if request.against is None else request.against
-    report.read(request.words[:first_set], request.words[first_set:])
+    report.read(*_sets(request))
     return report
+
+
+def _sets(request: Values) -> tuple[list[str], list[str]]:
+    first_set = len(request.words) if request.against is None else request.against
+    return request.words[:first_set], request.words[first_set:]
 
 
 def _decide(request: Values) -> int:
@@ -579,34 +583,49 @@ def _decide(request: Values) -> int:
     return status
 
 
-def _check_records(report: Report, request: Values) -> int:
+def _check_records(request: Values) -> int:
     """Print verdicts unless --quiet is given. Fail with INVALID if a record is invalid."""
-    from .topics import verdicts
+    from .checks import judge
 
-    sheet = report.table("verdicts")
-    if not len(sheet):
+    judged = judge(*_sets(request), request.leave_out)
+    if not judged:
         raise UserError("no record to check: none of the given folders holds one")
     if request.format == "json":
-        print(verdicts.json(report), end="")
+        print(_checks_json(judged), end="")
     elif request.format:
-        print_sheet(sheet, request)
+        from .topics import verdicts
+
+        print_sheet(verdicts.sheet(judged), request)
     elif not request.quiet:
-        for row in sheet.frame.itertuples():
-            print(f"{row.record}: {row.verdict}: {row.reasons}")
-    invalid = int((sheet.frame["verdict"] == "invalid").sum())
+        for name, verdict in judged:
+            print(f"{name}: {verdict.result}: {verdict.reasons}")
+    invalid = sum(verdict.is_invalid for _, verdict in judged)
     if invalid:
         are = "is" if invalid == 1 else "are"
-        raise UserError(f"{invalid} of {len(sheet)} records {are} invalid", INVALID)
+        raise UserError(f"{invalid} of {len(judged)} records {are} invalid", INVALID)
     return 0
+
+
+def _checks_json(judged: Judged) -> str:
+    """Return a list of the records, each with its verdict and checks."""
+    from .tables import json_text
+
+    names = ("check", "result", "figure", "unit", "doubtful", "invalid")
+    return json_text([
+        {
+            "record": name,
+            "verdict": verdict.result,
+            "reasons": verdict.reasons,
+            "checks": [{key: check.get(key) for key in names} for check in verdict.checks],
+        }
+        for name, verdict in judged
+    ])
 
 
 def _make_report(request: Values) -> int:
     if request.table:
         _check_table(request.table)
     report = _read(request)
-    if request.check:
-        return _check_records(report, request)
-
     report.prepare()
     _print_notes(report)
     is_empty = not (report.runs or report.responses or report.fleets)
@@ -643,6 +662,8 @@ def run(request: Values) -> int:
         return int(hypotheses.main(request))
     if request.decide:
         return _decide(request)
+    if request.check:
+        return _check_records(request)
     return _make_report(request)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, T
 
 import pandas as pd
 
-from . import inputs, steps, text
+from . import __version__, inputs, steps, text
 from .inputs import Failure, Source
 from .records import Record
 from .runs import ORIGIN, Origin, Run, Settings, place_of
@@ -81,9 +81,7 @@ class Report:
     fleets: list[Fleet] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
-    checks: bool = False  # records of the nodes of fleets get a verdict
     decides: bool = False  # of records, only what --decide needs is read
-    checked: list[tuple[str, Verdict]] = field(default_factory=list)  # these records
     manifests: int = 0  # number of manifests and studies that were read
     compares: bool = False  # two sets are compared
     names: tuple[str, str] = ("", "")  # of the sets
@@ -130,20 +128,6 @@ class Report:
                 f"{found.path}: --leave-out leaves out no node of a fleet; --check names the "
                 "invalid ones"
             )
-        if self.checks:
-            self._check_nodes(fleet)
-
-    def _check_nodes(self, fleet: Fleet) -> None:
-        """Keep only the verdict of each record: a fleet has more records than memory holds."""
-        for node in fleet.nodes.itertuples():
-            path = f"{fleet.name}/{node.record}"
-            try:
-                run = Run(Record(path, path), self.settings)
-                run.read()
-            except UserError as error:
-                self.failures.append(Failure(path, node.reason or str(error)))
-            else:
-                self.checked.append((path, run.verdict))
 
     @property
     def verdicts(self) -> list[tuple[str, Verdict]]:
@@ -151,10 +135,10 @@ class Report:
         judged = [(run.name, run.verdict) for run in self.runs]
         judged += [(responses.name, responses.verdict) for responses in self.responses]
         failed = [f for f in self.failures if f.result != "not checked"]
-        return judged + self.checked + [(f.name, Verdict(f.result, f.why)) for f in failed]
+        return judged + [(f.name, Verdict(f.result, f.why)) for f in failed]
 
     def _add_record(self, source: Source) -> None:
-        name = self._choose_name(source.path)
+        name = inputs.choose_name(source.path, {record.name for record in self._all()})
         record: Run | Responses
         try:
             if source.is_requests:
@@ -211,14 +195,6 @@ class Report:
         if self.settings.edge >= 0 or edge is None or not edge >= 0:
             return self.settings
         return replace(self.settings, edge=edge)
-
-    def _choose_name(self, path: str) -> str:
-        """Return a unique name: the path, with a number if that name is taken."""
-        path = path.rstrip("/") or path[:1]
-        name, number = path, 2
-        while name in self._names:
-            name, number = f"{path} ({number})", number + 1
-        return name
 
     def _all(self) -> Iterator[Any]:
         yield from self.runs
@@ -389,7 +365,6 @@ class Report:
     def page(self, files: Sequence[str] = ()) -> Page:
         """Return the page; `files` are next to it."""
         from .page import Note, Page
-        from .records import version
 
         kinds = [(self.runs, "run", ""), (self.responses, "record", " of requests")]
         kinds.append((self.fleets, "fleet", ""))
@@ -412,7 +387,7 @@ class Report:
             f"{reported}." if question else "",
             notes,
             files,
-            f"ssreport {version()}",
+            f"ssreport {__version__}",
         )
 
     @cached_property

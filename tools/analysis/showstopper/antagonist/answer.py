@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from .. import page
+from .. import __version__, page
 from ..outputs import write_whole
-from ..records import version
 from ..tables import Column, Sheet, Table, json_text
 from ..text import UserError, reason, show
 from .effects import HURTS, NOTHING, SHIFTS, SUPPORTS, UNTESTABLE, Effects, percent
@@ -340,7 +339,7 @@ def json_answer(study: Study, suspects: pd.DataFrame) -> str:
         {
             "program": "ssantagonist",
             "schema": SCHEMA,
-            "version": version(),
+            "version": __version__,
             "complete": study.is_done and is_answered(suspects),
             "lower_is_better": study.call.lower_is_better,
             "noise": noise_of(study, suspects),
@@ -357,7 +356,7 @@ def write_page(study: Study, suspects: pd.DataFrame, folder: str) -> None:
     known = suspects.assign(verdict=lambda rows: rows["verdict"].mask(rows["verdict"] == ""))
     sheets = [Sheet(SUSPECTS, known), Sheet(CROSSED, df_crossed(study))]
     parts: list[page.Part] = [findings, _METHOD, *sheets]
-    document = page.Page("Who is hurting me?", parts, answer, program=f"ssantagonist {version()}")
+    document = page.Page("Who is hurting me?", parts, answer, program=f"ssantagonist {__version__}")
     files = {f"{sheet.table.name}.csv": sheet.csv() for sheet in sheets}
     path = folder
     try:

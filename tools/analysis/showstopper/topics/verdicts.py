@@ -10,30 +10,26 @@ import pandas as pd
 from ..findings import Finding
 from ..page import Part
 from ..studies import Report
-from ..tables import Column, Table, json_text
+from ..tables import Column, Sheet, Table
 from ..text import wrap
+from ..verdicts import Verdict
 
 NAMED_MAX = 4
 
 
+def _frame(judged: list[tuple[str, Verdict]]) -> pd.DataFrame:
+    rows = [(name, verdict.result, verdict.reasons) for name, verdict in judged]
+    return pd.DataFrame(rows, columns=["record", "verdict", "reasons"])
+
+
 def df_verdicts(report: Report) -> pd.DataFrame:
     """Return a row for each record: its verdict and the reasons."""
-    judged = [(name, verdict.result, verdict.reasons) for name, verdict in report.verdicts]
-    return pd.DataFrame(judged, columns=["record", "verdict", "reasons"])
+    return _frame(report.verdicts)
 
 
-def json(report: Report) -> str:
-    """Return a list of the records, each with its verdict and checks."""
-    names = ("check", "result", "figure", "unit", "doubtful", "invalid")
-    return json_text([
-        {
-            "record": name,
-            "verdict": verdict.result,
-            "reasons": verdict.reasons,
-            "checks": [{key: check.get(key) for key in names} for check in verdict.checks],
-        }
-        for name, verdict in report.verdicts
-    ])
+def sheet(judged: list[tuple[str, Verdict]]) -> Sheet:
+    """Return the table of records that are only judged."""
+    return Sheet(TABLES[0], _frame(judged))
 
 
 TABLES = (
