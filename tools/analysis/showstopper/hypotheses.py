@@ -183,9 +183,9 @@ def _read_bytes(path: str) -> tuple[str, bytes]:
     name = "standard input" if path == "-" else path
     try:
         if path == "-":
-            return name, text._unpack(sys.stdin.buffer.read(), name)
+            return name, text.unpack(sys.stdin.buffer.read(), name)
         with open(path, "rb") as stream:
-            return name, text._unpack(stream.read(), name)
+            return name, text.unpack(stream.read(), name)
     except IsADirectoryError as error:
         raise UserError(f"{show(name)} cannot be read: {text.reason(error)}") from None
     except OSError as error:
