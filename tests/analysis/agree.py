@@ -69,6 +69,8 @@ COUNTERS = (
     *("placement", "workload", "role", "background", "round", "set"),
 )
 
+IDLE = ("seconds", "frequency_mhz", "active", "active_deviation", "share", "share_deviation")
+
 # Tables that restated others. A row without columns is not compared: the text of pages has the rest.
 DROPPED = {
     "constant-load-runs": Dropped("moved to runs and steps, of which it repeated rows"),
@@ -84,7 +86,8 @@ DROPPED = {
     "changes": Dropped("dropped because interference has the placements, and findings the changes"),
     "requests-capacity": Dropped(
         "moved to requests", "requests", ("record", "set"), same(*CAPACITY)),
-    "requests-idle": Dropped("moved to idle-states; requests-rates has the figures of CPUs"),
+    "requests-idle": Dropped(
+        "moved to idle-states, as rows of rates", "idle-states", ("record", "rate", "state"), same(*IDLE)),
     "requests-knobs": Dropped("moved to requests-savings"),
     "interference-published": Dropped("dropped because published has the comparison"),
     "throughput-published": Dropped("dropped because published has the comparison"),
@@ -105,9 +108,10 @@ ADDED: dict[str, tuple[str, ...]] = {
     "runs": ("covers", "power_note", *(now for _, now in POWER), *HOST),
     "steps": tuple(now for _, now in POWER),
     "counters": COUNTERS,
+    "idle-states": ("rate",),
 }
 # Rows of another table moved into these: they have a value in this column.
-ADDED_ROWS = {"counters": "step"}
+ADDED_ROWS = {"counters": "step", "idle-states": "rate"}
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ class Accepted:
 
 
 ACCEPTED: tuple[Accepted, ...] = (
+    Accepted("requests-underload/.*/page", "^.Tables next to this page", "requests-idle is in idle-states"),
+    Accepted("fleet-rehearsal/disturbed-sample", "", "fleet-prediction is in fleet-nodes"),
     Accepted("duet-services/rate-blocks/stdout", r"A B \| -?0\.00 \|", "0 of Markdown has no sign either"),
 )
 
@@ -432,6 +438,9 @@ def differences(
             found: Iterable[str] = moved_differences(stem, texts[0], now)
         elif part_of(file) == "table" and file in before and file in now:
             found = table_differences(stem, *texts)
+        elif part_of(file) == "table" and file in now and stem in ADDED_ROWS:
+            columns = [column for column in read_table(texts[1])[0] if column not in ADDED[stem]]
+            found = table_differences(stem, ",".join(columns) + "\n", texts[1])
         elif part_of(file) == "table":
             found = ["is missing" if file in before else "is not expected"]
         elif file == "page":

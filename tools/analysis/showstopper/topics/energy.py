@@ -285,6 +285,7 @@ IDLE = (
     Column("placement", "placement", if_known=True),
     Column("round"),
     Column("set"),
+    Column("rate"),
 )
 TABLES = (
     Table(

@@ -21,7 +21,7 @@ def text(report: Report) -> str:
     special = [finding for finding in shown if not finding.is_general]
     more = len(special) - SENTENCES_MAX
     lines = [
-        wrap(f"- {finding.sentence}", 2)
+        "- " + wrap(finding.sentence, 2)
         for finding in shown
         if finding.is_general or finding in special[:SENTENCES_MAX]
     ]

@@ -110,11 +110,11 @@ LEVEL = (
 )
 VARIANT = (Column("variant", "variant", if_known=True),)
 CAPACITY = (
-    Column("demand", "demand", if_known=True, text=("demand", 14)),
-    Column("held_rate", "holds up to, /s", 2, if_known=True, text=("holds up to, /s", 17)),
-    Column("held_times", "times", if_known=True),
-    Column("failed_rate", "fails from, /s", 2, if_known=True, text=("fails from, /s", 17)),
-    Column("failed_times", "times", if_known=True),
+    Column("demand", "demand", text=("demand", 14)),
+    Column("held_rate", "holds up to, /s", 2, text=("holds up to, /s", 17)),
+    Column("held_times", "times"),
+    Column("failed_rate", "fails from, /s", 2, text=("fails from, /s", 17)),
+    Column("failed_times", "times"),
 )
 REQUESTS = Table(
     "requests",
@@ -154,7 +154,7 @@ REQUESTS = Table(
         Column("others", "others, %", 1, True, if_known=True),
         *map(Column, ("joined", "notes")),
         *VARIANT,
-        *CAPACITY,
+        *(Column(column.name) for column in CAPACITY),
     ),
     df_requests,
     shade="verdict",
