@@ -74,7 +74,8 @@ def play(commands: Sequence[str], folder: Path) -> str:
         if command:
             status, out, err = call(shlex.split(command))
             parts += [f"$ {command}\n"] + [f"[status {status}]\n"] * bool(status)
-            parts += [f"[{name}]\n{text}" for name, text in (("stdout", out), ("stderr", err)) if text]
+            printed = ("stdout", out), ("stderr", err)
+            parts += [f"[{name}]\n{text}" for name, text in printed if text]
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             data = path.read_bytes()
             if command and files.get(path) != data:
@@ -93,8 +94,13 @@ def test_session(session: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         pytest.skip("ssprofile is not built")
     # Everything was measured before.
     calls: list[list[str]] = []
+
+    def measured(words: list[str]) -> int:
+        calls.append(words)
+        return 0
+
     for name in ("sweep", "verify"):
-        monkeypatch.setattr(f"showstopper.profile.{name}.measure", lambda words: calls.append(words) or 0)
+        monkeypatch.setattr(f"showstopper.profile.{name}.measure", measured)
     wanted = (CORPUS / "out" / session).read_text("utf-8", "surrogateescape")
     commands = re.findall(r"(?m)^\$ (.*)$", wanted)
     assert play(commands, folder) == wanted
@@ -148,7 +154,8 @@ def test_figures_agree_with_r(limits: str, profiles: dict[str, results.Profile])
     assert counts == {name: count for name, count in wanted.items() if name.startswith("bin_")}
     for out in (0, 1, 2, 5):
         bounds = ratios.interval(found.table["ratio"], ratios.coverage(25, out))
-        assert (bounds.low, bounds.high) == (near(wanted[f"low_{out}"]), near(wanted[f"high_{out}"]))
+        assert bounds.low == near(wanted[f"low_{out}"])
+        assert bounds.high == near(wanted[f"high_{out}"])
 
 
 def test_halves_and_reductions_agree_with_r(profiles: dict[str, results.Profile]) -> None:
@@ -188,13 +195,12 @@ def test_bins_fit_the_ratios() -> None:
         assert pictures.bin_of(series(*values)) == pytest.approx(width)
     assert pictures.bin_of(series(1, 1)) > 0
     # A bin has its upper bound, and sums of tenths are not exact.
-    assert list(pictures.bins(pd.Series([2.3, 2.3000001, 2.4, 0.7, 1e-9, 0.1 + 0.2]), 0.1).index) == [
-        1, 3, 7, 23, 24
-    ]
+    values = pd.Series([2.3, 2.3000001, 2.4, 0.7, 1e-9, 0.1 + 0.2])
+    assert list(pictures.bins(values, 0.1).index) == [1, 3, 7, 23, 24]
 
 
 def test_pictures_show_names_ranges_and_the_result() -> None:
-    table = pd.DataFrame({"benchmark": ["a", "a", "b"], "class": ["c", "d", "c"], "ratio": [3, 0.5, 2]})
+    table = pd.DataFrame({"benchmark": [*"aab"], "class": [*"cdc"], "ratio": [3, 0.5, 2]})
     two = [pictures.Series(name, table, 0.5, 3, 50.0) for name in ("without", "quota-4000")]
     svg = pictures.dots(two)
     assert [svg.index(f">{name}<") for name in ("a (c)", "b", "a (d)")] == sorted(
@@ -205,9 +211,8 @@ def test_pictures_show_names_ranges_and_the_result() -> None:
     assert "range 0.50 to 3.00, median 2.00" in pictures.histogram(two)
     many = pd.DataFrame({"benchmark": [f"k{n}" for n in range(200)], "class": "c", "ratio": 1.0})
     assert ">k1<" not in pictures.dots([pictures.Series("s", many, 1, 1)])
-    tests = pd.DataFrame(
-        {"setting": [1, 0.4], "log_ratio_mean": [0.9, 0], "half_width": [0.1, math.nan], "cost": [1.6, 1]}
-    )
+    columns = "setting", "log_ratio_mean", "half_width", "cost"
+    tests = pd.DataFrame([(1, 0.9, 0.1, 1.6), (0.4, 0, math.nan, 1)], columns=columns)
     assert "40.00%" in pictures.path(tests, False, 0.4)
     assert "40.00%" not in pictures.path(tests, True, math.nan)
 
@@ -239,13 +244,16 @@ def test_help_needs_no_package() -> None:
         "sys.exit(status or 'pandas' in sys.modules or 'numpy' in sys.modules)"
     )
     package = str(Path(cli.__file__).parents[1])
-    assert subprocess.run([sys.executable, "-IXutf8", "-c", code, package], stdout=-3).returncode == 0
+    command = [sys.executable, "-IXutf8", "-c", code, package]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def test_measure_passes_signals_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "ssprofile"
-    program.write_text(f"#!/bin/sh\ntrap 'exit 7' TERM\necho $* >{tmp_path}/words\nkill -TERM $PPID\n"
-                       "while :; do sleep 0.01; done\n")
+    program.write_text(
+        f"#!/bin/sh\ntrap 'exit 7' TERM\necho $* >{tmp_path}/words\nkill -TERM $PPID\n"
+        "while :; do sleep 0.01; done\n"
+    )
     program.chmod(0o755)
     monkeypatch.setenv("SSPROFILE", str(program))
     assert measure.measure(["--quiet", "here"]) == 7

@@ -100,14 +100,15 @@ one machine of several in a file.
                "the missing ones", "NAME|FILE"),
         Option("benchmarks", f"compare {_BENCHMARKS}", "LIST"),
         Option("class", "compare only this class", "NAME"),
-        Option("spread", "leave out benchmarks whose repetitions spread by more than this; default: "
-               "2% between folders of ssprofile measure, no limit for other tables", "PERCENT",
-               "percent"),
+        Option("spread", "leave out benchmarks whose repetitions spread by more than this; "
+               "default: 2% between folders of ssprofile measure, no limit for other tables",
+               "PERCENT", "percent"),
         Option("within", "say how many ratios of throttled targets differ from 1 by at most this, "
                "and name the others", "PERCENT", "percent", max="100"),
-        Option("all", "a target that is a folder stands for all throttles that were measured there"),
-        Option("halves", "compare the even repetitions of one profile with its odd ones, which shows "
-               "the effect of chance alone"),
+        Option("all", "a target that is a folder stands for all throttles that were measured "
+               "there"),
+        Option("halves", "compare the even repetitions of one profile with its odd ones, which "
+               "shows the effect of chance alone"),
         Option("force", "compare results of different versions of the benchmarks"),
         _QUIET,
         _HELP,

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ..options import Values
-from ..page import Picture
 from ..tables import Column, Sheet
 from ..text import UserError, read_table
 from . import pictures
 from .measure import read_battery
-from .output import Output, decimals, print_warnings, sheet, show_range
+from .output import Output, decimals, picture, print_warnings, sheet, show_range
 from .ratios import (
     CONTRADICTORY, MISSING, NO_NUMBER, SPREAD_MAX, UNSTABLE, Figures, Matching, Ratios, Reduction,
     is_chance, scatter,
@@ -52,7 +51,8 @@ PUBLISHED = (
 REDUCTIONS = (
     Column("plain", "Plain"), Column("throttled", "Throttled"), Column("benchmarks", "Benchmarks"),
     Column("reduction", "Range shorter by", 4), Column("factor", "Common factor", 4),
-    Column("relative", "Relative spread", 4), Column("factor_share_percent", "Factor's share, %", 1),
+    Column("relative", "Relative spread", 4),
+    Column("factor_share_percent", "Factor's share, %", 1),
     Column("most_to_least_before", "Most/least before", 4),
     Column("most_to_least_after", "After", 4),
 )
@@ -103,9 +103,9 @@ def say_range(target: Target, base: str) -> str:
         only = f"{figures.median:.4f} times as fast as {base} in the only benchmark that both have"
         return f"{target.name} is {only}."
     return (
-        f"{target.name} is {least} to {most} times as fast as {base} ({figures.benchmarks} benchmarks, "
-        f"median {median}, length of the range {length}); one more benchmark of the same kind lies "
-        f"in this range with a probability of {figures.coverage_percent:.1f}%."
+        f"{target.name} is {least} to {most} times as fast as {base} ({figures.benchmarks} "
+        f"benchmarks, median {median}, length of the range {length}); one more benchmark of the "
+        f"same kind lies in this range with a probability of {figures.coverage_percent:.1f}%."
     )
 
 
@@ -114,9 +114,9 @@ def say_chance(target: Target, whole: str) -> Iterator[str]:
     more = "" if figures.benchmarks == 1 else "s"
     yield (
         f"Only chance distinguishes the odd from the even repetitions of {whole}: the ratios of "
-        f"{figures.benchmarks} benchmark{more} lie between {figures.least:.4f} and {figures.most:.4f}, "
-        f"with a median of {figures.median:.4f}; one more benchmark of the same kind lies in this "
-        f"range with a probability of {figures.coverage_percent:.1f}%."
+        f"{figures.benchmarks} benchmark{more} lie between {figures.least:.4f} and "
+        f"{figures.most:.4f}, with a median of {figures.median:.4f}; one more benchmark of the "
+        f"same kind lies in this range with a probability of {figures.coverage_percent:.1f}%."
     )
     yield "A difference between machines that is smaller than this may be chance."
 
@@ -180,7 +180,8 @@ def say_reduction(target: Target, reduction: Reduction, scattered: float) -> Ite
 
     change = ""
     if not by_chance and 0 < shorter < math.inf:
-        change = f", {shorter:.2f} times shorter" if shorter >= 1 else f", {1 / shorter:.2f} times longer"
+        is_shorter = shorter >= 1
+        change = f", {max(shorter, 1 / shorter):.2f} times {'shorter' if is_shorter else 'longer'}"
     spans = show_range(after.least, after.most), show_range(before.least, before.most)
     yield (
         f"Under {limits}, the ratios of {machine} in the {before.benchmarks} benchmarks that both "
@@ -197,21 +198,21 @@ def say_reduction(target: Target, reduction: Reduction, scattered: float) -> Ite
         return
     if by_chance:
         yield (
-            f"The ratios of {machine} differ no more than repeated runs do ({100 * scattered:.1f}%): "
-            f"the largest is {times}; the common factor is {reduction.factor:.2f}, and the rest "
-            "cannot be distinguished from chance."
+            f"The ratios of {machine} differ no more than repeated runs do "
+            f"({100 * scattered:.1f}%): the largest is {times}; the common factor is "
+            f"{reduction.factor:.2f}, and the rest cannot be distinguished from chance."
         )
         return
     share = reduction.factor_share_percent
     if shorter > 1.05 and math.isfinite(share):
         yield (
-            f"Of this factor of {shorter:.2f}, a common slowdown accounts for {reduction.factor:.2f} "
-            f"({share:.1f}% of the logarithm) and the change of the relative spread for "
-            f"{reduction.relative:.2f} ({100 - share:.1f}%)."
+            f"Of this factor of {shorter:.2f}, a common slowdown accounts for "
+            f"{reduction.factor:.2f} ({share:.1f}% of the logarithm) and the change of the "
+            f"relative spread for {reduction.relative:.2f} ({100 - share:.1f}%)."
         )
     yield (
-        "A throttle slows all benchmarks by about the same factor, so it moves the range, but hardly "
-        f"changes its relative spread: the largest ratio is {times}."
+        "A throttle slows all benchmarks by about the same factor, so it moves the range, but "
+        f"hardly changes its relative spread: the largest ratio is {times}."
     )
 
 
@@ -252,16 +253,14 @@ class Comparison:
         self._explain_limits()
         if not values.halves:
             paired = {row["plain"] for row in reductions}
-            self.findings += [
-                say_limit(target) for target in self.targets
-                if target.profile.is_plain and target.figures.benchmarks > 1 and target.name not in paired
-            ]
+            alone = [one for one in self.targets if one.profile.is_plain and one.name not in paired]
+            self.findings += [say_limit(one) for one in alone if one.figures.benchmarks > 1]
         title = "One profile against itself" if values.halves else "Profiles compared"
         sheets = self._sheets(reductions)
         return Output("compare", title, self.findings, sheets, base.name, self.warnings)
 
     def _choices(self, word: str) -> list[Choice]:
-        """Return all profiles of a machine, the unthrottled one first, or only the one that is named."""
+        """Return all profiles of a machine, the unthrottled one first, or the one that is named."""
         choice = Choice.of(word)
         if choice.machine:
             return [choice]
@@ -300,10 +299,9 @@ class Comparison:
         common = both[0].benchmarks.keys() & both[1].benchmarks.keys()
         least = min(len(half.benchmarks[key].results) for half in both for key in common)
         if least < _HALF_MIN:
-            self.warnings.add(
-                "a half has only %d repetition%s of a benchmark, so its interval is wide: measure at "
-                "least %d", least, "" if least == 1 else "s", 2 * _HALF_MIN,
-            )
+            why = "a half has only %d repetition%s of a benchmark, so its interval is wide"
+            more = "" if least == 1 else "s"
+            self.warnings.add(f"{why}: measure at least %d", least, more, 2 * _HALF_MIN)
         self._sides = [(half, origin) for half in both]
 
     def _bound(self, origin: Origin) -> float:
@@ -350,8 +348,9 @@ class Comparison:
 
     def _sheets(self, reductions: list[dict[str, object]]) -> list[Sheet]:
         def joined(name: str) -> pd.DataFrame:
-            frames = [getattr(target.ratios, name).assign(target=target.name) for target in self.targets]
-            frame = pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
+            frames = [getattr(one.ratios, name).assign(target=one.name) for one in self.targets]
+            filled = [frame for frame in frames if len(frame)]
+            frame = pd.concat(filled or frames, ignore_index=True)
             for side in ("base", "target"):
                 if f"{side}_spread" in frame:
                     frame[f"{side}_spread_percent"] = 100 * frame[f"{side}_spread"]
@@ -386,17 +385,14 @@ class Comparison:
         """Draw all targets of a machine in one histogram and one plot of dots."""
         for machine in dict.fromkeys(target.profile.machine for target in self.targets):
             series = [one.series() for one in self.targets if one.profile.machine == machine]
-            bin_width = pictures.bin_of(series)
-            range_, log = "Shaded: the range. Dashed: as fast as the base.", ""
+            bins = f"number of benchmarks by ratio, in bins of {pictures.bin_of(series):g}"
+            how = "Shaded: the range. Dashed: as fast as the base."
+            caption = f"{machine[:100]}: {bins}"
+            output.pictures.append(picture(pictures.histogram(series), caption, how))
             if pictures.is_wide(series):
-                log = " The axis is logarithmic: one factor moves all points equally far."
-            output.pictures += (Picture(
-                pictures.histogram(series),
-                f"{machine[:100]}: number of benchmarks by ratio, in bins of {bin_width:g}", range_,
-            ),)
+                how += " The axis is logarithmic: one factor moves all points equally far."
             caption = f"{machine[:100]}: ratio of each benchmark"
-            output.beside += (Picture(pictures.dots(series), caption, range_ + log),)
-
+            output.beside.append(picture(pictures.dots(series), caption, how))
 
 
 def run(values: Values) -> int:

@@ -15,10 +15,14 @@ from ..options import Values
 from ..tables import Column, Sheet
 from ..text import UserError, list_of, number_of, read_json, reason, text_of
 from . import pictures
-from .output import findings_text, read_document, sheet, write_file
+from .output import findings_text, picture, read_document, sheet, write_file
 from .results import Choice
 
 _KINDS = ("calibrate", "compare", "predict", "sweep")
+# The members of profile.json that distinguish machines.
+_DESCRIBED = (
+    "machine", "version", "cpu", "quantum_seconds", "idle_states", "quota_around_cpus",
+)
 RANGES = (
     Column("target", "target"), Column("benchmarks", "benchmarks"), Column("least", "least", 4),
     Column("most", "most", 4), Column("median", "median", 4),
@@ -44,7 +48,7 @@ class _Part(NamedTuple):
     def findings(self) -> list[str]:
         return [one for one in list_of(self.document, "findings") if isinstance(one, str)]
 
-    def rows(self, name: str, columns: tuple[Column, ...]) -> list[dict[str, float]]:
+    def rows(self, name: str, columns: tuple[Column, ...]) -> list[dict[str, Any]]:
         return [
             {column.name: number_of(row, column.name) for column in columns}
             for row in list_of(self.document, name)
@@ -63,10 +67,9 @@ class _Part(NamedTuple):
     def _calibration(self) -> list[page.Part]:
         """Return the path of a calibration, which has no page of its own."""
         table = pd.DataFrame(self.rows("calibration", TESTS))
-        results = list_of(self.document, "calibrated")
         if not len(table):
             return []
-        result = results[0] if results else None
+        result = next(iter(list_of(self.document, "calibrated")), None)
         by_cost = text_of(result, "method") == "search"
         how = (
             "Setting and cost of each test. Dashed: a cost of 1, as fast as the base."
@@ -74,8 +77,8 @@ class _Part(NamedTuple):
             "Setting and mean ln ratio of each test, with its 95% interval. Dashed: as fast as the "
             "base."
         )
-        picture = pictures.path(table, by_cost, number_of(result, "setting"))
-        shown = page.Picture(picture, "Path of the calibration", how, width=560)
+        path = pictures.path(table, by_cost, number_of(result, "setting"))
+        shown = picture(path, "Path of the calibration", how)
         return [shown, sheet("calibration", "Tests", TESTS, table)]
 
 
@@ -100,7 +103,7 @@ def _read(folder: str) -> list[_Part]:
 
 def _ranges(parts: list[_Part]) -> Sheet:
     rows = [
-        {**row, "target": text_of(one, "target")}
+        row | {"target": text_of(one, "target")}
         for part in parts
         for row, one in zip(part.rows("ranges", RANGES), list_of(part.document, "ranges"))
     ]
@@ -114,7 +117,7 @@ def _describe(role: str, folder: str) -> str:
     except UserError:
         document = None
     text = f"{role}: {folder}"
-    for name in ("machine", "version", "cpu", "quantum_seconds", "idle_states", "quota_around_cpus"):
+    for name in _DESCRIBED:
         value = number_of(document, name)
         shown = text_of(document, name) or (f"{value:.6g}" if math.isfinite(value) else "")
         text += f"; {name.replace('_', ' ')} {shown}" if shown else ""

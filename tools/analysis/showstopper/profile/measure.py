@@ -54,8 +54,8 @@ def measure(words: Sequence[str]) -> int:
             signal.signal(number, pass_on)
     try:
         children.append(subprocess.Popen([_program(), "measure", *words]))
-        for number in arrived:  # meanwhile
-            children[0].send_signal(number)
+        for early in arrived:
+            children[0].send_signal(early)
         status = children[0].wait()
     except OSError as error:
         raise UserError(f"{_program()}: {reason(error)}") from None
@@ -66,7 +66,7 @@ def measure(words: Sequence[str]) -> int:
 
 
 def read_battery(name: str) -> dict[Key, bool]:
-    """Return the benchmarks of a battery, by name and class, and whether lower results are better."""
+    """Return the benchmarks of a battery by key, and whether lower results are better."""
     command = [_program(), "measure", "--list", "--battery", name]
     try:
         listed = subprocess.run(command, capture_output=True, check=False)

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +16,9 @@ from ..outputs import write_whole
 from ..tables import Column, Sheet, Table, json_text, number
 from ..text import UserError, number_of, read_json, reason, wrap
 from .results import KEPT, SHOWN, Warnings
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 SCHEMA = 1  # of the documents, and of profile.json
 _NOTES_OPEN_MAX = 6  # more warnings are folded
@@ -34,23 +37,21 @@ def findings_text(findings: Iterable[str]) -> str:
 
 def sheet_text(table: Sheet) -> str:
     """Return a table for a terminal, with columns as wide as their cells."""
+
+    def show(cell: Any, column: Column) -> str:
+        if isinstance(cell, (str, bool)):
+            return cell if isinstance(cell, str) else "yes" if cell else "no"
+        return number(cell, column.decimals, percent=column.percent)
+
     columns = []
-    for column in table.table.columns:
-        if not column.heading or not len(table):
-            continue
-        cells = list(table.frame[column.name])
-        is_text = isinstance(cells[0], (str, bool))
-        words = {True: "yes", False: "no"}
-        shown = [
-            cell if isinstance(cell, str)
-            else words[cell] if is_text
-            else number(cell, column.decimals, percent=column.percent)
-            for cell in cells
-        ]
-        width = max(map(len, [column.heading, *shown]))
-        columns.append([f"  {one:{'<' if is_text else '>'}{width}}" for one in (column.heading, *shown)])
-    lines = "".join("".join(row) + "\n" for row in zip(*columns))
-    return f"\n{table.table.title}\n{lines}" if len(table) else ""
+    for column in table.table.columns if len(table) else ():
+        if column.heading:
+            cells = table.frame[column.name].tolist()
+            lines = [column.heading, *(show(cell, column) for cell in cells)]
+            width, is_text = max(map(len, lines)), isinstance(cells[0], (str, bool))
+            columns.append([f"  {line:{'<' if is_text else '>'}{width}}" for line in lines])
+    rows = "".join("".join(row) + "\n" for row in zip(*columns))
+    return f"\n{table.table.title}\n{rows}" if rows else ""
 
 
 def show_range(least: float, most: float) -> str:
@@ -73,8 +74,8 @@ class Output:
     sheets: list[Sheet]
     base: str = ""
     warnings: Warnings = field(default_factory=Warnings)
-    pictures: Sequence[page.Picture] = ()
-    beside: Sequence[page.Picture] = ()  # shown next to the findings
+    pictures: list[page.Picture] = field(default_factory=list)
+    beside: list[page.Picture] = field(default_factory=list)  # next to the findings
 
     def text(self) -> str:
         return findings_text(self.findings) + "".join(map(sheet_text, self.sheets))
@@ -96,32 +97,40 @@ class Output:
             write_file(f"{folder}/{name}", text)
 
     def _json(self) -> str:
-        base = {"base": self.base} if self.base else {}
-        document: dict[str, object] = {"schema": SCHEMA, "ssprofile": __version__, "title": self.title}
-        document |= {**base, "findings": self.findings}
-        document |= {one.table.name: one for one in self.sheets}
+        document: dict[str, object] = {"schema": SCHEMA, "ssprofile": __version__}
+        document["title"] = self.title
+        if self.base:
+            document["base"] = self.base
+        document["findings"] = self.findings
+        document.update((one.table.name, one) for one in self.sheets)
         document["warnings"] = list(self.warnings.lines(KEPT))
         return json_text(document) + "\n"
 
     def _page(self) -> page.Page:
-        is_narrow = [
-            sum(bool(column.heading) for column in one.table.columns) <= _COLUMNS_BELOW_MAX
-            and len(one) <= page.ROWS_OPEN_MAX
-            for one in self.sheets
-        ]
-        found = page.Section("Findings", [self.findings])
-        narrow = [one for one, below in zip(self.sheets, is_narrow) if below]
-        wide = [one for one, below in zip(self.sheets, is_narrow) if not below]
-        notes = [page.Note(line) for line in self.warnings.lines(SHOWN)]
+        """Return the findings with pictures and narrow tables, then the other tables."""
+
+        def is_narrow(one: Sheet) -> bool:
+            headings = sum(bool(column.heading) for column in one.table.columns)
+            return headings <= _COLUMNS_BELOW_MAX and len(one) <= page.ROWS_OPEN_MAX
+
         parts: list[page.Part] = []
         if self.base:
-            base = ("Base: ", page.Bold(self.base), ". A ratio above 1 means faster than the base.")
-            parts.append(base)
+            more = ". A ratio above 1 means faster than the base."
+            parts.append(("Base: ", page.Bold(self.base), more))
+        found = page.Section("Findings", [self.findings])
+        narrow = filter(is_narrow, self.sheets)
         parts.append(page.Columns([found, *self.pictures, *narrow], self.beside))
-        parts += wide
-        many = len(notes) > _NOTES_OPEN_MAX
-        parts += [page.Fold(f"Warnings: {len(notes)} lines", notes)] if many else notes
+        parts += [one for one in self.sheets if not is_narrow(one)]
+        notes = [page.Note(line) for line in self.warnings.lines(SHOWN)]
+        if len(notes) > _NOTES_OPEN_MAX:
+            parts.append(page.Fold(f"Warnings: {len(notes)} lines", notes))
+        else:
+            parts += notes
         return page.Page(self.title, parts, program=f"ssprofile {__version__}")
+
+
+def picture(svg: Markup, caption: str, how: str) -> page.Picture:
+    return page.Picture(svg, caption, how, width=560)
 
 
 def write_file(path: str, text: str) -> None:
@@ -146,6 +155,6 @@ def read_document(folder: str, name: str, shown: str, hint: str = "") -> Any:
     document = read_json(folder, name, hint)
     schema = number_of(document, "schema")
     if schema > SCHEMA:
-        reads = f"and this version, {__version__}, reads schemas up to {SCHEMA}: use a later version"
-        raise UserError(f"{shown} has schema {schema:g}, {reads}")
+        reads = f"reads schemas up to {SCHEMA}: use a later version"
+        raise UserError(f"{shown} has schema {schema:g}, and this version, {__version__}, {reads}")
     return document

@@ -85,9 +85,12 @@ def histogram(series: Sequence[Series]) -> Markup:
         is_last = at + 1 == len(series)
         color = figures.color_of(at)
         counts = bins(one.table["ratio"], width)
-        titles = [f"{(n - 1) * width:.6g} to {n * width:.6g}: {count}" for n, count in counts.items()]
+        titles = [
+            f"{(n - 1) * width:.6g} to {n * width:.6g}: {count}" for n, count in counts.items()
+        ]
         ax.set_title(one.name[:40], loc="left")
-        ax.set_title(f"range {one.range}, median {one.number(one.table['ratio'].median())}", loc="right")
+        median = one.number(one.table["ratio"].median())
+        ax.set_title(f"range {one.range}, median {median}", loc="right")
         figures.axis_between(ax, "x", _RATIO if is_last else "", low, high, numbers=is_last)
         figures.axis_from_zero(ax, "y", "benchmarks", whole=True)
         figures.line_at(ax, "x", 1)
@@ -113,8 +116,10 @@ def dots(series: Sequence[Series]) -> Markup:
     ax = fig.axes[0]
     beyond = max((most / least) ** 0.04, 1.0005)
     low, high = least / beyond, most * beyond
-    draw_axis = figures.axis_logarithmic if most / least > _WIDE else figures.axis_between
-    draw_axis(ax, "x", _RATIO, low, high)
+    if is_wide(series):
+        figures.axis_logarithmic(ax, "x", _RATIO, low, high)
+    else:
+        figures.axis_between(ax, "x", _RATIO, low, high)
     names = rows["benchmark"].where(
         ~rows["benchmark"].duplicated(keep=False), rows["benchmark"] + " (" + rows["class"] + ")"
     )
@@ -142,26 +147,25 @@ def path(tests: pd.DataFrame, by_cost: bool, found: float) -> Markup:
     """Draw the settings of a calibration with their costs or mean logarithms. Rings the result."""
     fig = figures.figure(2, height=480)
     above, below = fig.axes
-    numbers = np.arange(1, len(tests) + 1)
+    places = np.arange(len(tests))
     settings = 100 * tests["setting"]
-    for ax, is_last in ((above, False), (below, True)):
-        name = "test" if is_last else ""
-        figures.axis_between(ax, "x", name, 0.5, len(tests) + 0.5, numbers=is_last, whole=True)
+    for ax, name in ((above, ""), (below, "test")):
+        figures.axis_names(ax, "x", [str(place + 1) for place in places], name)
     figures.axis_between(above, "y", "setting, %", 0, 105)
-    figures.line(above, numbers, settings, marker="o")
-    for number, setting in zip(numbers, settings):
+    figures.line(above, places, settings, marker="o")
+    for place, setting in zip(places, settings):
         if setting == 100 * found:
-            figures.rings(above, number, setting)
-            figures.label_at(above, number, setting, f"{setting:.2f}%")
+            figures.rings(above, place, setting)
+            figures.label_at(above, place, setting, f"{setting:.2f}%")
     values = tests["cost" if by_cost else "log_ratio_mean"]
     if by_cost:
         figures.axis_from_zero(below, "y", "cost")
     else:
         figures.axis_around_zero(below, "y", "mean ln ratio")
         half = tests["half_width"].fillna(0)
-        below.vlines(numbers, values - half, values + half, color=figures.ORANGE, linewidth=1.3)
+        below.vlines(places, values - half, values + half, color=figures.ORANGE, linewidth=1.3)
     figures.line_at(below, "y", float(by_cost))
-    figures.line(below, numbers, values, marker="s", color=figures.ORANGE)
+    figures.line(below, places, values, marker="s", color=figures.ORANGE)
     return figures.svg(fig)
 
 

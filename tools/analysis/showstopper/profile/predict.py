@@ -9,13 +9,13 @@ import sys
 import numpy as np
 import pandas as pd
 
+from .. import page
 from ..options import Values
-from ..page import Picture
 from ..tables import Column
 from ..text import Notes, UserError, read_table
 from . import pictures
 from .compare import name_outside
-from .output import Output, sheet, show_range
+from .output import Output, picture, sheet, show_range
 from .ratios import Figures, Interval, interval
 
 _COLUMNS = ("target", "benchmark", "class", "ratio")
@@ -90,31 +90,32 @@ def _say(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) ->
     return [*findings, f"This holds for {says}."]
 
 
-def _applications(path: str, profile: pd.DataFrame, bounds: Interval, profile_path: str) -> pd.DataFrame:
+def _applications(paths: list[str], profile: pd.DataFrame, bounds: Interval) -> pd.DataFrame:
     """
     Return applications, and whether they are inside. Benchmarks of the profile itself determine the
     bounds, so they cannot verify them.
     """
-    frame = _read_target(path, profile["target"].iloc[0])
+    frame = _read_target(paths[1], profile["target"].iloc[0])
     known = set(zip(profile["benchmark"], profile["class"]))
     is_known = [key in known for key in zip(frame["benchmark"], frame["class"])]
     kept = frame[[not one for one in is_known]]
     if not len(kept):
-        raise UserError(f"{path} has no applications: all of its benchmarks are in {profile_path}")
+        why = f"all of its benchmarks are in {paths[0]}"
+        raise UserError(f"{paths[1]} has no applications: {why}")
     kept = kept.assign(inside=kept["ratio"].between(bounds.low, bounds.high))
     kept.attrs = {"left_out": sum(is_known)}
     return kept
 
 
-def _draw(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> Picture:
-    series = [pictures.Series(
-        "benchmarks", profile, bounds.low, bounds.high, bounds.coverage_percent
-    )]
+def _draw(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> page.Picture:
+    ends = bounds.low, bounds.high
+    series = [pictures.Series("benchmarks", profile, *ends, bounds.coverage_percent)]
     if len(applications):
-        ends = Figures.of(applications["ratio"])
-        series.append(pictures.Series("applications", applications, ends.least, ends.most))
+        figures = Figures.of(applications["ratio"])
+        ends = figures.least, figures.most
+        series.append(pictures.Series("applications", applications, *ends))
     more = " and application" if len(applications) else ""
-    return Picture(
+    return picture(
         pictures.dots(series), f"{profile['target'].iloc[0]}: ratio of each benchmark{more}",
         "Shaded: the interval of one more ratio, with its coverage. Dashed: as fast as the base.",
     )
@@ -130,17 +131,17 @@ def run(values: Values) -> int:
     bounds = interval(profile["ratio"], values.coverage)
     applications = pd.DataFrame()
     if len(values.words) > 1:
-        applications = _applications(values.words[1], profile, bounds, path)
+        applications = _applications(values.words, profile, bounds)
 
     intervals = pd.DataFrame([interval(profile["ratio"], part) for part in _COVERAGES])
     verified = applications.rename(columns={"benchmark": "application"})
-    output = Output(
-        "predict", f"Prediction for {profile['target'].iloc[0]}", _say(profile, applications, bounds),
-        [
-            sheet("intervals", "One more benchmark of the same kind", INTERVALS, intervals.drop_duplicates()),
-            sheet("verification", "Applications", VERIFICATION, verified),
-        ],
-    )
+    title = "One more benchmark of the same kind"
+    sheets = [
+        sheet("intervals", title, INTERVALS, intervals.drop_duplicates()),
+        sheet("verification", "Applications", VERIFICATION, verified),
+    ]
+    title = f"Prediction for {profile['target'].iloc[0]}"
+    output = Output("predict", title, _say(profile, applications, bounds), sheets)
     if values.output:
         output.beside = [_draw(profile, applications, bounds)]
         output.write(values.output)

@@ -15,6 +15,7 @@ from ..text import UserError
 from .results import Benchmark, Key, Profile, Warnings
 
 SPREAD_MAX = 0.02  # default limit for a stable benchmark
+_COMMON = ("benchmark", "class", "base_spread", "target_spread")
 UNSTABLE, MISSING, CONTRADICTORY, NO_NUMBER = "unstable", "missing", "contradictory", "no number"
 
 
@@ -29,7 +30,9 @@ class Matching:
 
     def chooses(self, key: Key) -> bool:
         name, group = key
-        if self.group not in (None, group) or (self.battery is not None and key not in self.battery):
+        if self.group not in (None, group):
+            return False
+        if self.battery is not None and key not in self.battery:
             return False
         return self.only is None or any(_fits(one, name) for one in self.only.split(","))
 
@@ -56,7 +59,8 @@ class Figures:
     def of(cls, ratios: pd.Series) -> Figures:
         return cls(
             len(ratios), ratios.min(), ratios.max(), statistics.median(ratios),
-            float(statistics.average(ratios)), math.exp(statistics.log(ratios).mean()), ratios.std(),
+            float(statistics.average(ratios)), math.exp(statistics.log(ratios).mean()),
+            ratios.std(),
         )
 
     @property
@@ -94,12 +98,10 @@ class Ratios:
         self._matching = matching
         self._warnings = warnings
         rows, left_out = [], []
-        for key in [*base.benchmarks, *(key for key in target.benchmarks if key not in base.benchmarks)]:
-            if not matching.chooses(key):
-                continue
+        for key in filter(matching.chooses, {**base.benchmarks, **target.benchmarks}):
             both = base.benchmarks.get(key), target.benchmarks.get(key)
             spreads = [math.nan if one is None else one.spread for one in both]
-            row = dict(zip(("benchmark", "class", "base_spread", "target_spread"), (*key, *spreads)))
+            row = dict(zip(_COMMON, (*key, *spreads)))
             compared = self._compare(*both)
             if isinstance(compared, str):
                 left_out.append(row | {"why": compared})
@@ -107,12 +109,13 @@ class Ratios:
                 rows.append(row | compared)
         self._warn_of_neither()
         self.table = pd.DataFrame(rows)
-        self.left_out = pd.DataFrame(left_out, columns=[*row, "why"] if left_out else None)
+        self.left_out = pd.DataFrame(left_out)
         if not rows:
             unstable = sum(one["why"] == UNSTABLE for one in left_out)
             more = ": measure more repetitions, or allow more with --spread" if unstable else ""
-            why = f"have no benchmark in common that can be compared ({unstable} are unstable{more})"
-            raise UserError(f"{_name(base)} and {_name(target)} {why}")
+            why = f"that can be compared ({unstable} are unstable{more})"
+            sides = f"{_name(base)} and {_name(target)}"
+            raise UserError(f"{sides} have no benchmark in common {why}")
         self.figures = Figures.of(self.table["ratio"])
 
     def _compare(self, base: Benchmark | None, target: Benchmark | None) -> dict[str, float] | str:
@@ -168,8 +171,9 @@ class Ratios:
 
     def _warn_of_neither(self) -> None:
         base, target = self._sides
-        for key in self._matching.battery or ():
-            if self._matching.chooses(key) and not {key} & (base.benchmarks.keys() | target.benchmarks.keys()):
+        known = {**base.benchmarks, **target.benchmarks}
+        for key in filter(self._matching.chooses, self._matching.battery or ()):
+            if key not in known:
                 why = "%s of class %s: left out: the battery has it, but neither %s nor %s"
                 self._warnings.add(why, *key, _name(base), _name(target))
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 from .. import statistics
 from ..text import LINE_MAX, UserError, number, reason, show, unpack
@@ -170,7 +169,7 @@ def _lines(path: str) -> Iterator[bytes]:
     """Return the lines of a file, which may be a pipe; of an endless one only its beginning."""
     try:
         with open(path, "rb") as file:
-            stream: Any = file
+            stream: io.BufferedIOBase = file
             if file.peek(1)[:1] in (b"\x1f", b"\xfd", b"\x28"):
                 stream = io.BytesIO(unpack(file.read(), path))
             yield from iter(lambda: stream.readline(LINE_MAX + 2), b"")
@@ -267,21 +266,21 @@ class _Reader:
             return
         for (at, name), column in zip(fields, _COLUMNS):
             if unended and at + len(name) == len(text.rstrip(" \t\r")):
-                why = "the last line has no newline: the row is kept, but its %s, '%s', may be truncated"
-                self.warn(why, column, show(row[column]))
+                why = "the row is kept, but its %s, '%s', may be truncated"
+                self.warn(f"the last line has no newline: {why}", column, show(row[column]))
         assert value
         self._keep(row, value)
 
     def warn_if_apart(self, profile: Profile, benchmark: Benchmark) -> None:
         """Warn about results that seem to have another unit, or to lack a decimal point."""
         results = benchmark.results
-        least, most = min(results, key=lambda one: results[one]), max(results, key=lambda one: results[one])
+        least, most = min(results, key=results.__getitem__), max(results, key=results.__getitem__)
         if results[most] / results[least] > _APART_MAX:
             key = (profile.machine, profile.limits, *benchmark.key)
             lines = self.rows[(*key, least)], self.rows[(*key, most)]
-            why = "the result of %s is %.6g here, but %.6g in line %d, a factor of more than %d: both are kept"
-            shown = show(benchmark.name), results[most], results[least]
-            self.warn(why, *shown, lines[0], _APART_MAX, line=lines[1])
+            why = "here, but %.6g in line %d, a factor of more than %d: both are kept"
+            values = show(benchmark.name), results[most], results[least], lines[0], _APART_MAX
+            self.warn(f"the result of %s is %.6g {why}", *values, line=lines[1])
 
     def _is_valid(self, row: dict[str, str], value: float | None) -> bool:
         name, result = show(row["benchmark"]), show(row["result"])
@@ -368,9 +367,10 @@ class Results:
 
         listed = [p.name for p in self.profiles if not found or choice.names in ("", p.machine)]
         names = _cut(", ".join(listed), 599)
+        why = "has several machines: append a colon and one of these"
         if not found:
-            raise UserError(f"{choice.path} has no machine {choice.names}: its machines are {names}")
-        raise UserError(f"{choice.path} has several machines: append a colon and one of these: {names}")
+            why = f"has no machine {choice.names}: its machines are"
+        raise UserError(f"{choice.path} {why}{':' if found else ''} {names}")
 
 
 def _cut(text: str, most: int) -> str:
@@ -438,8 +438,8 @@ class Origin:
     def of(cls, path: str) -> Origin:
         folder = os.path.dirname(path) or "."
         try:
-            with open(f"{folder}/version.txt", encoding="utf-8", errors="surrogateescape") as stream:
-                version = stream.readline().rstrip("\n")
+            with open(f"{folder}/version.txt", "rb") as stream:
+                version = os.fsdecode(stream.readline().rstrip(b"\n"))
         except OSError:
             version = ""
         return cls(os.path.exists(f"{folder}/profile.json"), version)
@@ -475,18 +475,16 @@ class Throttle:
         return cls(match[1], float(match[2])) if match else cls("")
 
     @property
-    def percent(self) -> float:
-        return self.number if self.kind == "frequency" else self.number / 100
-
-    @property
     def setting(self) -> float:
         """Return the setting from 0 to 1, or MHz; NaN for other names."""
         return self.number if self.kind == "frequency" else self.number / 10000
 
     def explain(self) -> str:
-        return _THROTTLES[self.kind] % self.percent if self.kind else ""
+        number = self.number if self.kind == "frequency" else self.number / 100
+        return _THROTTLES[self.kind] % number if self.kind else ""
 
     def word(self) -> str:
         """Return the throttle as for `ssprofile measure --under`."""
-        unit = "%.0fMHz" if self.kind == "frequency" else "%.9g%%"
-        return f"{self.kind}={unit % self.percent}" if self.kind else WITHOUT
+        if self.kind == "frequency":
+            return f"{self.kind}={self.number:.0f}MHz"
+        return f"{self.kind}={self.number / 100:.9g}%" if self.kind else WITHOUT

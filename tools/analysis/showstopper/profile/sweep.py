@@ -8,20 +8,20 @@ import math
 import pandas as pd
 
 from ..options import Values
-from ..page import Picture
 from ..statistics import quantile
 from ..tables import Column
 from ..text import UserError
 from . import pictures
 from .measure import forward, measure
-from .output import Output, print_warnings, sheet
+from .output import Output, picture, print_warnings, sheet
 from .ratios import SPREAD_MAX, Matching, Ratios
 from .results import Choice, Profile, Results, Throttle, Warnings, read
 
 _UNDER_MAX = 999
 COLUMNS = (
-    Column("limits", "Throttle"), Column("setting", "Setting", 4), Column("benchmarks", "Benchmarks"),
-    Column("least", "Least", 4), Column("lower_quartile", "Lower quartile", 4),
+    Column("limits", "Throttle"), Column("setting", "Setting", 4),
+    Column("benchmarks", "Benchmarks"), Column("least", "Least", 4),
+    Column("lower_quartile", "Lower quartile", 4),
     Column("median", "Median", 4), Column("upper_quartile", "Upper quartile", 4),
     Column("most", "Most", 4), Column("median_to_setting", "Median/setting", 4),
 )
@@ -58,7 +58,8 @@ def _boxes(results: Results, unstable: float) -> pd.DataFrame:
     throttled = [one for _, one in sorted(settings.items())]
     if not throttled:
         raise UserError("no benchmark ran under a throttle")
-    return pd.DataFrame([_box(plain[-1], one, Matching(unstable=unstable)) for one in throttled])
+    matching = Matching(unstable=unstable)
+    return pd.DataFrame([_box(plain[-1], one, matching) for one in throttled])
 
 
 def _say(table: pd.DataFrame) -> list[str]:
@@ -72,8 +73,8 @@ def _say(table: pd.DataFrame) -> list[str]:
         )
     wide = table.loc[(table["most"] / table["least"]).idxmax()]
     findings.append(
-        f"Benchmarks differ most under {wide['limits']}: relative speeds from {wide['least']:.4f} to "
-        f"{wide['most']:.4f}, with half of them between {wide['lower_quartile']:.4f} and "
+        f"Benchmarks differ most under {wide['limits']}: relative speeds from {wide['least']:.4f} "
+        f"to {wide['most']:.4f}, with half of them between {wide['lower_quartile']:.4f} and "
         f"{wide['upper_quartile']:.4f}."
     )
     return findings
@@ -90,12 +91,13 @@ def run(values: Values) -> int:
     unstable = SPREAD_MAX if values.spread is None else values.spread / 100
     table = _boxes(read(Choice.of(folder).path), unstable)
     how = (
-        "Boxes: half of the benchmarks, with their median. Whiskers: all of them. Dashed: as fast as "
-        "the setting."
+        "Boxes: half of the benchmarks, with their median. Whiskers: all of them. Dashed: as fast "
+        "as the setting."
     )
-    picture = Picture(pictures.boxes(table, kind), f"Speed over the setting of {kind}", how)
+    shown = picture(pictures.boxes(table, kind), f"Speed over the setting of {kind}", how)
     sheets = [sheet("sweep", "Speed relative to that without", COLUMNS, table)]
-    output = Output("sweep", "Speed over setting", _say(table), sheets, pictures=[picture])
+    output = Output("sweep", "Speed over setting", _say(table), sheets)
+    output.pictures = [shown]
     output.write(folder)
     print(output.text(), end="")
     return 0
