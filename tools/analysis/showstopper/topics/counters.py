@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,8 +154,16 @@ TABLES = (
 )
 
 
-def _part(report: Report, title: str, rows: pd.DataFrame, without: Sequence[str] = ()) -> Sheet:
-    columns = tuple(column for column in COUNTERS if column.name not in without)
+PLACE = ("step", "half", "target", "load")
+
+
+def _part(report: Report, title: str, rows: pd.DataFrame, of_run: bool) -> Sheet:
+    """Return rows for readers: those of runs, or the steps of one run."""
+    columns = tuple(
+        replace(column, if_known=False) if column.name in PLACE else column
+        for column in COUNTERS
+        if column.name not in (("record",) if of_run else PLACE)
+    )
     return Sheet(Table("counters", title, columns, df_counters), rows, report.prefix)
 
 
@@ -194,7 +203,7 @@ def sections(report: Report) -> Iterator[Section]:
         return
     is_step = frame["step"].notna() if "step" in frame else pd.Series(False, frame.index)
     title = "Counters of the instances during the counted time"
-    parts: list[Part] = [_part(report, title, frame[~is_step])]
+    parts: list[Part] = [_part(report, title, frame[~is_step], False)]
     for values, rows in frame[is_step].groupby(PICTURE, sort=False, dropna=False):
         of, environment, workload, _, background = values
         fig = plot_counters(rows)
@@ -212,4 +221,4 @@ def run_parts(report: Report, run: Run) -> Iterator[Part]:
         return
     rows = frame[(frame["record"] == run.name) & frame["step"].notna()]
     title = "Counters by step; for a foreground, by the steps of its background"
-    yield _part(report, title, rows, ("record",))
+    yield _part(report, title, rows, True)

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best placement of two programs, and the loads at which another one becomes better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import statistics
+from .pairs import FOREGROUND, SAME_PAIR, Pair, find
+from .statistics import Array, Band, Curve, Interval
+from .studies import Report, others_permit
+
+STEPS_MIN = 3  # for a line with a confidence interval
+ROUNDS_MIN = 3  # for an interval from their means
+PLACEMENTS_MAX = 16
+CHANGES_MAX = 32
+GRID = 200  # intervals of the loads in which crossings are sought
+HALVINGS = 50  # of such an interval
+
+
+@dataclass(frozen=True)
+class Change:
+    """A load of the background at which the best placement changes."""
+
+    below: str
+    above: str
+    load: float
+    interval: Interval  # its bounds may be infinite
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval is within the measured loads."""
+        return math.isfinite(self.interval.low) and math.isfinite(self.interval.high)
+
+
+@dataclass
+class Placements:
+    """A foreground beside a background in one environment, with every placement, by one measure.
+
+    All placements have the same steps, loads and bandwidth, so that the difference of two curves is
+    the curve of the differences. Steps are ordered by load.
+    """
+
+    pair: Pair  # the first one
+    measure: str
+    confidence: float
+    names: list[str]
+    rounds: Array
+    loads: Array
+    foreground: Array  # part of the measure, by placement and step
+    background: Array
+    bandwidth: float = math.inf
+    best: int = 0
+    second: int = 1
+    advantage: float = math.nan  # of the best over the second, relative to the second
+    interval: Interval = Interval(math.nan, math.nan)
+    is_clear: bool = False  # the interval does not contain 0
+    by_rounds: int = 0  # rounds from which the interval comes; 0: it comes from the steps
+    changes: list[Change] = field(default_factory=list)
+
+    @property
+    def values(self) -> Array:
+        return self.foreground + self.background
+
+    @property
+    def steps(self) -> int:
+        return len(self.loads)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether two placements have enough steps in common."""
+        return len(self.names) > 1 and self.steps >= STEPS_MIN
+
+    @staticmethod
+    def compare(report: Report, pair: Pair, measure: str) -> Placements:
+        """Compare all pairs that differ from this one only in placement and round."""
+        like = [p for p in report.once(find) if p.is_like(pair, SAME_PAIR)]
+        enough = [p for p in like if _known(p, measure).sum() >= STEPS_MIN]
+        names = list(dict.fromkeys(p.placement for p in enough))[:PLACEMENTS_MAX]
+        rows: list[Array] = [np.empty((0, 2 + 2 * len(names)))]
+        for first in like:
+            if names and first.placement == names[0]:
+                rows.append(_common_steps(first, like, names, measure))
+        steps = np.concatenate(rows)
+        steps = steps[np.argsort(steps[:, 0], kind="stable")].T
+        foreground, background = steps[2::2], steps[3::2]
+        loads, rounds, *_ = steps
+        made = Placements(
+            pair, measure, report.settings.confidence, names, rounds, loads, foreground, background
+        )
+        if made.is_known:
+            made._choose_bandwidth()
+            made._find_best()
+            made._find_changes()
+        return made
+
+    def _difference(self, more: int, less: int) -> Array:
+        difference: Array = self.values[more] - self.values[less]
+        return difference
+
+    def _curve(self, more: int, less: int) -> Curve | None:
+        return statistics.fit_curve_with(self.loads, self._difference(more, less), self.bandwidth)
+
+    def _choose_bandwidth(self) -> None:
+        """Choose the smallest that is chosen for a difference from the first placement."""
+        curves = (
+            statistics.fit_curve(self.loads, self._difference(at, 0))
+            for at in range(1, len(self.names))
+        )
+        self.bandwidth = min((c.bandwidth for c in curves if c), default=math.inf)
+
+    def _widen(self, weights: Array, more: int, less: int, band: Band) -> Band:
+        """Widen the interval of a difference by the uncertainty of the throughputs alone, by which
+        its parts were divided: add the squares of the half-widths (MOVER)."""
+        if self.measure == FOREGROUND or self.pair.is_one_program:
+            return band
+        sides = zip((self.foreground, self.background), self.pair.alone)
+        errors = [(weights @ (of[more] - of[less])) * alone.error for of, alone in sides]
+        low = np.sqrt((band.y - band.low) ** 2 + errors[0] ** 2 + errors[1] ** 2)
+        high = np.sqrt((band.high - band.y) ** 2 + errors[0] ** 2 + errors[1] ** 2)
+        return Band(band.y, band.y - low, band.y + high)
+
+    def _find_best(self) -> None:
+        means = self.values.mean(axis=1)
+        order = np.argsort(-means, kind="stable")
+        self.best, self.second = int(order[0]), int(order[1])
+        difference = self._difference(self.best, self.second)
+        band = self._weigh_steps(difference)
+
+        # Errors of steps in a round are correlated, so the means of rounds may scatter more.
+        numbers = np.nan_to_num(self.rounds, nan=-1)
+        found = [float(difference[numbers == number].mean()) for number in np.unique(numbers)]
+        rounds = statistics.mean_of(found if len(found) >= ROUNDS_MIN else [], self.confidence)
+        if rounds.high - rounds.low > band.high - band.low:
+            band, self.by_rounds = Band(rounds.mean, rounds.low, rounds.high), rounds.count
+        equal = np.full(self.steps, 1 / self.steps)
+        band = self._widen(equal, self.best, self.second, band)
+        whole = float(means[self.second])
+        self.advantage = band.y / whole
+        self.interval = Interval(band.low / whole, band.high / whole)
+        self.is_clear = bool(band.low > 0 and whole > 0)
+
+    def _weigh_steps(self, difference: Array) -> Band:
+        """Return the mean of the curve through the differences, over all steps. There is no curve
+        if all steps have nearly the same load, or are too many."""
+        curve = self._curve(self.best, self.second)
+        if curve:
+            return curve.sum(curve.weights(self.loads).mean(axis=0), self.confidence)
+        mean = statistics.mean_of(difference, self.confidence)
+        return Band(mean.mean, mean.low, mean.high)
+
+    def _find_changes(self) -> None:
+        """Find the changes of the best placement in the order of loads."""
+        any_ = self._curve(1, 0)
+        if not any_:
+            return
+        grid = self.loads[0] + (self.loads[-1] - self.loads[0]) * np.arange(GRID + 1) / GRID
+        heights = any_.weights(grid) @ self.values.T
+        best = np.where(np.isnan(heights), -np.inf, heights).argmax(axis=1)
+        for at in (np.flatnonzero(np.diff(best)) + 1)[:CHANGES_MAX].tolist():
+            below, above = int(best[at - 1]), int(best[at])
+            curve = self._curve(above, below)
+            if curve:
+                self.changes.append(self._find_change(curve, below, above, grid, at))
+
+    def _find_change(
+        self, curve: Curve, below: int, above: int, grid: Array, at: int
+    ) -> Change:
+        def bands(loads: Array) -> Band:
+            weights = curve.weights(loads)
+            return self._widen(weights, above, below, curve.sum(weights, self.confidence))
+
+        load = _find_root(lambda x: float(bands(np.array(x)).y), grid[at - 1], grid[at])
+        on_grid = bands(grid)
+        position = int((load - grid[0]) / (grid[-1] - grid[0]) * GRID)
+
+        # The nearest load on each side at which the placements differ significantly.
+        low, high = -math.inf, math.inf
+        lower = np.flatnonzero(on_grid.high[: position + 1] < 0)
+        if len(lower):
+            last = load if lower[-1] == position else grid[lower[-1] + 1]
+            low = _find_root(lambda x: float(bands(np.array(x)).high), last, grid[lower[-1]])
+        upper = position + 1 + np.flatnonzero(on_grid.low[position + 1 :] > 0)
+        if len(upper):
+            last = load if upper[0] == position + 1 else grid[upper[0] - 1]
+            high = _find_root(lambda x: float(bands(np.array(x)).low), last, grid[upper[0]])
+        return Change(self.names[below], self.names[above], load, Interval(low, high))
+
+
+def _find_root(value: Callable[[float], float], from_: float, to: float) -> float:
+    """Return where a function changes its sign."""
+    is_above = value(to) > 0
+    for _ in range(HALVINGS):
+        middle = from_ + (to - from_) / 2
+        if (value(middle) > 0) == is_above:
+            to = middle
+        else:
+            from_ = middle
+    return float(from_ + (to - from_) / 2)
+
+
+def _known(pair: Pair, measure: str) -> Array:
+    known: Array = np.isfinite(pair.measure(measure) + pair.steps["load"].to_numpy(float))
+    return known
+
+
+def _common_steps(first: Pair, like: list[Pair], names: list[str], measure: str) -> Array:
+    """Return the steps of a pair that all other placements have in the same round: load, round, and
+    the parts of the measure of each placement."""
+    usable, loads, parts = np.ones(len(first.steps), dtype=bool), [], []
+    for name in names:
+        others = (p for p in like if p.placement == name and p.is_like(first, ["round"]))
+        other = first.closest(others)
+        if not other or not others_permit(first.foreground.others, other.foreground.others):
+            return np.empty((0, 2 + 2 * len(names)))
+        at = first.counterparts(other)
+        usable &= (at >= 0) & np.append(_known(other, measure), False)[at]
+        loads.append(np.append(other.steps["load"].to_numpy(float), math.nan)[at])
+        parts += [np.append(part, math.nan)[at] for part in other.parts(measure)]
+    load = sum(loads) / len(names)
+    rounds = np.full(len(usable), first.round)
+    columns: Array = np.column_stack([load, rounds, *parts])
+    return columns[usable]

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of runs side by side: a foreground, its background, and what one costs the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import statistics, steps
+from .runs import ALONE, HOST, Run
+from .statistics import Array, Interval, Line
+from .studies import Report, is_closer, others_permit, sort_key
+
+REFERENCE = "per-chip"  # other placements are compared with this one
+SAME_LEVEL = 1e-4  # targets that differ by less belong to one level
+SAME_TAU = 1e-6  # lengths of rounds that differ by at most so many seconds are the same
+ANGLE_AGREES = 3.0  # both slopes agree if the angle between them is smaller, in degrees
+SIGNIFICANT = 0.05  # a coefficient is significant if its p-value is smaller
+
+FOREGROUND, SYSTEM, PER_WATT_HOUR = "foreground", "system", "per-watt-hour"  # measures
+
+TABLE = ("environment", "placement")
+PROGRAMS = ("program", "background_program")
+SAME_PAIR = ("environment", *PROGRAMS)
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """The throughput of a program without a neighbor."""
+
+    throughput: float = math.nan
+    interval: Interval = Interval(math.nan, math.nan)
+
+    @property
+    def error(self) -> float:
+        """Half the width of the interval, relative to the throughput; 0 if it is unknown."""
+        half = (self.interval.high - self.interval.low) / 2
+        return float(half / self.throughput) if math.isfinite(half) else 0.0
+
+    @staticmethod
+    def of(report: Report, run: Run) -> Isolation:
+        """Return that of a run's program in its environment.
+
+        It is the same for all placements, so that they can be compared: measured in the reference
+        if possible, otherwise the mean of all runs alone. Runs of other studies count only if the
+        study has none.
+        """
+        alone = [
+            one
+            for one in report.runs
+            if one.role == ALONE
+            and one.workload == run.workload != ""
+            and sort_key(one, ("set", "environment")) == sort_key(run, ("set", "environment"))
+            and one.throughput > 0
+            and others_permit(one.others, run.others)
+        ]
+        alone = [one for one in alone if one.manifest == run.manifest] or alone
+        alone = [one for one in alone if one.placement == REFERENCE] or alone
+        if not alone:
+            return Isolation()
+        found = statistics.mean_of([one.throughput for one in alone], report.settings.confidence)
+        mean = found.mean
+        if len(alone) == 1:
+            found = statistics.mean_of(alone[0].rates["rate"], report.settings.confidence)
+        half = (found.high - found.low) / 2
+        return Isolation(mean, Interval(mean - half, mean + half))
+
+
+@dataclass(frozen=True)
+class Interference:
+    """By how many percent a foreground's throughput falls from an idle background to one at full
+    load; negative if it rises. From lines through both halves of the staircase."""
+
+    lines: tuple[Line, Line]
+    halves: tuple[float, float]
+    half_intervals: tuple[Interval, Interval]
+    interval: Interval
+
+    @property
+    def metric(self) -> float:
+        return (self.halves[0] + self.halves[1]) / 2
+
+    @property
+    def angle(self) -> float:
+        """The angle between the normalized slopes, in degrees."""
+        one, other = (math.atan(half / -100) for half in self.halves)
+        return abs(one - other) * 180 / math.pi
+
+    @property
+    def agree(self) -> bool:
+        return self.angle < ANGLE_AGREES
+
+    @property
+    def is_significant(self) -> bool:
+        return all(max(line.slope_p, line.intercept_p) < SIGNIFICANT for line in self.lines)
+
+    @property
+    def missing(self) -> str:
+        """Why the metric or its interval is unknown; '' if both are known."""
+        for line, half, name in zip(self.lines, self.halves, ("first", "second")):
+            if line.missing:
+                return f"no fit through the {name} half"
+            if not math.isfinite(half):
+                return "the foreground has no throughput beside an idle background"
+        if math.isfinite(self.interval.low) and math.isfinite(self.interval.high):
+            return ""
+        return "no interval: an intercept is not significantly different from 0"
+
+    @staticmethod
+    def of(points: pd.DataFrame, confidence: float) -> Interference:
+        """Compute it from the steps of a pair.
+
+        The interval of a half is Fieller's. For the mean of both, the squared distances between
+        each half and its bounds are added (MOVER), with the degrees of freedom of the sum after
+        Welch and Satterthwaite.
+        """
+        known = points[np.isfinite(points["load"]) & np.isfinite(points["foreground"])]
+        parts = [known[known["half"] == half] for half in (1, 2)]
+        first, second = (statistics.fit_line(p["load"], p["foreground"]) for p in parts)
+        lines = (first, second)
+        first_half, second_half = (
+            -100 * line.slope / line.intercept if line.intercept else math.nan for line in lines
+        )
+        halves = (first_half, second_half)
+        variances = [line.ratio_variance() for line in lines]
+        squares = sum(
+            v * v / (line.count - 2) if line.count > 2 else math.nan
+            for v, line in zip(variances, lines)
+        )
+        freedom = 1.0 if squares == 0 else sum(variances) ** 2 / squares
+        below = above = 0.0
+        for line, half in zip(lines, halves):
+            part = Interval(math.nan, math.nan)
+            if math.isfinite(freedom):
+                part = _to_percent(line.ratio(confidence, freedom))
+            below, above = _hypot(below, half - part.low), _hypot(above, part.high - half)
+        metric = (first_half + second_half) / 2
+        own = [_to_percent(line.ratio(confidence, line.count - 2)) for line in lines]
+        interval = Interval(metric - below / 2, metric + above / 2)
+        return Interference(lines, halves, (own[0], own[1]), interval)
+
+
+def _to_percent(ratio: Interval) -> Interval:
+    return Interval(-100 * ratio.high, -100 * ratio.low)
+
+
+def _hypot(one: float, other: float) -> float:
+    return float(np.hypot(one, other))
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A foreground and its background. `steps` are those of the background: step, half, occurrence
+    of the level in the half, target and load, the throughput of both sides as `foreground` and
+    `background`, and watts, if sampled for both together."""
+
+    foreground: Run
+    background: Run
+    environment: str  # its name, whether measured on the host, and the background's other round
+    alone: tuple[Isolation, Isolation]
+    steps: pd.DataFrame = field(repr=False)
+    interference: Interference = field(repr=False)
+
+    @property
+    def set(self) -> int:
+        return self.foreground.set
+
+    @property
+    def round(self) -> float:
+        return float(self.foreground.round)
+
+    @property
+    def placement(self) -> str:
+        return self.foreground.placement or "-"
+
+    @property
+    def program(self) -> str:
+        return self.foreground.workload or "-"
+
+    @property
+    def background_program(self) -> str:
+        return self.background.workload or "-"
+
+    @property
+    def is_one_program(self) -> bool:
+        return bool(self.foreground.workload == self.background.workload != "")
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether its figures say nothing about real machines."""
+        return self.foreground.environment_name == "tcg"
+
+    def is_like(self, other: Pair, names: Iterable[str]) -> bool:
+        return self.key(names) == other.key(names)
+
+    def key(self, names: Iterable[str]) -> tuple[Any, ...]:
+        """Return what is equal for pairs of one set that agree in these attributes."""
+        return tuple(
+            sort_key(self.foreground, [name]) if name == "round" else getattr(self, name)
+            for name in ("set", *names)
+        )
+
+    def parts(self, measure: str) -> tuple[Array, Array]:
+        """Return what foreground and background contribute to a measure in each step."""
+        sides = [self.steps[name].to_numpy(float) for name in ("foreground", "background")]
+        if measure == FOREGROUND:
+            return sides[0], np.zeros(len(self.steps))
+        if not self.is_one_program:
+            sides = [side / one.throughput for side, one in zip(sides, self.alone)]
+        if measure == PER_WATT_HOUR:
+            watts = self.steps["watts"].to_numpy(float)
+            scale = 3600 / np.where(watts > 0, watts, math.nan)
+            sides = [side * scale for side in sides]
+        return sides[0], sides[1]
+
+    def measure(self, measure: str) -> Array:
+        foreground, background = self.parts(measure)
+        return foreground + background
+
+    def counterparts(self, other: Pair) -> Array:
+        """Return the position of each step of the same half, level and occurrence in another pair;
+        -1 if it has none."""
+        names = ("half", "occurrence", "target")
+        own, theirs = ([p.steps[n].to_numpy(float) for n in names] for p in (self, other))
+        if not len(other.steps):
+            return np.full(len(self.steps), -1)
+        same = np.abs(own[2][:, None] - theirs[2]) < SAME_LEVEL
+        for mine, others in zip(own[:2], theirs):
+            same &= mine[:, None] == others
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1)
+
+    def closest(self, others: Iterable[Pair]) -> Pair | None:
+        """Return the first of other pairs, of the same study if that has one."""
+        found: Pair | None = None
+        for other in others:
+            if is_closer(self.foreground, other.foreground, found.foreground if found else None):
+                found = other
+        return found
+
+
+def find(report: Report) -> list[Pair]:
+    """Return all pairs, in an order that does not depend on that of runs. The host comes first."""
+    both = [
+        (run, background)
+        for run in report.runs
+        if run.role == "foreground" and (background := report.beside(run, "background"))
+    ]
+    found = [_make(report, *sides, both[0][1]) for sides in both]
+    orders: list[dict[Any, int]] = [{}, {}]
+    for pair in found:
+        for order, program in zip(orders, (pair.program, pair.background_program)):
+            order.setdefault((pair.set, program), len(order))
+    return sorted(
+        found,
+        key=lambda p: (
+            p.set,
+            not p.foreground.on_host,
+            p.environment,
+            orders[0][p.set, p.program],
+            orders[1][p.set, p.background_program],
+            p.placement,
+            sort_key(p.foreground, ["round"]),
+        ),
+    )
+
+
+def _make(report: Report, run: Run, background: Run, first: Run) -> Pair:
+    from_host = run.measured_in == HOST and not run.on_host
+    has_own_round = abs(background.tau_seconds - first.tau_seconds) > SAME_TAU
+    environment = run.environment_name[:32] + (", from the host" if from_host else "")
+    environment += f", {1000 * background.tau_seconds:.6g} ms" if has_own_round else ""
+    own = background.steps
+    ends = list(zip(own["from"], own["to"]))
+    shares = background.shares_power
+    frame = pd.DataFrame(
+        {
+            "step": np.arange(len(own)) + 1,
+            **{name: own.get(name, pd.Series(dtype=float)) for name in ("half", "target", "load")},
+            "occurrence": [steps.occurrence(own, at) for at in range(len(own))],
+            "foreground": [run.throughput_beside(background, *at) for at in ends],
+            "background": own.get("throughput", pd.Series(dtype=float)),
+            "watts": [background.power(*at)["watts"] if shares else math.nan for at in ends],
+            "middle": (own["from"] + own["to"]) / 2,
+        }
+    )
+    alone = (Isolation.of(report, run), Isolation.of(report, background))
+    interference = Interference.of(frame, report.settings.confidence)
+    return Pair(run, background, environment, alone, frame, interference)
+
+
+def note(report: Report) -> None:
+    """Note, in the records of foregrounds, backgrounds that are missing and steps that are lost."""
+    for run in report.runs:
+        if run.role == "foreground" and not report.beside(run, "background"):
+            run.notes.add(f"the background of group '{run.group}' is missing from this report")
+    for pair in report.once(find):
+        record, count = pair.foreground.record, len(pair.steps)
+        short = pair.background.steps.attrs.get("too_short", 0)
+        lost = int(pair.steps["foreground"].isna().sum())
+        if short:
+            record.notes.add(
+                f"{short} of the {short + count} steps of the background do not count: they are "
+                "too short for three samples, or have none between the edges; hold steps longer"
+            )
+        if lost and record.has_iterations:
+            record.notes.add(
+                f"{lost} of the {count} steps of the background do not count: the foreground did "
+                "not run, or had no iteration"
+            )
+
+
+def groups(found: Iterable[Pair], names: Iterable[str]) -> list[list[Pair]]:
+    """Group pairs that agree in these attributes, in the order of their first pairs."""
+    names, grouped = list(names), {}  # type: ignore[var-annotated]
+    for pair in found:
+        grouped.setdefault(pair.key(names), []).append(pair)
+    return list(grouped.values())
+
+
+def relative(report: Report, pair: Pair, measure: str) -> Array:
+    """Return a measure of each step, relative to the same step in the reference placement."""
+    result = np.full(len(pair.steps), math.nan)
+    others = [
+        other
+        for other in report.once(find)
+        if other.foreground.placement == REFERENCE
+        and pair.is_like(other, (*SAME_PAIR, "round"))
+        and others_permit(pair.foreground.others, other.foreground.others)
+    ]
+    # The first one that has the step counts, of the same study if that has one.
+    others.sort(key=lambda other: other.foreground.manifest != pair.foreground.manifest)
+    for other in reversed(others):
+        at = pair.counterparts(other)
+        reference = np.where(at >= 0, np.append(other.measure(measure), math.nan)[at], math.nan)
+        known = reference > 0
+        result[known] = (pair.measure(measure) / np.where(known, reference, 1))[known]
+    return result
+
+
+@dataclass(frozen=True)
+class RoundMean:
+    """The mean interference of a pair with one placement in one environment, over all rounds."""
+
+    pair: Pair  # of the first round
+    percent: float = math.nan
+    interval: Interval = Interval(math.nan, math.nan)
+    rounds: int = 0  # with a known interference
+    agree: bool = True  # both halves of the staircase agree in every round
+    is_significant: bool = False
+
+
+def round_means(report: Report) -> list[RoundMean]:
+    found = []
+    for group in groups(report.once(find), (*TABLE, *PROGRAMS)):
+        known = [p.interference for p in group if math.isfinite(p.interference.metric)]
+        mean = statistics.mean_of([i.metric for i in known], report.settings.confidence)
+        interval, significant = Interval(mean.low, mean.high), mean.low > 0 or mean.high < 0
+        if len(known) == 1:
+            interval, significant = known[0].interval, known[0].is_significant
+        agree = all(one.agree for one in known)
+        found.append(
+            RoundMean(group[0], mean.mean, interval, len(known), agree, bool(significant))
+        )
+    return found

@@ -1,0 +1,793 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interference: what backgrounds cost foregrounds, where both run best, what environments cost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import figures, pairs, statistics, steps
+from ..crossings import Change, Placements
+from ..findings import Finding, Headline, first
+from ..page import Field, Fold, Matrix, Part, Picture, Section
+from ..pair_pictures import plot_matrix, plot_panels, plot_placements
+from ..pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SAME_PAIR, SYSTEM, TABLE, Pair, RoundMean
+from ..runs import HOST
+from ..studies import OTHERS_MAX, Report, others_permit
+from ..tables import Column, Sheet, Table, page_number
+from ..text import UserError, show
+
+PAIRS_MAX = 40  # on the terminal
+RUNS_MIN = 6  # for an interval from their medians
+RANGE_MIN = 5.0  # of colors, in percent: with a smaller range, noise would be shaded
+FAR_RANGES, FAR_MIN = 3.0, 5.0  # distance of an outlier: interquartile ranges, and percent
+FAR_OTHERS = 4  # other programs that an outlier requires
+LOSS, GAIN = (240, 145, 105), (150, 195, 235)
+
+# A rule of a policy is so far from a change, as a part of all CPUs: noise of the load must not
+# cause switches. Loads are written with a tenth of a percent.
+GAP, LENGTH_MIN = 0.01, 0.001
+SCHEMES = ("free", "per-chip", "per-core", "per-thread")  # of the knob `pin` of ssactuate
+
+
+# Tables
+
+
+def _common(pair: Pair) -> dict[str, Any]:
+    run, tau = pair.foreground, pair.background.tau_seconds
+    return {
+        "environment": run.environment_name,
+        "measured_in": run.measured_in,
+        "placement": pair.placement,
+        "foreground": pair.program,
+        "background": pair.background_program,
+        "round": run.round,
+        "tau_seconds": tau if tau > 0 else math.nan,
+        "set": run.set + 1,
+    }
+
+
+def df_interference(report: Report) -> pd.DataFrame:
+    """Return a row for each pair: what the background costs the foreground."""
+    rows = []
+    for pair in report.once(pairs.find):
+        found = pair.interference
+        row = {
+            "metric_percent": found.metric,
+            "low_percent": found.interval.low,
+            "high_percent": found.interval.high,
+            "angle_degrees": found.angle,
+            "agree": found.agree,
+            "significant": found.is_significant,
+            "others": pair.foreground.others,
+            "note": found.missing,
+        }
+        halves = zip(("first", "second"), found.lines, found.halves, found.half_intervals)
+        for name, line, half, interval in halves:
+            row |= {
+                f"{name}_half_percent": half,
+                f"{name}_points": line.count,
+                f"{name}_intercept": line.intercept,
+                f"{name}_intercept_p": line.intercept_p,
+                f"{name}_slope": line.slope,
+                f"{name}_slope_p": line.slope_p,
+                f"{name}_low_percent": interval.low,
+                f"{name}_high_percent": interval.high,
+            }
+        rows.append(_common(pair) | row)
+    return pd.DataFrame(rows)
+
+
+def df_steps(report: Report) -> pd.DataFrame:
+    """Return a row for each step of each pair: the throughput of both sides."""
+    frames = []
+    for pair in report.once(pairs.find):
+        system = pair.measure(SYSTEM)
+        halves = [steps.direction(pair.background.steps, half) for half in pair.steps["half"]]
+        frames.append(
+            pair.steps.assign(
+                half=halves,
+                background_load=pair.steps["load"],
+                background_iterations_per_second=pair.steps["background"],
+                foreground_iterations_per_second=pair.steps["foreground"],
+                iterations_per_second=system if pair.is_one_program else math.nan,
+                weighted_speedup=math.nan if pair.is_one_program else system,
+                relative_to_per_chip=pairs.relative(report, pair, SYSTEM),
+                per_watt_hour=pair.measure(PER_WATT_HOUR),
+                per_watt_hour_relative=pairs.relative(report, pair, PER_WATT_HOUR),
+            ).assign(**_common(pair))
+        )
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+INTERFERENCE = (
+    Column("environment", "environment", text=("in", 10)),
+    Column("placement", "placement", text=("placement", 11)),
+    Column("foreground", "foreground", text=("foreground", 12)),
+    Column("background", "background", text=("background", 12)),
+    Column("tau_seconds", "mean round, s", 3, if_known=True),
+    Column("round", "round", text=("round", 6)),
+    Column("metric_percent", "interference, %", 2, text=("metric", 9)),
+    Column("low_percent", "its confidence, from", 2, text=("from", 9)),
+    Column("high_percent", "to", 2, text=("to", 9)),
+    Column("first_half_percent", "first half", 2),
+    Column("second_half_percent", "second half", 2),
+    Column("angle_degrees", "angle, degrees", 2),
+    *map(Column, ("agree", "significant")),
+    *(
+        Column(f"{half}_{name}")
+        for half in ("first", "second")
+        for name in ("points", "intercept", "intercept_p", "slope", "slope_p")
+    ),
+    *map(Column, "first_low_percent first_high_percent second_low_percent".split()),
+    *map(Column, ("second_high_percent", "measured_in")),
+    Column("others", "others, %", 1, True, True),
+    Column("note", "note"),
+    Column("set"),
+)
+STEPS = (
+    Column("environment", "environment"),
+    Column("measured_in", "measured"),
+    Column("placement", "placement"),
+    Column("foreground", "foreground"),
+    Column("background", "background"),
+    Column("round", "round"),
+    Column("step", "step"),
+    Column("half"),
+    Column("target", "target, %", 2, True),
+    Column("background_load", "background load, %", 2, True),
+    Column("background_iterations_per_second", "background, /s", 4),
+    Column("foreground_iterations_per_second", "foreground, /s", 4),
+    Column("iterations_per_second", "both, /s", 4, if_known=True),
+    Column("weighted_speedup", "weighted speedup", 4, if_known=True),
+    Column("relative_to_per_chip", "relative to per-chip", 4, if_known=True),
+    Column("watts", "W", 2, if_known=True),
+    Column("per_watt_hour", "per Wh", 3, if_known=True),
+    Column("per_watt_hour_relative", "per Wh, relative to per-chip", 4, if_known=True),
+    Column("tau_seconds", "mean round, s", 3, if_known=True),
+    Column("set"),
+)
+CHANGES = (
+    Column("environment", "environment"),
+    Column("foreground", "foreground"),
+    Column("background", "background"),
+    Column("measure", "by"),
+    Column("below", "best below"),
+    Column("above", "best above"),
+    Column("load", "background load, %", 1, True),
+    Column("load_low", "its confidence, from", 1, True),
+    Column("load_high", "to", 1, True),
+    Column("told", "told"),
+    Column("steps", "steps"),
+)
+TABLES = (
+    Table("interference", "All pairs", INTERFERENCE, df_interference),
+    Table("interference-steps", "Throughput of both sides, step by step", STEPS, df_steps),
+)
+
+
+# Where to run
+
+
+def compare(report: Report) -> list[tuple[bool, list[tuple[Pair, Placements]]]]:
+    """Compare the placements of all pairs, for each environment that has several: first by the
+    throughput of both sides or, if that is unknown, of the foreground; then (True) by the work of
+    both sides per watt-hour."""
+    found = []
+    for by_energy in (False, True):
+        for environment in pairs.groups(report.once(pairs.find), ("environment",)):
+            names = {pair.placement for pair in environment}
+            if len(names) < 2 or environment[0].is_emulated:
+                continue
+            compared = []
+            for pair, *_ in pairs.groups(environment, SAME_PAIR):
+                measures = (PER_WATT_HOUR,) if by_energy else (SYSTEM, FOREGROUND)
+                of = (Placements.compare(report, pair, measure) for measure in measures)
+                *_, last = _until_known(of)
+                compared.append((pair, last))
+            found.append((by_energy, compared))
+    return found
+
+
+def _until_known(compared: Iterator[Placements]) -> Iterator[Placements]:
+    for placements in compared:
+        yield placements
+        if placements.is_known:
+            return
+
+
+def df_changes(report: Report) -> pd.DataFrame:
+    """Return the loads of backgrounds at which the best placement changes."""
+    rows = [
+        _common(pair)
+        | {
+            "measure": placements.measure,
+            "below": change.below,
+            "above": change.above,
+            "load": change.load,
+            "load_low": change.interval.low,
+            "load_high": change.interval.high,
+            "told": change.is_clear,
+            "steps": placements.steps,
+        }
+        for _, compared in report.once(compare)
+        for pair, placements in compared
+        if placements.is_known
+        for change in placements.changes
+    ]
+    return pd.DataFrame(rows)
+
+
+def _finding(pair: Pair, kind: str, sentence: str, **values: Any) -> Finding:
+    run = pair.foreground
+    second = "Second set: " if run.set else ""
+    found = Finding(
+        kind,
+        second + sentence,
+        environment=run.environment_name,
+        measured_in=run.measured_in,
+        set=run.set + 1,
+    )
+    if values.get("scope") == "pair":
+        found = replace(found, foreground=pair.program, background=pair.background_program)
+    return replace(found, **values)
+
+
+ONE_PROGRAM = {
+    FOREGROUND: "throughput of the foreground",
+    SYSTEM: "throughput of both sides",
+    PER_WATT_HOUR: "iterations per watt-hour of both sides",
+}
+TWO_PROGRAMS = {
+    FOREGROUND: "throughput of the foreground",
+    SYSTEM: "throughput of both sides, each relative to its program alone,",
+    PER_WATT_HOUR: "work per watt-hour of both sides, each relative to its program alone,",
+}
+
+
+def _describe_best(pair: Pair, found: Placements, by_energy: bool) -> Finding:
+    best, second = found.names[found.best], found.names[found.second]
+    percent = 100 * found.advantage
+    low, high = 100 * found.interval.low, 100 * found.interval.high
+    range_ = f"{percent:.1f} % ({low:.1f} to {high:.1f})"
+    names = f"{pair.program[:60]} beside {pair.background_program[:60]} ({pair.environment})"
+    sentence = f"{names}{', energy' if by_energy else ''}: "
+    if found.is_clear:
+        measure = (ONE_PROGRAM if pair.is_one_program else TWO_PROGRAMS)[found.measure]
+        sentence += f"{best} is best, with {range_} more {measure} than {second}."
+    else:
+        sentence += f"no placement is best overall: {best} is {range_} above {second}, which is "
+        sentence += "within the uncertainty."
+    sentence += "".join(_describe_change(change) for change in found.changes if change.is_clear)
+    if found.measure == FOREGROUND:
+        sentence += _describe_unknown(pair)
+    return _finding(
+        pair,
+        "placement-energy" if by_energy else "placement",
+        sentence,
+        scope="pair",
+        placement=best,
+        against=second,
+        measure=found.measure,
+        percent=percent,
+        low_percent=low,
+        high_percent=high,
+        told="yes" if found.is_clear else "no",
+        count=found.by_rounds or found.steps,
+        of="rounds" if found.by_rounds else "steps",
+    )
+
+
+def _describe_change(change: Change) -> str:
+    low, high = 100 * change.interval.low, 100 * change.interval.high
+    return (
+        f" Above a background load of {100 * change.load:.0f} % ({low:.0f} to {high:.0f}), "
+        f"{change.above} is better than {change.below}."
+    )
+
+
+def _describe_unknown(pair: Pair) -> str:
+    """Return why only the throughput of the foreground is compared."""
+    sides = zip((pair.program, pair.background_program), pair.alone)
+    unknown = [name for name, alone in sides if math.isnan(alone.throughput)]
+    why = "the iterations of the background were not counted."
+    if unknown and not pair.is_one_program:
+        why = f"{unknown[0][:60]} was not measured alone."
+    return f" Which placement is best for both sides together is unknown: {why}"
+
+
+def _count_best(compared: list[tuple[Pair, Placements]], by_energy: bool) -> Finding | None:
+    """Return for how many pairs of an environment each placement is best."""
+    known = [placements for _, placements in compared if placements.is_known]
+    single = 0 if by_energy else len(compared) - len(known)  # by energy, the power is unknown
+    best = Counter(p.names[p.best] for p in known if p.is_clear)
+    unclear = sum(not p.is_clear for p in known)
+    foreground = sum(p.measure == FOREGROUND for p in known)
+    count = len(known) + single
+    if not count:
+        return None
+    verbs = ["is best for", *["for"] * len(best)]
+    parts = [", ".join(f"{name} {verb} {best[name]}" for name, verb in zip(best, verbs))]
+    if unclear:
+        parts.append(f"the differences are within their uncertainty for {unclear}")
+    if single:
+        parts.append(
+            f"no two placements have three steps in common, so none is best, for {single}"
+        )
+    pair = compared[0][0]
+    what = " for the most work per watt-hour" if by_energy else ""
+    sentence = f"Where to pin{what} ({pair.environment}): {'; '.join(filter(None, parts))} of "
+    sentence += f"{count} ordered pair{'' if count == 1 else 's'}."
+    if foreground:
+        sentence += (
+            f" For {foreground} of them, only the throughput of the foreground is known."
+        )
+    kind, told = "placement-energy" if by_energy else "placement", "yes" if best else "no"
+    return _finding(pair, kind, sentence, told=told, count=count, of="pairs")
+
+
+# What an environment costs
+
+
+def _costs(report: Report, pair: Pair) -> Any:
+    """Return by how many percent the steps of a pair are slower than those of the same pair, with
+    the same placement and round, on the host."""
+    names = ("placement", *PROGRAMS, "round")
+    outside = pair.closest(
+        other
+        for other in report.once(pairs.find)
+        if other.foreground.on_host
+        and pair.is_like(other, names)
+        and others_permit(pair.foreground.others, other.foreground.others)
+    )
+    if not outside:
+        return np.empty(0)
+    at = pair.counterparts(outside)
+    there = np.append(outside.steps["foreground"].to_numpy(float), math.nan)[at]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(at >= 0, pair.steps["foreground"].to_numpy(float) / there, math.nan)
+    return 100 * (1 - ratios[np.isfinite(ratios)])
+
+
+def _cost(report: Report, group: list[Pair], general: bool) -> Finding | None:
+    """Return what an environment costs a group of pairs. Uses the medians of runs if there are
+    enough runs, because the steps of a run are not independent."""
+    pair = group[0]
+    costs = [found for one in group if len(found := _costs(report, one))]
+    by_run = len(costs) >= RUNS_MIN
+    values = np.concatenate([[], *costs])
+    values = np.array([statistics.median(of) for of in costs]) if by_run else values
+    if not general and not len(values):
+        return None
+    percent = statistics.median(values)
+    interval = statistics.median_interval(values, report.settings.confidence)
+    low, high = (interval.low, interval.high) if len(values) else (math.nan, math.nan)
+    is_clear = low > 0 or high < 0
+    of = "runs" if by_run else "steps"
+    what = pair.environment
+    if not general:
+        sides = f"{pair.program[:60]} beside {pair.background_program[:60]}"
+        what = f"{what}, {sides}, {pair.placement}"
+    sentence = what + _describe_cost(percent, low, high, is_clear, f"{len(values)} {of}")
+    return _finding(
+        pair,
+        "environment",
+        sentence,
+        scope="all" if general else "pair",
+        placement="" if general else pair.placement,
+        against=HOST,
+        percent=percent,
+        low_percent=low,
+        high_percent=high,
+        told="yes" if is_clear else "no",
+        count=len(values),
+        of=of,
+    )
+
+
+def _describe_cost(percent: float, low: float, high: float, is_clear: bool, count: str) -> str:
+    range_, on_host = f"({low:.1f} to {high:.1f})", "of the foreground's throughput on the host"
+    end = f"; median of {count}."
+    if count.startswith("0 "):
+        return ": its cost is unknown, because no step was also measured on the host."
+    if not math.isfinite(low):
+        few = f"{count} are too few for an interval; the median is {percent:.1f} %."
+        return f": its cost is uncertain: {few}"
+    if not is_clear:
+        return f": the cost is within its uncertainty, {percent:.1f} % {range_} {on_host}{end}"
+    if percent < 0:
+        range_ = f"({-high:.1f} to {-low:.1f})"
+        return (
+            f" costs nothing: the foreground's throughput is {-percent:.1f} % {range_} higher than "
+            f"on the host{end}"
+        )
+    return f" costs {percent:.1f} % {range_} {on_host}{end}"
+
+
+def _forbidden(found: list[Pair]) -> Finding | None:
+    """Return how many runs are not compared because of other processes, of those that differ at
+    most in placement and environment."""
+    both = [
+        (one.foreground.others, other.foreground.others)
+        for group in pairs.groups(found, (*PROGRAMS, "round"))
+        for at, one in enumerate(group)
+        for other in group[at + 1 :]
+    ]
+    forbidden = sum(not others_permit(*others) for others in both)
+    if not forbidden:
+        return None
+    return Finding(
+        "others",
+        f"{forbidden} of {len(both)} comparisons of placements and environments are left out: the "
+        "share of the machine that other processes used differs by more than "
+        f"{100 * OTHERS_MAX:g} points between the runs, which may explain a difference in "
+        "throughput.",
+    )
+
+
+def findings(report: Report) -> Iterator[Finding]:
+    found, compared = report.once(pairs.find), report.once(compare)
+    forbidden = _forbidden(found)
+    if forbidden:
+        yield forbidden
+    for by_energy, group in compared:
+        counted = _count_best(group, by_energy)
+        if counted:
+            yield counted
+    yield from _find_costs(report, True)
+    for emulated in pairs.groups(found, ("environment",)):
+        if emulated[0].is_emulated:
+            yield _finding(
+                emulated[0],
+                "left-out",
+                "tcg is left out of the findings: an emulated machine says nothing about a real "
+                "one.",
+                told="no",
+                count=len(emulated),
+                of="runs",
+            )
+    for by_energy, group in compared:
+        known = ((pair, placements) for pair, placements in group if placements.is_known)
+        yield from (_describe_best(pair, placements, by_energy) for pair, placements in known)
+    yield from _find_costs(report, False)
+
+
+def _find_costs(report: Report, general: bool) -> Iterator[Finding]:
+    names = ("environment",) if general else (*TABLE, *PROGRAMS)
+    for group in pairs.groups(report.once(pairs.find), names):
+        if not group[0].foreground.on_host and not group[0].is_emulated:
+            found = _cost(report, group, general)
+            if found:
+                yield found
+
+
+# Question and answer
+
+
+def answer(report: Report) -> Headline | None:
+    found = report.once(pairs.find)
+    if not found:
+        return None
+    if len(pairs.groups(found, ("placement",))) > 1:
+        is_one = len(pairs.groups(found, PROGRAMS)) == 1
+        names = f"{found[0].program[:120]} and {found[0].background_program[:120]}"
+        if found[0].program == found[0].background_program:
+            names = f"two copies of {found[0].program[:120]}"
+        what = names if is_one else "these programs"
+        return Headline(
+            f"Where should {what} run?", finding=first(report.findings, "placement", not is_one)
+        )
+    if len(pairs.groups(found, ("environment",))) > 1:
+        names_ = [p.foreground.environment_name for p in found if not p.foreground.on_host]
+        several = len(set(names_)) > 1
+        cost = "do these environments" if several else f"does {names_[-1][:120]}"
+        return Headline(f"What {cost} cost?", finding=first(report.findings, "environment"))
+    return _ask_who(pairs.round_means(report))
+
+
+def _ask_who(means: list[RoundMean]) -> Headline:
+    known = [mean for mean in means if math.isfinite(mean.percent)]
+    if len(means) == 1:
+        pair = means[0].pair
+        who = pair.program
+        if pair.program == pair.background_program:
+            who = "another copy of itself"
+        question = f"How much does {pair.background_program[:120]} disturb {who}?"
+        return Headline(question, _answer_one(known[0]) if known else "")
+    question = "How much do these programs disturb each other?"
+    if not known:
+        return Headline(question)
+    least = min(known, key=lambda mean: mean.percent)
+    most = max(known, key=lambda mean: mean.percent)
+    return Headline(
+        question,
+        f"Beside a background at full load the foreground loses most in {_name(most.pair)}: "
+        f"{most.percent:.1f} %{_range(most.interval.low, most.interval.high)} of its throughput, "
+        f"and least in {_name(least.pair)}: "
+        f"{least.percent:.1f} %{_range(least.interval.low, least.interval.high)}.",
+    )
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair.program[:120]} beside {pair.background_program[:120]}"
+
+
+def _range(low: float, high: float) -> str:
+    known = math.isfinite(low) and math.isfinite(high)
+    return f" ({low:.1f} to {high:.1f})" if known else ""
+
+
+def _answer_one(mean: RoundMean) -> str:
+    low, high, is_gain = mean.interval.low, mean.interval.high, mean.percent < 0
+    range_ = _range(-high, -low) if is_gain else _range(low, high)
+    doubt = "" if mean.is_significant else " than alone, which is within the uncertainty"
+    rounds = f", mean of {mean.rounds} rounds" if mean.rounds > 1 else ""
+    return (
+        f"{_name(mean.pair)}: beside a background at full load, the foreground's throughput is "
+        f"{abs(mean.percent):.1f} %{range_} {'higher' if is_gain else 'lower'}{doubt}{rounds}."
+    )
+
+
+def notes(report: Report) -> None:
+    pairs.note(report)
+
+
+def text(report: Report) -> str:
+    """Return the table unless it is so long that it would hide the findings."""
+    sheet = report.table("interference")
+    if len(sheet) > PAIRS_MAX:
+        return f"\ninterference of {len(sheet)} pairs: see interference.csv (--output)\n"
+    return sheet.text("interference metric in %, and its confidence interval")
+
+
+# Policy
+
+
+def policy(report: Report, pair: str = "", by_energy: bool = False) -> str:
+    """Return the rules for ssactuate by which a pair always has its best placement."""
+    found = _find_compared(report, pair, PER_WATT_HOUR if by_energy else SYSTEM)
+    foreground, background = (
+        run.record.load_cpus for run in (found.pair.foreground, found.pair.background)
+    )
+    # Loads in a study are relative to the background's CPUs, loads in a policy to all of them.
+    known = foreground > 0 and background > 0
+    share = background / (foreground + background) if known else 0.5
+    rules = _drop_empty(_find_rules(found, share))
+    if len(rules) < 2:
+        raise UserError(
+            "--policy: no change of the best placement is certain and leaves loads on both sides "
+            f"of it; {found.names[found.best]} is the best one on average"
+        )
+    for name, *_ in rules:
+        if name not in SCHEMES:
+            raise UserError(
+                f"--policy: {name} is the best placement at some loads, but pin of ssactuate(1) "
+                "has only free, per-chip, per-core and per-thread"
+            )
+    what = "Work per watt-hour" if by_energy else "Throughput"
+    sides = f"{found.pair.program} beside {found.pair.background_program}"
+    sides += f" ({found.pair.environment})"
+    lines = [
+        f"# {what} of both sides: {sides}, {found.steps} steps, confidence "
+        f"{100 * report.settings.confidence:g} %.",
+        "# The load is that of the background, relative to all CPUs; it has "
+        f"{100 * share:.3g} % of them.",
+        "load side",
+    ]
+    return "\n".join([*lines, *(_rule(*rule) for rule in rules), ""])
+
+
+def _find_compared(report: Report, named: str, measure: str) -> Placements:
+    def is_named(pair: Pair) -> bool:
+        words = (pair.program, pair.background_program, pair.foreground.environment_name)
+        parts = [part.strip() for part in named.split(",")]
+        return not named or (2 <= len(parts) <= 3 and all(a == b for a, b in zip(parts, words)))
+
+    firsts = [group[0] for group in pairs.groups(report.once(pairs.find), SAME_PAIR)]
+    chosen = [pair for pair in firsts if pair.set == 0 and is_named(pair)]
+    compared = [Placements.compare(report, pair, measure) for pair in chosen]
+    known = [placements for placements in compared if placements.is_known]
+    if len(known) == 1:
+        return known[0]
+    if known:
+        pair = known[0].pair
+        such = f"{pair.program[:100]},{pair.background_program[:100]}"
+        raise UserError(
+            "--policy is for one pair, but several have more than one placement: choose one, such "
+            f"as --pair {such},{pair.foreground.environment_name}"
+        )
+    if named and not chosen:
+        raise UserError(
+            f'--pair: there is no pair "{show(named)}": write FOREGROUND,BACKGROUND[,ENVIRONMENT]'
+        )
+    what = "work per watt-hour" if measure == PER_WATT_HOUR else "throughput"
+    raise UserError(
+        f"--policy: no pair has two placements with three steps in common in which the {what} of "
+        "both sides is known"
+    )
+
+
+Rule = tuple[str, float, float]  # a placement, and from which load to which
+
+
+def _find_rules(found: Placements, share: float) -> list[Rule]:
+    """Return rules from the certain changes. Across an uncertain one, a placement remains."""
+    rules: list[Rule] = []
+    for change in (change for change in found.changes if change.is_clear):
+        if not rules:
+            rules.append((change.below, -math.inf, math.inf))
+        name, from_, _ = rules[-1]
+        if name == change.above:
+            continue
+        load, low, high = (
+            share * at for at in (change.load, change.interval.low, change.interval.high)
+        )
+        rules[-1] = (name, from_, min(low, load - GAP))
+        rules.append((change.above, max(high, load + GAP), math.inf))
+    return rules
+
+
+def _drop_empty(rules: list[Rule]) -> list[Rule]:
+    """Leave out rules whose range no load can be in, because changes are close to each other, to
+    idle or to full load. Around them, the previous placement remains."""
+    kept: list[Rule] = []
+    for name, from_, to in rules:
+        if to - from_ < LENGTH_MIN or to < LENGTH_MIN or from_ > 1 - LENGTH_MIN:
+            continue
+        if kept and kept[-1][0] == name:
+            kept[-1] = (name, kept[-1][1], to)
+        else:
+            kept.append((name, from_, to))
+    return kept
+
+
+def _rule(placement: str, from_: float, to: float) -> str:
+    if math.isinf(from_):
+        return f"below {100 * to:.1f}% pin={placement}"
+    if math.isinf(to):
+        return f"above {100 * from_:.1f}% pin={placement}"
+    return f"between {100 * from_:.1f}% {100 * to:.1f}% pin={placement}"
+
+
+# Page
+
+
+def _shade(environment: list[Pair]) -> tuple[float, set[tuple[bool, str, str]]]:
+    """Return the interference with the darkest color, and the programs beyond: whether as a
+    background, their names and placements. They would leave all other fields pale."""
+    frame = pd.DataFrame(
+        {
+            "placement": [pair.placement for pair in environment],
+            "False": [pair.program for pair in environment],
+            "True": [pair.background_program for pair in environment],
+            "metric": [pair.interference.metric for pair in environment],
+        }
+    )
+    far: dict[tuple[bool, str, str], Any] = {}
+    for at, pair in enumerate(environment):
+        for is_background in (False, True):
+            program = frame[str(is_background)].iloc[at]
+            table = frame[frame["placement"] == pair.placement]
+            medians = table.groupby(str(is_background), sort=False, dropna=False)["metric"].median()
+            if _is_far(medians[program], medians.drop(program).dropna()):
+                is_own = frame[str(is_background)] == program
+                far[is_background, program, pair.placement] = is_own & (
+                    frame["placement"] == pair.placement
+                )
+    size = frame["metric"].abs()
+    within = size[~np.any(list(far.values()), axis=0)] if far else size
+    most = float(np.fmax.reduce(within, initial=RANGE_MIN))
+    return most, {key for key, own in far.items() if size[own].max() > most}
+
+
+def _is_far(own: float, medians: pd.Series) -> bool:
+    """Return whether a program is far from the others in its table."""
+    if len(medians) < FAR_OTHERS:
+        return False
+    low, high = statistics.quantile(medians, 0.25), statistics.quantile(medians, 0.75)
+    beyond = max(low - own, own - high)
+    return beyond > FAR_RANGES * (high - low) and beyond > FAR_MIN
+
+
+def _field(mean: RoundMean, most: float, far: set[tuple[bool, str, str]]) -> Field:
+    """Return a field of a table. A difference that may be noise is not shaded."""
+    pair, interval = mean.pair, mean.interval
+    known = math.isfinite(interval.low) and math.isfinite(interval.high)
+    agrees = "\u2225" if mean.rounds and mean.agree else ""
+    ends = {(False, pair.program, pair.placement), (True, pair.background_program, pair.placement)}
+    return Field(
+        page_number(mean.percent, 1) + agrees,
+        f"{interval.low:.1f} to {interval.high:.1f}" if known else "",
+        LOSS if mean.percent >= 0 else GAIN,
+        min(abs(mean.percent) / most, 1) if mean.is_significant else 0,
+        bool(ends & far),
+    )
+
+
+def _matrices(report: Report) -> Iterator[Part]:
+    """Yield a table of each environment and placement, foregrounds by row."""
+    yield (
+        "Fields show by how many percent the foreground's throughput falls from an idle background "
+        f"to one at full load (mean of all rounds), and its {100 * report.settings.confidence:g} % "
+        "confidence interval. Only significant values are shaded: lines through both halves of the "
+        "staircase (p < 0.05), or the mean of several rounds. \u2225: both halves agree. "
+        "Foregrounds by row, backgrounds by column."
+    )
+    means = pairs.round_means(report)
+    for environment in pairs.groups(report.once(pairs.find), ("environment",)):
+        most, far = _shade(environment)
+        for table in pairs.groups(environment, TABLE):
+            fields = {
+                (mean.pair.program, mean.pair.background_program): _field(mean, most, far)
+                for mean in means
+                if mean.pair.is_like(table[0], TABLE)
+            }
+            rows, columns = (list(dict.fromkeys(names)) for names in zip(*fields))
+            second = " (second set)" if table[0].set else ""
+            yield Matrix(
+                f"{table[0].environment}, {table[0].placement}{second}",
+                columns,
+                [(row, [fields.get((row, c), Field("\u2013")) for c in columns]) for row in rows],
+            )
+        outliers = ", ".join(
+            f"{name} as {'background' if is_background else 'foreground'} with {placement}"
+            for is_background, name, placement in far
+        )
+        beyond = f" Outliers beyond this range (dashed): {outliers}." if far else ""
+        yield f"Colors of {environment[0].environment}: darkest at {most:.1f} % up or down.{beyond}"
+
+
+SIDES = ("foregrounds by row, backgrounds by column", "backgrounds by row, foregrounds by column")
+
+
+def _pictures_of_pair(report: Report, pair: Pair) -> Iterator[Part]:
+    means = ": means of the steps over time" if len(pair.steps) > 1 else ""
+    captions = {
+        "sides": "Throughput of both sides against the background's load; \u25b2 going up, \u25bd "
+        "going down",
+        SYSTEM: f"Throughput of both sides together{means}",
+        PER_WATT_HOUR: f"Throughput of both sides per watt-hour{means}",
+    }
+    like = [p for p in report.once(pairs.find) if p.is_like(pair, SAME_PAIR)]
+    for what, caption in captions.items():
+        fig = plot_panels(report, like, what)
+        if fig:
+            yield Picture(figures.svg(fig), caption)
+    for group in pairs.groups(like, ["round"]):
+        power = ", power" if len(group[0].background.energy) > 1 else ""
+        caption = f"Load of the background, throughput of the foreground{power}; thick: means of "
+        yield Picture(figures.svg(plot_placements(report, group)), f"{caption}the steps")
+
+
+def sections(report: Report) -> Iterator[Section]:
+    found = report.once(pairs.find)
+    if not found:
+        return
+    title = "Background loads at which the best placement changes"
+    changes = Sheet(Table("changes", title, CHANGES, df_changes), df_changes(report), report.prefix)
+    parts: list[Part] = [changes, *_matrices(report)]
+    parts.append(
+        "In each field: the throughput of the row's program, in percent of its highest in any "
+        "field, against the background's load; dashed in the second half of the staircase. All "
+        "fields have the axes of the one at the lower left."
+    )
+    for environment in pairs.groups(found, ("environment",)):
+        second = ", second set" if environment[0].set else ""
+        for side, words in zip((FOREGROUND, "background"), SIDES):
+            fig = plot_matrix(report, environment, side)
+            if fig:
+                width = round(72 * fig.get_figwidth())
+                caption = f"{environment[0].environment}{second}: {words}"
+                parts.append(Picture(figures.svg(fig), caption, width=width))
+    for pair, *_ in pairs.groups(found, SAME_PAIR):
+        second = ", second set" if pair.set else ""
+        summary = f"{pair.environment}{second}: {pair.program} beside {pair.background_program}"
+        parts.append(Fold(summary, list(_pictures_of_pair(report, pair))))
+    parts += [report.table("interference"), report.table("interference-steps")]
+    yield Section("Interference", parts)
