@@ -89,7 +89,7 @@ showstopper_fleets_examples_run() { page tools/ssfleet/showstopper-fleets.7; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
 ssload_examples_run() { page tools/ssload/ssload.1; }
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; }
-ssreport_examples_run() { page tools/ssreport/ssreport.1; }
+ssreport_examples_run() { page tools/analysis/ssreport.1; }
 ssrequest_examples_run() { page tools/ssrequest/ssrequest.1; }
 sssim_examples_run() { page tools/sssim/sssim.1; }
 sstrace_examples_run() { page tools/sstrace/sstrace.1; }

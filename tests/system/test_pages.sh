@@ -254,7 +254,7 @@ PATH=$(cd "$1/bin" && pwd):$PATH
         grep -vE '^[^:]*:[0-9]*:\.\\"' || true
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
-    check_columns "$source/tools/ssreport/ssreport.1" "$source"/tools/ssreport/*/*.c
+    check_columns "$source/tools/analysis/ssreport.1" "$source"/tools/ssreport/*/*.c
     check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/analysis/showstopper/profile/*.py
     for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
@@ -292,7 +292,7 @@ tools/ssfleet/ssfleet.1 ssfleet
 tools/ssload/ssload.1 ssload
 tools/ssplatform/showstopper-platform.1 showstopper-platform
 tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep ssprofile:index
-tools/ssreport/ssreport.1 ssreport
+tools/analysis/ssreport.1 ssreport
 tools/ssrequest/ssrequest.1 ssrequest
 tools/sssim/sssim.1 sssim sssim:queue sssim:fleet
 tools/sstrace/sstrace.1 sstrace
