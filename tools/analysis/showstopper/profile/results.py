@@ -203,10 +203,10 @@ class _Reader:
     def read(self) -> None:
         for data in _lines(self.path):
             self.line += 1
-            text = data.decode("utf-8", "surrogateescape")
-            text = text.removesuffix("\n").removesuffix("\r").removeprefix(_MARK)
+            line = data.removesuffix(b"\n").removesuffix(b"\r")
+            text = line.decode("utf-8", "surrogateescape").removeprefix(_MARK)
             try:
-                self._check(text)
+                self._check(text, len(line))
                 if text.strip(" \t").startswith("#") and text.count(",") + 1 == self._width:
                     why = "begins with #, which makes it a comment: the row is left out"
                     self.warn(f"the row '%s' {why}", show(text))
@@ -220,10 +220,10 @@ class _Reader:
         if not self._width:
             raise UserError(f"{self.path} is empty")
 
-    def _check(self, text: str) -> None:
-        if len(text) > LINE_MAX and self._width:
+    def _check(self, text: str, length: int) -> None:
+        if length > LINE_MAX and self._width:
             raise UserError(f"{self.path} cannot be read to the end")
-        if len(text) > LINE_MAX:
+        if length > LINE_MAX:
             raise _Fault(LINE_MAX - 1, f"the line has more than {LINE_MAX} characters")
         if "\0" in text:
             raise _Fault(text.index("\0"), "the file contains a null byte: it is not text")
@@ -317,7 +317,6 @@ class _Reader:
                 self.warn(why, show(name), show(first.group), first.line, show(group))
             benchmark = Benchmark(name, group, lower, self.line)
             self._first.setdefault((machine, limits, name), benchmark)
-
             profile.benchmarks[benchmark.key] = benchmark
 
         if benchmark.lower != lower:
