@@ -281,7 +281,7 @@ class Record:
     @property
     def end(self) -> float:
         """The end of the last sample."""
-        return float(self.samples["end"].iloc[-1])
+        return float(self.read_samples["end"][-1])
 
     @property
     def counted_to(self) -> float:
@@ -311,6 +311,11 @@ class Record:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """The load: begin, end, target (NaN if free), load, duty, counted. Without the warm-up."""
+        return pd.DataFrame(self.read_samples)
+
+    @cached_property
+    def read_samples(self) -> dict[str, np.ndarray]:
+        """The columns of the samples: a table would take longer than reading few of them."""
         columns = ("time", "elapsed_seconds", "target", "load", "duty", "counted")
         events = self.events
         table = text.read_table(self.folder, "samples.csv", columns, ("duty", "counted"))
@@ -329,22 +334,19 @@ class Record:
             raise UserError("samples.csv has no sample under control")
 
         end, target = end[kept], target[kept]
-        samples = pd.DataFrame(
-            {
-                "begin": self._begins(end),
-                "end": end,
-                "target": target,
-                "load": load[kept],
-                "duty": duty[kept],
-                "counted": self._counted(end, target, counted[kept]),
-            }
-        )
         for row in np.flatnonzero(kept):
             at = text.wall_clock(table.fields["time"][row])
             if not math.isnan(at):
                 self.wall = at - elapsed[row]
                 break
-        return samples
+        return {
+            "begin": self._begins(end),
+            "end": end,
+            "target": target,
+            "load": load[kept],
+            "duty": duty[kept],
+            "counted": self._counted(end, target, counted[kept]),
+        }
 
     def _begins(self, ends: np.ndarray) -> np.ndarray:
         """Return when samples began: when the previous one or a pause ended, unless one is lost."""
@@ -432,24 +434,27 @@ class Record:
 
         Those in progress when counting ended have an estimated end, as in the run's own summary.
         """
+        return pd.DataFrame(self.read_iterations)
+
+    @cached_property
+    def read_iterations(self) -> dict[str, np.ndarray]:
+        """The columns of the iterations."""
         found = self._read_iterations()
         names = ("start", "end", "instance")
         self.has_iterations = len(found[0]) > 0 or self.figure("iterations") >= 0
         if self.is_bursty:
             self.has_iterations = False
             self.notes.add("rates of iterations are unknown: iterations ended in bursts")
-            return pd.DataFrame({name: np.empty(0) for name in names})
+            return {name: np.empty(0) for name in names}
         unfinished = self._unfinished(*found)
-        frame = pd.DataFrame(
-            {name: np.concatenate(both) for name, *both in zip(names, found, unfinished)}
-        )
+        columns = {name: np.concatenate(both) for name, *both in zip(names, found, unfinished)}
         left = self.figure("iterations_left_out")
         if left > 0:
             self.has_iterations = False
             self.notes.add(
                 f"rates of iterations are unknown: iterations.csv lacks {left:.0f} iterations"
             )
-        return frame
+        return columns
 
     has_iterations = False  # whether the run counted iterations; set by `iterations`
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ class Errors:
 
 
 def rates(
-    iterations: pd.DataFrame, froms: np.ndarray, tos: np.ndarray
+    iterations: Any, froms: np.ndarray, tos: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the iterations per second in windows of time, which are in order and apart, and the
     mean length of the iterations that overlap each.
@@ -62,7 +63,7 @@ def rates(
     An iteration counts in each window for its part of the time there; one without a duration
     counts where it ended.
     """
-    start, end = iterations["start"].to_numpy(), iterations["end"].to_numpy()
+    start, end = np.asarray(iterations["start"]), np.asarray(iterations["end"])
     first = np.searchsorted(tos, start, side="right")
     last = np.searchsorted(froms, end, side="left")
     at_once = ~(end > start)
@@ -88,7 +89,7 @@ def intervals(from_: float, to: float, interval: float) -> tuple[np.ndarray, np.
 
 def throughput(record: Record, from_: float, to: float) -> float:
     """Return the iterations per second between two times; NaN if no iteration counts there."""
-    iterations = record.iterations
+    iterations = record.read_iterations
     if not to > from_ or not record.has_iterations:
         return math.nan
     rate = rates(iterations, np.array([from_]), np.array([to]))[0][0]
@@ -202,7 +203,7 @@ def find(record: Record, edge: float, interval: float, confidence: float) -> pd.
 def _add_rates(
     steps: pd.DataFrame, record: Record, interval: float, confidence: float
 ) -> pd.DataFrame:
-    iterations, has = record.iterations, record.has_iterations
+    iterations, has = record.read_iterations, record.has_iterations
     froms, tos = steps["from"].to_numpy(), steps["to"].to_numpy()
     rate, length = rates(iterations, froms, tos)
     rate = np.where(has & (rate > 0), rate, math.nan)

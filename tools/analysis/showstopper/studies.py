@@ -138,7 +138,7 @@ class Report:
         return judged + [(f.name, Verdict(f.result, f.why)) for f in failed]
 
     def _add_record(self, source: Source) -> None:
-        name = inputs.choose_name(source.path, {record.name for record in self._all()})
+        name = inputs.choose_name(source.path, self._names)
         record: Run | Responses
         try:
             if source.is_requests:
@@ -165,7 +165,7 @@ class Report:
         settings = self._settings(source)
         run = Run(record, settings, source.set, source.manifest, dict(source.columns))
         if self.decides:
-            record.samples  # raises UserError if there are none
+            record.read_samples  # raises UserError if there are none
         else:
             run.read()
         run.place = place_of(source.path)
