@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from showstopper import statistics
+from showstopper import runs, statistics
 from showstopper.topics import counters, energy
 
 
@@ -41,7 +41,7 @@ def test_seconds_with_more_idle_time_weigh_more() -> None:
             "C6": [0.4, 1.0, math.nan],  # a second without idle time has no share
         }
     )
-    (state,) = energy._states(seconds)
+    (state,) = runs.idle_states(seconds)
     assert state["share"] == pytest.approx((0.5 * 0.4 + 0.1) / 0.6)
     assert state["residency"] == pytest.approx((0.5 * 0.4 + 0.1) / 3)
     assert (state["seconds"], state["frequency_mhz"]) == (3, 1500)
