@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 import os
@@ -341,15 +340,11 @@ def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
     """Add published figures of knobs, for another machine."""
     if frame.empty:
         return frame
-    try:
-        with open(published_file(report, "actuators-savings.csv"), encoding="utf-8") as stream:
-            rows = {row["knob"]: row for row in csv.DictReader(stream)}
-    except OSError:
-        rows = {}
     names = {"saved": "power_saved_percent", "lost": "throughput_lost_percent"}
+    published = report.published_figures
     found = pd.DataFrame(
         {
-            f"published_{name}_percent": float(rows.get(as_, {}).get(column) or "nan")
+            f"published_{name}_percent": published.print("actuators-savings", [as_], column)
             for name, column in names.items()
         }
         | {"published_as": as_ or math.nan}
@@ -357,14 +352,6 @@ def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
     )
     ratio = found["published_lost_percent"] / found["published_saved_percent"]
     return frame.join(found.assign(published_lost_per_saved=ratio))
-
-
-def published_file(report: Report, name: str) -> str:
-    """Return the path of a table of published figures."""
-    package = os.path.dirname(os.path.realpath(__file__))
-    above = [os.path.join(package, *[os.pardir] * up, "experiments", "published") for up in (2, 3)]
-    folder = report.published or next((one for one in above if os.path.isdir(one)), above[0])
-    return os.path.join(folder, name)
 
 
 # Published statements

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .findings import Finding, Headline, Worth
     from .fleets import Fleet
     from .page import Page
+    from .published import Published
     from .responses import Responses
     from .tables import Sheet
 
@@ -291,6 +292,19 @@ class Report:
             or any(responses.has_results for responses in self.responses)
             or any(fleet.used > 0 for fleet in self.fleets)
         )
+
+    # Published figures
+
+    @cached_property
+    def published_figures(self) -> Published:
+        """Empty without an experiment. Experiments of duet have none: they compare commands of the
+        user."""
+        from . import published
+
+        of_runs = any(run.experiment not in ("", "duet") for run in self.runs)
+        if not (of_runs or any(responses.knobs for responses in self.responses)):
+            return published.Published()
+        return published.read(self.published or published.folder(), "ssreport", self.notes)
 
     # Topics
 

@@ -125,6 +125,14 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
     return seconds, f"{digits}m is {digits} millisecond{more}; for minutes write {digits}M"
 
 
+def time_text(nanoseconds: int) -> str:
+    """Return a time for an option, in the largest unit of which it is a whole number."""
+    if nanoseconds == 0:
+        return "0"
+    length, names = next(unit for unit in _LENGTHS if nanoseconds % unit[0] == 0)
+    return f"{nanoseconds // length}{names.split()[0]}"
+
+
 def load(text: str) -> float:
     """Return a load from 0 to 1: 6/10, 0.6 or 60%; also a number from 2 to 100, as percent."""
     number = _Number(text)

@@ -1,0 +1,666 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput: do all methods give the same at the same load, and how much does a trace give?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import figures, statistics, steps
+from .. import trace as traces
+from ..findings import Finding, Headline
+from ..page import Code, Part, Picture, Section
+from ..runs import Run
+from ..studies import OTHERS_MAX, SAME_SHARE, Report, sort_key
+from ..tables import Column, Sheet, Table
+from ..text import UserError
+
+SAME = 1e-4  # targets that differ by less are equal
+GROUP = "set environment measured_in workload family cpus".split()
+METHOD = "variant method tau_seconds".split()
+PLACE = "set environment measured_in workload method tau_seconds variant cpus".split()
+
+# Methods without control or with a constant duty. If their ranges are equally wide, the first is
+# used.
+BASELINES = ("nbench", "nbench-fit", "1cdc")
+
+SOURCE = "set environment workload placement method tau_seconds cpus command".split()
+LOAD_PART = 0.005  # ramps of a trace are cut into pieces, within which the load changes by less
+SAME_TARGET = 2e-3  # tolerance for the target of a sample, in addition to half of LOAD_PART
+SAME_NUMBER = 1e-9  # tolerance for numbers, which manifests have with ten digits
+ROWS_MAX = 1024  # weights are computed for so many loads at once
+
+# This part of a replay's samples must have the target of the trace: others may be at changes of
+# the trace, or next to lost samples. A replay must cover a part of the trace: otherwise a run with
+# a constant load would count as a replay of a trace that begins with that load.
+REPLAY_SHARE, REPLAY_LENGTH = 0.95, 0.8
+
+
+# Methods
+
+
+def df_points(report: Report) -> pd.DataFrame:
+    """Return the steps of the experiment throughput, each a point of its method."""
+    every = report.observations
+    if every.empty:
+        return every
+    named = (every["workload"] != "") & (every["method"] != "") & (every["role"] == "")
+    every = every[(every["level"] == "step") & (every["experiment"] == "throughput") & named]
+    if every.empty:
+        return every
+    known = np.isfinite(every["throughput"]) & np.isfinite(every["load"])
+    return every[known].assign(
+        target=lambda rows: rows["target"].where(rows["target"] > 0, rows["target_mean"]),
+        tau_seconds=lambda rows: rows["tau_seconds"].where(rows["tau_seconds"] > 0),
+        is_exceeded=lambda rows: rows["is_exceeded"].astype(bool),
+        is_disturbed=lambda rows: rows["others"] > OTHERS_MAX + SAME_SHARE,
+        is_invalid=lambda rows: rows["verdict"] == "invalid",
+    )
+
+
+def _level(targets: pd.Series) -> pd.Series:
+    """Number targets in ascending order; equal ones have one number."""
+    ordered = targets.sort_values(kind="stable")
+    return (ordered.diff() > SAME).cumsum().reindex(targets.index)
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The points of one workload on machines of one kind, and the baseline: n-bench, of either
+    kind, or 1-CDC, whichever covers the wider range of loads."""
+
+    points: pd.DataFrame  # in the order of methods, targets and loads; `number` is the method's
+
+    @staticmethod
+    def of(points: pd.DataFrame) -> Methods:
+        order = ["workload", *METHOD, "level", "load"]
+        points = points.assign(level=points.groupby(METHOD, sort=False, dropna=False)["target"].transform(_level))
+        points = points.sort_values(order, kind="stable", na_position="first", ignore_index=True)
+        number = points.groupby(METHOD, sort=False, dropna=False).ngroup()
+        return Methods(points.assign(number=number))
+
+    @cached_property
+    def baseline(self) -> int:
+        """The number of the method that is the baseline; -1 without one."""
+        methods = self.points.groupby("number", sort=False, dropna=False)
+        widths = methods["load"].max() - methods["load"].min()
+        names = methods["method"].first()
+        order = [n for name in BASELINES for n in names.index[names == name] if widths[n] > 0]
+        return int(widths[order].idxmax()) if order else -1
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the baseline; '' without one."""
+        own = self.points[self.is_baseline]
+        return method_name(own.iloc[0]) if len(own) else ""
+
+    @cached_property
+    def is_baseline(self) -> pd.Series:
+        return self.points["number"] == self.baseline
+
+    @cached_property
+    def knots(self) -> pd.DataFrame:
+        """The baseline at each of its targets: means of the repetitions, and the range of what
+        other processes used."""
+        used = self.points[self.is_baseline & ~self.points["is_exceeded"]]
+        knots = used.groupby("level", sort=False, dropna=False).agg(
+            load=("load", "mean"),
+            throughput=("throughput", "mean"),
+            least=("others", "min"),
+            most=("others", "max"),
+        )
+        return knots.sort_values("load", kind="stable", ignore_index=True)
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """The points with `expected`, the throughput of the baseline interpolated at their load,
+        whether they are `forbidden`, because other processes used a different part of the machine
+        than during the baseline, and their deviation in percent."""
+        points, knots, load = self.points, self.knots, self.points["load"]
+        if len(knots) < 2:
+            return points.assign(expected=math.nan, forbidden=False, deviation=math.nan)
+        upper = np.searchsorted(knots["load"], load).clip(1, len(knots) - 1)
+        low, high = (knots.iloc[at].set_index(points.index) for at in (upper - 1, upper))
+        width = high["load"] - low["load"]
+        part = ((load - low["load"]) / width.where(width > 0)).fillna(0.5)
+        inside = load.between(low["load"], high["load"])
+        expected = low["throughput"] + part * (high["throughput"] - low["throughput"])
+        others = pd.concat([knot[end] for knot in (low, high) for end in ("least", "most")], axis=1)
+        differ = others.sub(points["others"], axis=0).abs().gt(OTHERS_MAX + SAME_SHARE).any(axis=1)
+        forbidden = inside & ~self.is_baseline & differ
+        known = inside & (expected > 0) & ~points["is_exceeded"] & ~forbidden
+        return points.assign(
+            expected=expected.where(inside),
+            forbidden=forbidden,
+            deviation=(100 * (points["throughput"] / expected - 1)).where(known),
+        )
+
+    @cached_property
+    def deviating(self) -> pd.DataFrame:
+        """The compared points; those of the baseline itself do not deviate."""
+        rows = self.compared
+        return rows.assign(deviation=rows["deviation"].where(~self.is_baseline))
+
+    def notes(self) -> Any:
+        """Say of each point why it is not compared."""
+        rows = self.compared
+        words = {
+            "not compared: iterations take longer than the step": rows["is_exceeded"],
+            "no baseline": self.baseline < 0,
+            "the baseline itself": self.is_baseline,
+            "outside the loads of the baseline": rows["expected"].isna(),
+            "not compared: other processes used a different share of the machine": rows["forbidden"],
+            "disturbed by other processes": rows["is_disturbed"],
+        }
+        conditions = [np.broadcast_to(where, len(rows)) for where in words.values()]
+        return np.select(conditions, list(words), "")
+
+
+def method_name(point: pd.Series) -> str:
+    """Describe a method: "pi-even, 107 ms, instances=2"."""
+    tau = f", {1000 * point['tau_seconds']:g} ms" if point["tau_seconds"] > 0 else ""
+    variant = f", {point['variant']}" if point["variant"] else ""
+    return f"{point['method'][:60]}{tau}{variant}"[:99]
+
+
+def methods(report: Report) -> list[Methods]:
+    """Return the methods of each workload, set and environment, in order of their first run."""
+    points = df_points(report)
+    if points.empty:
+        return []
+    groups = points.groupby(GROUP, sort=False, dropna=False)
+    return [Methods.of(group) for _, group in groups]
+
+
+def _place(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[PLACE].assign(set=rows["set"] + 1)
+
+
+def df_methods(report: Report) -> pd.DataFrame:
+    """Return a row for each step, next to the baseline at its load."""
+    found = [
+        _place(rows).assign(
+            round=rows["round"].where(rows["round"] > 0),
+            target=rows["target"],
+            half=rows["half"].where(rows["half"] > 0),
+            load=rows["load"],
+            iterations_per_second=rows["throughput"],
+            baseline=group.name,
+            baseline_iterations_per_second=rows["expected"],
+            deviation_percent=rows["deviation"],
+            others=rows["others"],
+            note=group.notes(),
+            record=rows["record"],
+        )
+        for group in methods(report)
+        for rows in [group.deviating]
+    ]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def df_deviations(report: Report) -> pd.DataFrame:
+    """Return a row for each method: its mean deviation from the baseline, and the range."""
+    found = []
+    for group in methods(report):
+        by_method = group.deviating.groupby("number", sort=False, dropna=False)
+        figures_ = by_method.agg(
+            points=("load", "size"),
+            compared=("deviation", "count"),
+            load_least=("load", "min"),
+            load_most=("load", "max"),
+            deviation_mean_percent=("deviation", "mean"),
+            deviation_least_percent=("deviation", "min"),
+            deviation_most_percent=("deviation", "max"),
+            others_most=("others", "max"),
+        )
+        names = np.where(figures_.index == group.baseline, "itself", group.name)
+        first = group.points.drop_duplicates("number").set_index("number")
+        found.append(_place(first).assign(baseline=names).join(figures_))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+# Prediction
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A trace in pieces of nearly constant load: when they begin and end, in seconds, and the load
+    in their middle. The first record's load also applies to the time before it."""
+
+    from_: np.ndarray
+    to: np.ndarray
+    load: np.ndarray
+    free: np.ndarray
+
+    @property
+    def length(self) -> float:
+        return float(self.to[-1])
+
+    @staticmethod
+    def read(path: str) -> Pieces:
+        time, load, free = traces.read(path)
+        if not time[-1] > 0:
+            why = "lasts 0 s: a trace needs records at two times"
+            raise UserError(f"--predict: the trace {path} {why}")
+        time, load = np.append(0, time), np.append(load[0], load)
+        free = np.append(False, free)
+        change = np.where(free[:-1] | free[1:], 0, np.diff(load))
+        parts = np.maximum(np.ceil(np.abs(change) / LOAD_PART - SAME_NUMBER), 1).astype(int)
+        at = np.repeat(np.arange(len(parts)), parts)
+        i = np.arange(len(at)) - np.repeat(np.cumsum(parts) - parts, parts)
+        from_ = time[at] + np.diff(time)[at] * i / parts[at]
+        to = time[at] + np.diff(time)[at] * (i + 1) / parts[at]
+        used = to > from_
+        middle = load[at] + change[at] * (i + 0.5) / parts[at]
+        return Pieces(from_[used], to[used], middle[used], free[at][used])
+
+    def loads_at(self, times: np.ndarray) -> np.ndarray:
+        """Return the loads of the trace; NaN in a `free` section or after the end."""
+        at = np.searchsorted(self.to, times, side="right")
+        loads = np.where(self.free, math.nan, self.load)
+        return np.append(loads, math.nan)[at]
+
+    def is_replay(self, run: Run) -> bool:
+        """Return whether a run has replayed the trace. A sample records the target at its end,
+        which at a step of the trace may still be the previous one."""
+        speed, samples = _speed(run), run.counted
+        samples = samples[samples["end"] * speed <= self.length + SAME_NUMBER]
+        begin, end = samples["begin"].to_numpy(), samples["end"].to_numpy()
+        off = [
+            np.abs(self.loads_at(at * speed) - samples["target"].to_numpy())
+            for at in (end, end - 0.02, (begin + end) / 2)
+        ]
+        follows = (np.array(off) <= SAME_TARGET + LOAD_PART / 2).any(axis=0)
+        seconds = (end - begin).sum() * speed
+        is_long = seconds >= REPLAY_LENGTH * self.length
+        return not run.role and is_long and follows.sum() >= REPLAY_SHARE * len(follows)
+
+
+def _speed(run: Run) -> float:
+    return run.speed if run.speed > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curve through the steps of a group of runs, and the loads and targets that it covers."""
+
+    runs: list[Run]
+    confidence: float
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        every = pd.concat([run.steps for run in self.runs])
+        if every.empty:
+            return every
+        known = np.isfinite(every["throughput"]) & np.isfinite(every["load"])
+        return every[known & ~every["is_exceeded"].astype(bool)]
+
+    @cached_property
+    def fit(self) -> statistics.Curve | None:
+        if self.points.empty:
+            return None
+        return statistics.fit_curve(self.points["load"], self.points["throughput"])
+
+    @cached_property
+    def covers(self) -> tuple[float, float]:
+        loads = self.points[["load", "target"]].to_numpy(float)
+        return float(loads.min()), float(loads.max())
+
+    def predict(self, pieces: Pieces, from_: float, to: float, replay: Run | None) -> dict[str, Any]:
+        """Predict the throughput in a part of a trace. With a replay, also count its iterations in
+        the time for which the curve covers the load."""
+        assert self.fit
+        begin, end = np.maximum(from_, pieces.from_), np.minimum(to, pieces.to)
+        seconds, free = np.maximum(end - begin, 0), pieces.free
+        least, most = self.covers
+        is_near = (pieces.load >= least - SAME_NUMBER) & (pieces.load <= most + SAME_NUMBER)
+        used = (seconds > 0) & ~free & is_near
+        inside = float(seconds[used].sum())
+        rate = self._sum(pieces.load[used], seconds[used], inside)
+        outside = (to - from_) - inside - float(seconds[free].sum())
+        measured = _measure(replay, begin[used], end[used]) / inside * _speed(replay) if replay else math.nan
+        left = f"{100 * outside / (to - from_):.1f} % of the trace is not predicted"
+        return {
+            "load_least": least,
+            "load_most": most,
+            "inside": inside / (to - from_),
+            "outside": max(outside, 0) / (to - from_),
+            "free": seconds[free].sum() / (to - from_),
+            "predicted_iterations_per_second": rate.y,
+            "low": rate.low,
+            "high": rate.high,
+            "measured_iterations_per_second": measured,
+            "difference_percent": 100 * (rate.y / measured - 1),
+            "note": left if outside > 1e-6 * (to - from_) else "",
+        }
+
+    def _sum(self, loads: np.ndarray, seconds: np.ndarray, inside: float) -> statistics.Band:
+        """Return the mean of the curve over a time. A load between the outermost target and the
+        load reached there is predicted as the load reached."""
+        assert self.fit
+        sums = np.zeros(len(self.fit.x))
+        loads = np.clip(loads, self.fit.least, self.fit.most)
+        for at in range(0, len(loads), ROWS_MAX):
+            rows = slice(at, at + ROWS_MAX)
+            sums += seconds[rows] @ self.fit.weights(loads[rows])
+        with np.errstate(invalid="ignore"):
+            return self.fit.sum(sums / np.float64(inside), self.confidence)
+
+
+def _measure(replay: Run, begin: np.ndarray, end: np.ndarray) -> float:
+    """Return the iterations in stretches of time of the trace; NaN if none counts in one."""
+    first = np.append(True, begin[1:] > end[:-1])
+    speed, begin = _speed(replay), begin[first]
+    end = end[np.append(first[1:], True)]
+    rate, _ = steps.rates(replay.record.iterations, begin / speed, end / speed)
+    return steps.total(np.where(rate > 0, rate, math.nan) * (end - begin) / speed)
+
+
+def _predict(curve: Curve, path: str, pieces: Pieces, replay: Run | None) -> dict[str, Any]:
+    run = curve.runs[0]
+    speed, from_, to = math.nan, 0.0, pieces.length
+    if replay:
+        speed = _speed(replay)
+        from_ = replay.record.counted_from * speed
+        to = min(replay.record.counted_to * speed, to)
+    row = {
+        "set": run.set + 1,
+        "environment": run.environment_name,
+        "measured_in": run.measured_in,
+        "workload": run.workload,
+        "method": run.method,
+        "tau_seconds": run.tau_seconds if run.tau_seconds > 0 else math.nan,
+        "points": len(curve.points),
+        "trace": path,
+        "seconds": to - from_,
+        "record": replay.name if replay else "",
+        "speed": speed,
+        "variant": run.variant,
+        "command": "" if run.workload else run.record.command,
+        "instances": math.nan if run.workload else run.record.instance_count,
+        "cpus": run.record.load_cpus,
+        "placement": run.placement,
+    }
+    if curve.fit:
+        return row | curve.predict(pieces, from_, to, replay)
+    steps_, least = len(curve.points), statistics.CURVE_MIN
+    why = f"a curve needs at least {least} at different loads"
+    return row | {"note": f"no curve through {steps_} steps: {why}"}
+
+
+def df_prediction(report: Report) -> pd.DataFrame:
+    """Return a row for the curve of each group of runs, and one for each replay of the trace,
+    which is no part of a curve."""
+    if not report.trace:
+        return pd.DataFrame()
+    pieces = Pieces.read(report.trace)
+    replays = [run for run in report.runs if pieces.is_replay(run)]
+
+    def is_part(run: Run) -> bool:
+        is_replay = run in replays or run.experiment == "replay"
+        return not is_replay and not run.role and run.record.has_iterations
+
+    rows = []
+    for runs in report.groups(SOURCE, is_part):
+        curve = Curve(runs, report.settings.confidence)
+        key = sort_key(runs[0], SOURCE)
+        own = [run for run in replays if sort_key(run, SOURCE) == key]
+        rows += [_predict(curve, report.trace, pieces, replay) for replay in (None, *own)]
+    return pd.DataFrame(rows)
+
+
+def notes(report: Report) -> None:
+    if report.trace and not len(report.table("prediction")):
+        report.notes.add(
+            "nothing is predicted: no run without a neighbor counted iterations, apart from "
+            "replays of the trace"
+        )
+
+
+PREDICTION = (
+    Column("set"),
+    Column("environment", "in"),
+    Column("measured_in"),
+    Column("workload", "workload", text=("workload", 10)),
+    Column("method", "method", text=("method", 10)),
+    Column("tau_seconds"),
+    Column("points", "steps"),
+    Column("load_least", "loads from, %", 1, True),
+    Column("load_most", "to", 1, True),
+    Column("trace"),
+    Column("seconds"),
+    Column("inside", "of the trace within, %", 1, True, text=("within%", 9)),
+    Column("outside"),
+    Column("free"),
+    Column("predicted_iterations_per_second", "predicted, /s", 4, text=("predicted", 11)),
+    Column("low", "from", 4),
+    Column("high", "to", 4),
+    Column("record", "replay", text=("replay", 19)),
+    Column("speed", "speed", 2),
+    Column("measured_iterations_per_second", "measured, /s", 4, text=("measured", 11)),
+    Column("difference_percent", "predicted is off by, %", 2, text=("off, %", 9)),
+    Column("note", "note"),
+    Column("variant", "variant", if_known=True),
+    Column("command", "command", if_known=True),
+    Column("instances", "instances", if_known=True),
+    Column("cpus", "CPUs", if_known=True),
+    Column("placement", "placement", if_known=True),
+)
+METHODS = (
+    Column("set"),
+    Column("environment", "environment"),
+    Column("measured_in"),
+    Column("workload", "workload"),
+    Column("method", "method"),
+    Column("tau_seconds", "mean round, s", 3),
+    Column("round", "round"),
+    Column("target", "target, %", 2, True),
+    Column("half"),
+    Column("load", "load, %", 2, True),
+    Column("iterations_per_second", "throughput, /s", 4),
+    Column("baseline", "baseline"),
+    Column("baseline_iterations_per_second", "its throughput there", 4),
+    Column("deviation_percent", "deviation, %", 2),
+    Column("others", "others, %", 1, True, True),
+    Column("note", "note"),
+    Column("record"),
+    Column("variant", "variant", if_known=True),
+    Column("cpus", "CPUs", if_known=True),
+)
+TABLES = (
+    Table(
+        "prediction",
+        "Throughput over a trace, predicted from the local curve",
+        PREDICTION,
+        df_prediction,
+        about="throughput over the trace of --predict, predicted and of its replays",
+    ),
+    Table(
+        "methods",
+        "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
+        "instance)",
+        METHODS,
+        df_methods,
+        about="throughput of each method at each load, against a baseline without control",
+    ),
+)
+DEVIATIONS = Table(
+    "",
+    "Deviation of each method from the baseline without control",
+    (
+        Column("environment", "environment", text=("in", 10)),
+        Column("workload", "workload", text=("workload", 12)),
+        Column("method", "method", text=("method", 12)),
+        Column("tau_seconds", "mean round, s", 3),
+        Column("baseline", "baseline", text=("baseline", 13)),
+        Column("points", "points"),
+        Column("compared", "within its loads", text=("steps", 6)),
+        Column("load_least", "loads from, %", 1, True),
+        Column("load_most", "to", 1, True),
+        Column("deviation_mean_percent", "deviation, mean, %", 2, text=("mean", 9)),
+        Column("deviation_least_percent", "least", 2, text=("least", 9)),
+        Column("deviation_most_percent", "largest", 2, text=("most", 9)),
+        Column("others_most", "other processes, at most, %", 1, True, True),
+        Column("variant", "variant", if_known=True),
+        Column("cpus", "CPUs", if_known=True),
+    ),
+    df_deviations,
+)
+
+
+# Sentences
+
+
+def findings(report: Report) -> Iterator[Finding]:
+    """Yield findings about steps that are not compared because of other processes."""
+    for group in methods(report):
+        baseline_most = group.knots["most"].max() if len(group.knots) else 0
+        for _, rows in group.compared.groupby("number", sort=False, dropna=False):
+            forbidden = rows[rows["forbidden"]]
+            if len(forbidden):
+                yield Finding(
+                    "others",
+                    f"{rows['workload'].iloc[0][:100]}: {method_name(rows.iloc[0])} is not compared "
+                    f"with {group.name} in {len(forbidden)} of {len(rows)} steps. Other processes "
+                    f"used up to {100 * forbidden['others'].max():.1f} % of the machine with this "
+                    f"method and up to {100 * baseline_most:.1f} % with the baseline, which may "
+                    "explain a difference in throughput.",
+                )
+
+
+def _name_place(report: Report, rows: pd.DataFrame, at: Any) -> str:
+    """Return what distinguishes a row from the others, such as "serial, 4 CPUs: "."""
+    row = rows.loc[at]
+    parts = []
+    for name in "workload variant environment measured_in cpus set".split():
+        others = rows[rows["method"] == row["method"]] if name == "variant" else rows
+        if others[name].nunique(dropna=False) < 2:
+            continue
+        value = row[name]
+        if name == "set":
+            parts.append(report.set_name(value - 1)[:100])
+        elif name == "cpus":
+            parts.append(f"{value:.4g} CPU{'' if value == 1 else 's'}" if value == value else "")
+        else:
+            parts.append(value[:100])
+    named = ", ".join(filter(None, parts))
+    return f"{named}: " if named else ""
+
+
+def answer(report: Report) -> Headline | None:
+    """Name the method that deviates most from the baseline."""
+    rows = df_deviations(report)
+    if rows.empty or rows["deviation_mean_percent"].isna().all():
+        return None
+    at = rows["deviation_mean_percent"].abs().idxmax()
+    row = rows.loc[at]
+    mean = row["deviation_mean_percent"]
+    ends = [row["deviation_least_percent"], row["deviation_most_percent"]]
+    least, most = (-ends[1], -ends[0]) if mean < 0 else ends
+    return Headline(
+        "Do all methods give the same throughput at the same load?",
+        f"{_name_place(report, rows, at)}{row['method'][:100]} differs most: at the same load its "
+        f"throughput is {abs(mean):.1f} % {'lower' if mean < 0 else 'higher'} than that of "
+        f"{row['baseline'][:100]} ({least:.1f} to {most:.1f} %; steps compared: "
+        f"{row['compared']:.0f}).",
+    )
+
+
+# Page and terminal
+
+
+def plot_methods(group: Methods, deviations: bool = False) -> Any:
+    """Draw the throughput of all methods over the load, with rings around points of invalid or
+    disturbed runs, or their deviations from the baseline. Returns None without deviations."""
+    rows, value = group.compared, "deviation" if deviations else "throughput"
+    if deviations:
+        rows = rows[~group.is_baseline]
+    rows = rows[np.isfinite(rows[value].astype(float))]
+    if rows.empty:
+        return None
+    fig = figures.figure()
+    ax = fig.axes[0]
+    loads = group.points["load"]
+    figures.axis_percent(ax, "x", "load observed, %", min(loads.min(), 1), max(loads.max(), 0))
+    if deviations:
+        figures.axis_around_zero(ax, "y", "deviation from the baseline, %")
+        figures.line_at(ax, "y", 0)
+    else:
+        figures.axis_from_zero(ax, "y", "throughput, /s")
+    bad = rows[rows["is_invalid"] | rows["is_disturbed"]]
+    if len(bad):
+        figures.rings(ax, 100 * bad["load"], bad[value], "invalid or disturbed")
+    if len(group.knots) > 1 and not deviations:
+        knots = group.knots
+        x, y = 100 * knots["load"], knots["throughput"]
+        figures.line(ax, x, y, color=figures.AXIS, width=1.5, label="baseline")
+    for number, own in rows.groupby("number", sort=False, dropna=False):
+        name = method_name(own.iloc[0])
+        figures.mark(
+            ax,
+            100 * own["load"],
+            own[value],
+            [f"{name}: {y:.4g} at {100 * x:.4g} %" for x, y in zip(own["load"], own[value])],
+            color=figures.color_of(int(number)),  # a method looks the same in both pictures
+            marker=figures.marker_of(int(number)),
+            label=name[:40],
+        )
+    return fig
+
+
+def _pictures(report: Report) -> Iterator[Picture]:
+    found = methods(report)
+    names_cpus = len({group.points["cpus"].iloc[0] for group in found}) > 1
+    for group in found:
+        first = group.points.iloc[0]
+        cpus = f", {first['cpus']:.4g} CPU{'' if first['cpus'] == 1 else 's'}" if names_cpus else ""
+        where = f"environment {first['environment'][:60]}{cpus}"
+        name = f"{first['workload'][:100]}, {where}{', second set' if first['set'] else ''}"
+        yield Picture(figures.svg(plot_methods(group)), f"{name}: throughput by method")
+        fig = plot_methods(group, deviations=True)
+        if fig:
+            yield Picture(figures.svg(fig), f"{name}: deviation from the baseline")
+
+
+def _deviations(report: Report) -> Sheet:
+    return Sheet(DEVIATIONS, df_deviations(report), report.prefix)
+
+
+def sections(report: Report) -> Iterator[Part]:
+    if len(report.table("methods")):
+        yield Section(
+            "Methods",
+            [
+                (
+                    "The baseline is ",
+                    Code("nbench"),
+                    " (as many uncontrolled instances as the target has CPUs), ",
+                    Code("nbench-fit"),
+                    " (as many as give the load) or ",
+                    Code("1cdc"),
+                    " (one instance with a constant duty cycle), whichever covers the wider range "
+                    "of loads. ",
+                    Code("cdc"),
+                    " is a constant duty cycle of all instances, without feedback. The baseline is "
+                    "interpolated between its targets, and nothing is known about loads beyond "
+                    "them.",
+                ),
+                *_pictures(report),
+                _deviations(report),
+            ],
+        )
+    prediction = report.table("prediction")
+    if len(prediction):
+        yield Section("Prediction", [("The trace: ", Code(report.trace)), prediction])
+
+
+def text(report: Report) -> str:
+    title = "methods; deviation of throughput from the baseline, in %"
+    predicted = "prediction; throughput over the part of the trace within known loads, /s"
+    return _deviations(report).text(title) + report.table("prediction").text(predicted)
