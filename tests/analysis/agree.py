@@ -58,6 +58,11 @@ INTERVALS = ("error_low", "error_high", "error_within", "apart_mean", "apart_low
 PREDICTION = ("predicted_by", "any_trace", *INTERVALS)
 PUBLISHED = ("published_as", "published_saved_percent", "published_lost_percent", "published_lost_per_saved")
 
+TABLE_3 = (
+    "published_seconds",
+    *(f"{system}_{what}" for what in ("iterations_per_second", "ratio") for system in ("linux", "aix")),
+)
+
 POWER = (
     ("seconds", "power_seconds"),
     ("iterations", "power_iterations"),
@@ -76,6 +81,7 @@ DROPPED = {
     "constant-load-runs": Dropped("moved to runs and steps, of which it repeated rows"),
     "constant-load-within": Dropped("dropped because constant-load has its figures"),
     "replay-within": Dropped("dropped because replay has its figures"),
+    "published": Dropped("dropped because it repeated references.csv; the page shows it"),
     "published-values": Dropped("dropped because it repeated the files of published figures"),
     "loads": Dropped("moved to steps, of which it repeated rows"),
     "methods-deviation": Dropped("moved to methods, of which it repeated columns"),
@@ -90,7 +96,7 @@ DROPPED = {
         "moved to idle-states, as rows of rates", "idle-states", ("record", "rate", "state"), same(*IDLE)),
     "requests-knobs": Dropped("moved to requests-savings"),
     "interference-published": Dropped("dropped because published has the comparison"),
-    "throughput-published": Dropped("dropped because published has the comparison"),
+    "throughput-published": Dropped("moved to replay, or computed for people: a prediction has no record"),
     "counters-steps": Dropped(
         "moved to counters, as rows of steps", "counters", ("record", "step"), same(*COUNTERS[1:])),
     "fleet-prediction": Dropped("moved to fleet-nodes", "fleet-nodes", ("fleet", "node"), same(*PREDICTION)),
@@ -102,6 +108,7 @@ REPEATED = "published-values.csv"
 # Columns that tables have in addition, because other tables moved into them.
 ADDED: dict[str, tuple[str, ...]] = {
     "fleet-nodes": PREDICTION,
+    "replay": TABLE_3,
     "requests": CAPACITY,
     "requests-rates": ("frequency_mhz", "active", "active_deviation"),
     "requests-savings": PUBLISHED,
@@ -127,6 +134,9 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("requests-underload/.*/page", "^.Tables next to this page", "requests-idle is in idle-states"),
     Accepted("fleet-rehearsal/disturbed-sample", "", "fleet-prediction is in fleet-nodes"),
     Accepted("duet-services/rate-blocks/stdout", r"A B \| -?0\.00 \|", "0 of Markdown has no sign either"),
+    Accepted(
+        "/page$", r"\|[^|]*\| (within|throughput-table3|actuators-savings|interference-(kvm|lxc))\.csv\| \d+\| \d+\|",
+        "published figures are now in other tables"),
 )
 
 

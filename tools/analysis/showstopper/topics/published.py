@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,10 +31,11 @@ ALL = "showstopper"  # all methods that a statement is about
 # Data
 
 
-def series(report: Report, experiment: str) -> list[Run]:
-    """Return the runs of an experiment in the order of tables."""
-    runs = [run for run in report.runs if run.experiment == experiment]
-    return sorted(runs, key=lambda run: sort_key(run, [*SERIES, "round", "speed"]))
+def _series(report: Report, experiment: str, keys: list[str]) -> list[list[Run]]:
+    """Group the runs of an experiment in the order of tables: by keys, then round and speed."""
+    groups = report.groups(keys, lambda run: run.experiment == experiment)
+    ordered = [sorted(runs, key=lambda run: sort_key(run, ["round", "speed"])) for runs in groups]
+    return sorted(ordered, key=lambda runs: sort_key(runs[0], keys))
 
 
 def _positive(value: float) -> float:
@@ -64,8 +64,7 @@ def _certainty(report: Report, run: Run, error: float) -> str:
 
 def df_constant_load(report: Report) -> pd.DataFrame:
     """Return a row for each workload, method and target: means of the repetitions."""
-    groups = itertools.groupby(series(report, "accuracy"), lambda run: sort_key(run, SERIES))
-    rows = (_constant_load(report, list(runs)) for _, runs in groups)
+    rows = (_constant_load(report, runs) for runs in _series(report, "accuracy", SERIES))
     return pd.DataFrame(row for row in rows if row["runs"])
 
 
@@ -75,6 +74,8 @@ def _constant_load(report: Report, runs: list[Run]) -> dict[str, Any]:
     beside = [run.beside for run in counted if run.beside.count]
     error = _error_published(report, first, "constant-load-mean-error")
     means = "load_mean error_mean_percent error_mse_e4".split()
+
+    others = [run.others for run in counted if not math.isnan(run.others)]
 
     def mean(name: str, of: Iterable[Any]) -> float:
         return steps.mean(np.array([getattr(one, name) for one in of]))
@@ -94,7 +95,7 @@ def _constant_load(report: Report, runs: list[Run]) -> dict[str, Any]:
         "error_mse_e4_published": _error_published(report, first, "constant-load-mse"),
         "beside_runs": len(beside),
         **{f"beside_{name}": mean(name, beside) for name in means},
-        "others_most": max((r.others for r in counted if not math.isnan(r.others)), default=math.nan),
+        "others_most": max(others, default=math.nan),
     }
 
 
@@ -144,11 +145,11 @@ def _original(runs: list[Run], replay: Run) -> Run | None:
 
 
 def df_replay(report: Report) -> pd.DataFrame:
-    """Return a row for each replay of a trace; `note_of_run` says why it is no proof."""
-    key = [*SERIES, "round"]
-    groups = itertools.groupby(series(report, "replay"), lambda run: sort_key(run, key))
-    same = (list(runs) for _, runs in groups)
-    return pd.DataFrame(_replay(report, run, _original(runs, run)) for runs in same for run in runs)
+    """Return a row for each replay of a trace; `off` says how far it is out of proportion."""
+    groups = _series(report, "replay", [*SERIES, "round"])
+    return pd.DataFrame(
+        _replay(report, run, _original(runs, run)) for runs in groups for run in runs
+    )
 
 
 def _replay(report: Report, run: Run, original: Run | None) -> dict[str, Any]:

@@ -22,9 +22,11 @@ from ..tables import Column, Sheet, Table
 from ..text import UserError
 
 SAME = 1e-4  # targets that differ by less are equal
-GROUP = "set environment measured_in workload family cpus".split()
+GROUP = "set environment family cpus".split()
 METHOD = "variant method tau_seconds".split()
 PLACE = "set environment measured_in workload method tau_seconds variant cpus".split()
+
+ELSE = "not compared: other processes used a different share of the machine"
 
 # Methods without control or with a constant duty. If their ranges are equally wide, the first is
 # used.
@@ -45,13 +47,17 @@ REPLAY_SHARE, REPLAY_LENGTH = 0.95, 0.8
 # Methods
 
 
-def df_points(report: Report) -> pd.DataFrame:
-    """Return the steps of the experiment throughput, each a point of its method."""
+def _is_point(run: Run) -> bool:
+    named = run.workload and run.method and not run.role
+    return bool(run.experiment == "throughput" and named and run.record.has_iterations)
+
+
+def df_points(report: Report, runs: list[Run]) -> pd.DataFrame:
+    """Return the steps of runs, each a point of its method."""
+    own = set(map(id, runs))
+    at = [number for number, run in enumerate(report.runs) if id(run) in own]
     every = report.observations
-    if every.empty:
-        return every
-    named = (every["workload"] != "") & (every["method"] != "") & (every["role"] == "")
-    every = every[(every["level"] == "step") & (every["experiment"] == "throughput") & named]
+    every = every[(every["level"] == "step") & every["run"].isin(at)]
     if every.empty:
         return every
     known = np.isfinite(every["throughput"]) & np.isfinite(every["load"])
@@ -80,7 +86,8 @@ class Methods:
     @staticmethod
     def of(points: pd.DataFrame) -> Methods:
         order = ["workload", *METHOD, "level", "load"]
-        points = points.assign(level=points.groupby(METHOD, sort=False, dropna=False)["target"].transform(_level))
+        targets = points.groupby(METHOD, sort=False, dropna=False)["target"]
+        points = points.assign(level=targets.transform(_level))
         points = points.sort_values(order, kind="stable", na_position="first", ignore_index=True)
         number = points.groupby(METHOD, sort=False, dropna=False).ngroup()
         return Methods(points.assign(number=number))
@@ -155,7 +162,7 @@ class Methods:
             "no baseline": self.baseline < 0,
             "the baseline itself": self.is_baseline,
             "outside the loads of the baseline": rows["expected"].isna(),
-            "not compared: other processes used a different share of the machine": rows["forbidden"],
+            ELSE: rows["forbidden"],
             "disturbed by other processes": rows["is_disturbed"],
         }
         conditions = [np.broadcast_to(where, len(rows)) for where in words.values()]
@@ -171,11 +178,9 @@ def method_name(point: pd.Series) -> str:
 
 def methods(report: Report) -> list[Methods]:
     """Return the methods of each workload, set and environment, in order of their first run."""
-    points = df_points(report)
-    if points.empty:
-        return []
-    groups = points.groupby(GROUP, sort=False, dropna=False)
-    return [Methods.of(group) for _, group in groups]
+    groups = report.groups(GROUP, _is_point)
+    points = (df_points(report, runs) for runs in groups)
+    return [Methods.of(rows) for rows in points if len(rows)]
 
 
 def _place(rows: pd.DataFrame) -> pd.DataFrame:
@@ -209,7 +214,7 @@ def df_deviations(report: Report) -> pd.DataFrame:
     found = []
     for group in methods(report):
         by_method = group.deviating.groupby("number", sort=False, dropna=False)
-        figures_ = by_method.agg(
+        ranges = by_method.agg(
             points=("load", "size"),
             compared=("deviation", "count"),
             load_least=("load", "min"),
@@ -219,9 +224,9 @@ def df_deviations(report: Report) -> pd.DataFrame:
             deviation_most_percent=("deviation", "max"),
             others_most=("others", "max"),
         )
-        names = np.where(figures_.index == group.baseline, "itself", group.name)
+        names = np.where(ranges.index == group.baseline, "itself", group.name)
         first = group.points.drop_duplicates("number").set_index("number")
-        found.append(_place(first).assign(baseline=names).join(figures_))
+        found.append(_place(first).assign(baseline=names).join(ranges))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
@@ -279,7 +284,9 @@ class Pieces:
         follows = (np.array(off) <= SAME_TARGET + LOAD_PART / 2).any(axis=0)
         seconds = (end - begin).sum() * speed
         is_long = seconds >= REPLAY_LENGTH * self.length
-        return not run.role and is_long and follows.sum() >= REPLAY_SHARE * len(follows)
+        return bool(
+            not run.role and is_long and follows.sum() >= REPLAY_SHARE * len(follows)
+        )
 
 
 def _speed(run: Run) -> float:
@@ -312,7 +319,9 @@ class Curve:
         loads = self.points[["load", "target"]].to_numpy(float)
         return float(loads.min()), float(loads.max())
 
-    def predict(self, pieces: Pieces, from_: float, to: float, replay: Run | None) -> dict[str, Any]:
+    def predict(
+        self, pieces: Pieces, from_: float, to: float, replay: Run | None
+    ) -> dict[str, Any]:
         """Predict the throughput in a part of a trace. With a replay, also count its iterations in
         the time for which the curve covers the load."""
         assert self.fit
@@ -324,7 +333,9 @@ class Curve:
         inside = float(seconds[used].sum())
         rate = self._sum(pieces.load[used], seconds[used], inside)
         outside = (to - from_) - inside - float(seconds[free].sum())
-        measured = _measure(replay, begin[used], end[used]) / inside * _speed(replay) if replay else math.nan
+        measured = math.nan
+        if replay and inside > 0:
+            measured = _measure(replay, begin[used], end[used]) / inside * _speed(replay)
         left = f"{100 * outside / (to - from_):.1f} % of the trace is not predicted"
         return {
             "load_least": least,
@@ -389,9 +400,8 @@ def _predict(curve: Curve, path: str, pieces: Pieces, replay: Run | None) -> dic
     }
     if curve.fit:
         return row | curve.predict(pieces, from_, to, replay)
-    steps_, least = len(curve.points), statistics.CURVE_MIN
-    why = f"a curve needs at least {least} at different loads"
-    return row | {"note": f"no curve through {steps_} steps: {why}"}
+    why = f"a curve needs at least {statistics.CURVE_MIN} at different loads"
+    return row | {"note": f"no curve through {len(curve.points)} steps: {why}"}
 
 
 def df_prediction(report: Report) -> pd.DataFrame:
@@ -400,17 +410,17 @@ def df_prediction(report: Report) -> pd.DataFrame:
     if not report.trace:
         return pd.DataFrame()
     pieces = Pieces.read(report.trace)
-    replays = [run for run in report.runs if pieces.is_replay(run)]
+    replays = {id(run): run for run in report.runs if pieces.is_replay(run)}
 
     def is_part(run: Run) -> bool:
-        is_replay = run in replays or run.experiment == "replay"
+        is_replay = id(run) in replays or run.experiment == "replay"
         return not is_replay and not run.role and run.record.has_iterations
 
     rows = []
     for runs in report.groups(SOURCE, is_part):
         curve = Curve(runs, report.settings.confidence)
         key = sort_key(runs[0], SOURCE)
-        own = [run for run in replays if sort_key(run, SOURCE) == key]
+        own = [run for run in replays.values() if sort_key(run, SOURCE) == key]
         rows += [_predict(curve, report.trace, pieces, replay) for replay in (None, *own)]
     return pd.DataFrame(rows)
 
@@ -524,10 +534,11 @@ def findings(report: Report) -> Iterator[Finding]:
         for _, rows in group.compared.groupby("number", sort=False, dropna=False):
             forbidden = rows[rows["forbidden"]]
             if len(forbidden):
+                first = rows.iloc[0]
                 yield Finding(
                     "others",
-                    f"{rows['workload'].iloc[0][:100]}: {method_name(rows.iloc[0])} is not compared "
-                    f"with {group.name} in {len(forbidden)} of {len(rows)} steps. Other processes "
+                    f"{first['workload'][:100]}: {method_name(first)} is not compared with "
+                    f"{group.name} in {len(forbidden)} of {len(rows)} steps. Other processes "
                     f"used up to {100 * forbidden['others'].max():.1f} % of the machine with this "
                     f"method and up to {100 * baseline_most:.1f} % with the baseline, which may "
                     "explain a difference in throughput.",
