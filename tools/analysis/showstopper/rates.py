@@ -100,7 +100,7 @@ def _rates(report: Report, of: Responses) -> list[dict[str, Any]]:
         return []
     run = find_beside(report, of)
     # A staircase has stretches without requests at its start and end.
-    stretches = [s for s in of.stretches(0 if one_rate else of.edge) if s.due and s.rate != 0]
+    stretches = [s for s in of.stretches(0 if one_rate else of.edge) if s.counts["due"] and s.rate]
     rows = [
         _row(report, of, run, stretch, 0 if one_rate else step)
         for step, stretch in enumerate(stretches[:1] if one_rate else stretches, 1)
@@ -116,8 +116,9 @@ def _row(
 ) -> dict[str, Any]:
     joined = join(of, run, stretch.from_, stretch.to)
     seconds = stretch.to - stretch.from_
-    throughput, ratio = stretch.completed / seconds, _success_ratio(of, stretch)
-    in_time = divide(stretch.completed, stretch.due)
+    counts = stretch.counts
+    throughput, ratio = counts["completed"] / seconds, _success_ratio(of, stretch)
+    in_time = divide(counts["completed"], counts["due"])
     response = of.response(stretch.seconds)
     if step == 0:
         throughput, ratio = of.throughput, of.success_ratio
@@ -138,8 +139,7 @@ def _row(
         "seconds": seconds,
         "rate": stretch.rate,
         "throughput": throughput,
-        **{name: getattr(stretch, name) for name in "due sent refused completed failed".split()},
-        "timeouts": stretch.timeouts,
+        **stretch.counts,
         "success_ratio": ratio,
         "in_time": in_time,
         "lateness_most_seconds": stretch.lateness_most,
@@ -172,7 +172,7 @@ def origin(of: Responses) -> dict[str, Any]:
     }
 
 
-def times(response: tuple[Response, Response]) -> dict[str, Any]:
+def times(response: tuple[Response, ...]) -> dict[str, Any]:
     """Return the columns of response times, and whether percentiles are estimated."""
     columns: dict[str, Any] = {
         f"{name}_{figure}_seconds": getattr(found, figure)
@@ -199,24 +199,15 @@ def saturation(busiest: float) -> str:
 
 def _whole(of: Responses, stretch: Stretch) -> Stretch:
     """Return the figures of the whole run, which are exact for a run at one rate."""
-    return replace(
-        stretch,
-        due=of.intended,
-        sent=of.sent,
-        refused=of.refused,
-        completed=of.succeeded,
-        failed=of.failed,
-        timeouts=of.timeouts,
-        lateness_most=of.lateness_most,
-    )
+    renamed = {"due": "intended", "completed": "succeeded"}
+    counts = {name: getattr(of, renamed.get(name, name)) for name in stretch.counts}
+    return replace(stretch, counts=counts, lateness_most=of.lateness_most)
 
 
-def _of_whole(of: Responses, found: tuple[Response, Response]) -> tuple[Response, Response]:
+def _of_whole(of: Responses, found: tuple[Response, ...]) -> tuple[Response, ...]:
     """Return the response times of the whole run, with the uncertainty over its seconds."""
-    intended, actual = (
-        replace(whole, uncertainty=part.uncertainty) for whole, part in zip(of.successes, found)
-    )
-    return intended, actual
+    both = zip(of.successes, found)
+    return tuple(replace(whole, uncertainty=part.uncertainty) for whole, part in both)
 
 
 def _success_ratio(of: Responses, stretch: Stretch) -> float:
@@ -226,10 +217,11 @@ def _success_ratio(of: Responses, stretch: Stretch) -> float:
     became of them. Only those of the last stretch with requests can be left when the run ends.
     """
     later = of.seconds[of.seconds["begin"] >= stretch.end]
-    known = stretch.completed + stretch.failed + stretch.refused
-    left = min(of.waiting + of.unfinished, stretch.due - known)
+    counts = stretch.counts
+    known = counts["completed"] + counts["failed"] + counts["refused"]
+    left = min(of.waiting + of.unfinished, counts["due"] - known)
     left = left if left > 0 and not (later["due"] > 0).any() else 0.0
-    return divide(stretch.completed, known + left)
+    return divide(counts["completed"], known + left)
 
 
 def _times(
@@ -240,13 +232,13 @@ def _times(
     A whole run has recorded both, without refused requests. In a step, a request that failed or was
     refused counts as longer than all successes, and at least as long as the timeout.
     """
-    recorded = of.all[0]
+    recorded, counts = of.all[0], stretch.counts
     if step == 0 and math.isfinite(recorded.mean + recorded.p95):
-        is_refused = stretch.refused >= 0.05 * stretch.due
+        is_refused = counts["refused"] >= 0.05 * counts["due"]
         return recorded.mean, math.inf if is_refused else recorded.p95
-    lost, answered = stretch.refused + stretch.failed, stretch.completed
+    lost, answered = counts["refused"] + counts["failed"], counts["completed"]
     if not answered > 0:
-        unknown = math.inf if stretch.due > 0 else math.nan
+        unknown = math.inf if counts["due"] > 0 else math.nan
         return unknown, unknown
     timeout = float(np.fmax(of.timeout, successes.most))
     average = successes.mean
@@ -321,8 +313,9 @@ def join(of: Responses, run: runs.Run | None, from_: float, to: float) -> dict[s
 
 def _idle_watts(of: Responses, run: runs.Run | None) -> float:
     """Return the mean power while the run sent no requests."""
-    idle = [s for s in of.stretches(of.edge) if s.rate == 0 and not s.completed + s.failed > 0]
-    joined = [join(of, run, stretch.from_, stretch.to) for stretch in idle]
+    idle = [s for s in of.stretches(of.edge) if s.rate == 0]
+    silent = [s for s in idle if not s.counts["completed"] + s.counts["failed"] > 0]
+    joined = [join(of, run, stretch.from_, stretch.to) for stretch in silent]
     known = [one for one in joined if one["watts_seconds"] > 0]
     seconds = total(np.array([one["watts_seconds"] for one in known]))
     energy = total(np.array([one["watts"] * one["watts_seconds"] for one in known]))

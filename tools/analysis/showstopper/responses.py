@@ -36,7 +36,25 @@ LOST = 1 / 6  # part of a stretch that is left out at each end, at most LOST_MAX
 LOST_MAX = 30
 DUTY_FULL = 0.995  # runs with at least this duty count as never stopped in comparisons
 
+# Attributes by their names in requests.json.
+TEXTS = ("version", "arrival", "balance", "when_full")
+NUMBERS = {
+    "timeout": "timeout_seconds",
+    "begin": "begin_epoch_seconds",
+    "ended": "end_epoch_seconds",
+    "duration": "duration_seconds",
+    "own_cpu": "own_cpu_seconds",
+}
+NUMBERS |= {
+    name: name
+    for name in (
+        "cap intended sent refused waiting unfinished succeeded failed bytes success_ratio "
+        "throughput unfinished_most"
+    ).split()
+}
+
 COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()
+COUNTED = "due sent refused completed failed timeouts".split()  # in a stretch
 UNKNOWN = Uncertainty(math.nan, math.nan)
 
 
@@ -97,12 +115,7 @@ class Stretch:
     from_: float  # moments of the counted seconds
     to: float
     rate: float
-    due: float
-    sent: float
-    refused: float
-    completed: float
-    failed: float
-    timeouts: float
+    counts: dict[str, float]  # numbers of requests
     lateness_most: float
 
 
@@ -117,42 +130,8 @@ class Responses:
     Other attributes are figures of the whole run, and what a plan says, such as `workload`.
     """
 
-    version: str
-    arrival: str
-    balance: str  # how requests are distributed among several targets
-    when_full: str
-    profile: str
-    targets: str
-    causes: str
-    closed: bool  # each client sends its next request after an answer
-    interrupted: bool  # the figures of the whole run are missing
-    verdict: Verdict
-    capacity: Capacity
-    rate: float  # of a constant profile
-    profile_length: float  # the last requests may end later
-    per_target: list[Any]
-    successes: tuple[Response, Response]  # by origin
-    all: tuple[Response, Response]
     cap: float
-    timeout: float
-    begin: float
-    ended: float
-    duration: float
-    intended: float
-    sent: float
-    refused: float
-    waiting: float
-    unfinished: float
-    unfinished_most: float
-    succeeded: float
-    failed: float
-    timeouts: float
-    bytes: float
-    success_ratio: float
-    throughput: float
-    own_cpu: float
-    lateness_p99: float
-    lateness_most: float
+    balance: str  # how requests are distributed among several targets
 
     def __init__(self, path: str, name: str = "") -> None:
         self.path = path
@@ -261,44 +240,33 @@ class Responses:
         return why
 
     def _take_document(self, document: Any) -> None:
-        for name in ("version", "arrival", "balance", "when_full"):
+        for name in TEXTS:
             setattr(self, name, text_of(document, name))
-        profile = member(document, "profile", dict)
+        for name, recorded_as in NUMBERS.items():
+            setattr(self, name, number_of(document, recorded_as))
+        profile, lateness, response, causes = (
+            member(document, name, dict) for name in ("profile", "lateness", "response", "causes")
+        )
         self.profile = text_of(profile, "kind")
         self.rate = number_of(profile, "rate")  # of a constant profile
         self.profile_length = number_of(profile, "length_seconds")  # the last requests end later
         words = list_of(document, "targets")
         self.targets = " ".join(word if isinstance(word, str) else "?" for word in words)
         self.closed = text_of(document, "loop") == "closed"
-        self._take_counts(document)
-        response = member(document, "response", dict)
-        self.successes = _both(member(response, "successes", dict))
-        self.all = _both(member(response, "all", dict))
+        counts = {name: number_of(causes, name) for name in causes or ()}
+        self.timeouts = math.nan if causes is None else max(0.0, counts.get("timeout", 0.0))
+        self.causes = ", ".join(f"{name} {n:.0f}" for name, n in counts.items() if n > 0)
+        self.lateness_p99 = number_of(lateness, "p99_seconds")
+        self.lateness_most = number_of(lateness, "most_seconds")
+        self.successes, self.all = (
+            tuple(Response.of(member(member(response, of, dict), name, dict)) for name in ORIGINS)
+            for of in ("successes", "all")
+        )
         self.per_target = list_of(document, "per_target")
         self.capacity = Capacity.of(member(document, "capacity", dict))
         if self.version and self.version != __version__:
             recorded = text.show(self.version)
             self.notes.add(f"recorded by version {recorded}, but this is {__version__}")
-
-    def _take_counts(self, document: Any) -> None:
-        def take(name: str) -> float:
-            return number_of(document, name)
-
-        self.cap, self.timeout = take("cap"), take("timeout_seconds")
-        self.begin, self.ended = take("begin_epoch_seconds"), take("end_epoch_seconds")
-        self.duration, self.intended = take("duration_seconds"), take("intended")
-        self.sent, self.refused, self.waiting = map(take, ("sent", "refused", "waiting"))
-        self.unfinished, self.succeeded = take("unfinished"), take("succeeded")
-        self.failed, self.bytes = take("failed"), take("bytes")
-        self.success_ratio, self.throughput = take("success_ratio"), take("throughput")
-        self.unfinished_most, self.own_cpu = take("unfinished_most"), take("own_cpu_seconds")
-        causes = member(document, "causes", dict)
-        numbers = {name: number_of(causes, name) for name in causes or ()}
-        self.timeouts = math.nan if causes is None else max(0.0, numbers.get("timeout", 0.0))
-        self.causes = ", ".join(f"{name} {n:.0f}" for name, n in numbers.items() if n > 0)
-        lateness = member(document, "lateness", dict)
-        self.lateness_p99 = number_of(lateness, "p99_seconds")
-        self.lateness_most = number_of(lateness, "most_seconds")
 
     def _read_table(self) -> str:
         """Read requests.csv. Return why it cannot be read."""
@@ -385,14 +353,13 @@ class Responses:
 
     # Figures
 
-    def response(self, seconds: slice) -> tuple[Response, Response]:
+    def response(self, seconds: slice) -> tuple[Response, ...]:
         """Return the response times of several seconds, by origin.
 
         Percentiles come from the sum of the buckets. If a second lacks them, percentiles are
         estimated as if times between two known percentiles of a second were evenly spread.
         """
-        intended, actual = (self._response(self.seconds.iloc[seconds], name) for name in ORIGINS)
-        return intended, actual
+        return tuple(self._response(self.seconds.iloc[seconds], name) for name in ORIGINS)
 
     def _response(self, seconds: pd.DataFrame, origin: str) -> Response:
         columns = [f"{origin}_{name}" for name in FIGURES]
@@ -450,10 +417,6 @@ class Responses:
         counted = slice(first + lost, last - lost)
         seconds = self.seconds.iloc[counted]
         begin, end = seconds.iloc[0], seconds.iloc[-1]
-        names = ("due", "sent", "refused", "completed", "failed", "timeouts")
-        due, sent, refused, completed, failed, timeouts = (
-            total(seconds[name].to_numpy()) for name in names
-        )
         return Stretch(
             counted,
             float(self.seconds["begin"].iloc[first]),
@@ -461,12 +424,7 @@ class Responses:
             float(begin["at"] - (begin["end"] - begin["begin"])),
             float(end["at"]),
             float(self.seconds["rate"].iloc[first]),
-            due,
-            sent,
-            refused,
-            completed,
-            failed,
-            timeouts,
+            {name: total(seconds[name].to_numpy()) for name in COUNTED},
             float(np.fmax.reduce(seconds["lateness_most"], initial=0)),
         )
 
@@ -478,12 +436,6 @@ def added_by_stops(duty: float, tau: float, work: float) -> float:
     """
     turns = max(math.ceil(work / (duty * tau)), 1)
     return (1 - duty) ** 2 * tau * (turns - 0.5) + (1 - duty) * work
-
-
-def _both(figures: Any) -> tuple[Response, Response]:
-    return Response.of(member(figures, "intended", dict)), Response.of(
-        member(figures, "actual", dict)
-    )
 
 
 def divide(numerator: float, denominator: float) -> float:

@@ -60,7 +60,7 @@ def _request(report: Report, of: Responses) -> dict[str, Any]:
         "lateness_p99_seconds": of.lateness_p99,
         "lateness_most_seconds": of.lateness_most,
         **times(of.successes),
-        **{f"all_{name}": value for name, value in times((of.all[0], of.all[1])).items()},
+        **{f"all_{name}": value for name, value in times(of.all).items()},
         "own_cpu_seconds": of.own_cpu,
         "joined": run.name if run else "",
         "notes": str(of.notes),
