@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ import pandas as pd
 
 from . import statistics, text
 from .tables import Column, Sheet, Table
-from .text import UserError, show
+from .text import Field, InvalidLine, UserError, show, split_fields
 
 NORMALITY = 0.05  # a p-value below this rejects a normal distribution
 GROUPS_MAX = 200  # more are probably a mistake, such as a column of numbers instead of names
@@ -47,13 +46,7 @@ class Groups:
 
 # Reading of any table with a heading. Texts are Latin-1, whose letters are the bytes of the file.
 
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 _MARK = "\xef\xbb\xbf"
-Field = tuple[str, int]  # its text, and its column in the line
-
-
-class _Invalid(Exception):
-    """Why a line is invalid, and in which column."""
 
 
 def _decode(octets: str) -> str:
@@ -73,44 +66,6 @@ def _guess_separator(heading: str) -> str:
     """Return the separator; characters that may be part of a number or a date come last."""
     unquoted = re.sub(r'"[^"]*("|$)', "", heading)
     return next((separator for separator in ";\t|," if separator in unquoted), " ")
-
-
-def _split(line: str, separator: str) -> list[Field]:
-    """Return the fields of a line; ' ' are any number of blanks and tabs."""
-    is_blank, blanks = separator == " ", " " if separator == "\t" else " \t"
-    if not is_blank and '"' not in line:
-        parts = line.split(separator)
-        ends = accumulate(len(part) + 1 for part in parts)
-        return [
-            (part.strip(" \t"), end - len(part.lstrip(blanks)))
-            for part, end in zip(parts, ends, strict=True)
-        ]
-
-    def skip(at: int) -> int:
-        return len(line) - len(line[at:].lstrip(blanks))
-
-    fields: list[Field] = []
-    at = skip(0) if is_blank else 0
-    while True:
-        begin = skip(at)
-        if line[begin : begin + 1] == '"':
-            match = _QUOTED.match(line, begin)
-            if not match:
-                why = 'the quote must be closed on the same line, with "" for one inside'
-                raise _Invalid(why, begin + 1)
-            end = skip(match.end())
-            is_parted = end > match.end() if is_blank else line[end : end + 1] == separator
-            if end < len(line) and not is_parted:
-                raise _Invalid("a closing quote must be followed by a separator", end + 1)
-            fields.append((match[1], begin + 2))
-        else:
-            match = re.compile("[^ \t]*" if is_blank else f"[^{separator}]*").match(line, begin)
-            end = match.end() if match else begin
-            fields.append((line[begin:end].rstrip(" \t"), begin + 1))
-        end = skip(end) if is_blank else end
-        if end >= len(line):
-            return fields
-        at = end if is_blank else end + 1
 
 
 def _find(fields: Sequence[Field], names: Sequence[str]) -> tuple[list[int], str]:
@@ -140,16 +95,16 @@ def _read_rows(
             text_only, null, _ = line.partition("\0")
             if null:
                 line = text_only
-                raise _Invalid("the file contains a null byte: it is not text", len(line) + 1)
+                raise InvalidLine("the file contains a null byte: it is not text", len(line) + 1)
             if len(line) > text.LINE_MAX:
                 why = f"the line has more than {text.LINE_MAX} characters"
-                raise _Invalid(why, text.LINE_MAX)
+                raise InvalidLine(why, text.LINE_MAX)
             line = line.removeprefix(_MARK)
             if line.lstrip(" \t")[:1] in ("", "#"):
                 continue
 
             separator = separator or _guess_separator(line)
-            fields = _split(line, separator)
+            fields = split_fields(line, separator)
             # Joined files have several headings, possibly with another order of columns.
             if not picks or may_be_heading(line):
                 places, why = _find(fields, names)
@@ -157,13 +112,13 @@ def _read_rows(
                     picks, width = places, len(fields)
                     continue
                 if not picks:
-                    raise _Invalid(why, 1)
+                    raise InvalidLine(why, 1)
             if len(fields) != width:
                 count = f"the row has {len(fields)} field{'' if len(fields) == 1 else 's'}"
                 hint = " (is the file truncated?)" if len(fields) < width else ""
-                raise _Invalid(f"{count}, but {width} are expected{hint}", len(line) + 1)
+                raise InvalidLine(f"{count}, but {width} are expected{hint}", len(line) + 1)
             take([fields[pick] for pick in picks])
-        except _Invalid as error:
+        except InvalidLine as error:
             message, column = error.args
             place = f"{show(name)}:{number}:{column}"
             raise UserError(f'{place}: {message}, in "{show(_decode(line))}"') from None
@@ -175,7 +130,7 @@ def _name(field: Field) -> str:
     """Return a name, whose quotes are doubled."""
     octets, column = field
     if len(octets) > NAME_MAX:
-        raise _Invalid(f"the name has {len(octets)} characters (at most {NAME_MAX})", column)
+        raise InvalidLine(f"the name has {len(octets)} characters (at most {NAME_MAX})", column)
     return _decode(octets.replace('""', '"'))
 
 
@@ -212,7 +167,7 @@ def read(path: str, value: str, group: str = "", run: str = "") -> Groups:
         nonlocal origin, rows, skipped
         found = text.number(fields[0][0])
         if found is None:
-            raise _Invalid(f"invalid number in column '{value}'", fields[0][1])
+            raise InvalidLine(f"invalid number in column '{value}'", fields[0][1])
         in_group = _name(fields[1]) if group else value
         in_run = _name(fields[-1]) if run else str(rows)
         if math.isnan(found) or not in_group or not in_run:
@@ -220,7 +175,7 @@ def read(path: str, value: str, group: str = "", run: str = "") -> Groups:
             return
         if in_group not in kept and len(kept) == GROUPS_MAX:
             why = f"the column '{group}' has more than {GROUPS_MAX} groups"
-            raise _Invalid(why, fields[1][1])
+            raise InvalidLine(why, fields[1][1])
         origin = found if not kept else origin
         kept.setdefault(in_group, {}).setdefault(in_run, []).append(found - origin)
         rows += 1

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import subprocess
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
@@ -216,6 +217,7 @@ class Table:
         notes.add(f"{first} (and {more} more)" if more else first)
 
     def _blame(self, line: int, column: int, text: str, message: str) -> str:
+        column = len(text[: column - 1].encode("utf-8", "surrogateescape")) + 1
         return f'{show(self.name)}:{line}:{column}: {message}, in "{show(text)}"'
 
     def _read(self, data: bytes, wanted: Sequence[str] | None, optional: Sequence[str]) -> None:
@@ -230,7 +232,10 @@ class Table:
         at, heading = next(rows, (0, ""))
         if not at:
             raise UserError(f"{self.name} is empty")
-        self.columns = split(heading) or []
+        columns = self._split(heading, at)
+        if columns is None:
+            raise UserError(self._faults[at])
+        self.columns = columns
         picks = self._find(heading, at, wanted, optional)
         width = len(self.columns)
         kept: list[list[str]] = []
@@ -255,8 +260,8 @@ class Table:
                 kept.append([parts[pick] if pick >= 0 else "" for pick in picks])
                 self.lines.append(at)
         names = self.columns if wanted is None else wanted
-        columns = zip(*kept) if kept else ((),) * len(names)
-        self.fields = {name: list(column) for name, column in zip(names, columns)}
+        by_column = zip(*kept) if kept else ((),) * len(names)
+        self.fields = {name: list(column) for name, column in zip(names, by_column)}
 
     def _split(self, line: str, at: int) -> list[str] | None:
         if len(line) > LINE_MAX:
@@ -267,12 +272,12 @@ class Table:
             cut = line[: line.index("\0")]
             self._faults[at] = self._blame(at, len(cut) + 1, cut, why)
             return None
-        parts = split(line)
-        if parts is None:
-            column = line.rindex('"') + 1
-            why = 'the quote must be closed on the same line, with "" for one inside'
+        try:
+            return [part for part, _ in split_fields(line)]
+        except InvalidLine as error:
+            why, column = error.args
             self._faults[at] = self._blame(at, column, line, why)
-        return parts
+            return None
 
     @staticmethod
     def _is_heading(parts: list[str], wanted: Sequence[str], optional: Sequence[str]) -> bool:
@@ -325,19 +330,50 @@ class Table:
         return True
 
 
-def split(line: str) -> list[str] | None:
-    """Return the fields of a line that is separated by commas; None if its quotes are invalid."""
-    if '"' not in line:
-        return [part.strip(" \t") for part in line.split(",")]
-    fields, rest = [], line
+_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
+Field = tuple[str, int]  # its text, and its column in the line
+
+
+class InvalidLine(Exception):
+    """Why a line is invalid, and in which column."""
+
+
+def split_fields(line: str, separator: str = ",") -> list[Field]:
+    """Return the fields of a line; ' ' are any number of blanks and tabs."""
+    is_blank, blanks = separator == " ", " " if separator == "\t" else " \t"
+    if not is_blank and '"' not in line:
+        parts = line.split(separator)
+        ends = accumulate(len(part) + 1 for part in parts)
+        return [
+            (part.strip(" \t"), end - len(part.lstrip(blanks)))
+            for part, end in zip(parts, ends, strict=True)
+        ]
+
+    def skip(at: int) -> int:
+        return len(line) - len(line[at:].lstrip(blanks))
+
+    fields: list[Field] = []
+    at = skip(0) if is_blank else 0
     while True:
-        match = re.match(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(,|$)|[ \t]*([^",][^,]*?|)[ \t]*(,|$)', rest)
-        if not match:
-            return None
-        fields.append(match[1] if match[1] is not None else match[3])
-        if match.end() == len(rest) and "," not in (match[2], match[4]):
+        begin = skip(at)
+        if line[begin : begin + 1] == '"':
+            match = _QUOTED.match(line, begin)
+            if not match:
+                why = 'the quote must be closed on the same line, with "" for one inside'
+                raise InvalidLine(why, begin + 1)
+            end = skip(match.end())
+            is_parted = end > match.end() if is_blank else line[end : end + 1] == separator
+            if end < len(line) and not is_parted:
+                raise InvalidLine("a closing quote must be followed by a separator", end + 1)
+            fields.append((match[1], begin + 2))
+        else:
+            match = re.compile("[^ \t]*" if is_blank else f"[^{separator}]*").match(line, begin)
+            end = match.end() if match else begin
+            fields.append((line[begin:end].rstrip(" \t"), begin + 1))
+        end = skip(end) if is_blank else end
+        if end >= len(line):
             return fields
-        rest = rest[match.end() :]
+        at = end if is_blank else end + 1
 
 
 def read_bytes(folder: str, name: str) -> bytes:

@@ -38,7 +38,7 @@ def _read(path: str, target: str) -> pd.DataFrame:
         hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"
         raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
     table = read_table("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
-    frame = pd.DataFrame(table.fields, columns=list(_COLUMNS))
+    frame = pd.DataFrame(table.fields, columns=list(_COLUMNS), dtype=object)
     valid = np.ones(len(frame), dtype=bool)
     frame["ratio"] = table.numbers("ratio", valid)
     for column in _COLUMNS[:3]:

@@ -15,7 +15,9 @@ from functools import cached_property
 from itertools import islice
 
 from .. import statistics
-from ..text import LINE_MAX, UserError, number, reason, show, unpack
+from ..text import (
+    LINE_MAX, Field, InvalidLine, UserError, number, reason, show, split_fields, unpack,
+)
 
 WITHOUT = "without"  # the limits without a throttle
 
@@ -134,37 +136,6 @@ def halves(whole: Profile) -> list[Profile]:
 # Reading
 
 
-class _Fault(Exception):
-    """What is wrong with a line, and at which character, from 0."""
-
-    def __init__(self, at: int, message: str) -> None:
-        super().__init__(message)
-        self.at = at
-
-
-def _fields(line: str) -> list[tuple[int, str]]:
-    """Return the fields of a line, with the positions of their first characters."""
-    fields, at = [], 0
-    while True:
-        at = len(line) - len(line[at:].lstrip(" \t"))
-        end = line.find(",", at) % (len(line) + 1)
-        if line.startswith('"', at):
-            quoted = re.compile(r'"((?:[^"]|"")*)("?)[ \t]*').match(line, at)
-            assert quoted
-            end = quoted.end()
-            if not quoted[2]:
-                why = 'the quote must be closed on the same line, with "" for one inside'
-                raise _Fault(at, why)
-            if line[end : end + 1] not in ("", ","):
-                raise _Fault(end, "a closing quote must be followed by a separator")
-            fields.append((at + 1, quoted[1]))
-        else:
-            fields.append((at, line[at:end].rstrip(" \t")))
-        if end == len(line):
-            return [(at, text.strip(" \t\r")) for at, text in fields]
-        at = end + 1
-
-
 def _lines(path: str) -> Iterator[bytes]:
     """Return the lines of a file, which may be a pipe; of an endless one only its beginning."""
     try:
@@ -195,8 +166,8 @@ class _Reader:
     def warn(self, text: str, *values: object, line: int = 0) -> None:
         self.warnings.add("%s:%d: " + text, self.path, line or self.line, *values)
 
-    def _blame(self, at: int, message: str, text: str) -> str:
-        column = len(text[:at].encode("utf-8", "surrogateescape")) + 1
+    def _blame(self, message: str, column: int, text: str) -> str:
+        column = len(os.fsencode(text[: column - 1])) + 1
         shown = show(text.partition("\0")[0])
         return f'{show(self.path)}:{self.line}:{column}: {message}, in "{shown}"'
 
@@ -204,16 +175,19 @@ class _Reader:
         for data in _lines(self.path):
             self.line += 1
             line = data.removesuffix(b"\n").removesuffix(b"\r")
-            text = line.decode("utf-8", "surrogateescape").removeprefix(_MARK)
+            text = line.decode("utf-8", "surrogateescape")
+            text = text.removeprefix(_MARK) if self.line == 1 else text
             try:
                 self._check(text, len(line))
+                text = text.removeprefix(_MARK)
                 if text.strip(" \t").startswith("#") and text.count(",") + 1 == self._width:
                     why = "begins with #, which makes it a comment: the row is left out"
                     self.warn(f"the row '%s' {why}", show(text))
                 elif text.strip(" \t") and not text.strip(" \t").startswith("#"):
                     self._take(text, unended=not data.endswith(b"\n"))
-            except _Fault as fault:
-                message = self._blame(fault.at, str(fault), text)
+            except InvalidLine as error:
+                why, column = error.args
+                message = self._blame(why, column, text)
                 if not self._width:
                     raise UserError(message) from None
                 self.warnings.add("%s: the row is left out", message)
@@ -224,14 +198,15 @@ class _Reader:
         if length > LINE_MAX and self._width:
             raise UserError(f"{self.path} cannot be read to the end")
         if length > LINE_MAX:
-            raise _Fault(LINE_MAX - 1, f"the line has more than {LINE_MAX} characters")
+            raise InvalidLine(f"the line has more than {LINE_MAX} characters", LINE_MAX)
         if "\0" in text:
-            raise _Fault(text.index("\0"), "the file contains a null byte: it is not text")
+            why = "the file contains a null byte: it is not text"
+            raise InvalidLine(why, text.index("\0") + 1)
 
     def _take(self, text: str, unended: bool) -> None:
-        fields = _fields(text)
+        fields = [(name.strip(" \t\r"), column) for name, column in split_fields(text)]
         if not self._width or _COLUMNS[0] in text.lower():
-            names = [name.lower() for _, name in fields]
+            names = [name.lower() for name, _ in fields]
             missing = [name for name in _COLUMNS if name not in names]
             twice = [name for name in _COLUMNS if names.count(name) > 1]
             if not missing and not twice:
@@ -241,31 +216,31 @@ class _Reader:
                 self._width = len(names)
                 return
             if not self._width and missing and "," not in text and re.search("[;\t]", text):
-                raise _Fault(0, "columns must be separated by commas")
+                raise InvalidLine("columns must be separated by commas", 1)
             if not self._width:
                 no_column = f"no column '{missing[0]}'" if missing else ""
-                raise _Fault(0, no_column or f"column '{twice[-1]}' appears twice")
+                raise InvalidLine(no_column or f"column '{twice[-1]}' appears twice", 1)
         if len(fields) != self._width:
             why = f"the row has {len(fields)} field{'' if len(fields) == 1 else 's'}"
             truncated = " (is the file truncated?)" if len(fields) < self._width else ""
-            raise _Fault(len(text), f"{why}, but {self._width} are expected{truncated}")
+            raise InvalidLine(f"{why}, but {self._width} are expected{truncated}", len(text) + 1)
         self._take_row(text, [fields[pick] for pick in self._picks], unended)
 
-    def _take_row(self, text: str, fields: list[tuple[int, str]], unended: bool) -> None:
-        for at, name in fields:
-            length = len(name.encode("utf-8", "surrogateescape"))
-            if length > _NAME_MAX:
-                raise _Fault(at, f"the name has {length} characters (at most {_NAME_MAX})")
-        row = dict(zip(_COLUMNS, (name.replace('""', '"') for _, name in fields)))
-        value = number(fields[-1][1])
+    def _take_row(self, text: str, fields: list[Field], unended: bool) -> None:
+        for name, at in fields:
+            if (length := len(os.fsencode(name))) > _NAME_MAX:
+                why = f"the name has {length} characters (at most {_NAME_MAX})"
+                raise InvalidLine(why, at)
+        row = dict(zip(_COLUMNS, (name.replace('""', '"') for name, _ in fields)))
+        value = number(fields[-1][0])
         if not self._is_valid(row, value):
             return
         if unended and self.growing:
             why = "the last line has no newline and may be truncated: the row is left out"
             self.warn("%s", why)
             return
-        for (at, name), column in zip(fields, _COLUMNS):
-            if unended and at + len(name) == len(text.rstrip(" \t\r")):
+        for (name, at), column in zip(fields, _COLUMNS):
+            if unended and at - 1 + len(name) == len(text.rstrip(" \t\r")):
                 why = "the row is kept, but its %s, '%s', may be truncated"
                 self.warn(f"the last line has no newline: {why}", column, show(row[column]))
         assert value
@@ -420,7 +395,8 @@ class Choice:
             machine, limits = names, ""
         elif not limits:
             machine = ""
-        if not machine:
+        too_long = max(len(os.fsencode(name)) for name in (machine, limits)) > _NAME_MAX
+        if not machine or too_long:
             more = "names no machine: write FILE:MACHINE or FILE:MACHINE:LIMITS"
             raise UserError(f"'{show(names)}' {more}")
         return cls(table, machine, limits)
