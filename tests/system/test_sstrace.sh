@@ -292,14 +292,25 @@ LC_ALL=C COLUMNS=40 LINES=10 expect 0 --plot "$traces/saw.txt"
 awk 'length($0) > 40 { exit 1 }' "$folder/out" || fail "output wider than 40 columns"
 expect 2 --plot -o "$folder/saw.txt" "$traces/saw.txt"
 error_has '.svg or .png'
-if command -v gnuplot >/dev/null; then
+expect 0 --help --plot -o "$folder/saw.svg"
+[ ! -e "$folder/saw.svg" ] || fail "--help draws"
+if "$1/libexec/showstopper/analysis" check >/dev/null 2>&1; then
     expect 0 --plot -o "$folder/saw.svg" "$traces/saw.txt"
+    no_error
     grep -q '</svg>' "$folder/saw.svg" || fail "the picture is not SVG"
+    grep -q '>time in seconds</text>' "$folder/saw.svg" || fail "the picture has no time axis"
     expect 0 --plot -o "$folder/saw.png" "$traces/saw.txt"
     head -c 4 "$folder/saw.png" | grep -q PNG || fail "the picture is not PNG"
+    expect 2 --plot -o "$folder/none/saw.png" "$traces/saw.txt"
+    error_has "$folder/none/saw.png cannot be written: No such file or directory"
 else
-    skip_part "gnuplot: not installed"
+    skip_part "left-out: without packages of Python"
 fi
+mkdir -p "$folder/lone/bin"
+cp "$sstrace" "$folder/lone/bin"
+sstrace=$folder/lone/bin/sstrace expect 125 --plot -o "$folder/lone.svg" "$traces/saw.txt"
+error_has "$folder/lone/libexec/showstopper/analysis is missing: install showstopper-analysis"
+[ ! -e "$folder/lone.svg" ] || fail "a picture without the package"
 
 expect 2 -o '' --constant 50%
 error_has '--output is empty: write --output FILE'

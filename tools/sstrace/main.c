@@ -9,6 +9,7 @@
 #include "source.h"
 #include "split.h"
 #include "trace_options.h"
+#include "trace_picture.h"
 #include "trace_statistics.h"
 
 /* Runs the source through the stages into `end`. */
@@ -35,6 +36,11 @@ static int stat(const struct sstrace_request *request, struct ss_error *error) {
     return 0;
 }
 
+static bool is_picture_name(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0);
+}
+
 /* Converts the trace. Writes nothing until the whole trace is known to be valid. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     struct sstrace_spool spool;
@@ -42,8 +48,7 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
         return ss_error_fail(error,
             "refusing to write a compiled trace to a terminal: give -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
-    if (request->action == SSTRACE_PLOT && request->output &&
-        !sstrace_picture_kind(request->output))
+    if (sstrace_is_picture(request) && !is_picture_name(request->output))
         return ss_error_fail(error,
             "'%s' is not the name of a picture: it must end with .svg or .png",
             ss_words_show(request->output).text);
@@ -87,9 +92,12 @@ static int run(char **argv, int *status, struct ss_error *error) {
     if (result == 0)
         result = ss_streams_flush(error);
     ss_option_store_print_warnings(stderr, "sstrace", &store);
-    ss_option_store_free(&store);
     if (result < 0)
         error->status = 2;
+    else if (sstrace_is_picture(&request))
+        result = sstrace_picture_execute(
+            request.output, request.file_count ? request.files[0] : NULL, error);
+    ss_option_store_free(&store);
     return result;
 }
 

@@ -47,31 +47,33 @@ static int write_text(struct sstrace_spool *spool, FILE *stream, struct ss_error
     return sstrace_spool_play(spool, &writer.sink, error);
 }
 
-const char *sstrace_picture_kind(const char *path) {
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0))
-        return dot + 1;
-    return NULL;
+static int fill(
+    struct sstrace_columns *columns, struct sstrace_spool *spool, struct ss_error *error) {
+    int result = sstrace_spool_play(spool, &columns->sink, error);
+    return result == 0 ? columns->sink.end(&columns->sink, error) : result;
 }
 
-static int draw(const struct sstrace_request *request, struct sstrace_spool *spool, FILE *stream,
-    struct ss_error *error) {
-    const char *kind = sstrace_picture_kind(request->output);
-    size_t count = SSTRACE_PICTURE_COLUMNS;
-    int rows = 0;
-    if (!kind)
-        sstrace_plot_fit(&count, &rows);
+static int draw(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
     struct sstrace_columns columns;
+    size_t count;
+    int rows;
+    sstrace_plot_fit(&count, &rows);
     if (sstrace_columns_open(&columns, spool->length, count, error) != 0)
         return -1;
-    int result = sstrace_spool_play(spool, &columns.sink, error);
+    int result = fill(&columns, spool, error);
     if (result == 0)
-        result = columns.sink.end(&columns.sink, error);
-    const char *title = request->file_count ? request->files[0] : NULL;
-    if (result == 0 && kind)
-        result = sstrace_plot_picture(stream, kind, &columns, title, error);
-    else if (result == 0)
         sstrace_plot_print(stream, &columns, rows, ss_screen_is_unicode());
+    sstrace_columns_close(&columns);
+    return result;
+}
+
+static int prepare_picture(struct sstrace_spool *spool, struct ss_error *error) {
+    struct sstrace_columns columns;
+    if (sstrace_columns_open(&columns, spool->length, SSTRACE_PICTURE_COLUMNS, error) != 0)
+        return -1;
+    int result = fill(&columns, spool, error);
+    if (result == 0)
+        result = sstrace_picture_prepare(&columns, error);
     sstrace_columns_close(&columns);
     return result;
 }
@@ -82,7 +84,7 @@ int sstrace_output_print(const struct sstrace_request *request, struct sstrace_s
     case SSTRACE_DUMP:
         return write_text(spool, stream, error);
     case SSTRACE_PLOT:
-        return draw(request, spool, stream, error);
+        return draw(spool, stream, error);
     default:
         return write_compiled(spool, stream, error);
     }
@@ -105,6 +107,8 @@ static int write_file(
 
 int sstrace_output_write(
     const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error) {
+    if (sstrace_is_picture(request))
+        return prepare_picture(spool, error);
     return request->output ? write_file(request, spool, error)
                            : sstrace_output_print(request, spool, stdout, error);
 }

@@ -9,11 +9,16 @@
 #include "spool.h"
 #include "trace_options.h"
 
-/* Returns "svg" or "png", the suffix of the path; NULL for any other, or if the path is NULL. */
-const char *sstrace_picture_kind(const char *path);
+/* Returns whether the request is for a picture, which the Python package draws. */
+SS_NONNULL()
+static inline bool sstrace_is_picture(const struct sstrace_request *request) {
+    return request->action == SSTRACE_PLOT && request->output && !request->help &&
+           !request->version;
+}
 
 /*
  * Writes the trace to the output of the request: a file, whole or not at all, or standard output.
+ * A picture is only prepared.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(
     const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error);

@@ -52,6 +52,7 @@ PROGRAMS = {
     "ssprofile verify": "profile:VERIFY",
     "ssprofile sweep": "profile:SWEEP",
     "ssprofile index": "profile:INDEX",
+    "sstrace plot": "trace_picture:PROGRAM",
 }
 
 

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .outputs import write_whole
 from .tables import page_text
 
 if TYPE_CHECKING:
@@ -778,12 +779,25 @@ def _round_numbers(low: float, high: float, pixels: float, which: str) -> list[f
 
 
 def save(fig: Any, path: str) -> None:
-    """Write a figure to a file of its own with a white background; its ending says the format."""
-    fig.patch.set_visible(True)
-    with _style():
-        fig.savefig(
-            path, facecolor=PAPER, dpi=96, metadata={"Date": None} if path.endswith("svg") else {}
-        )
+    """
+    Write a figure to a file of its own, .svg or .png, whole or not at all. Raises OSError.
+
+    Its colors are those of a light scheme.
+    """
+    fig.patch.set(visible=True, facecolor=PAPER)
+    if not path.endswith(".svg"):
+        stream = io.BytesIO()
+        with _style():
+            fig.savefig(stream, format="png")
+        write_whole(path, stream.getvalue())
+        return
+
+    text = str(svg(fig))
+    for name, (light, _) in PALETTE.items():
+        text = text.replace(f"var(--{name})", light)
+    width, height = (round(72 * size) for size in fig.get_size_inches())
+    head = f'<svg width="{width}" height="{height}" font-family="sans-serif" '
+    write_whole(path, text.replace("<svg ", head, 1) + "\n")
 
 
 def svg(fig: Any) -> Markup:

@@ -60,14 +60,14 @@ def resolve(path: str) -> str:
     raise OSError(40, os.strerror(40))  # ELOOP
 
 
-def write_whole(path: str, text: str) -> None:
+def write_whole(path: str, text: str | bytes) -> None:
     """
     Write a file, which gets its name only when it is complete. Raises OSError.
 
     A pipe or a device is written directly, because no file may replace it. If the path is a link,
     its target is replaced.
     """
-    data = text.encode("utf-8", "surrogateescape")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
     status = find(path)
     if status is not None and not is_plain(status):
         resolve(path)

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_TRACE_PICTURE_H
 #define SSTRACE_TRACE_PICTURE_H
 
-/* Draws a trace as a picture, with gnuplot. */
+/* Hands a trace to the Python package, which draws it as a picture. */
 
 #include <showstopper/contract.h>
 
@@ -12,11 +12,17 @@
 #define SSTRACE_PICTURE_COLUMNS SSTRACE_COLUMNS_MAX
 
 /*
- * Writes a picture of `kind`, "svg" or "png", to `stream` at its current position. `title`, which
- * may be NULL, appears unchanged. On failure, the message says what to install or repeats gnuplot's
- * message, and `stream` may contain a part of a picture.
+ * Replaces standard input with the trace's length in nanoseconds and a table of its columns. The
+ * loads of a column that is free are empty.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_plot_picture(FILE *stream, const char *kind,
-    const struct sstrace_columns *columns, const char *title, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int sstrace_picture_prepare(
+    const struct sstrace_columns *columns, struct ss_error *error);
+
+/*
+ * Replaces this process by one that draws standard input into the file at `path`, whole or not at
+ * all. `title` may be NULL. Returns only if the Python package is not available.
+ */
+SS_MUST_USE SS_NONNULL(1) int sstrace_picture_execute(
+    const char *path, const char *title, struct ss_error *error);
 
 #endif
