@@ -63,6 +63,8 @@ TABLE_3 = (
     *(f"{system}_{what}" for what in ("iterations_per_second", "ratio") for system in ("linux", "aix")),
 )
 
+PAIR = ("environment", "placement", "foreground", "background", "set")
+PAIR_PUBLISHED = [f"{name}_{what}" for name in ("kvm", "lxc") for what in ("percent", "least", "most")]
 POWER = (
     ("seconds", "power_seconds"),
     ("iterations", "power_iterations"),
@@ -95,7 +97,7 @@ DROPPED = {
     "requests-idle": Dropped(
         "moved to idle-states, as rows of rates", "idle-states", ("record", "rate", "state"), same(*IDLE)),
     "requests-knobs": Dropped("moved to requests-savings"),
-    "interference-published": Dropped("dropped because published has the comparison"),
+    "interference-published": Dropped("moved to interference", "interference", (*PAIR, "round"), same(*PAIR_PUBLISHED)),
     "throughput-published": Dropped("moved to replay, or computed for people: a prediction has no record"),
     "counters-steps": Dropped(
         "moved to counters, as rows of steps", "counters", ("record", "step"), same(*COUNTERS[1:])),
@@ -115,6 +117,7 @@ ADDED: dict[str, tuple[str, ...]] = {
     "runs": ("covers", "power_note", *(now for _, now in POWER), *HOST),
     "steps": tuple(now for _, now in POWER),
     "counters": COUNTERS,
+    "interference": tuple(PAIR_PUBLISHED),
     "idle-states": ("rate",),
 }
 # Rows of another table moved into these: they have a value in this column.
@@ -137,6 +140,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "/page$", r"\|[^|]*\| (within|throughput-table3|actuators-savings|interference-(kvm|lxc))\.csv\| \d+\| \d+\|",
         "published figures are now in other tables"),
+    Accepted("/page$", r"^[-+]\| [^|]*\| \u2013(0\.0 to 0\.0)?$", "an unknown interference has no interval"),
 )
 
 

@@ -22,6 +22,7 @@ from ..runs import HOST
 from ..studies import OTHERS_MAX, Report, others_permit
 from ..tables import Column, Sheet, Table, page_number
 from ..text import UserError, show
+from . import published
 
 PAIRS_MAX = 40  # on the terminal
 RUNS_MIN = 6  # for an interval from their medians
@@ -67,6 +68,7 @@ def df_interference(report: Report) -> pd.DataFrame:
             "significant": found.is_significant,
             "others": pair.foreground.others,
             "note": found.missing,
+            **_published(report, pair),
         }
         halves = zip(("first", "second"), found.lines, found.halves, found.half_intervals)
         for name, line, half, interval in halves:
@@ -82,6 +84,20 @@ def df_interference(report: Report) -> pd.DataFrame:
             }
         rows.append(_common(pair) | row)
     return pd.DataFrame(rows)
+
+
+def _published(report: Report, pair: Pair) -> dict[str, float]:
+    """Return the published figures of a pair, and their range over all published pairs with its
+    placement. Those for LXC and KVM apply to the same environment, and both to the machine itself.
+    """
+    figures_, run, row = report.published_figures, pair.foreground, {}
+    for environment in ("kvm", "lxc"):
+        applies = run.on_host or run.environment_name == environment
+        placement, name = run.placement if applies else "", f"interference-{environment}"
+        keys = (placement, run.published_name)
+        row[f"{environment}_percent"] = figures_.print(name, keys, pair.background.published_name)
+        row[f"{environment}_least"], row[f"{environment}_most"] = figures_.range(name, placement)
+    return row
 
 
 def df_steps(report: Report) -> pd.DataFrame:
@@ -106,6 +122,7 @@ def df_steps(report: Report) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
+PUBLISHED = "kvm_percent kvm_least kvm_most lxc_percent lxc_least lxc_most".split()
 INTERFERENCE = (
     Column("environment", "environment", text=("in", 10)),
     Column("placement", "placement", text=("placement", 11)),
@@ -130,6 +147,22 @@ INTERFERENCE = (
     Column("others", "others, %", 1, True, True),
     Column("note", "note"),
     Column("set"),
+    *map(Column, PUBLISHED),
+)
+COMPARED = (
+    Column("environment", "environment"),
+    Column("placement", "placement"),
+    Column("foreground", "foreground"),
+    Column("background", "background"),
+    Column("tau_seconds", "mean round, s", 3, if_known=True),
+    Column("round", "round"),
+    Column("metric_percent", "here", 1),
+    Column("kvm_percent", "published, KVM", 1),
+    Column("kvm_least", "of all pairs there, from", 1),
+    Column("kvm_most", "to", 1),
+    Column("lxc_percent", "published, LXC", 1),
+    Column("lxc_least", "of all pairs there, from", 1),
+    Column("lxc_most", "to", 1),
 )
 STEPS = (
     Column("environment", "environment"),
@@ -770,8 +803,8 @@ def sections(report: Report) -> Iterator[Section]:
     if not found:
         return
     title = "Background loads at which the best placement changes"
-    changes = Sheet(Table("changes", title, CHANGES, df_changes), df_changes(report), report.prefix)
-    parts: list[Part] = [changes, *_matrices(report)]
+    changes = Table("changes", title, CHANGES, df_changes)
+    parts: list[Part] = [Sheet(changes, df_changes(report), report.prefix), *_matrices(report)]
     parts.append(
         "In each field: the throughput of the row's program, in percent of its highest in any "
         "field, against the background's load; dashed in the second half of the staircase. All "
@@ -789,5 +822,10 @@ def sections(report: Report) -> Iterator[Section]:
         second = ", second set" if pair.set else ""
         summary = f"{pair.environment}{second}: {pair.program} beside {pair.background_program}"
         parts.append(Fold(summary, list(_pictures_of_pair(report, pair))))
-    parts += [report.table("interference"), report.table("interference-steps")]
+    own = report.table("interference")
+    title = "Interference next to published figures, in percent"
+    compared = Table("interference-published", title, COMPARED, df_interference)
+    parts += [own, report.table("interference-steps")]
+    parts.append(published.ELSEWHERE)
+    parts.append(Sheet(compared, own.frame, report.prefix))
     yield Section("Interference", parts)
