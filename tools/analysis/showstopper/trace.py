@@ -108,10 +108,10 @@ def _read_time(at: int, field: str, before: int) -> int:
     time += before if text != field else 0
     if time > TIME_MAX:
         most = "a trace lasts at most 213503d (584 years)"
-        raise _Fault(at, f"the time '{show(text)}' is too late: {most}")
+        raise _Fault(at, f"the time '{show(field)}' is too late: {most}")
     if time < before:
         remedy = f"write a time of {units.time_text(before)} or more, or +TIME relative to it"
-        raise _Fault(at, f"'{show(text)}' is before the previous record: {remedy}")
+        raise _Fault(at, f"'{show(field)}' is before the previous record: {remedy}")
     return time
 
 
@@ -121,7 +121,7 @@ def _read_load(at: int, field: str, before: float) -> tuple[float, bool]:
     if field == "free":
         return before, True
     try:
-        load = units.load(field)
+        load = units.load(field, plain_percent=False)
     except UserError as error:
         remedy = "write a number from 0 to 1 (60%, 0.6 or 6/10) or the word free"
         why = f"'{show(field)}' is not a load: {remedy}"

@@ -133,8 +133,9 @@ def time_text(nanoseconds: int) -> str:
     return f"{nanoseconds // length}{names.split()[0]}"
 
 
-def load(text: str) -> float:
-    """Return a load from 0 to 1: 6/10, 0.6 or 60%; also a number from 2 to 100, as percent."""
+def load(text: str, plain_percent: bool = True) -> float:
+    """Return a load from 0 to 1: 6/10, 0.6 or 60%; with `plain_percent`, as of options, also a
+    number from 2 to 100."""
     number = _Number(text)
     shown = show(text)
     if not number.fault and number.rest in ("cpu", "cpus"):
@@ -142,13 +143,15 @@ def load(text: str) -> float:
         raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
     is_percent = number.rest == "%"
     is_plain = not number.fault and not number.rest
-    if is_percent or (is_plain and 2 * number.under <= number.over <= 100 * number.under):
+    is_plain_percent = is_plain and 2 * number.under <= number.over <= 100 * number.under
+    if is_percent or (is_plain_percent and plain_percent):
         number.under *= 100
     if not number.fault and number.rest in ("", "%") and number.over <= number.under:
         return number.value
     if not number.fault and is_percent:
         raise UserError(f"'{shown}' is not a load: it must be between 0 and 100%")
-    raise UserError(f"'{shown}' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10)")
+    remedy = f"; for percent write {shown}%" if is_plain_percent else " (60%, 0.6 or 6/10)"
+    raise UserError(f"'{shown}' is not a load: it must be between 0 and 1{remedy}")
 
 
 def count(text: str) -> int:

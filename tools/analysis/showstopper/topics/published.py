@@ -537,7 +537,8 @@ def _draw_bars(
             opacity=figures.HALF,
             published=published[own.index],
         )
-    figures.rings(ax, [math.nan], [math.nan], "published", size=6)
+    if published.notna().any():
+        figures.rings(ax, [math.nan], [math.nan], "published", size=6)
 
 
 def _error_pictures(report: Report) -> Iterator[Picture]:

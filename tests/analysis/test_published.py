@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published figures, and replays at several speeds. The corpus has whole reports."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from showstopper import published
+from showstopper.studies import Report
+from showstopper.text import Notes
+from showstopper.topics import published as topic
+
+FOLDER = Path(__file__).parents[2] / "tools/experiments/published"
+
+
+@pytest.fixture(name="figures")
+def _figures() -> published.Published:
+    notes = Notes()
+    figures = published.read(published.folder(), "ssreport", notes)
+    assert not notes
+    return figures
+
+
+def test_the_folder_is_beside_the_package() -> None:
+    assert Path(published.folder()).resolve() == FOLDER.resolve()
+
+
+def test_every_published_number_is_found_by_its_keys(figures: published.Published) -> None:
+    for table in figures.references:
+        if not table.name:
+            continue
+        with open(FOLDER / f"{table.name}.csv", encoding="utf-8") as stream:
+            heading, *rows = csv.reader(line for line in stream if not line.startswith("#"))
+        numbers = 0
+        for row in rows:
+            for column, text in list(zip(heading, row))[table.keys :]:
+                cell = figures.find(table.name, row[: table.keys], column)
+                assert cell and cell.text == text.strip()
+                numbers += math.isfinite(cell.number)
+                figures.print(table.name, row[: table.keys], column)
+        assert figures.count_printed(table.name) == table.count == numbers > 0
+
+
+def test_words_of_this_project_find_published_ones(figures: published.Published) -> None:
+    keys = ["serial", "25"]
+    assert figures.print("constant-load-mean-error", keys, "pi-even") == -0.14
+    assert figures.find("constant-load-mean-error", keys, "pi_even") is not None
+    assert figures.find("constant-load-mean-error", keys, "pid-even") is None
+    assert figures.find("constant-load-mean-error", ["", "25"], "pi-even") is None
+    assert figures.find("no-such-table", keys, "pi-even") is None
+
+
+def test_the_nearest_number_counts_if_it_is_near_enough(figures: published.Published) -> None:
+    def find(target: str, within: float) -> float:
+        keys = ["dacapo/fop", target]
+        return figures.print("constant-load-mean-error", keys, "cdc", within)
+
+    assert find("33", 0.5) == find("33.3333", 0) == 0.03
+    assert find("25.4", 0.5) == find("25.5", 0.5) == -0.13
+    assert math.isnan(find("25.6", 0.5))
+    assert math.isnan(find("x", 0.5))
+
+
+def test_a_range_has_all_numbers_with_a_first_key(figures: published.Published) -> None:
+    least, most = figures.range("interference-lxc", "per-chip")
+    assert (least, most) == (-6.9, -1.2)
+    assert all(map(math.isnan, figures.range("interference-lxc", "elsewhere")))
+
+
+def test_files_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
+    notes = Notes()
+    assert published.read(str(tmp_path / "none"), "ssreport", notes).references == []
+    assert str(notes).startswith("no published figures: ")
+    (tmp_path / "references.csv").write_text(
+        ",".join(published.REFERENCE)
+        + "\na,ssreport,,,,,,1,\nb,ssreport,,,,,,4,\nc,ssreport,,,,,,1,x\nd,other,,,,,,1,\n"
+    )
+    (tmp_path / "names.csv").write_text("ours,theirs\nx,y\nx,z\n")
+    (tmp_path / "a.csv").write_text("key,value\ny,5\nz,6\n")
+    notes = Notes()
+    figures = published.read(str(tmp_path), "ssreport", notes)
+    assert [table.name for table in figures.references] == ["a"]
+    assert figures.print("a", ["x"], "value") == 5
+    assert str(notes) == (
+        'references.csv:3: invalid row, in "b,ssreport,,,,,,4," (and 1 more)'
+    )
+    (tmp_path / "a.csv").unlink()
+    notes = Notes()
+    published.read(str(tmp_path), "ssreport", notes)
+    assert "; published figures: a.csv: No such file or directory" in str(notes)
+
+
+NONE_ENDED = "none ended, so at most 25 % of the throughput at speed 1"
+
+
+def make_run(**values: Any) -> SimpleNamespace:
+    usual = {"speed": 1.0, "throughput": 4.0, "bound": math.nan, "others": math.nan, "manifest": 1}
+    return SimpleNamespace(**usual | {"tau_seconds": math.nan} | values)
+
+
+def test_a_replay_is_compared_with_the_original_speed() -> None:
+    slow, one, again, fast = (make_run(speed=speed) for speed in (0.5, 1, 1, 3))
+    assert topic._original([slow, one, again, fast], fast) is one
+    assert topic._original([slow, fast], fast) is slow
+    assert topic._original([make_run(throughput=math.nan)], fast) is None
+    # Another study counts only if the own one has no other speed.
+    other = make_run(speed=1.0, manifest=2)
+    assert topic._original([slow, other, fast], fast) is slow
+    assert topic._original([other, fast], fast) is other
+    assert topic._original([other, one], again) is one
+
+
+@pytest.mark.parametrize(
+    ("values", "in_proportion", "off"),
+    [
+        ({"throughput": 4.1}, "yes", ""),
+        ({"throughput": 5.0}, "no", "+25.0 % against speed 1"),
+        ({"throughput": math.nan, "bound": 1.0}, "no", NONE_ENDED),
+        ({"throughput": math.nan, "bound": 4.0}, "", ""),
+        ({"throughput": 5.0, "others": 0.5}, "", None),
+    ],
+)
+def test_iterations_are_in_proportion_to_time(
+    values: dict[str, float], in_proportion: str, off: str | None
+) -> None:
+    found = topic._ratio(make_run(**values), make_run(others=0.01), 0.05)  # type: ignore[arg-type]
+    assert (found["in_proportion"], found.get("off")) == (in_proportion, off)
+    assert bool(found["note"]) == (off is None)
+
+
+def test_published_throughput_is_that_of_the_same_time(figures: published.Published) -> None:
+    report: Any = SimpleNamespace(published_figures=figures)
+    found = topic._rates(report, "dacapo/fop", "pi-even", 3)
+    assert found["published_seconds"] == 540
+    assert found["linux_iterations_per_second"] == 132
+    assert found["linux_ratio"] == 132 / 130
+    assert topic._rates(report, "dacapo/fop", "pi-even", 2) == {}
+    assert topic._rates(report, "dacapo/fop", "cdc", 1) == {}
+
+
+def test_published_errors_hold_for_one_tau(figures: published.Published) -> None:
+    report: Any = SimpleNamespace(published_figures=figures)
+    run: Any = make_run(published_name="dacapo/fop", target=0.255, method="cdc", tau_seconds=0.107)
+    assert topic._error_published(report, run, "constant-load-mse") == 4.67
+    run.tau_seconds = 0.05
+    assert math.isnan(topic._error_published(report, run, "constant-load-mse"))
+    assert topic._certainty(report, run, -0.13) == "certain"
+    run.method, run.target = "pi-even", 2 / 3
+    assert topic._certainty(report, run, 0.05) == "probable"
+
+
+def test_errors_count_within_the_published_bound(figures: published.Published) -> None:
+    def run(method: str, error: float, set_: int = 0) -> SimpleNamespace:
+        errors = SimpleNamespace(count=9, error_mean_percent=error)
+        return make_run(experiment="accuracy", method=method, errors=errors, set=set_)
+
+    runs = [run("pi-even", -5.0), run("nbench", 6.0), run("default", 5.1), run("pi-even", 0, 1)]
+    report: Any = SimpleNamespace(published_figures=figures, runs=runs)
+    frame = topic.df_within(report, "accuracy")
+    methods = "showstopper pi-even nbench default showstopper pi-even".split()
+    assert list(frame["method"]) == methods
+    assert list(frame["runs"]) == [2, 1, 1, 1, 1, 1]
+    assert list(frame["within_runs"]) == [1, 1, 0, 0, 1, 1]
+    assert topic._within_sentence(frame).startswith(
+        "The mean error is at most 5 % in 50 % of 2 runs of Showstopper. Published: in 80 % on all "
+        "platforms, in 90 % on physical machines with Linux, by another measure: "
+    )
+    assert topic._within_sentence(pd.DataFrame()) == ""
+
+
+def test_published_figures_are_read_only_for_experiments() -> None:
+    report = Report()
+    assert report.published_figures.references == []
+    report = Report(published="nowhere")
+    report.runs = [make_run(experiment="duet")]  # type: ignore[list-item]
+    assert not report.published_figures.references and not report.notes
+    report = Report(published="nowhere")
+    report.runs = [make_run(experiment="accuracy")]  # type: ignore[list-item]
+    assert not report.published_figures.references
+    assert str(report.notes) == "no published figures: nowhere: No such file or directory"
