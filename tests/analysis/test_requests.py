@@ -211,6 +211,24 @@ def test_statements_are_tested_by_welch(report):
     assert (pinned["verdict"], pinned["why"]) == ("not tested", "no two such levels")
 
 
+def test_statements_are_not_tested_without_rates(tmp_path):
+    write(tmp_path / "a/requests", [], {})
+    run = {"schema": 1, "status": "done", "columns": {"knobs": "pin=free"}}
+    run["commands"] = [{"record": "requests"}]
+    (tmp_path / "a/run.json").write_text(json.dumps(run))
+    report = Report()
+    report.read([str(tmp_path)])
+    assert set(report.table("requests-rules").frame["verdict"]) == {"not tested"}
+
+
+def test_idle_states_do_not_need_ordered_rows(tmp_path):
+    folder = constant(tmp_path / "a", 4)
+    rows = [f"2026-11-20T10:00:{at:02d}.000Z,{at},0.{at}0,1400,1\n" for at in (3, 1, 4, 2)]
+    (folder / "idle.csv").write_text("time,elapsed_seconds,active,frequency_mhz,C1\n" + "".join(rows))
+    idle = Responses.read(str(folder)).idle
+    assert idle["active"].tolist() == [0.1, 0.2, 0.3, 0.4]
+
+
 def test_rates_have_power_and_state(report):
     rates = report.table("requests-rates").frame
     assert rates["state"].tolist()[:3] == ["underloaded", "underloaded", "overloaded"]

@@ -528,9 +528,11 @@ class Contrast:
 
 def df_rules(report: Report) -> pd.DataFrame:
     """Test the published statements on the runs of the report."""
-    if not are_compared(report) or report.rates.empty:
+    if not are_compared(report):
         return pd.DataFrame()
-    series = [points for _, points in report.rates.groupby("series", sort=False, dropna=False)]
+    rates = report.rates
+    by_series = rates.groupby("series", sort=False, dropna=False) if len(rates) else ()
+    series = [points for _, points in by_series]
     rows = [
         _find_contrast(report, series, rule).row(rule.statement, rule.source, rule.least, rule.most)
         for rule in RULES

@@ -579,4 +579,4 @@ def read_idle(folder: str, notes: Notes) -> pd.DataFrame:
         valid &= ~(frame[name].lt(0) | frame[name].gt(most)).to_numpy()
     table.refuse(valid)
     table.note(notes)
-    return frame[valid].reset_index(drop=True)
+    return frame[valid].sort_values("at", kind="stable", ignore_index=True)
