@@ -140,7 +140,10 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "/page$", r"\|[^|]*\| (within|throughput-table3|actuators-savings|interference-(kvm|lxc))\.csv\| \d+\| \d+\|",
         "published figures are now in other tables"),
-    Accepted("/page$", r"^[-+]\| [^|]*\| \u2013(0\.0 to 0\.0)?$", "an unknown interference has no interval"),
+    Accepted("/page$", r"^[-+]\| [^|]*(\| \u2013(0\.0 to 0\.0)?)+$", "an unknown interference has no interval"),
+    Accepted("interference-policy/changes/", "", "changes are in findings"),
+    Accepted("interference-no-policy/.*-steps/stdout", "", "columns of published figures follow"),
+    Accepted("/interference.csv$", "(_p|angle_degrees): ", "SciPy's p-values differ in the 12th digit, like angles near 0"),
 )
 
 

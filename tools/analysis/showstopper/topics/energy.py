@@ -19,7 +19,7 @@ from ..rates import df_idle
 from ..runs import Run, idle_states
 from ..statistics import Array, Line, Parabola
 from ..steps import total
-from ..studies import Report
+from ..studies import Report, is_counted_elsewhere
 from ..tables import Column, Sheet, Table
 from ..text import show, wrap
 
@@ -393,7 +393,8 @@ def details(report: Report) -> Iterator[Part]:
 
 def run_parts(report: Report, run: Run) -> Iterator[Part]:
     """Yield the energy of a run's steps. The rows of a background have the power of both."""
-    if len(run.steps) > 1 and not run.energy.empty:
+    elsewhere = is_counted_elsewhere(report, run)
+    if len(run.steps) > 1 and not run.energy.empty and not elsewhere:
         yield Rows(report.once(_steps), run.name)
 
 
