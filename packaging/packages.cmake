@@ -75,7 +75,7 @@ manual pages come with the programs.")
 
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot") # pictures
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS showstopper-analysis) # reports and pictures
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS
     "showstopper-doc, lxc, openssh-client, parallel, podman, qemu-system-x86, slurm-client, stress-ng")
 set(CPACK_DEBIAN_ANALYSIS_PACKAGE_SECTION science)

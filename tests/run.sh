@@ -86,7 +86,7 @@ analysis=(python3=python3 python3-jinja2="$modules/jinja2" python3-matplotlib="$
 libraries+=("${analysis[@]}")
 
 # Without these, the tests that need them are skipped.
-others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf gnuplot-nox=gnuplot xz-utils=xz zstd=zstd
+others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf xz-utils=xz zstd=zstd
     clang-format=clang-format time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
     slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged
     parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc cmark=cmark
