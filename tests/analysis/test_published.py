@@ -116,6 +116,13 @@ def test_a_replay_is_compared_with_the_original_speed() -> None:
     assert topic._original([other, one], again) is one
 
 
+def test_an_unknown_speed_is_a_speed() -> None:
+    unknown, later = make_run(speed=math.nan, manifest=2), make_run(speed=math.nan)
+    assert topic._original([unknown, later], later) is later
+    ratio = topic._ratio(later, unknown, 0.05)  # type: ignore[arg-type]
+    assert ratio["against_speed"] == 0
+
+
 @pytest.mark.parametrize(
     ("values", "in_proportion", "off"),
     [

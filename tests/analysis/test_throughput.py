@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from showstopper import trace
+from showstopper.runs import Pool
+from showstopper.studies import Report
 from showstopper.text import UserError
-from showstopper.topics import throughput
+from showstopper.topics import runs, throughput
 from showstopper.topics.throughput import Methods, Pieces
 
 
@@ -114,6 +116,14 @@ def test_the_answer_names_the_method_that_deviates_most(monkeypatch: pytest.Monk
         "w, lxc, 1 CPU, old: cdc differs most: at the same load its throughput is 30.0 % lower than "
         "that of nbench (20.0 to 40.0 %; steps compared: 2)."
     )
+
+
+def test_a_pool_without_points_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(np.empty(0), np.empty(0), True, 3)
+    fitted = runs.Fitted("all runs", pool, Report(), pd.DataFrame())
+    monkeypatch.setattr(runs, "pools", lambda report: [fitted])
+    section: Any = next(runs.details(Report()))
+    assert [type(part).__name__ for part in section.parts] == ["Rows"]
 
 
 # Traces

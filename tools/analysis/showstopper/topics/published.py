@@ -42,6 +42,11 @@ def _positive(value: float) -> float:
     return value if value > 0 else math.nan
 
 
+def _or_zero(value: float) -> float:
+    """Return a target or a speed: tables have 0 if it is unknown."""
+    return 0.0 if math.isnan(value) else value
+
+
 def _error_published(report: Report, run: Run, name: str) -> float:
     """Return the published value; NaN if it was measured with another tau."""
     table = report.published_figures.table(name)
@@ -85,7 +90,7 @@ def _constant_load(report: Report, runs: list[Run]) -> dict[str, Any]:
         "workload": first.workload,
         "method": first.method,
         "tau_seconds": _positive(first.tau_seconds),
-        "target": first.target,
+        "target": _or_zero(first.target),
         "runs": len(counted),
         "instances": first.record.instance_count,
         "stands_for": _positive(first.stands_for),
@@ -103,7 +108,7 @@ def _seconds(published: Published, speed: float) -> float:
     """Return the seconds of a published replay at a speed; the longest of Table 3 has speed 1."""
     table = published.table(TABLE_3)
     known = [number_of(cell.keys[2]) for cell in table.cells] if table else []
-    return max(known, default=math.nan) / speed
+    return max(known, default=math.nan) / speed if speed > 0 else math.nan
 
 
 def _rates(report: Report, program: str, method: str, speed: float) -> dict[str, float]:
@@ -132,13 +137,17 @@ def _original(runs: list[Run], replay: Run) -> Run | None:
     no other speed. `runs` are ordered by speed.
     """
     known = [run for run in runs if math.isfinite(run.throughput)]
+
+    def differ(one: Run, other: Run) -> bool:
+        return abs(_or_zero(one.speed) - _or_zero(other.speed)) > SAME_SPEED
+
     own = [run for run in known if run.manifest == replay.manifest]
-    if any(abs(run.speed - replay.speed) > SAME_SPEED for run in own):
+    if any(differ(run, replay) for run in own):
         known = own
     found = None
     for run in known:
         is_one = abs(run.speed - 1) <= SAME_SPEED
-        same = found is not None and abs(run.speed - found.speed) <= SAME_SPEED
+        same = found is not None and not differ(run, found)
         if not found or (is_one and not same) or (same and is_closer(replay, run, found)):
             found = run
     return found
@@ -164,7 +173,7 @@ def _replay(report: Report, run: Run, original: Run | None) -> dict[str, Any]:
         "tau_seconds": _positive(run.tau_seconds),
         "trace": run.trace,
         "round": _positive(run.round),
-        "speed": run.speed,
+        "speed": _or_zero(run.speed),
         "seconds": seconds,
         "load_mean": errors.load_mean,
         "error_mean_percent": errors.error_mean_percent,
@@ -192,18 +201,18 @@ def _ratio(run: Run, original: Run | None, deviation: float) -> dict[str, Any]:
     from the length. If no iteration ended, the ratio has only an upper bound."""
     if original is None:
         return {"note": "", "in_proportion": ""}
-    found: dict[str, Any] = {"against_speed": original.speed, "note": "", "in_proportion": ""}
+    found: dict[str, Any] = {"against_speed": _or_zero(original.speed), "note": "", "in_proportion": ""}
     if not others_permit(run.others, original.others):
         note = "not compared: other processes used a different share of the machine"
         return found | {"note": note}
     ratio, most = run.throughput / original.throughput, run.bound / original.throughput
     off = ""
     if math.isfinite(ratio) and not abs(ratio - 1) <= deviation:
-        off = f"{100 * (ratio - 1):+.1f} % against speed {original.speed:.4g}"
+        off = f"{100 * (ratio - 1):+.1f} % against speed {found['against_speed']:.4g}"
     elif most < 1 - deviation:
         off = (
             f"none ended, so at most {100 * most:.3g} % of the throughput at speed "
-            f"{original.speed:.4g}"
+            f"{found['against_speed']:.4g}"
         )
     if off or math.isfinite(ratio):
         found["in_proportion"] = "no" if off else "yes"
@@ -568,7 +577,7 @@ def _overlays(report: Report, experiment: str) -> Iterator[Picture]:
         lines = [Line(run, run, _run_name(run)) for run in runs]
         fig = plot_overlay(lines, "time of the trace" if is_replay else "time")
         first = runs[0]
-        which = f"all methods at {100 * first.target:.4g} %"
+        which = f"all methods at {100 * _or_zero(first.target):.4g} %"
         which = f"{(first.method or '-')[:60]} at all speeds" if is_replay else which
         which += f", round {first.round:.0f}" if first.round > 1 else ""
         caption = f"{(first.workload or '-')[:100]}: {which}{', second set' if first.set else ''}"

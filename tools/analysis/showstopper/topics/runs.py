@@ -538,8 +538,8 @@ def details(report: Report) -> Iterator[Part]:
     listed = _listed(report)
     for pooled in pools(report):
         fig = plot_pool(pooled.pool, report.settings.confidence, pooled.invalid)
-        picture = Picture(figures.svg(fig), "Throughput against load")
-        yield Section(pooled.name, [picture, Rows(report.table("fits"), pooled.name)])
+        pictures_ = [Picture(figures.svg(fig), "Throughput against load")] if fig else []
+        yield Section(pooled.name, [*pictures_, Rows(report.table("fits"), pooled.name)])
     yield report.table("runs")
     sections = [_section(report, run) for run in listed]
     if len(report.runs) <= PICTURED_MAX or report.runs[0].experiment == "duet":
