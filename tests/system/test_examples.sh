@@ -89,6 +89,7 @@ showstopper_fleets_examples_run() { page tools/ssfleet/showstopper-fleets.7; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
 ssload_examples_run() { page tools/ssload/ssload.1; }
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; }
+showstopper_statistics_examples_run() { page tools/analysis/showstopper-statistics.7; }
 ssreport_examples_run() { page tools/analysis/ssreport.1; }
 ssrequest_examples_run() { page tools/ssrequest/ssrequest.1; }
 sssim_examples_run() { page tools/sssim/sssim.1; }
@@ -234,6 +235,7 @@ run_case showstopper_fleets_examples_run
 run_case ssburn_examples_run
 run_case ssload_examples_run
 run_case ssprofile_examples_run
+run_case showstopper_statistics_examples_run
 run_case ssreport_examples_run
 run_case ssrequest_examples_run
 run_case sssim_examples_run

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults, also those of the experiments, and
-# the columns of tables; that of catalogues describes their keys; mandoc accepts the pages, and documents name only
-# existing files. Argument: the build folder.
+# Manual pages describe the options of --help and no others, with the same defaults, also those of the experiments; that
+# of catalogues describes their keys; mandoc accepts the pages, and documents name only existing files. Argument: the
+# build folder.
 set -eu
 shopt -s extglob
 
@@ -179,37 +179,6 @@ check_experiments() {
     done
 }
 
-# columns_of FILE...: prints the columns of all tables that the sources define, one per line.
-columns_of() {
-    awk '
-        /table_column [a-z_]+\[\] = \{/ { inside = "array" }
-        /^#define [A-Z_]+ *\\$/ { inside = "macro" }
-        inside {
-            rest = $0
-            gsub(/\.text = \{/, "", rest)
-            for (; match(rest, /\{"[a-z0-9_]+"/); rest = substr(rest, RSTART + RLENGTH))
-                print substr(rest, RSTART + 2, RLENGTH - 3)
-        }
-        (inside == "array" && /\};/) || (inside == "macro" && !/\\$/) { inside = "" }
-        {
-            for (rest = $0; match(rest, /Column\("[a-z0-9_]+"/); rest = substr(rest, RSTART + RLENGTH))
-                print substr(rest, RSTART + 8, RLENGTH - 9)
-        }' "$@" | sort -u
-}
-
-# check_columns PAGE FILE...: prints one line for each column of the sources' tables that the page does not name. Pages
-# may describe bounds (_low, _high) and sides (_a, _b) with the column that they belong to.
-check_columns() {
-    local page=$1 name
-    shift
-    sed -E 's/\\f[A-Z]//g; s/\\-/-/g' "$page" >"$folder/page"
-    columns_of "$@" >"$folder/columns"
-    [ -s "$folder/columns" ] || echo "no columns for ${page##*/}"
-    while read -r name; do
-        grep -qwE -- "$name|${name%_@(low|high|a|b)}" "$folder/page" || echo "${page##*/} lacks the column $name"
-    done <"$folder/columns"
-}
-
 # check_paths DOCUMENT: fails unless each `path` from the root of the tree exists. Words in capitals, such as NAME, are
 # placeholders.
 # shellcheck disable=SC2016 # backquotes of Markdown
@@ -232,7 +201,7 @@ check_modules_page() {
 
 # lint: prints mandoc's warnings about the pages, except for long lines.
 lint() {
-    find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
+    find "$source/src" "$source/tools" "$1"/*.[17] -name '*.[1357]' -exec mandoc -T lint {} + |
         grep -v 'input text line longer than 80 bytes' || true
     # The table of checks is what users of all programs look up.
     mandoc -T ascii -O width=80 "$source/src/showstopper-record.5" | col -bx |
@@ -254,8 +223,6 @@ PATH=$(cd "$1/bin" && pwd):$PATH
         grep -vE '^[^:]*:[0-9]*:\.\\"' || true
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
-    check_columns "$source/tools/analysis/ssreport.1" "$source"/tools/ssreport/*/*.c
-    check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/analysis/showstopper/profile/*.py
     for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done

@@ -89,6 +89,11 @@ FINDINGS = Table(
         Column("set"),
     ),
     df_findings,
+    about="The sentences of the findings as a table. `kind` is `placement`, `placement-energy`, "
+    "`environment`, `left-out`, `idle` (residency of the deepest idle state), `early` "
+    "(runs of a study whose programs ended early), `others` (disturbed runs), or of "
+    "requests `capacity`, `rate`, `omission`, `stopping`, `closed-loop`, `late` or "
+    "`successes`.",
 )
 
 

@@ -231,7 +231,7 @@ def _parse_sample(word: str, figures: str) -> statistics.Sample:
 # Tables
 
 
-def _tables(decimals: int) -> tuple[Table, Table, Table]:
+def tables(decimals: int) -> tuple[Table, Table, Table]:
     """Return the tables, in which columns with the unit of the values have these decimals."""
 
     def of_unit(name: str, heading: str, shown: str, width: int) -> Column:
@@ -270,9 +270,27 @@ def _tables(decimals: int) -> tuple[Table, Table, Table]:
     )
     title = "Groups, each tested for a normal distribution (Shapiro-Wilk)"
     return (
-        Table("groups", title, groups, df_groups),
-        Table("tests", "Tests of all groups together", tests, df_tests),
-        Table("differences", "Differences of means (Welch)", differences, df_differences),
+        Table(
+            "groups",
+            title,
+            groups,
+            df_groups,
+            about="With `--test`: a row for each group, and the test of Shapiro and Wilk.",
+        ),
+        Table(
+            "tests",
+            "Tests of all groups together",
+            tests,
+            df_tests,
+            about="With `--test`: tests of all groups together.",
+        ),
+        Table(
+            "differences",
+            "Differences of means (Welch)",
+            differences,
+            df_differences,
+            about="With `--test`: each difference of two means.",
+        ),
     )
 
 
@@ -455,7 +473,7 @@ def test_groups(groups: Groups, confidence: float = 0.95) -> Hypotheses:
     """Run all tests."""
     if not groups.items:
         raise UserError("there are no values to test")
-    of_groups, tests, differences = _tables(_find_decimals(groups))
+    of_groups, tests, differences = tables(_find_decimals(groups))
     return Hypotheses(
         Sheet(of_groups, df_groups(groups)),
         Sheet(tests, df_tests(groups)),

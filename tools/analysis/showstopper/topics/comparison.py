@@ -372,6 +372,9 @@ TABLES = (
             Column("variant", "variant", if_known=True),
         ),
         df_comparison,
+        about="With `--against`: for each pair, or for each workload and method, the smallest, "
+        "median and largest ratio over all steps and rounds, and the same at the load of "
+        "A. Names that end in `_a` or `_b` belong to one set.",
     ),
     Table(
         "ratios",
@@ -400,6 +403,8 @@ TABLES = (
             Column("variant", "variant", if_known=True),
         ),
         df_ratios,
+        about="With `--against`: each ratio, with both throughputs and the loads that were "
+        "observed in the step: those of the background if there is one.",
     ),
 )
 UNMATCHED = Table(

@@ -149,7 +149,13 @@ def df_counters(report: Report) -> pd.DataFrame:
 
 TABLES = (
     Table(
-        "counters", "Counters of the instances during the counted time", COUNTERS, df_counters
+        "counters",
+        "Counters of the instances during the counted time",
+        COUNTERS,
+        df_counters,
+        about="For records with counters: rates and ratios of the counters of `counters.csv` in "
+        "the counted time and in each step. A rate is empty if the machine lacks a counter "
+        "that it needs.",
     ),
 )
 

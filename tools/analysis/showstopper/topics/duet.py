@@ -661,8 +661,22 @@ BLOCKS = (
     Column("mean_high", "to", 2),
 )
 TABLES = (
-    Table("duet", "Which of two is faster", DUET, df_duet),
-    Table("duet-blocks", "Blocks, each of which compares both commands", BLOCKS, df_blocks),
+    Table(
+        "duet",
+        "Which of two is faster",
+        DUET,
+        df_duet,
+        about="For a study of the experiment `duet`: by how many percent B is worse than A, the "
+        "same of A against A, and the decision.",
+    ),
+    Table(
+        "duet-blocks",
+        "Blocks, each of which compares both commands",
+        BLOCKS,
+        df_blocks,
+        about="A row for each block up to the one that decides: by how many percent B exceeds A, "
+        "and the mean and its interval after this block.",
+    ),
 )
 
 

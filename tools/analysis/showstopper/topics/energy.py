@@ -293,12 +293,17 @@ TABLES = (
         "Power over busy CPUs: a line and a parabola through all steps",
         FITS,
         df_power_fits,
+        about="Power over the number of busy CPUs (load times CPUs), through the steps of all "
+        "runs that differ only in their loads: a line, and the parabola constant + slope c "
+        "+ square c^2. Runs that share their power with others are left out.",
     ),
     Table(
         "idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps",
         IDLE,
         df_idle_states,
+        about="A row for each idle state of each run, of each of its steps, and of each rate of "
+        "requests. For runs side by side it is that of the background.",
     ),
 )
 # Sheets for readers: programs find their columns in runs and steps, and those of power-settings in

@@ -211,7 +211,8 @@ FLEET = Table(
         Column("untrusted_clocks", "clocks not trusted", text=("clocks?", 7)),
     ),
     df_fleet,
-    about="each fleet, that is a replay on many nodes: the load of all nodes against their targets",
+    about="A row for each fleet: the load of all CPUs together against their targets, the errors "
+    "of its nodes, their clocks, and how late they began. Times have a resolution of 1 ms.",
 )
 FIGURES = (
     Column("fleet"),
@@ -249,8 +250,8 @@ NODES = Table(
     "Nodes",
     (*FIGURES, *(Column(c.name) for c in PREDICTION if c.name != "error_mean")),
     df_nodes,
-    about="each node of a fleet, and for the nodes of the second set the intervals that the first "
-    "fleet predicts for them",
+    about="A row for each node of a fleet; with `--against`, nodes of the second set have the "
+    "intervals that the first fleet predicts for them.",
 )
 TABLES = (FLEET, NODES)
 

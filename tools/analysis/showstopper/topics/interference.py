@@ -200,8 +200,25 @@ CHANGES = (
     Column("steps", "steps"),
 )
 TABLES = (
-    Table("interference", "All pairs", INTERFERENCE, df_interference),
-    Table("interference-steps", "Throughput of both sides, step by step", STEPS, df_steps),
+    Table(
+        "interference",
+        "All pairs",
+        INTERFERENCE,
+        df_interference,
+        about="For runs side by side: a row for each pair of records, with the metric, the "
+        "marks, and the line of the foreground's throughput over the background's load in "
+        "both halves. Two records of a run with the roles `foreground` and `background` "
+        "are a pair.",
+    ),
+    Table(
+        "interference-steps",
+        "Throughput of both sides, step by step",
+        STEPS,
+        df_steps,
+        about="A row for each step of each pair: the load of the background, the throughput of "
+        "each side, and the power. Pairs of the same workload have the throughput of both "
+        "sides together, others the weighted speedup.",
+    ),
 )
 
 

@@ -353,6 +353,10 @@ TABLES = (
             Column("watts_most"),
         ),
         df_loadline,
+        about="For a study of the experiment `loadline`: a row for each level above idle. "
+        "`workload` also has the columns of the plan in which the runs differ, as in "
+        "`serial, size=large`; for a further study of the same, its number comes after "
+        "them, as in `serial, size=large (2)`.",
     ),
     Table(
         "loadline-answers",
@@ -377,6 +381,8 @@ TABLES = (
             Column("answer"),
         ),
         df_answers,
+        about="What is done and left at the load in question, the maximum, and the answer as a "
+        "sentence.",
     ),
     Table(
         "loadline-predictions",
@@ -397,6 +403,8 @@ TABLES = (
             Column("knee_above", "known knee above the levels, %", 1, True, True),
         ),
         df_predictions,
+        about="The predicted throughput with its range, and then a row for each shape of the "
+        "line: whether the levels contradict it, and what it predicts.",
     ),
     Table(
         "loadline-power",
@@ -409,6 +417,8 @@ TABLES = (
             Column("per_joule", "operations per joule", 4),
         ),
         df_power,
+        about="Power at 100, 90 ... 10 and 0 % of the maximum throughput of the levels, "
+        "interpolated.",
     ),
 )
 

@@ -371,14 +371,20 @@ TABLES = (
         "Constant load: errors, and those that were published",
         CONSTANT_LOAD,
         df_constant_load,
-        about="errors of control at constant loads, next to published ones",
+        about="For the experiment `accuracy`: load and errors for each workload, method, mean "
+        "round and target, over all repetitions, next to published values. Columns that "
+        "begin with `beside_` are from ssload(1), which measured independently, if the "
+        "folder of a run has its output `beside.csv`.",
     ),
     Table(
         "replay",
         "One trace at several speeds",
         REPLAY,
         df_replay,
-        about="errors and throughput of replays of a trace, next to published ones",
+        about="For the experiment `replay`: errors, iterations and throughput of each replay, "
+        "and its ratio to that of `against_speed`, next to published values. Published "
+        "throughputs are relative to that at the original speed: absolute values depend on "
+        "the machine, and the published trace is one of nine means.",
     ),
 )
 

@@ -158,7 +158,9 @@ REQUESTS = Table(
     ),
     df_requests,
     shade="verdict",
-    about="each record of requests, with the capacity that it found",
+    about="A row for each record of requests: verdict, settings, the number of requests by "
+    "outcome, response times of successes and, in the columns that begin with `all_`, of "
+    "all requests, and the capacity if one was searched.",
 )
 TARGETS = Table(
     "requests-targets",
@@ -174,7 +176,7 @@ TARGETS = Table(
         *VARIANT,
     ),
     df_targets,
-    about="requests to each of several URLs",
+    about="A row for each URL of a record with several.",
 )
 RATES = Table(
     "requests-rates",
@@ -211,7 +213,10 @@ RATES = Table(
         *map(Column, ("frequency_mhz", "active", "active_deviation")),
     ),
     lambda report: report.rates,
-    about="response times, load and power at each rate of each record",
+    about="A row for each rate of each record: response times, and load, duty and power of the "
+    "same time. If a run has several rates, requests that still wait or have no answer "
+    "when a rate ends count where they end, those without an answer in the end at the last "
+    "rate.",
 )
 LIMITS = Table(
     "requests-limits",
@@ -230,7 +235,9 @@ LIMITS = Table(
         *VARIANT,
     ),
     df_limits,
-    about="the rates up to which each service is underloaded",
+    about="Up to which rate each service is underloaded: at each lower rate the mean response "
+    "time is below 1 s and the 95th percentile below 2 s. Services that differ in a column "
+    "of the plan, such as the size of requests, are different services.",
 )
 SAVED = (
     Column("saved", "power saved, %", 1, True, if_known=True, text=("saved, %", 9)),
@@ -271,7 +278,8 @@ SAVINGS = Table(
         *(Column(column.name) for column in (*KNOB[:4], *PUBLISHED)),
     ),
     df_savings,
-    about="what each level of a service saves and costs, next to published figures",
+    about="What a service saves and loses between two levels at the highest rate that both have, "
+    "next to published figures (Table 7). The comparison is fair if both are `saturated`.",
 )
 RULES = Table(
     "requests-rules",
@@ -292,7 +300,8 @@ RULES = Table(
         Column("why", "why not", if_known=True),
     ),
     df_rules,
-    about="published statements about knobs, and whether the runs support them",
+    about="Published statements about knobs, arrivals and balances, each tested on the means of "
+    "the runs.",
 )
 TABLES = (REQUESTS, TARGETS, RATES, LIMITS, SAVINGS, RULES)
 

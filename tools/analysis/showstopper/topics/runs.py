@@ -314,10 +314,39 @@ CURVE = (
     Column("line_high"),
 )
 TABLES = (
-    Table("runs", "Runs", RUNS, df_runs, shade="verdict"),
-    Table("steps", "Steps: stretches of constant target", STEPS, df_steps),
-    Table("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)", FITS, df_fits),
-    Table("curve", "Throughput against load: local curve", CURVE, df_curve),
+    Table(
+        "runs",
+        "Runs",
+        RUNS,
+        df_runs,
+        shade="verdict",
+        about="A row for each record, including records that are not reported, with its verdict, "
+        "the figures of its summary, the load that its host measured, and its power.",
+    ),
+    Table(
+        "steps",
+        "Steps: stretches of constant target",
+        STEPS,
+        df_steps,
+        about="A row for each step of each record: its whole time, the part that counts, load, "
+        "errors, throughput and power. The throughput is also that of whole intervals, "
+        "whose scatter gives its confidence interval.",
+    ),
+    Table(
+        "fits",
+        "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
+        FITS,
+        df_fits,
+        about="The lines of every record, and of runs that form a curve together.",
+    ),
+    Table(
+        "curve",
+        "Throughput against load: local curve",
+        CURVE,
+        df_curve,
+        about="The local curve of every record, and of runs that form a curve together, at 41 "
+        "loads, with its confidence band, and the line with its band.",
+    ),
 )
 
 

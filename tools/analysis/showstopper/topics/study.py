@@ -209,7 +209,13 @@ def df_study(report: Report) -> pd.DataFrame:
 
 TABLES = (
     Table(
-        "study", "Mean of the rounds, by the columns in which runs differ", columns, df_study
+        "study",
+        "Mean of the rounds, by the columns in which runs differ",
+        columns,
+        df_study,
+        about="For a study of ssbatch(1): a row for each combination of the columns in which its "
+        "runs differ, which come first. A column of the plan whose name is already in the "
+        "table has `plan_` before its name.",
     ),
 )
 

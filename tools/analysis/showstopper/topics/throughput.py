@@ -489,7 +489,8 @@ TABLES = (
         "Throughput over a trace, predicted from the local curve",
         PREDICTION,
         df_prediction,
-        about="throughput over the trace of --predict, predicted and of its replays",
+        about="With `--predict`: a row for each curve, with the throughput predicted over the "
+        "trace; then a row for each replay of the trace, with the measured throughput.",
     ),
     Table(
         "methods",
@@ -497,7 +498,8 @@ TABLES = (
         "instance)",
         METHODS,
         df_methods,
-        about="throughput of each method at each load, against a baseline without control",
+        about="For the experiment `throughput`: each step with the baseline at the same load, "
+        "and the deviation from it.",
     ),
 )
 DEVIATIONS = Table(
