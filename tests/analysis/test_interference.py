@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +17,75 @@ import pytest
 from showstopper import pairs
 from showstopper.crossings import Change, Placements
 from showstopper.pairs import FOREGROUND, Interference, Isolation, Pair
-from showstopper.statistics import Interval
+from showstopper.statistics import Interval, Line
 from showstopper.studies import Report
 from showstopper.topics import interference
 
+DATA = Path(__file__).parents[1] / "data" / "statistics"
 LOADS = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.9, 0.7, 0.5, 0.3, 0.1])
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with open(DATA / name, encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def staircase(case: str, confidence: float = 0.95) -> Interference:
+    """Return that of a case of the data. In near_zero, an intercept may be 0."""
+    rows = rows_of("pairs.csv")
+    own = [r for r in rows if r["case"] == case]
+    points = [[float(r["x"]), float(r["y"] or "nan"), int(r["half"])] for r in own]
+    if case == "near_zero":
+        known = [r for r in rows if r["case"] == "known" and r["half"] == "1"]
+        points = [[float(r["x"]), float(r["y"]), 1] for r in known]
+        points += [[0.1, 0.5, 2], [0.3, -0.4, 2], [0.5, 0.9, 2], [0.7, 0.2, 2], [0.9, 1.1, 2]]
+    return Interference.of(pd.DataFrame(points, columns=["load", "foreground", "half"]), confidence)
+
+
+def test_metric_agrees_with_r() -> None:
+    figures = {
+        "metric_first": lambda found: found.halves[0],
+        "metric_second": lambda found: found.halves[1],
+        "metric": lambda found: found.metric,
+        "angle": lambda found: found.angle,
+        "significant": lambda found: found.is_significant,
+    }
+    rows = [row for row in rows_of("results.csv") if row["name"] in figures]
+    for row in rows:
+        have, want = figures[row["name"]](staircase(row["case"])), float(row["value"] or "nan")
+        assert have == pytest.approx(want, rel=1e-10, nan_ok=True), row
+    assert len(rows) == 45
+
+
+def test_intervals_agree_with_fieller() -> None:
+    """fieller.py computes them in another way."""
+    rows = rows_of("intervals.csv")
+    for row in rows:
+        found = staircase(row["case"])
+        parts = dict(zip(("metric", "first", "second"), (found.interval, *found.half_intervals)))
+        have = parts[row["name"]]
+        want = [float(row[end] or sign + "inf") for end, sign in (("low", "-"), ("high", "+"))]
+        assert (have.low, have.high) == pytest.approx(want, rel=1e-8), row
+    assert len(rows) == 15
+    assert staircase("near_zero").missing.startswith("no interval: an intercept is not")
+    assert staircase("one_half").missing == "no fit through the second half"
+    usual, strict = staircase("known").interval, staircase("known", 0.99).interval
+    assert strict.low < usual.low < usual.high < strict.high
+
+
+def test_halves_agree_below_three_degrees() -> None:
+    unknown = Interval(math.nan, math.nan)
+
+    def of(halves: tuple[float, float], p: float = 0.01) -> Interference:
+        line = Line(9, 1, 1, slope_p=0.049, intercept_p=0.01)
+        lines = line, replace(line, slope_p=0.01, intercept_p=p)
+        return Interference(lines, halves, (unknown, unknown), unknown)
+
+    assert of((50, 40)).metric == 45
+    assert of((50, 40)).angle == pytest.approx(4.763641691)
+    assert [of((0, half)).agree for half in (5.23, 5.25, -5.25)] == [True, False, False]
+    assert not of((50, math.nan)).agree
+    assert [of((50, 40), p).is_significant for p in (0.049, 0.05, math.nan)] == [True, False, False]
 
 
 def make_pair(placement: str, foreground: Any, round_: int = 1) -> Pair:
@@ -109,3 +176,24 @@ def test_best_placement_and_question() -> None:
     report.__dict__["findings"] = [general, special]
     headline = interference.answer(report)
     assert headline and headline.question == "Where should fop and h2 run?"
+
+
+def test_outliers_do_not_pale_the_others() -> None:
+    def pair(program: str, background: str, metric: float) -> Any:
+        found = SimpleNamespace(metric=metric)
+        return SimpleNamespace(placement="free", program=program, background_program=background,
+                               interference=found)
+
+    names = "abcde"
+    metrics = {(one, other): 1.0 + names.index(one) / 10 for one in names for other in names}
+    metrics |= {("e", other): 60.0 for other in names} | {(one, "a"): 40.0 for one in "abcd"}
+    most, far = interference._shade([pair(*both, metric) for both, metric in metrics.items()])
+    assert far == [(True, "a", "free"), (False, "e", "free")]
+    assert most == interference.RANGE_MIN
+
+
+def test_pairs_with_an_unlike_load_of_others_are_not_compared() -> None:
+    report = crossing()
+    found = report.once(pairs.find)
+    found[3].foreground.others = 0.05  # per-core in the second round
+    assert Placements.compare(report, found[0], FOREGROUND).steps == 20

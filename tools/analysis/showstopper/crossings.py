@@ -211,17 +211,19 @@ def _known(pair: Pair, measure: str) -> Array:
 def _common_steps(first: Pair, like: list[Pair], names: list[str], measure: str) -> Array:
     """Return the steps of a pair that all other placements have in the same round: load, round, and
     the parts of the measure of each placement."""
+    in_round = [p for p in like if p.is_like(first, ["round"])]
+    closest = [first.closest(p for p in in_round if p.placement == name) for name in names]
+    found = [other for other in closest if other]
+    used = [other.foreground.others for other in found]
+    if len(found) < len(names) or not all(others_permit(used[0], one) for one in used):
+        return np.empty((0, 2 + 2 * len(names)))
     usable, loads, parts = np.ones(len(first.steps), dtype=bool), [], []
-    for name in names:
-        others = (p for p in like if p.placement == name and p.is_like(first, ["round"]))
-        other = first.closest(others)
-        if not other or not others_permit(first.foreground.others, other.foreground.others):
-            return np.empty((0, 2 + 2 * len(names)))
+    for other in found:
         at = first.counterparts(other)
         usable &= (at >= 0) & np.append(_known(other, measure), False)[at]
         loads.append(np.append(other.steps["load"].to_numpy(float), math.nan)[at])
         parts += [np.append(part, math.nan)[at] for part in other.parts(measure)]
     load = sum(loads) / len(names)
     rounds = np.full(len(usable), first.round)
-    columns: Array = np.column_stack([load, rounds, *parts])
-    return columns[usable]
+    columns: Array = np.column_stack([load, rounds, *parts])[usable]
+    return columns

@@ -17,7 +17,6 @@ from .statistics import Array, Interval, Line
 from .studies import Report, is_closer, others_permit, sort_key
 
 REFERENCE = "per-chip"  # other placements are compared with this one
-SAME_LEVEL = 1e-4  # targets that differ by less belong to one level
 SAME_TAU = 1e-6  # lengths of rounds that differ by at most so many seconds are the same
 ANGLE_AGREES = 3.0  # both slopes agree if the angle between them is smaller, in degrees
 SIGNIFICANT = 0.05  # a coefficient is significant if its p-value is smaller
@@ -97,7 +96,8 @@ class Interference:
 
     @property
     def is_significant(self) -> bool:
-        return all(max(line.slope_p, line.intercept_p) < SIGNIFICANT for line in self.lines)
+        p = [p for line in self.lines for p in (line.slope_p, line.intercept_p)]
+        return all(one < SIGNIFICANT for one in p)
 
     @property
     def missing(self) -> str:
@@ -229,7 +229,7 @@ class Pair:
         own, theirs = ([p.steps[n].to_numpy(float) for n in names] for p in (self, other))
         if not len(other.steps):
             return np.full(len(self.steps), -1)
-        same = np.abs(own[2][:, None] - theirs[2]) < SAME_LEVEL
+        same = np.abs(own[2][:, None] - theirs[2]) < steps.SAME_LEVEL
         for mine, others in zip(own[:2], theirs):
             same &= mine[:, None] == others
         return np.where(same.any(axis=1), same.argmax(axis=1), -1)
@@ -271,22 +271,18 @@ def find(report: Report) -> list[Pair]:
 
 def _make(report: Report, run: Run, background: Run, first: Run) -> Pair:
     from_host = run.measured_in == HOST and not run.on_host
-    has_own_round = abs(background.tau_seconds - first.tau_seconds) > SAME_TAU
+    tau, usual = (float(np.nan_to_num(one.tau_seconds)) for one in (background, first))
     environment = run.environment_name[:32] + (", from the host" if from_host else "")
-    environment += f", {1000 * background.tau_seconds:.6g} ms" if has_own_round else ""
-    own = background.steps
+    environment += f", {1000 * tau:.6g} ms" if abs(tau - usual) > SAME_TAU else ""
+    own = background.steps.reindex(columns=["half", "target", "load", "throughput", "from", "to"])
     ends = list(zip(own["from"], own["to"]))
     shares = background.shares_power
-    frame = pd.DataFrame(
-        {
-            "step": np.arange(len(own)) + 1,
-            **{name: own.get(name, pd.Series(dtype=float)) for name in ("half", "target", "load")},
-            "occurrence": [steps.occurrence(own, at) for at in range(len(own))],
-            "foreground": [run.throughput_beside(background, *at) for at in ends],
-            "background": own.get("throughput", pd.Series(dtype=float)),
-            "watts": [background.power(*at)["watts"] if shares else math.nan for at in ends],
-            "middle": (own["from"] + own["to"]) / 2,
-        }
+    frame = own.rename(columns={"throughput": "background"}).assign(
+        step=np.arange(len(own)) + 1,
+        occurrence=steps.occurrences(own),
+        foreground=[run.throughput_beside(background, *at) for at in ends],
+        watts=[background.power(*at)["watts"] if shares else math.nan for at in ends],
+        middle=(own["from"] + own["to"]) / 2,
     )
     alone = (Isolation.of(report, run), Isolation.of(report, background))
     interference = Interference.of(frame, report.settings.confidence)

@@ -68,7 +68,9 @@ def _beta_tail(a: Number, b: Number, ratio: Number) -> Number:
     ratio = np.maximum(np.asarray(ratio, dtype=float), 0)
     with _ignore():
         rest = 1 - special.betainc(b, a, 1 / (1 + 1 / ratio))
-        exact = np.where(rest > 1e-3, rest, special.betainc(a, b, 1 / (1 + ratio)))
+        # From the difference, a small result has fewer digits; directly, one with a large `a`.
+        is_small = rest < np.where(np.asarray(a) > 100, 1e-3, 0.5)
+        exact = np.where(is_small, special.betainc(a, b, 1 / (1 + ratio)), rest)
         limit = special.gammaincc(b, (a + (b - 1) / 2) * np.log1p(ratio))
         return np.where(np.asarray(a) > 1e7, limit, exact)[()]
 

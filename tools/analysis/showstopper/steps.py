@@ -232,13 +232,16 @@ def direction(steps: pd.DataFrame, half: int) -> str:
     return "down" if targets[0] > targets[-1] else "up"
 
 
+def occurrences(steps: pd.DataFrame) -> np.ndarray:
+    """Return how often the level of each step was held in its half, up to this step."""
+    half, target = steps["half"].to_numpy(), steps["target"].to_numpy()
+    same = (half[:, None] == half) & (np.abs(target[:, None] - target) < SAME_LEVEL)
+    numbers: np.ndarray = np.tril(same).sum(axis=1)
+    return numbers
+
+
 def occurrence(steps: pd.DataFrame, at: int) -> int:
-    """Return how often the level of a step was held in its half, up to this step."""
-    before = steps.iloc[: at + 1]
-    same = (before["half"] == steps["half"].iloc[at]) & (
-        (before["target"] - steps["target"].iloc[at]).abs() < SAME_LEVEL
-    )
-    return int(same.sum())
+    return int(occurrences(steps)[at])
 
 
 def counterpart(steps: pd.DataFrame, at: int, of: pd.DataFrame) -> int:

@@ -636,7 +636,7 @@ def policy(report: Report, pair: str = "", by_energy: bool = False) -> str:
 def _find_compared(report: Report, named: str, measure: str) -> Placements:
     def is_named(pair: Pair) -> bool:
         words = (pair.program, pair.background_program, pair.foreground.environment_name)
-        parts = [part.strip() for part in named.split(",")]
+        parts = named.split(",")
         return not named or (2 <= len(parts) <= 3 and all(a == b for a, b in zip(parts, words)))
 
     firsts = [group[0] for group in pairs.groups(report.once(pairs.find), SAME_PAIR)]
@@ -708,44 +708,47 @@ def _rule(placement: str, from_: float, to: float) -> str:
 # Page
 
 
-def _shade(environment: list[Pair]) -> tuple[float, set[tuple[bool, str, str]]]:
-    """Return the interference with the darkest color, and the programs beyond: whether as a
-    background, their names and placements. They would leave all other fields pale."""
+Far = tuple[bool, str, str]  # whether as a background, the program, and its placement
+
+
+def _shade(environment: list[Pair]) -> tuple[float, list[Far]]:
+    """Return the interference with the darkest color, and the programs beyond, which would leave
+    all other fields pale."""
     frame = pd.DataFrame(
         {
-            "placement": [pair.placement for pair in environment],
-            "False": [pair.program for pair in environment],
-            "True": [pair.background_program for pair in environment],
-            "metric": [pair.interference.metric for pair in environment],
+            "placement": pair.placement,
+            "program": pair.program,
+            "background_program": pair.background_program,
+            "metric": pair.interference.metric,
         }
+        for pair in environment
     )
-    far: dict[tuple[bool, str, str], Any] = {}
-    for at, pair in enumerate(environment):
-        for is_background in (False, True):
-            program = frame[str(is_background)].iloc[at]
-            table = frame[frame["placement"] == pair.placement]
-            medians = table.groupby(str(is_background), sort=False, dropna=False)["metric"].median()
-            if _is_far(medians[program], medians.drop(program).dropna()):
-                is_own = frame[str(is_background)] == program
-                far[is_background, program, pair.placement] = is_own & (
-                    frame["placement"] == pair.placement
-                )
+    far: list[tuple[int, Far, pd.Series]] = []
+    for name in PROGRAMS:
+        groups = frame.groupby(["placement", name], sort=False, dropna=False)
+        medians = groups["metric"].median()
+        for (placement, program), own in medians.items():
+            others = medians[placement].drop(program).dropna()
+            is_own = (frame["placement"] == placement) & (frame[name] == program)
+            if _is_far(own, others):
+                far.append((is_own.argmax(), (name != "program", program, placement), is_own))
+    far.sort(key=lambda one: one[:2])
     size = frame["metric"].abs()
-    within = size[~np.any(list(far.values()), axis=0)] if far else size
+    within = size[~np.any([own for *_, own in far], axis=0)] if far else size
     most = float(np.fmax.reduce(within, initial=RANGE_MIN))
-    return most, {key for key, own in far.items() if size[own].max() > most}
+    return most, [key for _, key, own in far if size[own].max() > most]
 
 
-def _is_far(own: float, medians: pd.Series) -> bool:
-    """Return whether a program is far from the others in its table."""
-    if len(medians) < FAR_OTHERS:
+def _is_far(own: float, others: pd.Series) -> bool:
+    """Return whether a median is far from those of the other programs in the same table."""
+    if len(others) < FAR_OTHERS:
         return False
-    low, high = statistics.quantile(medians, 0.25), statistics.quantile(medians, 0.75)
+    low, high = statistics.quantile(others, 0.25), statistics.quantile(others, 0.75)
     beyond = max(low - own, own - high)
-    return beyond > FAR_RANGES * (high - low) and beyond > FAR_MIN
+    return bool(beyond > FAR_RANGES * (high - low) and beyond > FAR_MIN)
 
 
-def _field(mean: RoundMean, most: float, far: set[tuple[bool, str, str]]) -> Field:
+def _field(mean: RoundMean, most: float, far: list[Far]) -> Field:
     """Return a field of a table. A difference that may be noise is not shaded."""
     pair, interval = mean.pair, mean.interval
     known = math.isfinite(interval.low) and math.isfinite(interval.high)
@@ -756,7 +759,7 @@ def _field(mean: RoundMean, most: float, far: set[tuple[bool, str, str]]) -> Fie
         f"{interval.low:.1f} to {interval.high:.1f}" if known else "",
         LOSS if mean.percent >= 0 else GAIN,
         min(abs(mean.percent) / most, 1) if mean.is_significant else 0,
-        bool(ends & far),
+        not ends.isdisjoint(far),
     )
 
 
