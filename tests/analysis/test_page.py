@@ -133,10 +133,13 @@ def test_rows_of_a_run_have_no_first_column() -> None:
 
 def test_pictures_and_their_tables_stand_side_by_side() -> None:
     picture = Picture(draw(), "Load")
-    html = body_of(picture, picture, Rows(sheet_of(2), "r1"), "then", picture)
+    html = body_of(picture, picture, Rows(sheet_of(2), "r1"), "then", picture, sheet_of(1))
     assert re.findall('class="plots"|<figure>|<table>|<p>', html) == [
         'class="plots"', "<figure>", "<figure>", "<table>", "<p>", 'class="plots"', "<figure>",
+        "<table>",
     ]
+    html = body_of(picture, sheet_of(25))
+    assert html.index("</div>") < html.index("<details>")
     ids = Balanced(html).ids
     assert len(ids) == len(set(ids)) > 0
     assert set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', html))
@@ -177,6 +180,10 @@ def test_logarithmic_axis_has_round_numbers() -> None:
     figures.axis_around_zero(fig.axes[0], "y", "deviation")
     texts = re.findall("<text[^>]*>([^<]*)", figures.svg(fig))
     assert {"1", "2", "1.5", "ratio (logarithmic)"} <= set(texts)
+    fig = figures.figure()
+    figures.axis_logarithmic(fig.axes[0], "x", "", 2e-3, 1e7)
+    figures.axis_between(fig.axes[0], "y", "", 0, 1, numbers=False)
+    assert re.findall("<text[^>]*>([^<]*)", figures.svg(fig)) == ["0.1", "10", "1000", "100000", "1e7"]
 
 
 def test_axis_of_whole_numbers_has_no_others() -> None:
@@ -202,7 +209,8 @@ def test_heat_map_bars_and_boxes() -> None:
     figures.boxes(fig.axes[2], [1], [[0, 1, 2, 3, 4]], ["median 2"])
     svg = figures.svg(fig)
     assert re.findall("<title>([^<]*)", svg) == ["three", "median 2"]
-    assert svg.count("<image ") == 1
+    assert svg.count("<image ") == 2  # fields and their scale
+    assert {"duty, %", "0", "1", "2"} <= set(re.findall("<text[^>]*>([^<]*)", svg))
 
 
 @pytest.mark.parametrize("module", ["figures", "page", "tables"])

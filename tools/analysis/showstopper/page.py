@@ -196,13 +196,13 @@ class _Style:
     @property
     def ink(self) -> str:
         """Return the color of text on fields of a Matrix, which are light in both schemes."""
-        from .figures import PALETTE
+        from .style import PALETTE
 
         return PALETTE["ink"][0]
 
     @staticmethod
     def colors(dark: bool) -> Iterator[tuple[str, str]]:
-        from .figures import PALETTE
+        from .style import PALETTE
 
         return ((name, pair[dark]) for name, pair in PALETTE.items())
 
@@ -256,7 +256,10 @@ def _groups(parts: Iterable[Part]) -> Iterator[tuple[str, list[Part]]]:
     group: list[Part] = []
     kind = ""
     for part in parts:
-        if isinstance(part, Picture) or (isinstance(part, Rows) and kind == "plots"):
+        is_table = isinstance(part, Rows) or (
+            isinstance(part, Sheet) and len(part) <= ROWS_OPEN_MAX
+        )
+        if isinstance(part, Picture) or (is_table and kind == "plots"):
             next_kind = "plots"
         else:
             next_kind = "tables" if isinstance(part, Matrix) else ""

@@ -88,9 +88,9 @@ def histogram(series: Sequence[Series]) -> Markup:
         titles = [
             f"{(n - 1) * width:.6g} to {n * width:.6g}: {count}" for n, count in counts.items()
         ]
-        ax.set_title(one.name[:40], loc="left")
+        figures.title(ax, one.name[:40], align="left")
         median = one.number(one.table["ratio"].median())
-        ax.set_title(f"range {one.range}, median {median}", loc="right")
+        figures.title(ax, f"range {one.range}, median {median}", align="right")
         figures.axis_between(ax, "x", _RATIO if is_last else "", low, high, numbers=is_last)
         figures.axis_from_zero(ax, "y", "benchmarks", whole=True)
         figures.line_at(ax, "x", 1)
