@@ -70,6 +70,7 @@ tutorial_is_my_ab_real_runs() { page tutorials/is-my-ab-real.md; }
 tutorial_percentile_at_a_load_runs() { page tutorials/p99-at-60-percent.md; }
 tutorial_who_shares_badly_runs() { page tutorials/who-shares-badly.md; }
 tutorial_another_machine_runs() { page tutorials/another-machine.md; }
+tutorial_look_at_a_record_runs() { page tutorials/look-at-a-record.md; }
 showstopper_examples_run() { page src/showstopper.1; }
 showstopper_limits_examples_run() { page src/showstopper-limits.7; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
@@ -216,6 +217,7 @@ run_case tutorial_is_my_ab_real_runs
 run_case tutorial_percentile_at_a_load_runs
 run_case tutorial_who_shares_badly_runs
 run_case tutorial_another_machine_runs
+run_case tutorial_look_at_a_record_runs
 run_case showstopper_examples_run
 run_case showstopper_limits_examples_run
 run_case showstopper_method_examples_run

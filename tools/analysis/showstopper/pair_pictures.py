@@ -14,6 +14,7 @@ from .overlay import Line, plot_overlay
 from .pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SYSTEM, Pair
 from .statistics import Array
 from .studies import Report
+from .text import UserError
 
 LABEL_MAX = 24
 
@@ -22,6 +23,14 @@ def _color(report: Report, placement: str) -> str:
     """Return a color; unknown placements get theirs in the order of their first pairs."""
     names = list(dict.fromkeys(pair.placement for pair in report.once(pairs.find)))
     return figures.PLACEMENT_COLORS.get(placement) or figures.color_of(4 + names.index(placement))
+
+
+def _first(report: Report, keys: Sequence[str]) -> Sequence[Pair]:
+    """Return the pairs that are like the first one in these attributes."""
+    groups = pairs.groups(report.once(pairs.find), keys)
+    if not groups:
+        raise UserError("these records have no pairs of programs")
+    return groups[0]
 
 
 def _values(report: Report, pair: Pair, what: str, of_reference: bool) -> Array:
@@ -41,12 +50,14 @@ def _names(pair: Pair, what: str) -> tuple[str, str]:
     return (one if pair.is_one_program else two)[what], "of per-chip, %"
 
 
-def plot_panels(report: Report, like: Sequence[Pair], what: str) -> Any:
+def plot_panels(report: Report, like: Sequence[Pair] = (), what: str = "sides") -> Any:
     """
     Draw both sides of a pair over the background's load, or a measure of both together over time.
 
-    `like` has all placements and rounds. Returns None if nothing is known.
+    `like` has all placements and rounds; by default, those of the first pair. Returns None if
+    nothing is known.
     """
+    like = like or _first(report, pairs.SAME_PAIR)
     of = {at: [_values(report, pair, what, at) for pair in like] for at in (False, True)}
     known = [at for at, values in of.items() if any(np.isfinite(v).any() for v in values)]
     if not known:
@@ -89,17 +100,28 @@ def _mark(ax: Any, pair: Pair, values: Array, color: str, label: str) -> None:
             )
 
 
-def plot_placements(report: Report, round_: Sequence[Pair]) -> Any:
-    """Draw the load of the background and the throughput of the foreground over time."""
+def plot_placements(report: Report, round_: Sequence[Pair] = ()) -> Any:
+    """
+    Draw the load of the background and the throughput of the foreground over time, of all
+    placements in a round; by default, in the first round of the first pair.
+    """
     lines = [
         Line(p.background, p.foreground, p.placement[:60], _color(report, p.placement))
-        for p in round_
+        for p in round_ or _first(report, (*pairs.SAME_PAIR, "round"))
     ]
     return plot_overlay(lines, "time")
 
 
-def plot_matrix(report: Report, environment: Sequence[Pair], side: str) -> Any:
-    """Draw the throughput of the row's program in a field for each pair. None if it is unknown."""
+def plot_matrix(
+    report: Report, environment: Sequence[Pair] = (), side: str = FOREGROUND
+) -> Any:
+    """
+    Draw the throughput of the row's program in a field for each pair.
+
+    `environment` has the pairs of an environment; by default, of the first one. Returns None if the
+    throughput of this side is unknown.
+    """
+    environment = environment or _first(report, ("environment",))
     row, column = PROGRAMS if side == FOREGROUND else PROGRAMS[::-1]
     first = environment[0]
     sharing = [

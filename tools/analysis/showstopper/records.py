@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Iterator
@@ -123,14 +124,23 @@ class Events:
 
 
 class Record:
-    """A recorded run, read lazily.
+    """A recorded run, read lazily: `Record("record").samples`.
 
-    `plan` and `summary` are the documents of the record, `verdict` is what the run itself found.
-    `samples`, `iterations`, `decisions`, `counters` are tables on the run's clock, in seconds since
-    control began, without pauses. What is wrong with the record is in `notes`.
+    plan, summary      the documents of the record
+    verdict            what the run itself found: .result, .reasons and .checks
+    samples            begin, end, target, load, duty, counted
+    iterations         instance, start, end
+    decisions          when each instance was running or stopped
+    counters           counts of each second
+    read_events()      what happened, an event at a time
+    figure(name)       a number of the summary, such as `own_cpu`
+    notes              what is wrong with the record
+
+    Times are on the run's clock: seconds since control began, without pauses.
     """
 
-    def __init__(self, folder: str, name: str = "") -> None:
+    def __init__(self, folder: str | os.PathLike[str], name: str = "") -> None:
+        folder = os.fspath(folder)
         self.folder = folder
         self.name = name or folder
         self.title = self.name

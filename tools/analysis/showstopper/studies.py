@@ -587,9 +587,14 @@ def _note_power(report: Report, run: Run, power: dict[str, float]) -> str:
 
 
 class Study:
-    """The records of a study, for a notebook: `Study("study").observations`."""
+    """
+    The records of a study, for a notebook: `Study("study").observations`.
 
-    def __init__(self, *paths: str, **settings: float) -> None:
+    The paths are those of ssreport(1): records, studies, fleets, experiments. Settings are those
+    of its options: edge, interval, confidence, deviation.
+    """
+
+    def __init__(self, *paths: str | os.PathLike[str], **settings: float) -> None:
         self.report = Report(Settings(**settings))
         self.report.read([str(path) for path in paths])
 
@@ -609,7 +614,8 @@ class Study:
         return [run.record for run in self.report.runs]
 
     def topic(self, name: str) -> Any:
-        """Return a topic of the report: its tables and pictures, for these records."""
+        """Return a topic of the report, such as "interference": its tables and pictures, for these
+        records. dir() lists them."""
         from .topics import Topic
 
         return Topic(name, self.report)

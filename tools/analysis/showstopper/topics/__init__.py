@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import pkgutil
 from types import ModuleType
 from typing import Any
@@ -56,9 +57,11 @@ def tables() -> list[Table]:
 
 
 class Topic:
-    """A topic for a notebook: its tables, and everything that its module has for the records.
+    """
+    A topic for a notebook: its tables, and the functions of its module for these records.
 
-    `Study("study").topic("energy").df_energy()` calls `df_energy(report)` of the module.
+    `Study("study").topic("energy").df_energy()` calls `df_energy(report)` of the module. A picture
+    of a table gets its rows: `duet.plot_blocks(duet.df_blocks())`.
     """
 
     def __init__(self, name: str, report: Report) -> None:
@@ -70,8 +73,11 @@ class Topic:
         return {table.name: self._report.table(table.name) for table in self._module.TABLES}
 
     def __getattr__(self, name: str) -> Any:
-        function = getattr(self._module, name)
-        return functools.partial(function, self._report) if callable(function) else function
+        found = getattr(self._module, name)
+        if not callable(found) or next(iter(inspect.signature(found).parameters), "") != "report":
+            return found
+        bound = functools.partial(found, self._report)
+        return functools.update_wrapper(bound, found)  # its docstring is shown
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._module) if name.startswith(("df_", "plot_", "answer"))]
