@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import statistics
-from .pairs import FOREGROUND, SAME_PAIR, Pair, find
+from .pairs import FOREGROUND, SAME_PAIR, Pair, alike
 from .statistics import Array, Band, Curve, Interval
 from .studies import Report, others_permit
 
@@ -78,7 +78,7 @@ class Placements:
     @staticmethod
     def compare(report: Report, pair: Pair, measure: str) -> Placements:
         """Compare all pairs that differ from this one only in placement and round."""
-        like = [p for p in report.once(find) if p.is_like(pair, SAME_PAIR)]
+        like = alike(report, pair, SAME_PAIR)
         enough = [p for p in like if _known(p, measure).sum() >= STEPS_MIN]
         names = list(dict.fromkeys(p.placement for p in enough))[:PLACEMENTS_MAX]
         rows: list[Array] = [np.empty((0, 2 + 2 * len(names)))]
@@ -211,19 +211,15 @@ def _known(pair: Pair, measure: str) -> Array:
 def _common_steps(first: Pair, like: list[Pair], names: list[str], measure: str) -> Array:
     """Return the steps of a pair that all other placements have in the same round: load, round, and
     the parts of the measure of each placement."""
-    in_round = [p for p in like if p.is_like(first, ["round"])]
+    in_round = [p for p in like if p.key(["round"]) == first.key(["round"])]
     closest = [first.closest(p for p in in_round if p.placement == name) for name in names]
     found = [other for other in closest if other]
     used = [other.foreground.others for other in found]
     if len(found) < len(names) or not all(others_permit(used[0], one) for one in used):
         return np.empty((0, 2 + 2 * len(names)))
-    usable, loads, parts = np.ones(len(first.steps), dtype=bool), [], []
-    for other in found:
-        at = first.counterparts(other)
-        usable &= (at >= 0) & np.append(_known(other, measure), False)[at]
-        loads.append(np.append(other.steps["load"].to_numpy(float), math.nan)[at])
-        parts += [np.append(part, math.nan)[at] for part in other.parts(measure)]
-    load = sum(loads) / len(names)
+    loads = [first.beside_own(other, other.steps["load"]) for other in found]
+    parts = [first.beside_own(p, part) for p in found for part in p.parts(measure)]
+    usable = np.isfinite([*loads, *parts]).all(axis=0)
     rounds = np.full(len(usable), first.round)
-    columns: Array = np.column_stack([load, rounds, *parts])[usable]
+    columns: Array = np.column_stack([sum(loads) / len(names), rounds, *parts])[usable]
     return columns

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import figures, pairs, steps
+from . import figures, pairs
 from .overlay import Line, plot_overlay
 from .pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SYSTEM, Pair
 from .statistics import Array
@@ -86,8 +86,7 @@ def plot_panels(report: Report, like: Sequence[Pair] = (), what: str = "sides") 
 
 def _mark(ax: Any, pair: Pair, values: Array, color: str, label: str) -> None:
     """Mark steps of a rising half by triangles, others by open ones."""
-    own = pair.background.steps
-    rising = np.array([steps.direction(own, half) != "down" for half in pair.steps["half"]])
+    rising = pair.steps["direction"].to_numpy() != "down"
     loads = 100 * pair.steps["load"].to_numpy(float)
     titles = [f"{pair.placement}, {x:.1f} %: {y:.4g}" for x, y in zip(loads, values)]
     for is_up, marker in ((True, "^"), (False, "v open")):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,7 +157,7 @@ def _hypot(one: float, other: float) -> float:
 class Pair:
     """A foreground and its background. `steps` are those of the background: step, half, occurrence
     of the level in the half, target and load, the throughput of both sides as `foreground` and
-    `background`, and watts, if sampled for both together."""
+    `background`, watts, if sampled for both together, the middle, and the direction of the half."""
 
     foreground: Run
     background: Run
@@ -195,9 +195,6 @@ class Pair:
         """Whether its figures say nothing about real machines."""
         return self.foreground.environment_name == "tcg"
 
-    def is_like(self, other: Pair, names: Iterable[str]) -> bool:
-        return self.key(names) == other.key(names)
-
     def key(self, names: Iterable[str]) -> tuple[Any, ...]:
         """Return what is equal for pairs of one set that agree in these attributes."""
         return tuple(
@@ -222,17 +219,15 @@ class Pair:
         foreground, background = self.parts(measure)
         return foreground + background
 
-    def counterparts(self, other: Pair) -> Array:
-        """Return the position of each step of the same half, level and occurrence in another pair;
-        -1 if it has none."""
-        names = ("half", "occurrence", "target")
-        own, theirs = ([p.steps[n].to_numpy(float) for n in names] for p in (self, other))
-        if not len(other.steps):
-            return np.full(len(self.steps), -1)
-        same = np.abs(own[2][:, None] - theirs[2]) < steps.SAME_LEVEL
-        for mine, others in zip(own[:2], theirs):
-            same &= mine[:, None] == others
-        return np.where(same.any(axis=1), same.argmax(axis=1), -1)
+    def beside_own(self, other: Pair, values: Any) -> Array:
+        """Return, for each own step, the value of the step of the same half, level and occurrence
+        in another pair; NaN if it has none."""
+        same = np.ones((len(self.steps), len(other.steps) + 1), dtype=bool)
+        for name in ("half", "occurrence", "target"):
+            own, theirs = (pair.steps[name].to_numpy(float) for pair in (self, other))
+            same[:, :-1] &= np.abs(own[:, None] - theirs) < steps.SAME_LEVEL
+        found: Array = np.append(values, math.nan)[same.argmax(axis=1)]
+        return found
 
     def closest(self, others: Iterable[Pair]) -> Pair | None:
         """Return the first of other pairs, of the same study if that has one."""
@@ -283,6 +278,7 @@ def _make(report: Report, run: Run, background: Run, first: Run) -> Pair:
         foreground=[run.throughput_beside(background, *at) for at in ends],
         watts=[background.power(*at)["watts"] if shares else math.nan for at in ends],
         middle=(own["from"] + own["to"]) / 2,
+        direction=own["half"].map({n: steps.direction(own, n) for n in own["half"].unique()}),
     )
     alone = (Isolation.of(report, run), Isolation.of(report, background))
     interference = Interference.of(frame, report.settings.confidence)
@@ -318,24 +314,30 @@ def groups(found: Iterable[Pair], names: Iterable[str]) -> list[list[Pair]]:
     return list(grouped.values())
 
 
+def alike(report: Report, pair: Pair, names: Sequence[str]) -> list[Pair]:
+    """Return all pairs that agree with one in these attributes."""
+    known = report.cache.setdefault(f"pairs by {names}", {})
+    if not known:
+        known |= {group[0].key(names): group for group in groups(report.once(find), names)}
+    return list(known[pair.key(names)])
+
+
 def relative(report: Report, pair: Pair, measure: str) -> Array:
     """Return a measure of each step, relative to the same step in the reference placement."""
-    result = np.full(len(pair.steps), math.nan)
+    reference = np.full(len(pair.steps), math.nan)
     others = [
         other
-        for other in report.once(find)
+        for other in alike(report, pair, (*SAME_PAIR, "round"))
         if other.foreground.placement == REFERENCE
-        and pair.is_like(other, (*SAME_PAIR, "round"))
         and others_permit(pair.foreground.others, other.foreground.others)
     ]
     # The first one that has the step counts, of the same study if that has one.
     others.sort(key=lambda other: other.foreground.manifest != pair.foreground.manifest)
     for other in reversed(others):
-        at = pair.counterparts(other)
-        reference = np.where(at >= 0, np.append(other.measure(measure), math.nan)[at], math.nan)
-        known = reference > 0
-        result[known] = (pair.measure(measure) / np.where(known, reference, 1))[known]
-    return result
+        values = pair.beside_own(other, other.measure(measure))
+        reference = np.where(values > 0, values, reference)
+    ratios: Array = pair.measure(measure) / reference
+    return ratios
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import figures, pairs, statistics, steps
+from .. import figures, pairs, statistics
 from ..crossings import Change, Placements
 from ..findings import Finding, Headline, first
 from ..page import Field, Fold, Matrix, Part, Picture, Section
@@ -105,10 +105,9 @@ def df_steps(report: Report) -> pd.DataFrame:
     frames = []
     for pair in report.once(pairs.find):
         system = pair.measure(SYSTEM)
-        halves = [steps.direction(pair.background.steps, half) for half in pair.steps["half"]]
         frames.append(
             pair.steps.assign(
-                half=halves,
+                half=pair.steps["direction"],
                 background_load=pair.steps["load"],
                 background_iterations_per_second=pair.steps["background"],
                 foreground_iterations_per_second=pair.steps["foreground"],
@@ -235,21 +234,17 @@ def compare(report: Report) -> list[tuple[bool, list[tuple[Pair, Placements]]]]:
             names = {pair.placement for pair in environment}
             if len(names) < 2 or environment[0].is_emulated:
                 continue
-            compared = []
-            for pair, *_ in pairs.groups(environment, SAME_PAIR):
-                measures = (PER_WATT_HOUR,) if by_energy else (SYSTEM, FOREGROUND)
-                of = (Placements.compare(report, pair, measure) for measure in measures)
-                *_, last = _until_known(of)
-                compared.append((pair, last))
+            of_pairs = [group[0] for group in pairs.groups(environment, SAME_PAIR)]
+            compared = [(pair, _compare(report, pair, by_energy)) for pair in of_pairs]
             found.append((by_energy, compared))
     return found
 
 
-def _until_known(compared: Iterator[Placements]) -> Iterator[Placements]:
-    for placements in compared:
-        yield placements
-        if placements.is_known:
-            return
+def _compare(report: Report, pair: Pair, by_energy: bool) -> Placements:
+    found = Placements.compare(report, pair, PER_WATT_HOUR if by_energy else SYSTEM)
+    if found.is_known or by_energy:
+        return found
+    return Placements.compare(report, pair, FOREGROUND)
 
 
 def df_changes(report: Report) -> pd.DataFrame:
@@ -289,15 +284,11 @@ def _finding(pair: Pair, kind: str, sentence: str, **values: Any) -> Finding:
     return replace(found, **values)
 
 
-ONE_PROGRAM = {
-    FOREGROUND: "throughput of the foreground",
-    SYSTEM: "throughput of both sides",
-    PER_WATT_HOUR: "iterations per watt-hour of both sides",
-}
-TWO_PROGRAMS = {
-    FOREGROUND: "throughput of the foreground",
-    SYSTEM: "throughput of both sides, each relative to its program alone,",
-    PER_WATT_HOUR: "work per watt-hour of both sides, each relative to its program alone,",
+RELATIVE = " of both sides, each relative to its program alone,"
+MEASURES = {  # of one program on both sides, and of two
+    FOREGROUND: ("throughput of the foreground", "throughput of the foreground"),
+    SYSTEM: ("throughput of both sides", f"throughput{RELATIVE}"),
+    PER_WATT_HOUR: ("iterations per watt-hour of both sides", f"work per watt-hour{RELATIVE}"),
 }
 
 
@@ -309,7 +300,7 @@ def _describe_best(pair: Pair, found: Placements, by_energy: bool) -> Finding:
     names = f"{pair.program[:60]} beside {pair.background_program[:60]} ({pair.environment})"
     sentence = f"{names}{', energy' if by_energy else ''}: "
     if found.is_clear:
-        measure = (ONE_PROGRAM if pair.is_one_program else TWO_PROGRAMS)[found.measure]
+        measure = MEASURES[found.measure][0 if pair.is_one_program else 1]
         sentence += f"{best} is best, with {range_} more {measure} than {second}."
     else:
         sentence += f"no placement is best overall: {best} is {range_} above {second}, which is "
@@ -388,20 +379,16 @@ def _count_best(compared: list[tuple[Pair, Placements]], by_energy: bool) -> Fin
 def _costs(report: Report, pair: Pair) -> Any:
     """Return by how many percent the steps of a pair are slower than those of the same pair, with
     the same placement and round, on the host."""
-    names = ("placement", *PROGRAMS, "round")
     outside = pair.closest(
         other
-        for other in report.once(pairs.find)
+        for other in pairs.alike(report, pair, ("placement", *PROGRAMS, "round"))
         if other.foreground.on_host
-        and pair.is_like(other, names)
         and others_permit(pair.foreground.others, other.foreground.others)
     )
     if not outside:
         return np.empty(0)
-    at = pair.counterparts(outside)
-    there = np.append(outside.steps["foreground"].to_numpy(float), math.nan)[at]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(at >= 0, pair.steps["foreground"].to_numpy(float) / there, math.nan)
+    there = pair.beside_own(outside, outside.steps["foreground"])
+    ratios = (pair.steps["foreground"] / there).to_numpy(float)
     return 100 * (1 - ratios[np.isfinite(ratios)])
 
 
@@ -779,7 +766,7 @@ def _matrices(report: Report) -> Iterator[Part]:
             fields = {
                 (mean.pair.program, mean.pair.background_program): _field(mean, most, far)
                 for mean in means
-                if mean.pair.is_like(table[0], TABLE)
+                if mean.pair.key(TABLE) == table[0].key(TABLE)
             }
             rows, columns = (list(dict.fromkeys(names)) for names in zip(*fields))
             second = " (second set)" if table[0].set else ""
@@ -807,7 +794,7 @@ def _pictures_of_pair(report: Report, pair: Pair) -> Iterator[Part]:
         SYSTEM: f"Throughput of both sides together{means}",
         PER_WATT_HOUR: f"Throughput of both sides per watt-hour{means}",
     }
-    like = [p for p in report.once(pairs.find) if p.is_like(pair, SAME_PAIR)]
+    like = pairs.alike(report, pair, SAME_PAIR)
     for what, caption in captions.items():
         fig = plot_panels(report, like, what)
         if fig:
