@@ -30,7 +30,6 @@ Value = TypeVar("Value")
 
 OTHERS_MAX = 0.02  # a run is disturbed if others used more of the machine
 SAME_SHARE = 1e-6  # shares are in manifests with three decimals
-SAME_NUMBER = 1e-9  # numbers whose difference a manifest cannot express are equal
 USUAL_AXES = ("load", "target", "rate")
 
 
@@ -434,8 +433,8 @@ KEYS: dict[str, Callable[[Run], Any]] = {
 
 
 def _rounded(value: float) -> float:
-    """Return a number that orders and compares like one in a manifest, absent ones first."""
-    return -math.inf if math.isnan(value) else round(value / SAME_NUMBER) * SAME_NUMBER
+    """Return a number with the digits that a manifest can express; absent ones come first."""
+    return -math.inf if math.isnan(value) else round(value, 9)
 
 
 def sort_key(run: Run, keys: Iterable[str]) -> tuple[Any, ...]:
