@@ -37,12 +37,13 @@ def _of_run(path: str) -> Verdict:
 
 def _of_requests(path: str) -> Verdict:
     """Return the verdict of a record of ssrequest, or of a file of its --json."""
-    folder, name = os.path.split(path) if os.path.isfile(path) else (path, "requests.json")
+    is_file = os.path.isfile(path)
+    folder, name = os.path.split(path) if is_file else (path, "requests.json")
     if not text.has_file(folder or ".", name):
         return Verdict()
     document = read_json(folder or ".", name)
     check_schema(document)
-    return Verdict.of(document, f"{name} is damaged")
+    return Verdict.of(document, f"{'the file' if is_file else name} is damaged")
 
 
 def _judge(source: inputs.Source) -> Verdict:

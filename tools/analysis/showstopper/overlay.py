@@ -127,7 +127,8 @@ def _loads(run: Run, points: int) -> tuple[np.ndarray, ...]:
     samples = run.record.samples
     first = _starts(len(samples), points)
     last = np.append(first[1:], len(samples))
-    load, target = 100 * samples["load"].to_numpy(), 100 * samples["target"].to_numpy()
+    with np.errstate(over="ignore"):  # damaged records may contain any load
+        load, target = 100 * samples["load"].to_numpy(), 100 * samples["target"].to_numpy()
     count = last - first
     middle = (samples["begin"].to_numpy()[first] + samples["end"].to_numpy()[last - 1]) / 2
     means = [np.add.reduceat(values, first) / count for values in (load, target)]

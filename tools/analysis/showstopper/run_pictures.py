@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import figures, text
+from . import figures
 from .overlay import plot_run
 from .page import Picture
 from .runs import Pool, Run
-from .text import UserError
 
 WIDTHS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)  # of bins of errors, in percent
 BINS = 40
@@ -134,19 +133,16 @@ def plot_duties(run: Run) -> Any:
         return _plot_fields(run, ran / known, items, "instance", "duty, %")
 
 
-def read_cpus(run: Run) -> np.ndarray:
+def mean_loads(run: Run) -> np.ndarray:
     """Return the mean load of each CPU in each part of the run, a row for each CPU."""
-    try:
-        table = text.read_table(run.record.folder, "cpus.csv", None)
-    except UserError:
+    if run.cpus.empty:
         return np.empty((0, 0))
-    valid = np.ones(len(table), dtype=bool)
-    columns = [table.numbers(name, valid) for name in table.columns[1:]]
-    elapsed = columns[0]
+    elapsed = run.cpus["elapsed"].to_numpy()
+    columns = [run.cpus[name].to_numpy() for name in run.cpus.columns]
     time = run.record.run_time(elapsed)
     with np.errstate(invalid="ignore"):
         part = (np.clip((time - LATE) / run.record.end, 0, 1) * CPU_PARTS).astype(int)
-        used = valid & (time > 0) & (part < CPU_PARTS) & ~run.record.is_paused(elapsed)
+        used = (time > 0) & (part < CPU_PARTS) & ~run.record.is_paused(elapsed)
     sums = []
     for load in columns[1:]:
         known = used & np.isfinite(load)
@@ -163,7 +159,7 @@ def read_cpus(run: Run) -> np.ndarray:
 
 def plot_cpus(run: Run) -> Any:
     """Draw the load of each CPU; a short run has a column for each sample."""
-    loads = read_cpus(run)
+    loads = mean_loads(run)
     return _plot_fields(run, loads, len(loads), "CPU", "load, %") if loads.size else None
 
 

@@ -279,11 +279,31 @@ class Run:
         """Read measurements beside the record. Power is last, because the clock of a guest, which
         the host's samples come with, corrects `wall`."""
         self.surroundings = Surroundings.read(self.record, self.origin.measured_in != HOST)
+        self.cpus = self._read_cpus()
         folder = self.record.folder
         if self.columns and self.beside.count == 0:
             self.beside = read_beside(self.record, f"{folder}/..")
         self.energy = self._read_seconds("energy.csv", read_power, "power is unknown")
         self.idle = self._read_seconds("idle.csv", read_idle, "idle states are unknown")
+
+    def _read_cpus(self) -> pd.DataFrame:
+        """Read the load of each CPU: elapsed, and a column for each; empty if not recorded."""
+        if not text.has_file(self.record.folder, "cpus.csv"):
+            return pd.DataFrame()
+        try:
+            table = text.read_table(self.record.folder, "cpus.csv", None)
+        except UserError as error:
+            self.notes.add(str(error))
+            return pd.DataFrame()
+        valid = np.ones(len(table), dtype=bool)
+        names = ["elapsed", *table.columns[2:]]
+        loads = {n: table.numbers(c, valid) for n, c in zip(names, table.columns[1:])}
+        table.refuse(valid)
+        lines = table.invalid_lines
+        if lines:
+            more = " (and more)" if len(lines) > 1 else ""
+            self.notes.add(f"cpus.csv:{lines[0]}: invalid row{more}")
+        return pd.DataFrame(loads)[valid]
 
     def _read_seconds(
         self, name: str, read: Callable[..., pd.DataFrame], unknown: str

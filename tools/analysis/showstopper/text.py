@@ -209,6 +209,10 @@ class Table:
             text, reason = show(self._texts(line)), why.get(row, "invalid row")
             self._faults[line] = f'{show(self.name)}:{line}: {reason}, in "{text}"'
 
+    @property
+    def invalid_lines(self) -> list[int]:
+        return sorted(self._faults)
+
     def note(self, notes: Notes) -> None:
         if not self._faults:
             return

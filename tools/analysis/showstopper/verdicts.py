@@ -57,11 +57,13 @@ class Verdict:
         new = old | {"figure": figure, "result": _find(old, figure)}
         checks = tuple(new if check is old else check for check in self.checks)
         worst = max((text_of(check, "result") for check in checks), key=lambda r: RANKS.get(r, 0))
-        kept = [r for r in self.reasons.split("; ") if not r.startswith(words)]
-        if new["result"] in ("doubtful", "invalid"):
-            limit = number_of(new, new["result"])
-            unit = f" {new['unit']}" if new.get("unit") else ""
-            reason = f"{words} {figure:.3g}{unit} ({new['result']} above {limit:g})"
+        limit = number_of(new, new["result"])
+        unit = f" {new['unit']}" if new.get("unit") else ""
+        reason = f"{words} {figure or 0:.3g}{unit} ({new['result']} above {limit:g})"
+        given = self.reasons.split("; ")
+        same = new["result"] == old["result"]
+        kept = [reason if r.startswith(words) else r for r in given if same or not r.startswith(words)]
+        if new["result"] in ("doubtful", "invalid") and not same:
             kept.insert(0 if new["result"] == "invalid" else len(kept), reason)
         passed = sum(check.get("result") == "passed" for check in checks)
         reasons = "; ".join(kept)

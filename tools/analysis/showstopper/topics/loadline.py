@@ -202,7 +202,7 @@ def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
         yield {
             "target": stretch.rate,
             "load": joined["load"],
-            "throughput": stretch.completed / (stretch.to - stretch.from_),
+            "throughput": stretch.counts["completed"] / (stretch.to - stretch.from_),
             "watts": joined["watts"],
             "round": int(one.round) if one.round >= 1 else 1,
             "up": not falls,
