@@ -174,6 +174,20 @@ def test_picture_has_titles_variables_and_its_texts() -> None:
     assert "var(--orange)" in draw() and not re.search("#[0-9a-f]{6}[;\"]", draw())
 
 
+def test_axes_have_lines_at_their_begin_and_a_tick_at_each_number() -> None:
+    fig = figures.figure(width=100, height=100)
+    figures.axis_between(fig.axes[0], "x", "", 5, 7)
+    figures.axis_between(fig.axes[0], "y", "", 5, 7)
+    svg = figures.svg(fig)
+    box = re.search(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', svg)
+    assert box
+    left, top, width, height = (round(float(size), 1) for size in box.groups())
+    right, bottom = f"{left + width:g}", f"{top + height:g}"
+    assert f'd="M{left:g} {bottom}L{left:g} {top:g}"' in svg
+    assert f'd="M{left:g} {bottom}L{right} {bottom}"' in svg
+    assert svg.count("<use ") == len(re.findall("<text", svg)) == 6
+
+
 def test_logarithmic_axis_has_round_numbers() -> None:
     fig = figures.figure()
     figures.axis_logarithmic(fig.axes[0], "x", "ratio", 0.5, 3)

@@ -36,7 +36,7 @@ def draw_frame(fig: Any) -> None:
         row, column = divmod(at, columns)
         if ax.axison:
             left = max(_left(other, tall) for other in fig.axes[column::columns])
-            right = 80 if ax.has_scale else 20
+            right = 86 if ax.scale else 20
             above = 24 if any(map(ax.get_title, ("left", "center", "right"))) else 2
             below = _below(ax, wide - left - right) + 4
         else:
@@ -82,7 +82,8 @@ def _draw_axes(ax: Any, left: float, wide: float, tall: float) -> None:
     look = {"linestyle": "", "color": AXIS, "clip_on": False}
     ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())
     if not x.categories:
-        ax.plot(places["x"], [0] * len(places["x"]), 3, transform=ax.get_xaxis_transform(), **look)
+        across = ax.get_xaxis_transform()
+        ax.plot(places["x"], [0] * len(places["x"]), marker=3, transform=across, **look)
     if not y.categories:
         across = ax.get_yaxis_transform()
         ax.hlines(places["y"], 0, 1, GRID, linewidth=0.5, zorder=0.5, transform=across)
@@ -94,6 +95,13 @@ def _draw_axes(ax: Any, left: float, wide: float, tall: float) -> None:
     for at, text in numbers["y"] if y.numbers else ():
         size = SMALL if y.categories else TEXT
         _write(ax, text, (0, at), (-7, 0), "y", ha="right", va="center_baseline", fontsize=size)
+    if ax.scale:
+        low, high, label = ax.scale
+        for at, value in ((0, low), (0.5, (low + high) / 2), (1, high)):
+            right = {"ha": "left", "va": "center_baseline", "fontsize": SMALL}
+            _write(ax, f"{value:.3g}", (1.055, at), (5, 0), **right)
+        _write(ax, label, (1, 0.5), (82, 0), va="bottom", rotation=90)
+
     below = _below(ax, wide)
     _write(ax, _name(ax, "x"), (0.5, 0), (0, 2 - below), va="bottom")
     _write(ax, _name(ax, "y"), (0, 0.5), (6 - left, 0), rotation=90)
@@ -104,11 +112,11 @@ def _write(
     **look: Any,
 ) -> None:
     """Write a text at a point of the panel; which of its positions is one of the axis, if any."""
-    units = tuple("data" if which == one else "axes fraction" for one in ("x", "y"))
-    look = {
-        "ha": "center", "va": "top", "rotation_mode": "anchor", "annotation_clip": False, **look
-    }
-    ax.annotate(page_text(text), point, shift, units, "offset points", **look)
+    from matplotlib.transforms import Affine2D
+
+    place = getattr(ax, f"get_{which}axis_transform")() if which else ax.transAxes
+    look = {"ha": "center", "va": "top", "rotation_mode": "anchor", **look}
+    ax.text(*point, page_text(text), transform=place + Affine2D().translate(*shift), **look)
 
 
 def _name(ax: Any, which: str) -> str:

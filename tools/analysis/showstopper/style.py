@@ -59,7 +59,8 @@ def tidy(text: str, width: float, height: float) -> str:
     head = f'<svg viewBox="0 0 {width:g} {height:g}" xmlns="http://www.w3.org/2000/svg"'
     look = f"max-width:{width / TEXT:.4g}rem;font-size:{TEXT}px;fill:var(--ink)"
     text = re.sub("^<svg [^>]*>", f'{head} style="{look}">', text)
-    return re.sub("\n *", "", text)
+    text = re.sub("\n *", "", text)
+    return re.sub(r"<g>(<(\w+)[^>]*(/>|>[^<]*</\2>))</g>", r"\1", text)
 
 
 def _add_titles(group: re.Match[str]) -> str:
@@ -89,10 +90,10 @@ def _round(attribute: re.Match[str]) -> str:
     text = re.sub(
         r"\d+\.\d+", lambda at: f"{float(at[0]):.1f}".removesuffix(".0"), attribute[0]
     )
-    return re.sub(r"\s*([MLCQz])\s*", r"\1", text)
+    return re.sub(r"\s*([MLCQz\"])\s*", r"\1", text)
 
 
 def _tidy_style(style: re.Match[str]) -> str:
     text = re.sub(r"font: ([\d.]+)px [^;]*", r"font-size: \1px", style[0])
-    text = text.replace(f"font-size: {TEXT}px; ", "").replace(": ", ":").replace("; ", ";")
-    return text.replace(' style=""', "")
+    text = text.replace(f"font-size: {TEXT}px; ", "").replace(f"fill: {INK}; ", "")
+    return text.replace(": ", ":").replace("; ", ";")
