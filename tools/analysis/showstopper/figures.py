@@ -356,9 +356,9 @@ def heat(
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 
-    values = np.ma.masked_invalid(np.asarray(values, float))
+    values = np.asarray(values, float)
     if not math.isfinite(high):
-        high = values.max() if values.count() else 1
+        high = np.max(values, where=np.isfinite(values), initial=low)
     colors = LinearSegmentedColormap.from_list("", GRADIENT)
     look = {"cmap": colors, "vmin": low, "vmax": high, "aspect": "auto", "origin": "lower"}
     limits = ax.get_xlim(), ax.get_ylim()

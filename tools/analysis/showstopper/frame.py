@@ -98,8 +98,10 @@ def _draw_axes(ax: Any, left: float, wide: float, tall: float) -> None:
     if ax.scale:
         low, high, label = ax.scale
         for at, value in ((0, low), (0.5, (low + high) / 2), (1, high)):
-            right = {"ha": "left", "va": "center_baseline", "fontsize": SMALL}
-            _write(ax, f"{value:.3g}", (1.055, at), (5, 0), **right)
+            _write(
+                ax, f"{value:.3g}", (1.055, at), (5, 0), ha="left", va="center_baseline",
+                fontsize=SMALL,
+            )
         _write(ax, label, (1, 0.5), (82, 0), va="bottom", rotation=90)
 
     below = _below(ax, wide)

@@ -36,7 +36,6 @@ def style() -> Any:
 
     return matplotlib.rc_context({
         "axes.edgecolor": AXIS,
-        "axes.labelcolor": INK,
         "axes.linewidth": 1,
         "axes.spines.right": False,
         "axes.spines.top": False,
@@ -45,8 +44,6 @@ def style() -> Any:
         "svg.hashsalt": "showstopper",
         "text.color": INK,
         "text.parse_math": False,
-        "ytick.color": AXIS,
-        "ytick.labelcolor": INK,
     })
 
 
@@ -95,5 +92,6 @@ def _round(attribute: re.Match[str]) -> str:
 
 def _tidy_style(style: re.Match[str]) -> str:
     text = re.sub(r"font: ([\d.]+)px [^;]*", r"font-size: \1px", style[0])
+    text = re.sub(r" font-family: [^;]*;|; font-family: [^;\"]*", "", text)  # matplotlib 3.10
     text = text.replace(f"font-size: {TEXT}px; ", "").replace(f"fill: {INK}; ", "")
     return text.replace(": ", ":").replace("; ", ";")
