@@ -313,8 +313,7 @@ a_study_of_two_levels_is_carried_out_and_reported() {
     [ "$(listed tradeoffs-results status | tr ' ' '\n' | grep -c '^done$')" -eq 4 ] || fail "not all runs are done"
     [ "$(cut -d, -f 7-9 "$results/capacity.csv" | sed 1d | sort -u | wc -l)" -eq 4 ] || fail "$(cat "$results/capacity.csv")"
     grep -q '"urls": \[' "$results"/instances2+pinfree-*/server.json || fail "no record of the knobs"
-    grep -q '^| instances |' "$results/report.md" || fail "no table of knobs: $(cat "$results/report.md")"
-    grep -q '| 61 |' "$results/report.md" || fail "no published figures: $(cat "$results/report.md")"
+    prints 'instances .* 61' # the published figure
     grep -q '| the capacity grows less than the number of instances | 6.1.1 | not tested |' "$results/report.md" ||
         fail "no rules: $(cat "$results/report.md")"
     [ -s "$results/rules.csv" ] || fail "no rules.csv"

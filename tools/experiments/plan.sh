@@ -610,31 +610,21 @@ write_whole() {
 }
 
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
-# A TABLE may be SHOWN:KEPT: SHOWN is printed, and KEPT is written to the file. The lines of `explained` come first.
+# The lines of `explained` come first.
 report_study() {
-    local reported=0 index table
+    local reported=0 index
     if command -v ssreport >/dev/null; then
         ssreport --output "$output/report" ${explained_first:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
-            table=${!index}
-            write_whole "${*:index+1:1}" print_table "${table#*:}" csv
+            write_whole "${*:index+1:1}" print_table "${!index}" csv
         done
         {
             [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
             for ((index = 1; index < $#; index += 2)); do
                 [ "$index" -eq 1 ] || echo
-                table=${!index}
-                print_table "${table%:*}" md || exit
+                print_table "${!index}" md || exit
             done
-            if [ -n "$published" ]; then
-                printf '\n%s\n\n' "Published values, and how many of them are in tables of this study:"
-                print_table published md || exit
-            fi
-            if [ -n "$energy" ]; then
-                printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}:"
-                print_table energy md || exit
-            fi
         } | tee "$output/.report.md" || fail_unwritten report.md
         mv "$output/.report.md" "$output/report.md" || fail_unwritten report.md
     else
