@@ -19,6 +19,7 @@ from showstopper.studies import Report  # noqa: E402
 from showstopper.tables import Table  # noqa: E402
 from showstopper.topics import tables as tables_of_topics  # noqa: E402
 
+TESTS = tables_of_tests(0)  # no files
 ENDS = re.compile("_(low|high|a|b)$")
 
 
@@ -32,7 +33,7 @@ def read_glossary() -> dict[str, tuple[str, str]]:
 def read_tables() -> list[tuple[Table, list[str]]]:
     """Return all tables with the names of their columns."""
     found = []
-    for table in (*tables_of_topics(), *tables_of_tests(0)):
+    for table in (*tables_of_topics(), *TESTS):
         columns = table.columns(Report()) if callable(table.columns) else table.columns
         found.append((table, [column.name for column in columns]))
     return found
@@ -55,11 +56,12 @@ def describe_table(table: Table, columns: list[str]) -> list[str]:
     # A sentence a line, as pages are written.
     about = re.sub(r"([a-z)`][.:]) (?=[A-Z])", r"\1\n", table.about)
     names = ", ".join(roff(name) for name in columns)
-    return [".TP", f".B {roff(table.name)}.csv", *map(roff, about.split("\n")), ".IP", f"Columns: {names}."]
+    name = roff(table.name if table in TESTS else f"{table.name}.csv")
+    return [".TP", f".B {name}", *map(roff, about.split("\n")), ".IP", f"Columns: {names}."]
 
 
 def describe_columns(glossary: dict[str, tuple[str, str]]) -> list[str]:
-    lines = [".TS", "tab(|);", "lw(27) lw(3) lw(34)."]
+    lines = [".TS", "tab(|);", "lw(27) lw(3) lw(31)."]
     for key, (unit, meaning) in sorted(glossary.items(), key=lambda row: row[0].split(".")[::-1]):
         table, _, name = key.rpartition(".")
         text = f"in {table}: {meaning}" if table else meaning

@@ -27,8 +27,6 @@ class Column:
     if_known: bool = False  # people see the column only if a row has a value
     text: tuple[str, int] | None = None  # heading and width on the terminal
     small: bool = False  # people see 1.2e-09 instead of 0
-    unit: str = ""
-    help: str = ""  # for COLUMNS of the manual page
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Table:
     columns: Any  # a tuple of columns, or a function of the report that returns it
     frame: Callable[[Any], Any]  # the report -> a DataFrame, which may lack columns
     shade: str = ""  # column of verdicts by which a page shades rows
-    about: str = ""  # for FILES of the manual page
+    about: str = ""  # for the manual page: sentences; columns.tsv describes the columns
 
 
 def number(

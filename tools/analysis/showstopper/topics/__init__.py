@@ -12,7 +12,8 @@ A topic may define, each of which gets the report:
     run_parts(report, run)       yields parts of the section about a run
     details(report)              yields parts for the end of the page
 
-A new topic is a new file of this folder: nothing else lists it.
+A new topic is a new file of this folder: nothing else lists it. The manual page describes its tables
+by their `about`, and its columns by lines of columns.tsv.
 """
 
 from __future__ import annotations
