@@ -599,8 +599,22 @@ class Study:
 
     @property
     def observations(self) -> pd.DataFrame:
-        """One row per observation; see `Report.observations`. Rates of requests are of level
-        `rate`, and `run` is -1."""
+        """One row per observation: a run, a step of it, or a rate of requests (`level`).
+
+        run, set, study, record, title                   where it comes from
+        workload, method, role, placement, environment   what ran; as in a manifest
+        plan.NAME                                        columns of the plan, as texts
+        verdict, others                                  what it is worth
+        step, half, from, to, begin, end                 seconds; begin and end include edges
+        target_mean, load, load_low, load_high           fractions of 1
+        error_mean_percent, error_mse_e4                 in percent, and its square
+        throughput, bound, rate_low, rate_high           iterations per second
+        watts, watt_hours, iterations_per_watt_hour      power, if it was sampled
+        rate, intended_..., actual_...                   requests; response times in seconds
+
+        `run` is a position in `records`, and -1 of requests. Absent texts are '', absent numbers
+        NaN.
+        """
         from .rates import df_observations
 
         frames = [self.report.observations, df_observations(self.report)]
