@@ -74,6 +74,11 @@ have_cpu_quota() (
     return 1
 )
 
+# have_reports BUILD: succeeds if the programs of the Python package can run.
+have_reports() {
+    "$1/libexec/showstopper/analysis" check >/dev/null 2>&1
+}
+
 # have_full: fails, after skipping the caller's part, unless writing to /dev/full fails as on a full disk. In some
 # containers it is a file.
 have_full() {

@@ -70,15 +70,15 @@ guests_bench_prints_the_load_in_a_guest() {
 }
 
 simulated_load_lines_meet_the_required_accuracy() {
-    [ -x "$build/tests/loadline" ] || skip "left-out: built without GSL"
-    "$build/tests/loadline" 100 >"$output" 2>&1 || fail "loadline: status $?"
+    have_reports "$build" || skip "left-out: no reports"
+    "$benches/loadline.sh" --build "$build" 100 >"$output" 2>&1 || fail "loadline.sh: status $?"
     prints " +sssim +$number +$number +\| +$number +$number"
     prints " +knee above +$number +$number +$number \| +$number +$number"
 }
 
 simulated_duets_meet_the_required_error_rates() {
-    [ -x "$build/tests/duet" ] || skip "left-out: built without GSL"
-    "$build/tests/duet" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet: status $?"
+    have_reports "$build" || skip "left-out: no reports"
+    "$benches/duet.sh" --build "$build" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet.sh: status $?"
     prints "\| A and A, generated +\| +1999 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| B 1 % slower, in sssim +\| +1 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| A and A +\| +2000 \| +$number \| +$number \| +$number \|"
@@ -87,7 +87,6 @@ simulated_duets_meet_the_required_error_rates() {
 }
 
 simulated_verdicts_meet_the_required_error_rates() {
-    [ -x "$build/tests/verdict-bench" ] || skip "left-out: built without GSL"
     "$build/tests/verdict-bench" 40 1 >"$output" 2>&1 || fail "verdict-bench: status $?"
     prints "40 runs and requests without fault: 0 flagged .*"
     prints "\| a full disk +\| lines_lost +\| +1 \| +1 \| +0 \|"
