@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from . import inputs, text
-from .documents import check_schema, open_folder
+from .documents import check_schema, is_written, open_folder
 from .inputs import Failure, Fleet
 from .text import UserError, read_json, text_of
 from .verdicts import RANKS, Verdict
@@ -24,7 +24,7 @@ def _of_run(path: str) -> Verdict:
         if "schema" in str(error):
             raise
     if not text.has_file(path, "summary.json"):
-        return Verdict()
+        return Verdict(reasons="still running: no verdict") if is_written(path) else Verdict()
     try:
         summary = read_json(path, "summary.json")
     except UserError:

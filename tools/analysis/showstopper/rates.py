@@ -117,7 +117,7 @@ def _row(
     joined = join(of, run, stretch.from_, stretch.to)
     seconds = stretch.to - stretch.from_
     counts = stretch.counts
-    throughput, ratio = counts["completed"] / seconds, _success_ratio(of, stretch)
+    throughput, ratio = divide(counts["completed"], seconds), _success_ratio(of, stretch)
     in_time = divide(counts["completed"], counts["due"])
     response = of.response(stretch.seconds)
     if step == 0:

@@ -152,6 +152,10 @@ class Record:
         self.running = self.interrupted and is_written(folder)
         self.summary = self._read_summary()
         self.verdict = Verdict.of(self.summary)
+        if self.running:
+            self.verdict = Verdict(reasons="still running: no verdict")
+        elif self.is_damaged:
+            self.verdict = Verdict(reasons="summary.json is damaged")
         self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
 
     def _read_document(self, name: str) -> Any:

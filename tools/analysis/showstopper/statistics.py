@@ -242,6 +242,8 @@ def mover(values: Sequence[Band], times: Sequence[float]) -> Band:
 
 # Histograms
 
+LENGTH_MAX = 2.0**64 / 1e9  # seconds: longer times count as this one
+
 
 class Histogram:
     """
@@ -303,7 +305,7 @@ class Histogram:
 
 def _bucket(seconds: Array) -> tuple[Array, Array]:
     """Return the smallest value and the width of each value's bucket, in nanoseconds."""
-    value = np.rint(seconds * 1e9)
+    value = np.rint(np.minimum(seconds, LENGTH_MAX) * 1e9)
     bits = np.frexp(value)[1]
     width = np.exp2(np.maximum(bits - 1 - Histogram.BITS, 0))
     return np.floor(value / width) * width, width

@@ -27,7 +27,8 @@ INTERVALS_MAX = 52_596_000  # ten years of default intervals: a wrong clock must
 
 def total(values: np.ndarray) -> float:
     """Add numbers one after the other, as the run itself does: NumPy adds in another order."""
-    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def mean(values: np.ndarray) -> float:
