@@ -53,15 +53,15 @@ ${about} It works for whole process
 trees, corrects for other load, and needs no special privileges.
 .
 This package has showstopper and its tools: ssload measures the CPU load,
-ssburn has synthetic workloads, sstrace edits load traces, ssreport
-evaluates recorded runs, ssbatch carries out studies, ssrequest measures
-response times, ssprofile compares machines, ssactuate sets them up, and
-sssim simulates them.")
+ssburn has synthetic workloads, sstrace edits load traces, ssbatch carries
+out studies, ssrequest measures response times, ssprofile compares machines,
+ssactuate sets them up, and sssim simulates them. Reports are in the package
+showstopper-analysis.")
 set(CPACK_COMPONENT_ANALYSIS_DESCRIPTION "reports of runs of showstopper
 ${about}
 .
-This package reads and reports records of such runs. It is written in
-Python.")
+This package has ssreport, which reports records of such runs, and what
+ssprofile and ssantagonist need for their answers. It is written in Python.")
 set(CPACK_COMPONENT_SDK_DESCRIPTION "headers for modules of showstopper
 ${about}
 .

@@ -76,7 +76,7 @@ required=("gcc=${compiler%% *}" cmake=cmake 'ninja-build=ninja|make' pkg-config=
     check=check.pc)
 
 # Without these libraries, cmake leaves parts out.
-libraries=(libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc libgsl-dev=gsl.pc
+libraries=(libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc
     libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc)
 
 # Without these, cmake leaves reports out.
@@ -232,7 +232,7 @@ check_layout() {
 
 # python_of BUILD: prints the Python that cmake has found for reports, or nothing.
 python_of() {
-    sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$1/CMakeCache.txt"
+    [ ! -e "$1/CMakeCache.txt" ] || sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$1/CMakeCache.txt"
 }
 
 check_python() {

@@ -8,11 +8,8 @@ static void check_member(const struct json_object *object, const char *name) {
     const char *text = document_text(object, name);
     double number = document_number(object, name);
     struct json_object *list = document_get(object, name, json_type_array);
-    char *joined = document_join(list);
     FUZZ_CHECK(isnan(number) || isfinite(number));
     FUZZ_CHECK((text != NULL) + (list != NULL) + !isnan(number) <= 1);
-    FUZZ_CHECK((joined != NULL) == (list != NULL));
-    free(joined);
 }
 
 static void check_value(struct json_object *value) {
@@ -40,8 +37,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_value(document);
     else
         check_message(why);
-    if (document_check_schema(document, "the document", 2, &error) < 0)
-        check_message(error.message);
     if (document_check_record(document, &error) < 0)
         check_message(error.message);
     json_object_put(document);

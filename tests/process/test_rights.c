@@ -26,8 +26,8 @@
 #endif
 
 static const char *const programs[] = {"bin/showstopper", "bin/ssactuate", "bin/ssantagonist",
-    "bin/ssbatch", "bin/ssburn", "bin/ssload", "bin/ssprofile", "bin/ssreport", "bin/ssrequest",
-    "bin/sssim", "bin/sstrace", "bin/showstopper-platform", "libexec/showstopper/showstopper-clock",
+    "bin/ssbatch", "bin/ssburn", "bin/ssload", "bin/ssprofile", "bin/ssrequest", "bin/sssim",
+    "bin/sstrace", "bin/showstopper-platform", "libexec/showstopper/showstopper-clock",
     "libexec/showstopper/showstopper-guest", "libexec/showstopper/showstopper-place",
     "libexec/showstopper/showstopper-replay", "libexec/showstopper/showstopper-sample", NULL};
 

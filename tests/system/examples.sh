@@ -148,7 +148,9 @@ have_programs() {
     for program in $(note needs); do
         command -v "$program" >/dev/null || { skip_part "$program: not installed"; return 1; }
     done
-    for program in ssbatch ssfleet ssreport ssprofile ssrequest showstopper-platform; do
+    ! grep -qE '(^|[^a-z-])ssreport( |$)' "$blocks/$block" || have_reports "$prefix" ||
+        { skip_part "left-out: no reports"; return 1; }
+    for program in ssbatch ssfleet ssprofile ssrequest showstopper-platform; do
         ! grep -qE "(^|[^a-z-])$program( |\$)" "$blocks/$block" || [ -x "$prefix/bin/$program" ] ||
             { skip_part "left-out: built without $program"; return 1; }
     done

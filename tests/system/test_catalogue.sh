@@ -509,7 +509,7 @@ each_side_of_a_pair_has_its_own_options() {
     grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power samples"
     [ "$(listed sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
         fail "wrong source of power: $(listed sides energy)"
-    [ ! -x "$build/bin/ssreport" ] || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
+    ! have_reports "$build" || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
     # A study cannot continue with another method for one side.
     refuses "the lines above the first run differ from those with which run sets-serial-forking-1 " "${call[@]}"
 }
@@ -551,7 +551,7 @@ the_published_option_plans_the_published_configurations() {
         fail "published: load control begins at the end of the warm-up, and so do load observations"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
-    [ -x "$build/bin/ssreport" ] || return 0
+    have_reports "$build" || return 0
     # The two columns measure the same CPU time independently.
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR == 2 { target = $at["target"]; load = $at["beside_load_mean"]; apart = load - $at["load_mean"]

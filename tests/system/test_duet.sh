@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
-{ [ -x "$build/bin/ssreport" ] && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: built without ssreport or ssbatch"
+{ have_reports "$build" && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: no reports, or built without ssbatch"
 
 # stand_in: replaces showstopper in experiments by a program that writes the record of a run of 1 s. The last word of
 # the command is the number of iterations; the padding of the environment adds noise. Runs begin 3 s apart.
@@ -24,6 +24,7 @@ stand_in() {
         printf '#!/usr/bin/env bash\nreal=%q scratch=%q\n' "$build/bin/showstopper" "$scratch"
         cat <<'END'
 [[ " $* " = *" --record "* ]] || exec "$real" "$@"
+verdict='"verdict": {"result": "valid", "checks": [{"check": "samples", "result": "passed"}]}'
 while [ "$1" != -- ]; do
     [ "$1" != --record ] || record=$2
     shift
@@ -37,7 +38,7 @@ count=$((${*: -1} * (1000 + $5 % 41 - 20) / 1000))
 mkdir "$record"
 echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 1}' >"$record/plan.json"
 echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": []}" \
+echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": [], $verdict}" \
     >"$record/summary.json"
 second=0$((3 * ${run##* })) second=${second: -2}
 {
@@ -73,7 +74,8 @@ echo "${BASH_REMATCH[*]:1}" >>"$scratch/carried-out"
 mkdir "$record"
 echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 1}' >"$record/plan.json"
 echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo '{"ended_by": "duration", "samples": 2, "instances": 1, "iterations": 99, "warnings": []}' >"$record/summary.json"
+echo '{"ended_by": "duration", "samples": 2, "instances": 1, "iterations": 99, "warnings": [],' "$verdict}" \
+    >"$record/summary.json"
 {
     echo time,elapsed_seconds,target,load,error,load_ticks,duty
     echo "2026-11-20T10:$minute:01.000Z,1.000000,1,1,0,1,1"
@@ -126,7 +128,7 @@ esac
 mkdir "$record"
 echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 2}' >"$record/plan.json"
 echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": []}" \
+echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": [], $verdict}" \
     >"$record/summary.json"
 second=0$second second=${second: -2}
 {
@@ -206,6 +208,8 @@ a_long_study_continues_at_its_end() {
     touch "$scratch/repaired"
     # shellcheck disable=SC2016 # for the stand-in
     sed -i '/^run=/a [ "$run" != "ab 21 1" ] || [ -e "$scratch/more" ] || exit 9' "$scratch/bin/showstopper"
+    mkdir "$scratch/libexec"
+    ln -s "$build/libexec/showstopper" "$scratch/libexec"
     for program in ssreport ssbatch; do
         rm "$scratch/bin/$program"
         printf '#!/bin/sh\necho "%s $*" >>%q/calls\nexec %q/bin/%s "$@"\n' "$program" "$scratch" "$build" "$program" \

@@ -13,9 +13,9 @@ set -euo pipefail
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 
-# reports PATTERN: fails unless a line of the report matches; does nothing if ssreport is not built.
+# reports PATTERN: fails unless a line of the report matches; does nothing without reports.
 reports() {
-    [ ! -x "$build/bin/ssreport" ] || prints "$1"
+    ! have_reports "$build" || prints "$1"
 }
 
 number='[-+]?[0-9]+(\.[0-9]+)?'
@@ -410,7 +410,7 @@ other_load_limiters_are_measured() {
             grep -q "${method#*=}" "$scratch/others/serial-80-${method%=*}-own-1/record/plan.json" ||
             fail "the load is not held by ${method%=*}"
     done
-    [ -x "$build/bin/ssreport" ] || return 0
+    have_reports "$build" || return 0
     # An iteration uses 0.1 s of CPU time, so the used time is known whatever other processes do.
     awk -F, -v cpus="$(nproc)" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         $1 ~ /quota|cpulimit/ && $at["iterations_per_second"] * 0.1 / cpus > 0.92 { exit 1 }' \
@@ -529,7 +529,7 @@ commands_that_end_by_themselves_are_reported() {
 
 a_study_that_measured_nothing_fails() {
     needs_ssbatch || return 0
-    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: built without ssreport" && return; }
+    have_reports "$build" || { skip_part "left-out: no reports" && return; }
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration of any run could be timed, so there is no throughput"
     # The rate of a command that is longer than its run is unknown.
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
@@ -546,7 +546,7 @@ a_study_that_measured_nothing_fails() {
 # Tables that cannot be written are named, and a call with enough room writes them.
 tables_on_a_full_disk_are_reported() {
     needs_ssbatch || return 0
-    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: built without ssreport" && return; }
+    have_reports "$build" || { skip_part "left-out: no reports" && return; }
     have_full || return 0
     local file call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1 -- sleep 9)
     experiment "${call[@]}"
@@ -603,7 +603,7 @@ load_of_other_processes_is_reported() {
     experiment "${call[@]}" --others 15% "${command[@]}"
     prints "Warning: this machine is already [0-9]+ % busy, .*"
     prints "ssbatch: serial-1cdc-n1-25-1: warning: other processes used [0-9.]+ % of the machine"
-    [ ! -x "$build/bin/ssreport" ] || [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
+    ! have_reports "$build" || [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
         fail "the findings do not begin with the disturbed runs: $(cat "$scratch/swamped/report/findings.csv")"
     kill "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null || true
@@ -653,7 +653,7 @@ throughput_study_reports_each_method() {
     # Without feedback, because other load could keep all instances stopped.
     experiment throughput --stairs --methods cdc --workloads serial --catalogue idle.txt --levels 80:40:40 \
         --hold 2 --edge 0.5 --warmup 0 --output stairs
-    [ -x "$build/bin/ssreport" ] || return 0
+    have_reports "$build" || return 0
     [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] || fail "the steps of a short run are missing"
     "$build/bin/ssreport" --quiet --output "$scratch/again" "$scratch/stairs" || fail "ssreport: status $?"
     diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport prints different figures"
@@ -724,7 +724,7 @@ loadline_prints_the_answer_first() {
         { grep -q '^loadline: the question is not answered' "$output" &&
             grep -Eq '^(What is left .*is unknown|The record is invalid because )' "$output"; } ||
         fail "loadline: no answer"
-    [ -x "$build/bin/ssreport" ] || return 0
+    have_reports "$build" || return 0
     grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
     grep -Eqx "At 60 % load it has done [0-9.]+ % \([0-9.]+ to [0-9.]+\) of what it can do; .* more is left; two measurements of a level differ by about [0-9.]+ %\.|(What is left|The record is invalid because) .*" \
         "$scratch/first" || fail "no answer in the first line"
@@ -735,7 +735,7 @@ loadline_prints_the_answer_first() {
 
 # Independent phases and a gain of 1.25: at a load of 60 %, (0.6 - 0.375 * 0.36) / 0.625 = 74.4 % of the maximum is done.
 the_load_line_of_simulated_hardware_threads_is_correct() {
-    [ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
+    have_reports "$build" || skip "left-out: no reports"
     "$build/bin/sssim" -P 8 --foreground serial --smt 1.25 --smt-fill random -c fixed -d averageq -D jitter=50% \
         -t staircase -T 100%:0%:10%,hold=30s,symmetric=yes --iteration 20m --speed-noise 1% \
         --record "$scratch/study" >"$output" 2>&1 || fail "sssim: status $?"
@@ -787,7 +787,7 @@ same_plan() {
         fail "ssbatch: status $?"
     experiment "${@:4}" --output "$1"
     ! grep -q '^ssbatch: run ' "$output" || fail "$4 repeats a run of the plan that it printed"
-    [ -x "$build/bin/ssreport" ] || return 0
+    have_reports "$build" || return 0
     "$build/bin/ssreport" --table "$2" --format csv "$folder" >"$scratch/table" 2>/dev/null || fail "no table $2"
     diff "$scratch/table" "$folder/$3" || fail "$3 is not the table $2"
 }
@@ -995,7 +995,7 @@ interference_study_measures_both_sides() {
     grep -q '"cpus": "1"' "$run/background/summary.json" || fail "wrong CPUs in the summary of the background"
     [ "$(listed interference-results hold_seconds)" = "2 2" ] || fail "wrong length of steps"
     grep -q ',42$' "$run/energy.csv" || fail "no power samples"
-    if [ -x "$build/bin/ssreport" ]; then
+    if have_reports "$build"; then
         [ "$(head -n 1 "$scratch/interference-results/steps.csv" | cut -d , -f 1-12)" = "environment,measured_in,placement,foreground,$(:
             )background,round,step,half,target,background_load,background_iterations_per_second,$(:
             )foreground_iterations_per_second" ] || fail "wrong columns of steps.csv"

@@ -41,7 +41,7 @@ names "$build/libexec" >"$scratch/expected"
 names "$scratch/all/libexec" >"$scratch/installed"
 same "programs that others start"
 
-{ page_names "$source/src" "$source/tools" && (cd "$build" && ls ./*.[1-9]) | sed 's,^\./,,'; } | sort >"$scratch/expected"
+{ page_names "$source/src" "$source/tools" && (cd "$build" && ls ./*.[1-9]) | sed 's,^\./,,'; } | sort -u >"$scratch/expected"
 page_names "$scratch/all/share/man" >"$scratch/installed"
 same "manual pages"
 while read -r page; do
@@ -156,7 +156,7 @@ check_moved() {
     ssreport -o report simulated >output 2>&1 || fail "moved: ssreport: $(<output)"
     "$tree/libexec/showstopper/analysis" ssreport --check simulated >output 2>&1 || fail "moved: analysis: $(<output)"
     grep -q '^simulated/.*: valid: ' output || fail "moved: analysis: $(<output)"
-    [ -s report/published-values.csv ] || fail "moved: the report has no published values: $(ls report)"
+    grep -q '<th scope="col">published, KVM</th>' report/report.html || fail "moved: the report has no published values"
     "$tree/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 || fail "moved: experiments: $(<output)"
     grep -q "^run " output || fail "moved: experiments: $(<output)"
     printf '%s\n' 'run one takes 1s' 'main -- true' >plan
@@ -222,6 +222,9 @@ export DESTDIR="$scratch/root [1]"
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
 (umask 022 && mkdir -p "$DESTDIR/opt/tree/share")
 chmod 711 "$DESTDIR/opt/tree/share"
+# The manual page of ssreport is generated.
+! grep -qw report_page <(cmake --build "$scratch/own" --target help) ||
+    cmake --build "$scratch/own" --target report_page >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 for part in sdk documents analysis; do
     (umask 077 && cmake --install "$scratch/own" --component "$part") >"$scratch/log" 2>&1 ||
         fail "$(tail -n 5 "$scratch/log")"

@@ -28,7 +28,7 @@ made=$source/build-deb
     --contact 'Ada <ada@example.org>' "$scratch/packages" >"$scratch/log" 2>&1 ||
     fail "$(<"$scratch/log")"
 depends=$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Depends)
-for library in libc6 libjson-c libhwloc libgsl libcurl libyajl libmicrohttpd; do
+for library in libc6 libjson-c libhwloc libcurl libyajl libmicrohttpd; do
     [[ $depends = *"$library"*" (>= "* ]] || fail "showstopper does not depend on $library: $depends"
 done
 [ "$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Maintainer)" = \

@@ -35,32 +35,32 @@ forbidden_arrows_are_reported() {
     echo '#include "run/master.h"' >>"$work/src/base/words.c"
     expect_complaint "base may not use run"
     copy_sources
-    echo '#include "sheet.h"' >>"$work/tools/common/text/csv.c"
-    expect_complaint "common/text may not use common/table"
+    echo '#include "json_document.h"' >>"$work/tools/common/text/csv.c"
+    expect_complaint "common/text may not use common/json"
     copy_sources
-    echo '#include "benchmark_run.h"' >>"$work/tools/ssreport/report.c"
-    expect_complaint "ssreport may not use ssprofile"
+    echo '#include "benchmark_run.h"' >>"$work/tools/ssload/measure.c"
+    expect_complaint "ssload may not use ssprofile"
 }
 
 unused_arrows_are_reported() {
     copy_sources
-    sed -i 's/^common\/stats:/& options/' "$work/tools/rooms.txt"
-    expect_complaint "common/stats does not use options"
+    sed -i 's/^common\/text:/& options/' "$work/tools/rooms.txt"
+    expect_complaint "common/text does not use options"
     copy_sources
-    sed -i "s/^common\\/table: /&+/" "$work/tools/rooms.txt"
-    expect_complaint "common/table needs no + before base"
+    sed -i "s/^common\\/analysis: /&+/" "$work/tools/rooms.txt"
+    expect_complaint "common/analysis needs no + before base"
 }
 
 upward_arrows_are_reported() {
     copy_sources
-    sed -i 's/^common\/text:/& common\/table/' "$work/tools/rooms.txt"
-    expect_complaint "common/text uses common/table, which is not listed before it"
+    sed -i 's/^common\/text:/& common\/json/' "$work/tools/rooms.txt"
+    expect_complaint "common/text uses common/json, which is not listed before it"
 }
 
 headers_of_the_same_name_are_reported() {
     copy_sources
-    cp "$work/tools/common/table/sheet.h" "$work/tools/ssload/"
-    expect_complaint "sheet.h has the same name"
+    cp "$work/tools/common/text/csv.h" "$work/tools/ssload/"
+    expect_complaint "csv.h has the same name"
 }
 
 # expect_guard_complaint TEXT: fails unless tests/guards prints this about the headers in $work.
@@ -82,8 +82,8 @@ guards_of_other_paths_are_reported() {
     mv "$work/src/base/lines.h" "$work/src/loop/"
     expect_guard_complaint "src/loop/lines.h:2: the guard is SHOWSTOPPER_BASE_LINES_H, expected SHOWSTOPPER_LOOP"
     copy_headers
-    mv "$work/tools/ssreport/page.h" "$work/tools/common/page/"
-    expect_guard_complaint "tools/common/page/page.h:2: the guard is SSREPORT_PAGE_H, expected PAGE_PAGE_H"
+    mv "$work/tools/ssload/measure.h" "$work/tools/common/text/"
+    expect_guard_complaint "tools/common/text/measure.h:2: the guard is SSLOAD_MEASURE_H, expected TEXT_MEASURE_H"
     copy_headers
     sed -i '/^#define SSACTUATE_ACTUATOR_H/d' "$work/tools/ssactuate/knobs/actuator.h"
     expect_guard_complaint "tools/ssactuate/knobs/actuator.h:3: expected #define SSACTUATE_ACTUATOR_H"
@@ -107,11 +107,11 @@ compile() {
 }
 
 forbidden_arrows_do_not_compile() {
-    compile common/table sheet.h || fail "cannot include a header of the same room: $(cat "$work/errors")"
-    compile common/table csv.h || fail "cannot include an allowed header: $(cat "$work/errors")"
-    ! compile common/text sheet.h || fail "common/text can include common/table"
-    ! compile common/table picture.h || fail "common/table can include common/page"
-    grep -q 'picture.h' "$work/errors" || fail "wrong compiler error: $(cat "$work/errors")"
+    compile sssim/queue queue_service.h || fail "cannot include a header of the same room: $(cat "$work/errors")"
+    compile sssim/queue csv.h || fail "cannot include an allowed header: $(cat "$work/errors")"
+    ! compile common/text queue_service.h || fail "common/text can include sssim/queue"
+    ! compile sssim/queue json_document.h || fail "sssim/queue can include common/json"
+    grep -q 'json_document.h' "$work/errors" || fail "wrong compiler error: $(cat "$work/errors")"
 }
 
 run_case forbidden_arrows_are_reported

@@ -34,7 +34,7 @@ simulate() {
 
 # report NAME
 report() {
-    [ -x "$bin/ssreport" ] || skip "left-out: built without ssreport"
+    have_reports "$bin/.." || skip "left-out: no reports"
     "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
 }
 

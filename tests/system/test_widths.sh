@@ -6,7 +6,7 @@
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
 need chromium mandoc cmark
-[ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
+have_reports "$build" || skip "left-out: no reports"
 cd "$scratch"
 
 # A window of chromium has at least 500 pixels, but a frame can have any width. The page in it reports the width of its
@@ -43,4 +43,4 @@ for width in 390 600 1280; do
     done
 done
 # An edge that hides columns is shaded.
-grep -q '^\.wide{overflow-x:auto;.* local' report/report.html || fail "hidden columns are not indicated"
+grep -A 3 '^\.wide{overflow-x:auto;' report/report.html | grep -q ' local\>' || fail "hidden columns are not indicated"

@@ -217,7 +217,7 @@ bool ssprofile_task_result(const struct ssprofile_task *task, const char *output
             continue;
         struct sstrace_field field = {
             line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so), 1};
-        return ssreport_csv_number(&field, result) && *result > 0;
+        return csv_number(&field, result) && *result > 0;
     }
     return false;
 }

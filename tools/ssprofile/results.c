@@ -226,7 +226,7 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
     if (!parse_boolean(row->text[LOWER], &row->lower))
         WARN(reader, "lower_is_better is '%s', neither true nor false: the row is left out",
             ss_words_show(row->text[LOWER]).text);
-    else if (!ssreport_csv_number(result, &row->result))
+    else if (!csv_number(result, &row->result))
         WARN(reader, "the result of %s is '%s', which is not a number: the row is left out",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
     else if (!(row->result > 0))
@@ -319,7 +319,7 @@ static void warn_of_outliers(struct reader *reader, const struct ssprofile_bench
 static int read_input(struct ssprofile_results *results, struct sstrace_input *input,
     bool interrupted, struct ss_error *error) {
     struct reader reader = {.results = results, .interrupted = interrupted};
-    int result = csv_begin(&reader.csv, input, column_names, 0);
+    int result = csv_begin(&reader.csv, input, column_names);
     if (result == 0)
         result = read_rows(&reader);
     for (size_t i = 0; result == 0 && i < results->count; i++) {

@@ -36,6 +36,24 @@ static void lines_of_a_policy_are_read(void **state) {
     ssactuate_policy_free(&policy);
 }
 
+/* Report tests compare what ssreport writes with the same file. */
+static void policy_of_a_report_is_read(void **state) {
+    char text[1024];
+    (void)state;
+    FILE *stream = fopen(TEST_SOURCE_DIR "/analysis/corpus/interference-policy/out/policy", "r");
+    assert_non_null(stream);
+    assert_non_null(fgets(text, sizeof text, stream)); /* the name of the file */
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    open_policy(text);
+    assert_int_equal(policy.source, SSACTUATE_SIDE);
+    assert_that(policy.count, ==, 2);
+    assert_near(policy.rules[0].to, 0.264, 1e-12);
+    assert_string_equal(policy.rules[0].knobs[0], "pin=per-core");
+    assert_near(policy.rules[1].from, 0.284, 1e-12);
+    ssactuate_policy_free(&policy);
+}
+
 static void invalid_policies_are_refused(void **state) {
     static const struct {
         const char *text, *part;
@@ -160,6 +178,7 @@ static void unknown_load_changes_nothing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(lines_of_a_policy_are_read),
+    cmocka_unit_test(policy_of_a_report_is_read),
     cmocka_unit_test(invalid_policies_are_refused),
     cmocka_unit_test(unreadable_policy_is_refused),
     cmocka_unit_test(rules_switch_when_the_load_crosses_a_threshold),

@@ -98,16 +98,6 @@ double document_number(const struct json_object *object, const char *name) {
     return isfinite(number) ? number : NAN;
 }
 
-int document_check_schema(
-    const struct json_object *document, const char *what, int latest, struct ss_error *error) {
-    double schema = document_number(document, "schema");
-    if (!(schema > latest))
-        return 0;
-    return ss_error_fail(error,
-        "%s has schema %g, and this version, %s, reads schemas up to %d: use a later version", what,
-        schema, ss_version(), latest);
-}
-
 int document_check_record(const struct json_object *document, struct ss_error *error) {
     const char *version = document_text(document, "version");
     double schema = document_number(document, "schema");
@@ -117,20 +107,4 @@ int document_check_record(const struct json_object *document, struct ss_error *e
         "the record has schema %g, and this version, %s, reads schemas up to %d: use version %s, "
         "which wrote it, or a later one",
         schema, ss_version(), SS_RECORD_SCHEMA, version ? ss_words_show(version).text : "?");
-}
-
-char *document_join(struct json_object *list) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = list ? open_memstream(&text, &size) : NULL;
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        const char *word = document_as_text(json_object_array_get_idx(list, i));
-        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
-    }
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
 }

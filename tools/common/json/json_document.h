@@ -44,20 +44,7 @@ double document_number(const struct json_object *object, const char *name) SS_NO
 /* Returns the text of a string; NULL if the value is not a string. */
 const char *document_as_text(struct json_object *value);
 
-/*
- * Fails if the document has a later schema than `latest`; `what` names it in the message. Accepts
- * NULL and documents without a schema.
- */
-SS_MUST_USE SS_NONNULL(2) int document_check_schema(
-    const struct json_object *document, const char *what, int latest, struct ss_error *error);
-
-/* The same for a document of a record, whose schema is SS_RECORD_SCHEMA. */
+/* Fails if the document of a record has a later schema than SS_RECORD_SCHEMA. Accepts NULL. */
 SS_MUST_USE int document_check_record(const struct json_object *document, struct ss_error *error);
-
-/*
- * Joins the strings of a list with spaces; a value of another type becomes "?". Returns NULL if
- * `list` is NULL or memory is exhausted. free() the result.
- */
-char *document_join(struct json_object *list);
 
 #endif

@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "csv.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/wallclock.h"
-#include "base/words.h"
-
-bool ssreport_has_file(const char *folder, const char *name) {
-    char path[8600];
-    snprintf(path, sizeof path, "%.8200s/%.300s", folder, name);
-    return access(path, F_OK) == 0;
-}
-
-bool ssreport_csv_number(const struct sstrace_field *field, double *value) {
+bool csv_number(const struct sstrace_field *field, double *value) {
     return sstrace_field_number(field, false, value) && isfinite(*value);
-}
-
-bool ssreport_csv_time(const struct sstrace_field *field, double *time) {
-    char text[64];
-    int64_t at;
-    if (field->length >= sizeof text)
-        return false;
-    memcpy(text, field->text, field->length);
-    text[field->length] = '\0';
-    if (ss_wallclock_parse(text, 0, &at, NULL) < 0)
-        return false;
-    *time = (double)at / 1e9;
-    return true;
 }
 
 void csv_trim(struct sstrace_field *field) {
@@ -78,7 +52,7 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
         }
     }
     for (size_t i = reader->count; i > 0; i--) {
-        if (heading->numbers[i - 1] == 0 && !(reader->optional & 1U << (i - 1)))
+        if (heading->numbers[i - 1] == 0)
             heading->missing = reader->columns[i - 1];
     }
     return more;
@@ -89,30 +63,8 @@ static void use_heading(struct csv_reader *reader, const struct heading *heading
         .input = reader->input, .separator = reader->separator, .columns = heading->width};
     for (size_t i = 0; i < reader->count; i++) {
         reader->fields[i] = (struct sstrace_field){.text = ""};
-        if (heading->numbers[i] > 0)
-            sstrace_table_pick(&reader->table, heading->numbers[i], &reader->fields[i]);
+        sstrace_table_pick(&reader->table, heading->numbers[i], &reader->fields[i]);
     }
-}
-
-/* Uses all columns, in order. Sets `fields` to their names. */
-static int use_all(struct csv_reader *reader) {
-    struct heading heading = {0};
-    struct sstrace_walk walk;
-    struct sstrace_field field;
-    int more;
-    sstrace_walk_begin(&walk, reader->input, reader->separator);
-    while ((more = sstrace_walk_next(&walk, &field)) > 0) {
-        if (heading.width == SSTRACE_PICKS)
-            return sstrace_input_blame(
-                reader->input, field.column, "too many columns (at most %d)", SSTRACE_PICKS);
-        heading.numbers[heading.width] = heading.width + 1;
-        heading.width++;
-    }
-    if (more < 0)
-        return -1;
-    reader->count = heading.width;
-    use_heading(reader, &heading);
-    return sstrace_table_split(&reader->table) > 0 ? 0 : -1;
 }
 
 /* Reads the first row. If `separator` is 0, guesses it from that row. */
@@ -148,20 +100,19 @@ static int begin_columns(struct csv_reader *reader) {
     return 0;
 }
 
-int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
-    unsigned optional) {
-    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns) {
+    *reader = (struct csv_reader){.input = input, .columns = columns};
     if (begin(reader, ',') < 0)
         return -1;
-    return columns ? begin_columns(reader) : use_all(reader);
+    return begin_columns(reader);
 }
 
 int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
-    const char *const *columns, unsigned optional) {
-    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+    const char *const *columns) {
+    *reader = (struct csv_reader){.input = input, .columns = columns};
     if (begin(reader, '\0') < 0)
         return -1;
-    return columns ? begin_columns(reader) : use_all(reader);
+    return begin_columns(reader);
 }
 
 /*
@@ -171,7 +122,7 @@ int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
 static bool is_heading(struct csv_reader *reader) {
     struct heading heading;
     struct ss_error ignored = {0}, *error = reader->input->error;
-    if (!reader->columns || !strcasestr(reader->input->text, reader->columns[0]))
+    if (!strcasestr(reader->input->text, reader->columns[0]))
         return false;
     reader->input->error = &ignored;
     int result = find_columns(reader, &heading);
@@ -212,81 +163,4 @@ enum csv_line csv_next(struct csv_reader *reader) {
     if (is_heading(reader))
         return CSV_HEADING;
     return sstrace_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
-}
-
-struct faults {
-    size_t count;
-    char first[256];
-};
-
-static void note_fault(struct faults *faults, const struct sstrace_input *input, const char *why) {
-    if (faults->count++ == 0)
-        snprintf(faults->first, sizeof faults->first, "%.255s",
-            input->error->status ? input->error->message : "");
-    if (faults->count == 1 && !*faults->first)
-        snprintf(faults->first, sizeof faults->first, "%s:%llu: %s, in \"%s\"", input->name,
-            (unsigned long long)input->line, why ? why : "invalid row",
-            ss_words_show(input->text).text);
-    *input->error = (struct ss_error){0};
-}
-
-/* Returns false if the line is invalid; the input's error or `why` then has the reason. */
-static bool handle_line(
-    struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
-    if (line == CSV_COMMENT)
-        return true;
-    if (reader->unended) {
-        /* Without a newline, the last line may lack digits and still look complete. */
-        *reader->input->error = (struct ss_error){0};
-        sstrace_input_blame(
-            reader->input, reader->input->length + 1, "the last line has no newline");
-        return false;
-    }
-    if (line == CSV_HEADING)
-        sstrace_input_blame(reader->input, 1, "unexpected second heading");
-    return line == CSV_ROW && csv->take(csv->context, reader->fields);
-}
-
-static void read_rows(
-    struct csv_reader *reader, const struct ssreport_csv *csv, struct faults *faults) {
-    enum csv_line line;
-    while ((line = csv_next(reader)) != CSV_END) {
-        if (!handle_line(reader, line, csv))
-            note_fault(faults, reader->input, csv->why ? *csv->why : NULL);
-    }
-}
-
-static int open_input(struct sstrace_input *input, const char *folder,
-    const struct ssreport_csv *csv, struct ss_error *error) {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s%s%s", folder ? folder : "", folder ? "/" : "", csv->name);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0)
-        return ss_error_fail(error, "%s: %s", csv->name, strerror(errno));
-    return sstrace_input_open_descriptor(input, descriptor, csv->name, error);
-}
-
-int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
-    struct ssreport_notes *notes, struct ss_error *error) {
-    struct sstrace_input input = {.descriptor = -1};
-    struct csv_reader reader;
-    struct faults faults = {0};
-    struct ss_error fault = {0};
-    if (open_input(&input, folder, csv, &fault) == 0 &&
-        csv_begin(&reader, &input, csv->columns, csv->optional) == 0) {
-        if (csv->columns || csv->take_heading(csv->context, reader.fields, reader.count))
-            read_rows(&reader, csv, &faults);
-        else
-            sstrace_input_blame(&input, 1, "invalid heading");
-    }
-    struct ss_error ignored = {0};
-    input.error = &ignored;
-    sstrace_input_close(&input);
-    if (fault.status)
-        return ss_error_fail(error, "%s", fault.message);
-    if (faults.count > 1)
-        ssreport_notes_add(notes, "%s (and %zu more)", faults.first, faults.count - 1);
-    else if (faults.count == 1)
-        ssreport_notes_add(notes, "%s", faults.first);
-    return 0;
 }

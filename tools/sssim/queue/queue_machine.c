@@ -24,14 +24,14 @@ static int read_columns(const char *path, const char *const names[3],
     double values[2];
     if (sstrace_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
-    int result = csv_begin_any(&reader, &input, names, 0);
+    int result = csv_begin_any(&reader, &input, names);
     while (result == 0 && (line = csv_next(&reader)) != CSV_END) {
         if (line == CSV_BAD)
             result = -1;
         if (line != CSV_ROW)
             continue;
         for (int i = 0; i < 2 && result == 0; i++) {
-            if (!ssreport_csv_number(&reader.fields[i], &values[i]))
+            if (!csv_number(&reader.fields[i], &values[i]))
                 result = sstrace_input_blame(
                     &input, reader.fields[i].column, "invalid number in column '%s'", names[i]);
         }
