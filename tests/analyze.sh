@@ -34,8 +34,6 @@ suppressed=(
     'seekOnAppendedFile:*/joblog.c'
     # The third part has no colon and ends the loop.
     'nullPointer:*/option_value.c'
-    # A column's number is less than the number of fields.
-    'arrayIndexOutOfBoundsCond:*/grouped_values.c'
     # A compound literal after a question mark.
     internalAstError
     # A call in a compound literal that is returned.

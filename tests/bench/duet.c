@@ -55,8 +55,8 @@ struct study {
 
 static void usage(FILE *file) {
     fputs("Usage: duet-bench [OPTION]...\n"
-          "Simulates studies of tools/experiments/duet, without a difference and with one of 1 or 2 %,\n"
-          "and prints their figures as CSV.\n\n"
+          "Simulates studies of tools/experiments/duet, without a difference and with one of 1 or\n"
+          "2 %, and prints their figures as CSV.\n\n"
           "  --studies N     studies of each kind; default 10000\n"
           "  --simulated N   how many of them run on the machine of sssim; default 500\n"
           "  --seed N        default 1\n"

@@ -291,9 +291,9 @@ static void print_prediction(struct model *model, bool has_bursts) {
 static void usage(void) {
     puts("Usage: loadline-bench [MACHINES [SEED]]\n"
          "Measures simulated machines in ten levels of load, up and down, twice (default: 1000\n"
-         "machines; one in 20 runs in the simulator), also with other noise, and levels up to 60 %\n"
-         "of a fifth as many machines of each family, without and with bursts at full load. Prints\n"
-         "the levels as CSV.");
+         "machines; one in 20 runs in the simulator), also with other noise, and levels up to\n"
+         "60 % of a fifth as many machines of each family, without and with bursts at full\n"
+         "load. Prints the levels as CSV.");
 }
 
 int main(int argc, char **argv) {

@@ -139,7 +139,7 @@ record_a_short_run() {
 }
 
 has_samples() {
-    [ "$(cat "$folder/running/samples.csv" 2>/dev/null | wc -l)" -gt 3 ]
+    [ -e "$folder/running/samples.csv" ] && [ "$(wc -l <"$folder/running/samples.csv")" -gt 3 ]
 }
 
 a_run_in_progress_is_not_called_interrupted() {

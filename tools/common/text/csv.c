@@ -107,8 +107,8 @@ int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char
     return begin_columns(reader);
 }
 
-int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
-    const char *const *columns) {
+int csv_begin_any(
+    struct csv_reader *reader, struct sstrace_input *input, const char *const *columns) {
     *reader = (struct csv_reader){.input = input, .columns = columns};
     if (begin(reader, '\0') < 0)
         return -1;
