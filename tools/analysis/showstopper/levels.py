@@ -622,7 +622,7 @@ def _values(points: pd.DataFrame, rule: Rule, rate: float) -> np.ndarray:
     """Return the figures of a series at a rate, or its capacities in each round."""
     if rule.figure in COLUMNS:
         at_rate = points[(points["rate"] - rate).abs() <= 1e-9]
-        return at_rate[COLUMNS[rule.figure]].to_numpy()[:ROUNDS_MAX]
+        return np.asarray(at_rate[COLUMNS[rule.figure]].to_numpy()[:ROUNDS_MAX])
     rounds = points.groupby(points["round"].round(9), sort=False, dropna=False)
     capacities = np.array([Level.make(part).capacity for _, part in rounds])[:ROUNDS_MAX]
     each = amount(points["of"].iloc[0], rule.of) if rule.figure == "capacity of each" else 1

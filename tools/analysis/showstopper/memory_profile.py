@@ -25,7 +25,7 @@ def _permitted(record: Record, seconds: pd.DataFrame) -> np.ndarray:
     common = np.maximum(np.minimum(to, end) - np.maximum(from_, begin), 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.asarray((duty * common).sum(axis=1) / common.sum(axis=1))
-    return share * (seconds["end"] - seconds["begin"]).to_numpy()
+    return np.asarray(share * (seconds["end"] - seconds["begin"]).to_numpy())
 
 
 def _uses(record: Record) -> pd.DataFrame:

@@ -40,7 +40,7 @@ class Line:
     @property
     def speed(self) -> float:
         """The speed relative to the trace."""
-        return self.run.speed if self.run.speed > 0 else 1.0
+        return float(self.run.speed) if self.run.speed > 0 else 1.0
 
     @property
     def is_invalid(self) -> bool:

@@ -130,6 +130,7 @@ class Responses:
     Other attributes are figures of the whole run, and what a plan says, such as `workload`.
     """
 
+    verdict: Verdict
     cap: float
     balance: str  # how requests are distributed among several targets
 

@@ -208,7 +208,7 @@ def _add_rates(
     froms, tos = steps["from"].to_numpy(), steps["to"].to_numpy()
     rate, length = rates(iterations, froms, tos)
     rate = np.where(has & (rate > 0), rate, math.nan)
-    within = [intervals(*times, interval) if has else ([], []) for times in zip(froms, tos)]
+    within: list[Any] = [intervals(*times, interval) if has else ([], []) for times in zip(froms, tos)]
     begins, ends = (np.concatenate([w[i] for w in within] or [np.empty(0)]) for i in (0, 1))
     scatter = np.split(rates(iterations, begins, ends)[0], np.cumsum([len(w[0]) for w in within]))
     means = [statistics.mean_of(values, confidence) for values in scatter[:-1]]

@@ -379,7 +379,7 @@ class Report:
         """Return the page; `files` are next to it."""
         from .page import Note, Page
 
-        kinds = [(self.runs, "run", ""), (self.responses, "record", " of requests")]
+        kinds: list[tuple[list[Any], str, str]] = [(self.runs, "run", ""), (self.responses, "record", " of requests")]
         kinds.append((self.fleets, "fleet", ""))
         counts = [
             f"{len(items)} {what}{'' if len(items) == 1 else 's'}{more}"
@@ -449,7 +449,7 @@ def _choose_axis(frame: pd.DataFrame, names: list[str]) -> str:
 
     def count(name: str) -> int:
         values = frame[name].map(lambda value: text.share(value) if value else math.nan)
-        return 0 if values.isna().any() else values.nunique()
+        return 0 if values.isna().any() else int(values.nunique())
 
     counts = {name: count(name) for name in names}
     usual = [name for name in USUAL_AXES if counts.get(name, 0) > 1]

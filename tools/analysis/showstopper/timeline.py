@@ -138,8 +138,8 @@ def _write_states(writer: _Writer, record: Record, start: float) -> None:
 def _write_iterations(writer: _Writer, record: Record, start: float) -> None:
     for row in record.iterations.dropna().itertuples():
         track = writer.track_of(row.instance)
-        times = (start + record.elapsed(at) for at in (row.start, row.end))
-        writer.span(track, *times, f"instance {row.instance:.0f}: iteration")
+        from_, to = (start + record.elapsed(at) for at in (row.start, row.end))
+        writer.span(track, from_, to, f"instance {row.instance:.0f}: iteration")
 
 
 def _write_events(writer: _Writer, record: Record, start: float) -> None:

@@ -57,7 +57,7 @@ class Verdict:
         new = old | {"figure": figure, "result": _find(old, figure)}
         checks = tuple(new if check is old else check for check in self.checks)
         worst = max((text_of(check, "result") for check in checks), key=lambda r: RANKS.get(r, 0))
-        limit = number_of(new, new["result"])
+        limit = number_of(new, text_of(new, "result"))
         unit = f" {new['unit']}" if new.get("unit") else ""
         reason = f"{words} {figure or 0:.3g}{unit} ({new['result']} above {limit:g})"
         given = self.reasons.split("; ")

@@ -562,7 +562,8 @@ def text(report: Report) -> str:
     # Make room for the variant on 80 columns: instead of unknown columns or ranges.
     pairs = sheet.frame[["placement", "background"]].astype(bool).any(axis=None)
     hidden = ("ratio_min", "ratio_max") if pairs else ("placement", "background")
-    shown = {**dict.fromkeys(hidden), "variant": ("variant", 14 if pairs else 21)}
+    shown: dict[str, Any] = {name: None for name in hidden}
+    shown["variant"] = ("variant", 14 if pairs else 21)
     columns = (
         replace(column, text=shown.get(column.name, column.text)) for column in sheet.table.columns
     )

@@ -232,7 +232,8 @@ def _difference(block: Block, of: Sequence[Any]) -> Array:
     if len(sides[0]) != len(sides[1]):
         return np.empty(0)
     difference: Array = np.atleast_1d(statistics.block_difference(*map(np.array, sides)))
-    return difference[np.isfinite(difference)]
+    known: Array = difference[np.isfinite(difference)]
+    return known
 
 
 # Turns

@@ -72,7 +72,7 @@ class Series:
 
     @cached_property
     def highest_rate(self) -> float:
-        return max(row["target"] for row in self.rows) if self.is_service else math.nan
+        return float(max(row["target"] for row in self.rows)) if self.is_service else math.nan
 
     @cached_property
     def visits(self) -> pd.DataFrame:
@@ -146,7 +146,7 @@ class Series:
     def left(self) -> float:
         """How far the maximum is above the throughput at the load in question. Below 0 is noise."""
         left = 1 / self.done.y - 1
-        return 0.0 if left < 0 else left
+        return max(float(left), 0.0)
 
     @cached_property
     def prediction(self) -> Prediction | None:
@@ -218,7 +218,8 @@ def series_of(report: Report) -> list[Series]:
         return list(report.cache["loadline"])
     found: dict[Any, Series] = {}
     copies: dict[Any, int] = {}
-    measured = [(run, False) for run in report.runs] + [(one, True) for one in report.responses]
+    measured: list[tuple[Any, bool]] = [(run, False) for run in report.runs]
+    measured += [(one, True) for one in report.responses]
     for one, is_service in measured:
         if one.experiment != "loadline":
             continue
@@ -322,8 +323,12 @@ def df_power(report: Report) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-ORIGIN = (Column("set"), Column("environment"), Column("workload", "workload"))
-ORIGIN += (Column("method", "method"),)
+ORIGIN = (
+    Column("set"),
+    Column("environment"),
+    Column("workload", "workload"),
+    Column("method", "method"),
+)
 TABLES = (
     Table(
         "loadline",
@@ -520,7 +525,7 @@ def _draw_visits(ax: Any, series: Series, value: str) -> None:
     ):
         visits = series.held[series.held["up"] == up]
         titles = [f"{100 * x:.1f} %: {y:.4g}" for x, y in zip(visits["load"], visits[value])]
-        look = {"marker": marker, "color": color, "label": label, "size": 6}
+        look: dict[str, Any] = {"marker": marker, "color": color, "label": label, "size": 6}
         figures.mark(ax, 100 * visits["load"], visits[value], titles, **look)
 
 
@@ -549,7 +554,7 @@ def plot_throughput(series: Series) -> Any:
         high_ = band.high if math.isfinite(band.high) else band.y
         x = 100 * series.predict
         figures.line(ax, [x, x], [band.low, high_], color=figures.PURPLE, width=1.6)
-        look = {"color": figures.PURPLE, "marker": "s", "size": 7, "label": "predicted"}
+        look: dict[str, Any] = {"color": figures.PURPLE, "marker": "s", "size": 7, "label": "predicted"}
         figures.mark(ax, [x], [band.y], [f"{x:.3g} %: {_range(band)}"], **look)
     return fig
 

@@ -33,7 +33,7 @@ ALL = "showstopper"  # all methods that a statement is about
 
 def _series(report: Report, experiment: str, keys: list[str]) -> list[list[Run]]:
     """Group the runs of an experiment in the order of tables: by keys, then round and speed."""
-    groups = report.groups(keys, lambda run: run.experiment == experiment)
+    groups = report.groups(keys, lambda run: bool(run.experiment == experiment))
     ordered = [sorted(runs, key=lambda run: sort_key(run, ["round", "speed"])) for runs in groups]
     return sorted(ordered, key=lambda runs: sort_key(runs[0], keys))
 

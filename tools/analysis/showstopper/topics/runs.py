@@ -448,7 +448,7 @@ def _runs_text(runs: list[Run]) -> Iterator[str]:
     layout = "{:<23} {:>7} {:>7} {:>7} {:>10} {:>8} {:>10}"
     yield layout.format("run", "samples", "target", "load", "mean error", "MSE", "throughput")
     yield layout.format("", "", "%", "%", "%", "%^2", "/s")
-    marks = {}
+    marks: dict[str, bool] = {}
     for run in runs:
         errors = run.errors
         mark = {"running": " +", "interrupted": " !"}.get(_state(run), "")

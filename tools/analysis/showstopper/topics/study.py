@@ -68,7 +68,7 @@ class Point:
     series: tuple[str, ...]  # values of the columns that distinguish series
 
     def mean(self, name: str, confidence: float) -> Mean:
-        read = {
+        read: Any = {
             "load": lambda run: run.errors.load_mean,
             "throughput": lambda run: run.throughput,
             "iteration": lambda run: run.iteration["mean"],
@@ -284,7 +284,7 @@ def plot_study(report: Report) -> Any:
     figures.axis_from_zero(ax, "y", "throughput, /s")
     bad = [(p.at, m.mean) for p, m in found if any(r.verdict.is_invalid for r in p.runs)]
     if bad:
-        figures.rings(ax, *zip(*bad), "with invalid runs")
+        figures.rings(ax, [x for x, _ in bad], [y for _, y in bad], "with invalid runs")
     for at, one in enumerate(series):
         own = [(p, mean) for p, mean in found if p.series == one]
         if not own:
@@ -292,7 +292,7 @@ def plot_study(report: Report) -> Any:
         name = series_name(report, own[0][0]) or "all runs"
         x, y = [p.at for p, _ in own], [mean.mean for _, mean in own]
         titles = [f"{name}: {_describe(report, p)}" for p, _ in own]
-        look = {"color": figures.color_of(at), "marker": figures.marker_of(at)}
+        look: dict[str, Any] = {"color": figures.color_of(at), "marker": figures.marker_of(at)}
         figures.line(ax, x, y, titles=titles, label=name[:40], **look)
         ends = [value for _, m in own for value in (m.low, m.high, math.nan)]
         figures.line(ax, [v for v in x for _ in range(3)], ends, color=look["color"])

@@ -290,7 +290,7 @@ class Pieces:
 
 
 def _speed(run: Run) -> float:
-    return run.speed if run.speed > 0 else 1.0
+    return float(run.speed) if run.speed > 0 else 1.0
 
 
 @dataclass(frozen=True)
