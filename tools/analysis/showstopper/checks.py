@@ -41,7 +41,12 @@ def _of_requests(path: str) -> Verdict:
     folder, name = os.path.split(path) if is_file else (path, "requests.json")
     if not text.has_file(folder or ".", name):
         return Verdict()
-    document = read_json(folder or ".", name)
+    try:
+        document = read_json(folder or ".", name)
+    except UserError:
+        if is_file:
+            raise
+        return Verdict(reasons=f"{name} is damaged")
     check_schema(document)
     return Verdict.of(document, f"{'the file' if is_file else name} is damaged")
 
