@@ -145,10 +145,14 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("/page$", r"^[-+]\| [^|]*(\| \u2013(0\.0 to 0\.0)?)+$", "an unknown interference has no interval"),
     Accepted("/page$", r"^[-+]\| [^|]*(\| \u2013( ?0\.0 to 0\.0)?)+(\| \u2013)*$", "an unknown interference has no interval"),
     Accepted("/page$", "^.Tables next to this page", "tables have moved into others"),
-    Accepted("/stderr$", "(see unmatched.csv|the page lists them)$", "unmatched is a list on the page"),
+    Accepted("/(stderr|page)$", "(see unmatched.csv|the page lists them)$", "unmatched is a list on the page"),
     Accepted("/(stdout|page)$", r"^[-+]least squares: -?[\d.]+(e-1\d)? \+ ", "an intercept near 0 is a rounding error"),
     Accepted("options/table-(json|csv|page)/stdout", "", "steps have columns of power"),
     Accepted("loadline-(bursts|predicted|service)/.*/page$", r"^[-+](\| |table: )", "shapes are in the table of predictions"),
+    # Points on a line: errors and p-values of its coefficients are rounding errors.
+    Accepted("(pairs|replay-predicted|studies|study|interference|schema-1).*/(fits|curve|interference).csv$", "(_p|_error|intercept|percent|low|high): ", "of points on a line"),
+    Accepted("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| ", "of points on a line"),
+    Accepted("loadline-several/against/page$", r"the other set has no such run", "an unknown target is a dash"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )
 

@@ -521,10 +521,10 @@ commands_that_end_by_themselves_are_reported() {
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
     # Without --iteration, each exit of the command counts as an iteration, in the catalogue and on the command line.
     has_iterations again --catalogue short.txt --workload again
-    reports "\| again \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
+    reports "\| host \| again \| nbench \|  \| 1 \| $number \| $number \| $number \| .*"
     has_iterations ends -- sleep 0.2
     prints "sleep: each end of the command is an iteration; --iteration counts lines of its output"
-    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
+    reports "\| host \| sleep \| nbench \|  \| 1 \| $number \| $number \| $number \| .*"
 }
 
 a_study_that_measured_nothing_fails() {
@@ -768,7 +768,7 @@ throughput_prints_its_plan() {
         "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "wrong power"
     # One of two samples, which are a second apart, is inside of the run.
     if [ "$(grep -c ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv")" -ge 2 ]; then
-        reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| 7\.50 \| .*"
+        reports ".*-1cdc-n1-50-1.* 7\.50 .*"
     fi
     refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
     [ "$status" -eq 125 ] || fail "other settings: status $status"

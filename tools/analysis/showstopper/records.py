@@ -340,8 +340,8 @@ class Record:
         # The last sample of the warm-up ends when control begins, and is stamped slightly later.
         used = valid & (end > USUAL_LENGTH / 2)
         kept = used.copy()
-        kept[used] = end[used] > np.maximum.accumulate(np.append(0.0, end[used]))[:-1]
         follow(end, kept)
+        kept[kept] = end[kept] > np.maximum.accumulate(np.append(0.0, end[kept]))[:-1]
         table.refuse(valid & (kept | ~used))
         table.note(self.notes)
         if not kept.any():
