@@ -216,7 +216,7 @@ static struct ladder climb_in_trials(struct model *model, uint32_t cpus) {
     return ladder;
 }
 
-/* What is asked about a ladder. */
+/* A question about a ladder. */
 struct question {
     const char *part;          /* part of the bench, or the conditions of a band */
     double anywhere;           /* a random load */

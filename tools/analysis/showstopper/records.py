@@ -231,11 +231,6 @@ class Record:
         return member(member(self.plan, "modules", dict), "control", dict)
 
     @property
-    def open_loop(self) -> bool:
-        """Whether the duty was fixed, so that errors were not corrected."""
-        return text_of(self._control, "name") in ("fixed", "null")
-
-    @property
     def never_stopped(self) -> bool:
         duty = number_of(member(self._control, "options", dict), "duty")
         return text_of(self._control, "name") == "fixed" and duty >= 1

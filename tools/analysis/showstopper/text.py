@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import calendar
-import csv
-import io
 import json
 import math
 import os
@@ -410,13 +408,6 @@ def read_table(
 
 def has_file(folder: str, name: str) -> bool:
     return os.access(os.path.join(folder, name), os.F_OK)
-
-
-def write_csv(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as lines of CSV."""
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
-    return stream.getvalue()
 
 
 # JSON
