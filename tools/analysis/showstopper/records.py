@@ -471,13 +471,15 @@ class Record:
         """Return starts, ends and instances."""
         columns = ("start", "end", "instance")
         try:
-            table = text.read_table(self.folder, "iterations.csv", columns, ("instance",))
+            table = text.read_table(
+                self.folder, "iterations.csv", columns, ("instance",), numeric=True
+            )
         except UserError as error:
             self.notes.add(f"iterations are unknown: {error}")
             return np.empty(0), np.empty(0), np.empty(0)
         valid = np.ones(len(table), dtype=bool)
         start, end = (table.numbers(name, valid) for name in columns[:2])
-        instance, _ = text.numbers(table.fields["instance"])
+        instance = table.numbers("instance", np.ones_like(valid)).copy()
         instance[(instance < 0) | (instance >= INSTANCES_MAX) | (instance % 1 != 0)] = math.nan
         valid &= ~(end < start)
         table.refuse(valid)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a w
 
 DOCUMENT_MAX = 16 << 20
 LINE_MAX = 1 << 20
+LARGE = 1 << 20  # bytes; pandas reads smaller tables more slowly than we do
 
 Object = dict[str, Any]
 
@@ -180,8 +181,9 @@ class Table:
     def __init__(self, name: str) -> None:
         self.name = name
         self.fields: dict[str, list[str]] = {}
-        self.lines: list[int] = []  # the number of each row's line
+        self.lines: Sequence[int] = []  # the number of each row's line
         self.columns: list[str] = []  # all names, as written
+        self._values: dict[str, np.ndarray] = {}  # instead of fields, if all are numbers
         self._faults: dict[int, str] = {}  # by line
         self._texts: Callable[[int], str] = lambda line: ""
 
@@ -190,7 +192,13 @@ class Table:
 
     def numbers(self, column: str, valid: np.ndarray) -> np.ndarray:
         """Return the numbers of a column; clear `valid` in rows where a field is no number."""
-        values, invalid = numbers(self.fields[column])
+        import numpy as np
+
+        if column in self._values:
+            values = self._values[column]
+            invalid = np.isinf(values)
+        else:
+            values, invalid = numbers(self.fields[column])
         valid &= ~invalid
         return values
 
@@ -241,6 +249,7 @@ class Table:
         picks = self._find(heading, at, wanted, optional)
         width = len(self.columns)
         kept: list[list[str]] = []
+        numbers_of_lines: list[int] = []
         for at, line in rows:
             parts = self._split(line, at)
             if parts is None:
@@ -260,7 +269,8 @@ class Table:
                 self._faults[at] = self._blame(at, len(line) + 1, line, why)
             else:
                 kept.append([parts[pick] if pick >= 0 else "" for pick in picks])
-                self.lines.append(at)
+                numbers_of_lines.append(at)
+        self.lines = numbers_of_lines
         names = self.columns if wanted is None else wanted
         by_column = zip(*kept) if kept else ((),) * len(names)
         self.fields = {name: list(column) for name, column in zip(names, by_column)}
@@ -331,6 +341,49 @@ class Table:
         self._texts = lambda line: lines[line - 1]
         return True
 
+    def _read_numbers(self, data: bytes, wanted: Sequence[str], optional: Sequence[str]) -> bool:
+        """Read a large table that has only numbers. Return False for any other."""
+        import io
+
+        import numpy as np
+        import pandas as pd
+
+        begin = data.find(b"\n") + 1
+        rows = data.count(b"\n") - 1
+        heading, body = data[: begin - 1], data[begin:]
+        width = heading.count(b",") + 1
+        if len(data) < LARGE or not data.endswith(b"\n") or b"\n\n" in data:
+            return False
+        if any(mark in heading for mark in _UNUSUAL) or body.translate(None, b"0123456789.+-eE,\n"):
+            return False
+        if body.count(b",") != rows * (width - 1):
+            return False
+        try:
+            frame = pd.read_csv(
+                io.BytesIO(body),
+                header=None,
+                names=range(width),
+                dtype=float,
+                float_precision="round_trip",
+                keep_default_na=False,
+                na_values=[""],
+            )
+        except ValueError:
+            return False
+        if len(frame) != rows or not isinstance(frame.index, pd.RangeIndex):
+            return False
+        line = heading.decode("utf-8", "surrogateescape")
+        self.columns = line.split(",")
+        picks = self._find(line, 1, wanted, optional)
+        unknown = np.full(rows, math.nan)
+        self._values = {
+            name: frame[pick].to_numpy() if pick >= 0 else unknown
+            for name, pick in zip(wanted, picks)
+        }
+        self.lines = range(2, rows + 2)
+        self._texts = lambda line: data.split(b"\n", line)[line - 1].decode()
+        return True
+
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 Field = tuple[str, int]  # its text, and its column in the line
@@ -392,15 +445,23 @@ def read_bytes(folder: str, name: str) -> bytes:
 
 
 def read_table(
-    folder: str, name: str, columns: Sequence[str] | None, optional: Sequence[str] = ()
+    folder: str,
+    name: str,
+    columns: Sequence[str] | None,
+    optional: Sequence[str] = (),
+    numeric: bool = False,
 ) -> Table:
     """Read a table, whose columns have any order; all of its columns if `columns` is None.
+
+    If the caller needs only numbers (`numeric`), a large table may have no texts in `fields`.
 
     Invalid lines are left out. A last line without a newline, which a killed run may leave, is
     one of them. Raises UserError if the table cannot be read.
     """
     table = Table(name)
     data = unpack(read_bytes(folder, name), name)
+    if numeric and columns and table._read_numbers(data, columns, optional):
+        return table
     if columns is None or not table._read_quickly(data, columns, optional):
         table._read(data, columns, optional)
     return table
