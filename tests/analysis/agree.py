@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
@@ -381,10 +382,9 @@ def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
     from markupsafe import Markup
     from showstopper import cli, figures  # type: ignore[import]
 
-    figures.svg = lambda fig: Markup("<svg></svg>")
-
+    no_picture = mock.patch.object(figures, "svg", lambda fig: Markup("<svg></svg>"))
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="") for _ in range(2)]
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]), no_picture:
         try:
             status = cli.main(["ssreport", *arguments])
         except SystemExit as ended:
