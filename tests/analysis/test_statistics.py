@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from showstopper import hypotheses
 from showstopper import statistics as st
 from showstopper.steps import Errors
 
@@ -369,7 +370,8 @@ def test_tests_of_groups_agree_with_r() -> None:
         if row["test"] == "shapiro":
             return getattr(st.shapiro_wilk(values[row["group"]]), name)
         if row["test"] == "kruskal":
-            return getattr(st.kruskal_wallis(list(values.values())), name)
+            items = [hypotheses.Group(group, samples[group], one) for group, one in values.items()]
+            return getattr(hypotheses.kruskal_wallis(hypotheses.Groups(items)), name)
         if row["test"] != "welch":
             of_all = {"bartlett": st.bartlett, "anova": st.welch_anova}[row["test"]]
             return getattr(of_all(list(samples.values())), name)
@@ -401,18 +403,13 @@ def test_tests_that_cannot_be_computed_give_a_reason() -> None:
         assert math.isnan(test([usual]).p)
     assert st.welch(usual, single)[0].missing == "a group has fewer than two values"
     assert st.welch(constant, constant)[0].missing == "all values of both groups are equal"
-    assert st.kruskal_wallis([[2, 2]]).missing == "there is only one group"
-    assert st.kruskal_wallis([[2, 2], [2]]).missing == "all values are equal"
-    assert st.kruskal_wallis([[2, 2], []]).missing == "a group has no value"
 
 
 def test_bartlett_of_nearly_equal_and_of_extreme_variances() -> None:
     # R: bartlett.test() of variances that differ by rounding gives a statistic below 0.
-    equal = st.bartlett([st.Sample(n, 1, 2.5) for n in (5, 9, 4)])
-    assert equal.statistic == 0 and equal.p == 1
-    # The first term of the series: 4 (1e-9)^2, over 1 + (1/4 + 1/4 - 1/8) / 3.
-    close = st.bartlett([st.Sample(5, 3, 1), st.Sample(5, 7, 1 + 2e-9)])
-    assert close.statistic == pytest.approx(4e-18 / 1.125, rel=1e-5)
+    for variance in (2.5, 2.6, 2.7):
+        equal = st.bartlett([st.Sample(n, 1, variance) for n in (5, 9, 4)])
+        assert 0 <= equal.statistic < 1e-12 and equal.p == pytest.approx(1)
     extreme = st.bartlett([st.Sample(5, 3, 1e-300), st.Sample(5, 3, 1e300)])
     assert extreme.statistic > 1000 and extreme.p < 1e-300
 
@@ -433,7 +430,7 @@ def test_holm_skips_unknown_p_values() -> None:
 
 
 def test_tail_probabilities_agree_with_r() -> None:
-    # R: 2 * pt(-t, freedom) and pf(f, ..., lower = FALSE)
+    # R: 2 * pt(-t, freedom)
     tails = [
         (st.tail_t(1e-06, 5.7), 9.9999923618804520e-01),
         (st.tail_t(1e-06, 100000), 9.9999920211743398e-01),
@@ -441,19 +438,14 @@ def test_tail_probabilities_agree_with_r() -> None:
         (st.tail_t(3, 100000), 2.7004608840647203e-03),
         (st.tail_t(40, 20), 1.4574696554310689e-20),
         (st.tail_t(200, 136.2), 4.6927134794957911e-170),
-        (st.tail_f(0.0001, 1, 1000000), 9.9202128936554768e-01),
-        (st.tail_f(1.1, 7, 136.2), 3.6669370950248337e-01),
-        (st.tail_f(10, 199, 1000.5), 4.3243983391323157e-141),
-        (st.tail_f(50, 3, 2.2), 1.4531191319586880e-02),
-        (st.tail_f(1000, 2, 20.4), 4.3930549677357784e-21),
     ]
     assert [(have, want) for have, want in tails if not near(have, want)] == []
     # The normal distribution: erfc(sqrt(2)) and erfc(10 / sqrt(2)).
     assert st.tail_t(2, 1e15) == pytest.approx(math.erfc(math.sqrt(2)), rel=1e-12)
     assert st.tail_t(10, 1e12) == pytest.approx(math.erfc(10 / math.sqrt(2)), rel=1e-8)
     assert st.student(0.95, 1e12) == pytest.approx(1.959963984540054, rel=1e-11)
-    assert st.tail_t(1e4, 5000) == st.tail_t(math.inf, 3) == st.tail_f(math.inf, 2, 3) == 0
-    assert st.tail_t(0, 7) == st.tail_f(0, 2, 7) == 1 and math.isnan(st.tail_t(math.nan, 7))
+    assert st.tail_t(1e4, 5000) == st.tail_t(math.inf, 3) == 0
+    assert st.tail_t(0, 7) == 1 and math.isnan(st.tail_t(math.nan, 7))
 
 
 @given(some.floats(0.01, 0.9999), some.floats(1, 1e4))

@@ -12,7 +12,8 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from .text import Field, InvalidLine, UserError, show, split_fields
 
 NORMALITY = 0.05  # a p-value below this rejects a normal distribution
 GROUPS_MAX = 200  # more are probably a mistake, such as a column of numbers instead of names
-NAME_MAX = 511  # bytes
 LARGEST = 1e150  # squares of larger numbers would overflow
 NO_RESULT = 1
 ONE_GROUP = "there is only one group"
@@ -33,33 +33,17 @@ ONE_GROUP = "there is only one group"
 @dataclass(frozen=True)
 class Group:
     name: str
-    sample: statistics.Sample  # without the origin
-    values: Sequence[float] | None = None  # without the origin; None if only the sample is known
+    sample: statistics.Sample
+    values: Sequence[float] | None = None  # None if only the sample is known
 
 
 @dataclass(frozen=True)
 class Groups:
     items: Sequence[Group]
-    origin: float  # subtracted from all values, so that sums keep more digits
     skipped: int = 0  # rows without a value, a group or a run
 
 
-# Reading of any table with a heading. Texts are Latin-1, whose letters are the bytes of the file.
-
-_MARK = "\xef\xbb\xbf"
-
-
-def _decode(octets: str) -> str:
-    return octets.encode("latin-1").decode("utf-8", "surrogateescape")
-
-
-def _encode(name: str) -> str:
-    return name.encode("utf-8", "surrogateescape").decode("latin-1")
-
-
-def _lower(octets: str) -> bytes:
-    """Return what is equal in all cases of ASCII."""
-    return octets.encode("latin-1").lower()
+# Reading of any table with a heading
 
 
 def _guess_separator(heading: str) -> str:
@@ -68,85 +52,54 @@ def _guess_separator(heading: str) -> str:
     return next((separator for separator in ";\t|," if separator in unquoted), " ")
 
 
-def _find(fields: Sequence[Field], names: Sequence[str]) -> tuple[list[int], str]:
-    """Return the positions of the columns with these names, and why it is no heading or ''."""
-    found = [_lower(field.strip(" \t\r")) for field, _ in fields]
-    wanted = [_lower(_encode(name)) for name in names]
-    missing = [name for name, lower in zip(names, wanted, strict=True) if lower not in found]
-    if missing:
-        return [], f"no column '{missing[0]}'"
-    again = [field for i, field in enumerate(found) if field in wanted and field in found[:i]]
-    twice = [name for name in names if _lower(_encode(name)) in again[-1:]]
-    why = f"column '{twice[-1]}' appears twice" if twice else ""
-    return [found.index(name) for name in wanted], why
+def _find(found: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return the positions of the columns with these names; `found` is in lower case."""
+    for name in names:
+        if found.count(name.lower()) != 1:
+            is_missing = name.lower() not in found
+            why = f"no column '{name}'" if is_missing else f"column '{name}' appears twice"
+            raise InvalidLine(why, 1)
+    return [found.index(name.lower()) for name in names]
 
 
-def _read_rows(
-    name: str, data: bytes, names: Sequence[str], take: Callable[[list[Field]], None]
-) -> None:
+def _read_text(path: str) -> tuple[str, str]:
+    """Return the name of a file and its text."""
+    name = "standard input" if path == "-" else path
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"{show(name)} cannot be read: {text.reason(error)}") from None
+    return name, text.unpack(data, name).decode("utf-8", "surrogateescape")
+
+
+def _read_rows(path: str, names: Sequence[str], take: Callable[[list[Field]], None]) -> None:
     """Take the fields with these names of each row. Raise UserError if a line is invalid."""
-    picks: list[int] = []
+    name, lines = _read_text(path)
+    places: list[int] = []
     width, separator = 0, ""
-    may_be_heading = re.compile(re.escape(_encode(names[0])), re.ASCII | re.IGNORECASE).search
-    lines = data.decode("latin-1").removeprefix(_MARK).split("\n")
-    for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines, 1):
-        line = line.removesuffix("\r")
+    for number, line in enumerate(lines.split("\n"), 1):
+        line = line.removesuffix("\r").removeprefix("\ufeff")
+        if line.lstrip(" \t")[:1] in ("", "#"):
+            continue
         try:
-            text_only, null, _ = line.partition("\0")
-            if null:
-                line = text_only
-                raise InvalidLine("the file contains a null byte: it is not text", len(line) + 1)
-            if len(line) > text.LINE_MAX:
-                why = f"the line has more than {text.LINE_MAX} characters"
-                raise InvalidLine(why, text.LINE_MAX)
-            line = line.removeprefix(_MARK)
-            if line.lstrip(" \t")[:1] in ("", "#"):
-                continue
-
             separator = separator or _guess_separator(line)
             fields = split_fields(line, separator)
             # Joined files have several headings, possibly with another order of columns.
-            if not picks or may_be_heading(line):
-                places, why = _find(fields, names)
-                if not why:
-                    picks, width = places, len(fields)
-                    continue
-                if not picks:
-                    raise InvalidLine(why, 1)
+            found = [field.strip().lower() for field, _ in fields]
+            if not places or {name.lower() for name in names} <= set(found):
+                places, width = _find(found, names), len(fields)
+                continue
             if len(fields) != width:
                 count = f"the row has {len(fields)} field{'' if len(fields) == 1 else 's'}"
                 hint = " (is the file truncated?)" if len(fields) < width else ""
                 raise InvalidLine(f"{count}, but {width} are expected{hint}", len(line) + 1)
-            take([fields[pick] for pick in picks])
+            take([fields[place] for place in places])
         except InvalidLine as error:
             message, column = error.args
             place = f"{show(name)}:{number}:{column}"
-            raise UserError(f'{place}: {message}, in "{show(_decode(line))}"') from None
-    if not picks:
+            raise UserError(f'{place}: {message}, in "{show(line)}"') from None
+    if not places:
         raise UserError(f"{name} is empty")
-
-
-def _name(field: Field) -> str:
-    """Return a name, whose quotes are doubled."""
-    octets, column = field
-    if len(octets) > NAME_MAX:
-        raise InvalidLine(f"the name has {len(octets)} characters (at most {NAME_MAX})", column)
-    return _decode(octets.replace('""', '"'))
-
-
-def _read_bytes(path: str) -> tuple[str, bytes]:
-    name = "standard input" if path == "-" else path
-    try:
-        if path == "-":
-            return name, text.unpack(sys.stdin.buffer.read(), name)
-        with open(path, "rb") as stream:
-            return name, text.unpack(stream.read(), name)
-    except IsADirectoryError as error:
-        raise UserError(f"{show(name)} cannot be read: {text.reason(error)}") from None
-    except OSError as error:
-        is_missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        advice = ": check the path" if is_missing else ""
-        raise UserError(f"{show(name)} cannot be opened: {text.reason(error)}{advice}") from None
 
 
 def read(path: str, value: str, group: str = "", run: str = "") -> Groups:
@@ -158,54 +111,48 @@ def read(path: str, value: str, group: str = "", run: str = "") -> Groups:
     `run`, the mean of each run in a group is a value. Rows without a value, a group or a run are
     counted; an invalid row is an error.
     """
-    # pandas takes all names that are not UTF-8 as one.
+    # By group and run. pandas takes all names that are not UTF-8 as one.
     kept: dict[str, dict[str, list[float]]] = {}
-    origin = math.nan
-    rows = skipped = 0
+    skipped = 0
 
     def take(fields: list[Field]) -> None:
-        nonlocal origin, rows, skipped
+        nonlocal skipped
         found = text.number(fields[0][0])
         if found is None:
             raise InvalidLine(f"invalid number in column '{value}'", fields[0][1])
-        in_group = _name(fields[1]) if group else value
-        in_run = _name(fields[-1]) if run else str(rows)
-        if math.isnan(found) or not in_group or not in_run:
+        of_group = fields[1][0].replace('""', '"') if group else value
+        runs = kept.get(of_group, {})
+        of_run = fields[-1][0] if run else str(len(runs))
+        if math.isnan(found) or not of_group or not of_run:
             skipped += 1
             return
-        if in_group not in kept and len(kept) == GROUPS_MAX:
+        runs.setdefault(of_run, []).append(found)
+        kept[of_group] = runs
+        if len(kept) > GROUPS_MAX:
             why = f"the column '{group}' has more than {GROUPS_MAX} groups"
             raise InvalidLine(why, fields[1][1])
-        origin = found if not kept else origin
-        kept.setdefault(in_group, {}).setdefault(in_run, []).append(found - origin)
-        rows += 1
 
-    _read_rows(*_read_bytes(path), [name for name in (value, group, run) if name], take)
-
-    def group_of(name: str) -> Group:
-        values = sorted(sum(one) / len(one) for one in kept[name].values())
-        return Group(name, statistics.sample_of(values), values)
-
-    return Groups([group_of(name) for name in kept], origin, skipped)
+    _read_rows(path, [name for name in (value, group, run) if name], take)
+    items = []
+    for name, runs in kept.items():
+        values = [sum(one) / len(one) for one in runs.values()]
+        items.append(Group(name, statistics.sample_of(values), values))
+    return Groups(items, skipped)
 
 
 def parse(words: Sequence[str]) -> Groups:
     """Return groups of "[NAME=]MEAN,SD,N". The default name is the number of the group."""
     items: list[Group] = []
-    for word in words:
+    for number, word in enumerate(words, 1):
         name, equals, figures = word.rpartition("=")
-        sample = _parse_sample(word, figures)
-        name = name if equals else str(len(items) + 1)
-        if name in (item.name for item in items):
-            raise UserError(f"two groups are named '{show(name)}'")
-        if len(items) == GROUPS_MAX:
-            raise UserError(f"too many groups (at most {GROUPS_MAX})")
-        items.append(Group(name, sample))
-    origin = items[0].sample.mean if items else math.nan
-    moved = [
-        replace(item, sample=replace(item.sample, mean=item.sample.mean - origin)) for item in items
-    ]
-    return Groups(moved, origin)
+        items.append(Group(name if equals else str(number), _parse_sample(word, figures)))
+    names = [item.name for item in items]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UserError(f"two groups are named '{show(twice[0])}'")
+    if len(items) > GROUPS_MAX:
+        raise UserError(f"too many groups (at most {GROUPS_MAX})")
+    return Groups(items)
 
 
 def _parse_sample(word: str, figures: str) -> statistics.Sample:
@@ -296,21 +243,23 @@ def tables(decimals: int) -> tuple[Table, Table, Table]:
 
 def df_groups(groups: Groups) -> pd.DataFrame:
     def row(group: Group) -> dict[str, Any]:
-        test = statistics.shapiro_wilk([] if group.values is None else group.values)
+        test = statistics.shapiro_wilk(group.values or [])
         note = "not normally distributed" if test.p < NORMALITY else test.missing
-        return {
-            "group": group.name,
-            "n": group.sample.count,
-            "mean": groups.origin + group.sample.mean,
-            "deviation": math.sqrt(group.sample.variance),
-            "w": test.statistic,
-            "p": test.p,
-            "note": "requires values, not their mean and deviation"
-            if group.values is None
-            else note,
-        }
+        if group.values is None:
+            note = "requires values, not their mean and deviation"
+        sample = {"n": group.sample.count, "mean": group.sample.mean}
+        deviation = math.sqrt(group.sample.variance)
+        test_row = {"deviation": deviation, "w": test.statistic, "p": test.p, "note": note}
+        return {"group": group.name} | sample | test_row
 
     return pd.DataFrame([row(group) for group in groups.items])
+
+
+def kruskal_wallis(groups: Groups) -> statistics.Test:
+    from scipy import stats  # takes a while
+
+    test = stats.kruskal(*(group.values for group in groups.items))
+    return statistics.Test(test.statistic, len(groups.items) - 1, test.pvalue)
 
 
 def df_tests(groups: Groups) -> pd.DataFrame:
@@ -323,46 +272,40 @@ def df_tests(groups: Groups) -> pd.DataFrame:
         ("Welch's ANOVA", "means", statistics.welch_anova(samples)),
     ]
     if (df_groups(groups)["p"] < NORMALITY).any():
-        values = [group.values or [] for group in groups.items]
-        tests.append(("Kruskal-Wallis", "distributions", statistics.kruskal_wallis(values)))
-    rows = [
-        {"test": name, "of": of, **vars(test), "note": test.missing} for name, of, test in tests
-    ]
-    return pd.DataFrame(rows)
+        tests.append(("Kruskal-Wallis", "distributions", kruskal_wallis(groups)))
+    rows = [{"test": name, "of": of, **vars(test)} for name, of, test in tests]
+    return pd.DataFrame(rows).rename(columns={"missing": "note"})
 
 
 def df_differences(groups: Groups, confidence: float = 0.95) -> pd.DataFrame:
-    items = pd.DataFrame(
-        [
-            (one.name, one.sample.count, one.sample.mean, one.sample.variance)
-            for one in groups.items
-        ],
-        columns=["name", "count", "mean", "variance"],
+    frame = pd.DataFrame([{"name": item.name, **vars(item.sample)} for item in groups.items])
+    one, other = (frame.iloc[list(side)] for side in np.triu_indices(len(frame), 1))
+    samples = (
+        statistics.Sample(*(side[name].to_numpy() for name in ("count", "mean", "variance")))
+        for side in (one, other)
     )
-    sides = [items.iloc[list(side)] for side in np.triu_indices(len(items), 1)]
-    samples = [
-        statistics.Sample(*(side[name].to_numpy() for name in items.columns[1:])) for side in sides
-    ]
-    test, difference = statistics.welch(samples[0], samples[1], confidence)
-    return pd.DataFrame(
-        {
-            "group": sides[0]["name"].to_numpy(),
-            "other": sides[1]["name"].to_numpy(),
-            "difference": difference.y,
-            "low": difference.low,
-            "high": difference.high,
-            "t": test.statistic,
-            "freedom": test.freedom,
-            "p": test.p,
-            "p_holm": statistics.holm(test.p),
-            "note": test.missing,
-        }
-    )
+    test, difference = statistics.welch(*samples, confidence=confidence)
+    columns = {
+        "group": one["name"].to_numpy(),
+        "other": other["name"].to_numpy(),
+        "difference": difference.y,
+        "low": difference.low,
+        "high": difference.high,
+        "t": test.statistic,
+        "freedom": test.freedom,
+        "p": test.p,
+        "p_holm": statistics.holm(test.p),
+        "note": test.missing,
+    }
+    return pd.DataFrame(columns)
+
+
+# Answers
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """All tests of groups."""
+    """The tables of all tests."""
 
     groups: Sheet
     tests: Sheet
@@ -373,78 +316,66 @@ class Hypotheses:
     def sheets(self) -> dict[str, Sheet]:
         return {sheet.table.name: sheet for sheet in (self.groups, self.tests, self.differences)}
 
+    def _rows(self, asked: str) -> pd.DataFrame:
+        """Return the rows of the requested test."""
+        if asked in ("shapiro", "welch"):
+            return (self.groups if asked == "shapiro" else self.differences).frame
+        return self.tests.frame.iloc[:1] if asked == "bartlett" else self.tests.frame.iloc[1:2]
+
     def missing(self, asked: str) -> str:
         """Return why the requested test has no result; '' if it has one."""
-        sheet = {"welch": self.differences, "shapiro": self.groups}.get(asked, self.tests)
-        if not len(sheet):
+        rows = self._rows(asked)
+        if not len(rows):
             return ONE_GROUP
-        rows = sheet.frame
-        if sheet is self.tests:
-            rows = rows[rows["test"] == ("Bartlett" if asked == "bartlett" else "Welch's ANOVA")]
         return str(rows["note"].iloc[0]) if rows["p"].isna().all() else ""
 
     def text(self, asked: str) -> str:
         """Return the answer of the requested test, and all tables."""
-        has_other = (self.groups.frame["p"] < NORMALITY).any() and len(self.tests) > 2
-        other = "Kruskal-Wallis does not assume a normal distribution.\n" if has_other else ""
         each = f", each with its own interval of {100 * self.confidence:g} % confidence"
-        return (
-            self.answer(asked)
-            + self.groups.text()
-            + _notes(self.groups)
-            + self.tests.text()
-            + _notes(self.tests)
-            + other
-            + self.differences.text(self.differences.table.title + each)
-            + _notes(self.differences)
-        )
+        parts = [
+            self.answer(asked),
+            self.groups.text() + _notes(self.groups),
+            self.tests.text() + _notes(self.tests),
+            "Kruskal-Wallis does not assume a normal distribution.\n" * (len(self.tests) > 2),
+            self.differences.text(self.differences.table.title + each) + _notes(self.differences),
+        ]
+        return "".join(parts)
 
     def answer(self, asked: str) -> str:
         """Return the answer of the requested test in a line."""
-        why = self.missing(asked)
+        why, rows = self.missing(asked), self._rows(asked)
         if why:
             return f"No result: {why}.\n"
         if asked == "shapiro":
-            return self._answer_normality()
-        if asked == "welch":
-            return self._answer_pair() if len(self.differences) == 1 else self._answer_pairs()
-        test = self.tests.frame.iloc[0 if asked == "bartlett" else 1]
-        return f"Do the {test['of']} differ? {self._is_shown(test['p'])}: p = {test['p']:.4g}.\n"
-
-    def _is_shown(self, p: float) -> str:
-        return "Yes" if p < 1 - self.confidence else "Not shown"
-
-    def _answer_pair(self) -> str:
-        row = self.differences.frame.iloc[0]
+            return f"Are the values normally distributed? {self._normality(rows['p'])}.\n"
+        if asked == "welch" and len(rows) > 1:
+            return f"Which means differ? {self._pairs(rows['p_holm'])}.\n"
+        row = rows.iloc[0]
+        shown, p = "Yes" if row["p"] < 1 - self.confidence else "Not shown", f"p = {row['p']:.4g}"
+        if asked != "welch":
+            return f"Do the {row['of']} differ? {shown}: {p}.\n"
         decimals = self.differences.table.columns[2].decimals
-        difference, low, high = (
-            f"{row[name]:.{decimals}f}" for name in ("difference", "low", "high")
-        )
+        difference, low, high = (f"{row[n]:.{decimals}f}" for n in ("difference", "low", "high"))
         return (
             f"Do the means of {show(row['group'])} and {show(row['other'])} differ? "
-            f"{self._is_shown(row['p'])}: the difference is {difference}, from {low} to {high} "
-            f"with {100 * self.confidence:g} % confidence; p = {row['p']:.4g}.\n"
+            f"{shown}: the difference is {difference}, from {low} to {high} "
+            f"with {100 * self.confidence:g} % confidence; {p}.\n"
         )
 
-    def _answer_pairs(self) -> str:
+    def _pairs(self, p: pd.Series) -> str:
         limit = 1 - self.confidence
-        count = int((self.differences.frame["p_holm"] < limit).sum())
+        count = int((p < limit).sum())
         if not count:
-            never = f"Holm's p is never below {limit:g}"
-            return f"Which means differ? No pair is shown to differ: {never}.\n"
-        pairs = f"Those of {count} of {len(self.differences)} pairs"
-        return f"Which means differ? {pairs}: Holm's p is below {limit:g}.\n"
+            return f"No pair is shown to differ: Holm's p is never below {limit:g}"
+        return f"Those of {count} of {len(p)} pairs: Holm's p is below {limit:g}"
 
-    def _answer_normality(self) -> str:
-        p = self.groups.frame["p"]
+    def _normality(self, p: pd.Series) -> str:
         count = int((p < NORMALITY).sum())
         if not count:
-            answer = f"Nothing contradicts it: no p is below {NORMALITY:g}"
-        elif len(p) == 1:
-            answer = f"No: p = {p.iloc[0]:.4g}"
-        else:
-            answer = f"No: p is below {NORMALITY:g} in {count} of {len(p)} groups"
-        return f"Are the values normally distributed? {answer}.\n"
+            return f"Nothing contradicts it: no p is below {NORMALITY:g}"
+        if len(p) == 1:
+            return f"No: p = {p.iloc[0]:.4g}"
+        return f"No: p is below {NORMALITY:g} in {count} of {len(p)} groups"
 
 
 def _notes(sheet: Sheet) -> str:

@@ -31,10 +31,11 @@ _ignore = functools.partial(np.errstate, all="ignore")
 
 
 def log(values: npt.ArrayLike) -> Array:
-    """Return natural logarithms as the C library does: NumPy's last digit depends on the CPU."""
-    flat = np.asarray(values, dtype=float)
-    logs = [math.log(value) if value > 0 else math.nan for value in flat.ravel().tolist()]
-    return np.array(logs).reshape(flat.shape)
+    """Return natural logarithms; NaN of what is not positive."""
+    values = np.asarray(values, dtype=float)
+    with _ignore():
+        logs: Array = np.log(np.where(values > 0, values, math.nan))
+    return logs
 
 
 # Distributions
@@ -59,33 +60,9 @@ def student(confidence: Number, freedom: Number) -> Number:
     return bound[()]
 
 
-def _beta_tail(a: Number, b: Number, ratio: Number) -> Number:
-    """
-    Return the beta distribution up to 1 / (1 + ratio), with all digits of small results.
-
-    For a large `a`, by its limit (Wise 1950), since 1 / (1 + ratio) is then rounded to 1.
-    """
-    ratio = np.maximum(np.asarray(ratio, dtype=float), 0)
-    with _ignore():
-        rest = 1 - special.betainc(b, a, 1 / (1 + 1 / ratio))
-        # From the difference, a small result has fewer digits; directly, one with a large `a`.
-        is_small = rest < np.where(np.asarray(a) > 100, 1e-3, 0.5)
-        exact = np.where(is_small, special.betainc(a, b, 1 / (1 + ratio)), rest)
-        limit = special.gammaincc(b, (a + (b - 1) / 2) * np.log1p(ratio))
-        return np.where(np.asarray(a) > 1e7, limit, exact)[()]
-
-
 def tail_t(t: Number, freedom: Number) -> Number:
     """Return the probability of both tails of Student's t beyond -t and +t."""
-    with _ignore():
-        return _beta_tail(np.asarray(freedom) / 2, 0.5, np.square(t) / freedom)
-
-
-def tail_f(f: Number, numerator_freedom: Number, denominator_freedom: Number) -> Number:
-    """Return the probability of a larger F."""
-    with _ignore():
-        ratio = np.multiply(numerator_freedom, f) / denominator_freedom
-    return _beta_tail(np.asarray(denominator_freedom) / 2, np.asarray(numerator_freedom) / 2, ratio)
+    return 2 * special.stdtr(freedom, -np.abs(t))
 
 
 # Means and quantiles
@@ -698,25 +675,18 @@ def look_at(values: npt.ArrayLike, orders: npt.ArrayLike | None = None, planned:
     with _ignore():
         masks = [part_of == part for part in range(used)]
         counts = [mask.sum(axis=-1) for mask in masks]
-        means = [_add_up(np.where(mask, values, 0)) / n for mask, n in zip(masks, counts)]
+        means = [np.where(mask, values, 0).sum(axis=-1) / n for mask, n in zip(masks, counts)]
         mean = sum(part / used for part in means)
         centers = sum(np.where(m, part[..., None], 0) for m, part in zip(masks, means))
         # The mean of both orders is less certain if they occur unequally often.
         unbalance = sum(np.float64(count) / n / used**2 for n in counts)
-        deviation = np.sqrt(_add_up(np.square(values - centers)) / (count - used) * unbalance)
+        deviation = np.sqrt(np.square(values - centers).sum(axis=-1) / (count - used) * unbalance)
         half = _look_half(deviation, count, count - used, planned)
 
     known = np.isfinite(mean) & (count > used)
     deviation = np.where(known, deviation, math.nan)[()]
     half = np.where(known & (count >= LOOK_MIN), half, math.inf)[()]
     return Look(count, np.asarray(mean)[()], deviation, half)
-
-
-def _add_up(values: Array) -> Array:
-    """Add the last axis from left to right, as C does."""
-    sums = values.cumsum(axis=-1)
-    last: Array = sums[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
-    return last
 
 
 def _look_half(deviation: Array, count: int, freedom: int, planned: int) -> Array:
@@ -801,30 +771,17 @@ def _obstacle(groups: Sequence[Sample]) -> str:
 
 
 def bartlett(groups: Sequence[Sample]) -> Test:
-    """
-    Test whether the variances of all groups are equal, after Bartlett.
-
-    The statistic is the sum of -n log(v / V) for the degrees of freedom n and the variance v of
-    each group, and the pooled variance V. The sum of n (v / V - 1) is 0 and is added: all terms
-    are then positive, and no digits are lost if variances are nearly equal.
-    """
+    """Test whether the variances of all groups are equal, after Bartlett."""
     obstacle = _obstacle(groups)
     if obstacle:
         return Test(missing=obstacle)
     n = np.array([group.count - 1.0 for group in groups])
     variance = np.array([group.variance for group in groups])
-    pooled = (n @ variance) / n.sum()
-    apart = (variance - pooled) / pooled
-
-    # 2F1(1, 2; 3; -x) x² / 2 is x - log(1 + x).
-    near = np.clip(apart, -0.5, 0.5)
-    term = special.hyp2f1(1, 2, 3, -near) * near**2 / 2
-    far = apart - np.log(variance) + math.log(pooled)
-    terms = np.where(np.abs(apart) < 0.5, term, far)
-
+    logs = math.log((n @ variance) / n.sum()) - np.log(variance)
     freedom = len(groups) - 1
-    statistic = float(n @ terms) / (1 + ((1 / n).sum() - 1 / n.sum()) / (3 * freedom))
-    return Test(float(statistic), freedom, float(special.chdtrc(freedom, statistic)))
+    # Rounding errors of equal variances may be below 0.
+    statistic = max(float(n @ logs), 0) / (1 + ((1 / n).sum() - 1 / n.sum()) / (3 * freedom))
+    return Test(statistic, freedom, float(special.chdtrc(freedom, statistic)))
 
 
 def welch_anova(groups: Sequence[Sample]) -> Test:
@@ -842,7 +799,7 @@ def welch_anova(groups: Sequence[Sample]) -> Test:
 
     statistic = squares / (k - 1) / (1 + 2 * (k - 2) * unequal)
     within = 1 / (3 * unequal)
-    return Test(statistic, k - 1, float(tail_f(statistic, k - 1, within)), within)
+    return Test(statistic, k - 1, float(special.fdtrc(k - 1, within, statistic)), within)
 
 
 def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, Band]:
@@ -865,30 +822,6 @@ def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, B
     return replace(test, missing=missing[()]), Band(
         difference, difference - half, difference + half
     )
-
-
-def kruskal_wallis(groups: Sequence[npt.ArrayLike]) -> Test:
-    """
-    Test whether all groups have the same distribution, after Kruskal and Wallis.
-
-    Ranks are counted from their mean, which keeps the digits of a small statistic.
-    """
-    arrays = [np.asarray(group, dtype=float) for group in groups]
-    if any(len(group) == 0 for group in arrays):
-        return Test(missing="a group has no value")
-    if len(arrays) < 2:
-        return Test(missing="there is only one group")
-    _, place, ties = np.unique(np.concatenate(arrays), return_inverse=True, return_counts=True)
-    if len(ties) == 1:
-        return Test(missing="all values are equal")
-
-    n, ties = float(len(place)), ties.astype(float)
-    rank = (np.cumsum(ties) - (ties + 1) / 2 - (n - 1) / 2)[place]
-    ends = np.cumsum([len(group) for group in arrays])[:-1]
-    squares = sum(part.sum() ** 2 / len(part) for part in np.split(rank, ends))
-    untied = 1 - (ties * (ties**2 - 1)).sum() / (n * (n * n - 1))
-    statistic, freedom = float(12 / (n * (n + 1)) * squares / untied), len(arrays) - 1
-    return Test(statistic, freedom, float(special.chdtrc(freedom, statistic)))
 
 
 def holm(p: Iterable[float]) -> Array:
@@ -921,16 +854,9 @@ def shapiro_wilk(values: npt.ArrayLike) -> Test:
     if values[0] == values[-1]:
         return Test(missing="all values are equal")
 
-    # W is the squared cosine of the angle between values and weights. The length of the difference
-    # of both unit vectors keeps the digits that 1 - W would lose if W is near 1.
-    weights = _normal_weights(count)
-    sample = sample_of(values)
-    length = math.sqrt(sample.variance * (count - 1))
-    with _ignore():
-        apart = (values - sample.mean) / length - weights / math.sqrt(_add_up(np.square(weights)))
-        square = float(_add_up(np.square(apart)))
-    complement = square * (1 - square / 4)
-    return Test(1 - complement, math.nan, _p_of_normality(complement, count))
+    values = values - average(values)
+    w = float(_normal_weights(count) @ values) ** 2 / float(values @ values)
+    return Test(w, math.nan, _p_of_normality(w, count))
 
 
 def _normal_weights(count: int) -> Array:
@@ -954,13 +880,11 @@ def _normal_weights(count: int) -> Array:
     return np.concatenate([half, np.zeros(count % 2), -half[::-1]])
 
 
-def _p_of_normality(complement: float, count: int) -> float:
-    """Return the p-value of 1 - W, whose logarithm, transformed, is about normal."""
+def _p_of_normality(w: float, count: int) -> float:
+    """Return the p-value: exactly for three values; 1 - W, transformed, is about normal."""
     if count == 3:
-        # The exact distribution: 6 / pi (asin(sqrt(W)) - asin(sqrt(3 / 4))).
-        roots = math.sqrt(1 - complement) + math.sqrt(3 * complement)
-        return max(6 / math.pi * math.asin((1 - 4 * complement) / (2 * roots)), 0)
-    y = math.log(complement)
+        return max(6 / math.pi * (math.asin(math.sqrt(w)) - math.asin(math.sqrt(0.75))), 0)
+    y = math.log(1 - w)
     if count > 11:
         x = math.log(count)
         mean = np.polyval((0.0038915, -0.083751, -0.31082, -1.5861), x)
