@@ -160,6 +160,10 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("pairs-environments/page/page$", r"e-30", "of points on a line"),
     Accepted("schema-1/page/requests-rates.csv$", "percentiles|_p\\d+_seconds", "records of schema 1 were never released"),
     Accepted("loadline-several/against/page$", r"the other set has no such run", "an unknown target is a dash"),
+    Accepted(
+        "(options|tests)/[^/]*/stderr", "^.ssreport: --(names|format|column|check|decide|table|edge|interval|confidence|"
+        "deviation|published|predict)(: \"[^\"]*\" is not a pair| requires| needs| has no effect| cannot| prints)",
+        "options that exclude each other are a table, with one sentence"),
     Accepted("tests/missing/stderr", "^.ssreport: missing.csv cannot be", "the reason says what to do"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )

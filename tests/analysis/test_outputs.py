@@ -116,25 +116,25 @@ def test_report_removes_tables_that_have_no_rows(record: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "why"),
+    ("file", "text", "is_refused"),
     [
-        ("plan.json", "", "a record, which the report would damage"),
-        ("run.json", "", "a record, which the report would damage"),
-        ("requests.csv", "begin,record", "a record of requests, which the report would replace"),
-        ("energy.csv", "", "samples of power in energy.csv, which the report would replace"),
-        ("fleet.csv", "node,", "the list of a fleet's nodes, fleet.csv, which the report would "
-         "replace"),
-        ("requests.csv", "record,begin\n", ""),
-        ("fleet.csv", "fleet,nodes\n", ""),
+        ("plan.json", "", True),
+        ("run.json", "", True),
+        ("requests.csv", "begin,record", True),
+        ("fleet.csv", "node,", True),
+        ("requests.csv", "record,begin\n", False),
+        ("fleet.csv", "fleet,nodes\n", False),
     ],
 )
 def test_report_does_not_damage_a_record(
-    record: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, why: str
+    record: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, is_refused: bool
 ) -> None:
     Path("out").mkdir()
     Path("out", file).write_text(text)
-    assert report("-o", "out", "record") == (125 if why else 0)
-    assert not why or error(capsys) == f"--output: out holds {why}: choose another folder"
+    assert report("-o", "out", "record") == (125 if is_refused else 0)
+    if is_refused:
+        message = f"--output: out holds {file} of a record: choose another folder"
+        assert error(capsys) == message and Path("out", file).read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,10 @@ def test_report_does_not_damage_a_record(
          "report reads: choose another file"),
         ("--perfetto link", "--perfetto would overwrite link, which this report reads: choose "
          "another file"),
+        ("--perfetto record/../record/platform.json", "--perfetto would overwrite "
+         "record/../record/platform.json, which this report reads: choose another file"),
+        ("--policy published/a.csv --published published", "--policy would overwrite "
+         "published/a.csv, which this report reads: choose another file"),
         ("--perfetto a --profile ./a", "--profile and --perfetto would both write to a: choose "
          "another file"),
         ("-o out --perfetto out/runs.csv", "--output and --perfetto would both write to "
@@ -158,6 +162,9 @@ def test_files_that_are_read_are_not_overwritten(
     record: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
 ) -> None:
     Path("link").symlink_to("record/plan.json")
+    Path("published").mkdir()
+    for name in ("record/platform.json", "published/a.csv"):
+        Path(name).write_text("{}")
     assert report(*words.split(), "record") == 125
     assert error(capsys) == message
     assert (record / "samples.csv").read_text() == SAMPLES

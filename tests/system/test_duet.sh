@@ -554,7 +554,7 @@ invalid_options_are_refused() {
     "$build/bin/ssreport" --decide --format json "$scratch" >"$output" 2>&1 && fail "--decide --format json is accepted"
     grep -q -e '--table duet has the numbers' "$output" || fail "no advice"
     "$build/bin/ssreport" --decide --confidence 99% "$scratch" >"$output" 2>&1 && fail "--confidence is accepted"
-    grep -q -e '--confidence has no effect with --decide' "$output" || fail "no reason: $(cat "$output")"
+    grep -q -e '--confidence cannot be combined with --decide' "$output" || fail "no reason: $(cat "$output")"
 }
 
 run_case a_duet_continues_after_failed_runs

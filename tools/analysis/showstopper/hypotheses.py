@@ -280,11 +280,11 @@ def df_tests(groups: Groups) -> pd.DataFrame:
 def df_differences(groups: Groups, confidence: float = 0.95) -> pd.DataFrame:
     frame = pd.DataFrame([{"name": item.name, **vars(item.sample)} for item in groups.items])
     one, other = (frame.iloc[list(side)] for side in np.triu_indices(len(frame), 1))
-    samples = (
+    first, second = (
         statistics.Sample(*(side[name].to_numpy() for name in ("count", "mean", "variance")))
         for side in (one, other)
     )
-    test, difference = statistics.welch(*samples, confidence=confidence)
+    test, difference = statistics.welch(first, second, confidence)
     columns = {
         "group": one["name"].to_numpy(),
         "other": other["name"].to_numpy(),

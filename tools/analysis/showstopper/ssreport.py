@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from .cli import Program, complain
 from .options import Option, Values
-from .outputs import check_outputs, find, is_plain, write_whole
+from .outputs import check_outputs, write_whole
 from .text import UserError, reason, show
 
 if TYPE_CHECKING:
@@ -33,47 +37,29 @@ def _begin_second_set(values: Values, value: str) -> None:
 # An option counts as given if its value differs from its default.
 ROWS = (
     Option(
-        "output",
-        "write report.html and the tables as CSV files to this folder",
-        "DIR",
-        letter="o",
+        "output", "write report.html and the tables as CSV files to this folder",
+        "DIR", letter="o",
     ),
     Option(
         "edge",
         "leave out this much at both ends of every step; default: a sixth of the step, at most 30s",
-        "TIME",
-        "time",
-        sensible="100m",
+        "TIME", "time", sensible="100m",
     ),
     Option(
-        "interval",
-        "count iterations in intervals of this length",
-        "TIME",
-        "time",
-        default="6s",
-        min="10m",
-        sensible="500m",
+        "interval", "count iterations in intervals of this length",
+        "TIME", "time", default="6s", min="10m", sensible="500m",
     ),
     Option(
-        "confidence",
-        "the confidence level of intervals and bands",
-        "PART",
-        "load",
-        default="95%",
-        min="50%",
-        max="99.99%",
+        "confidence", "the confidence level of intervals and bands",
+        "PART", "load", default="95%", min="50%", max="99.99%",
     ),
     Option(
-        "deviation",
-        "warn if the throughput of a replay differs by more than this",
-        "PART",
-        "load",
-        default="5%",
+        "deviation", "warn if the throughput of a replay differs by more than this",
+        "PART", "load", default="5%",
     ),
     Option("published", "the folder with published figures; default: the installed one", "DIR"),
     Option(
-        "against",
-        "compare the records before this option with those after it",
+        "against", "compare the records before this option with those after it",
         take=_begin_second_set,
     ),
     Option("names", "the names of the two sets; default: the names of their folders", "A/B"),
@@ -88,9 +74,7 @@ ROWS = (
         "write the profile of one instance of a run with counters to this file, for sssim",
         "FILE",
     ),
-    Option(
-        "perfetto", "write the records over time to this file, for ui.perfetto.dev", "FILE"
-    ),
+    Option("perfetto", "write the records over time to this file, for ui.perfetto.dev", "FILE"),
     Option(
         "policy",
         "write to this file, for ssactuate follow, which placement of a pair is best for both "
@@ -98,25 +82,19 @@ ROWS = (
         "FILE",
     ),
     Option(
-        "pair",
-        "the pair for --policy: FOREGROUND,BACKGROUND[,ENVIRONMENT]; default: the only one",
+        "pair", "the pair for --policy: FOREGROUND,BACKGROUND[,ENVIRONMENT]; default: the only one",
         "PAIR",
     ),
     Option(
         "best-by",
         "what makes a placement the best for --policy: the highest throughput, or the most work "
         "per watt-hour; default: throughput",
-        "MEASURE",
-        "choice",
-        choices="throughput energy",
+        "MEASURE", "choice", choices="throughput energy",
     ),
     Option("table", "print this table on standard output instead of the summary", "NAME"),
     Option(
-        "format",
-        "the format of that table; default: csv",
-        "FORMAT",
-        "choice",
-        choices="csv md json",
+        "format", "the format of that table; default: csv",
+        "FORMAT", "choice", choices="csv md json",
     ),
     Option(
         "column",
@@ -127,15 +105,11 @@ ROWS = (
         "test",
         "test groups of values in a file instead of reporting records: which means differ, "
         "whether any do, whether variances do, or whether values are normally distributed",
-        "TEST",
-        "choice",
-        choices="welch anova bartlett shapiro",
-        heading="\nTests:",
+        "TEST", "choice", choices="welch anova bartlett shapiro", heading="\nTests:",
     ),
     Option("value", "the column of the file with the values", "COLUMN"),
     Option(
-        "group",
-        "the column of the file with the groups; default: all values are one group",
+        "group", "the column of the file with the groups; default: all values are one group",
         "COLUMN",
     ),
     Option(
@@ -150,8 +124,7 @@ ROWS = (
         "NAME=MEAN,SD,N",
     ),
     Option(
-        "check",
-        "print a verdict on each record, one per line; exit with 3 if a record is invalid",
+        "check", "print a verdict on each record, one per line; exit with 3 if a record is invalid",
         heading="\nVerdicts:",
     ),
     Option(
@@ -159,17 +132,12 @@ ROWS = (
         "print the answer of a study of the experiment duet; exit with 2 if it needs more runs",
     ),
     Option(
-        "leave-out",
-        "leave out invalid records, or doubtful and invalid ones",
-        "WHICH",
-        "choice",
-        choices="doubtful invalid",
+        "leave-out", "leave out invalid records, or doubtful and invalid ones",
+        "WHICH", "choice", choices="doubtful invalid",
     ),
     Option(
-        "quiet",
-        "print no summary or verdicts on standard output",
-        letter="q",
-        heading="\nOutput:",
+        "quiet", "print no summary or verdicts on standard output",
+        letter="q", heading="\nOutput:",
     ),
     Option("help", "print this help", letter="h"),
     Option("version", "print the version"),
@@ -195,32 +163,35 @@ limit, 1 means that it is exceeded, and 3 that the study ended undecided.
 """
 
 
+# An option requires one of these, and cannot be combined with those.
+_REQUIRED = {
+    "format": "table check decide",
+    "column": "table",
+    "names": "against",
+    **dict.fromkeys(("value", "group", "run", "of"), "test"),
+    **dict.fromkeys(("pair", "best-by"), "policy"),
+}
+_FILES = "output profile perfetto policy"
+_REFUSED = {
+    "column": "format",
+    "check": f"decide table {_FILES}",
+    "decide": f"table against edge interval confidence deviation published predict {_FILES}",
+    "test": f"check decide against names leave-out edge interval deviation published predict {_FILES}",
+}
 _DEFAULTS = {"interval": 6.0, "confidence": 0.95, "deviation": 0.05}
-_SETTINGS = ("edge", *_DEFAULTS)
 
 
-def _given(request: Values, *options: str) -> str:
-    """Return the first of these options that is given, or ''."""
-    for option in options:
-        value = getattr(request, option.replace("-", "_"))
-        is_given = value is not None and value is not False and value != ""
-        if is_given and value != _DEFAULTS.get(option):
-            return option
-    return ""
+def _is_given(request: Values, option: str) -> bool:
+    value = getattr(request, option.replace("-", "_"))
+    is_given = value is not None and value is not False and value != ""
+    return is_given and value != _DEFAULTS.get(option)
 
 
 def _check_test(request: Values) -> None:
-    """Check the options of --test, which cannot be combined with options of reports."""
-    others = "output edge interval deviation published against names predict profile perfetto "
-    others += "policy check decide leave-out"
-    if name := _given(request, *others.split()):
-        raise UserError(f"--{name} cannot be combined with --test")
-    needs_groups = request.test != "shapiro"
-    columns = request.value or request.group or request.run
-    if request.of and columns:
+    if request.of and (request.value or request.group or request.run):
         remedy = "leave out --value, --group and --run, which name its columns"
         raise UserError(f"--of needs no file: {remedy}")
-    if request.of and not needs_groups:
+    if request.of and request.test == "shapiro":
         raise UserError("--test shapiro needs values: name a file instead of --of")
     if request.of and len(request.words) < 2:
         raise UserError("--of needs at least two groups")
@@ -230,59 +201,26 @@ def _check_test(request: Values) -> None:
         raise UserError("--test needs one file: see --help")
     if not request.value:
         raise UserError("--test needs the column of the values: --value COLUMN")
-    if not request.group and needs_groups:
+    if not request.group and request.test != "shapiro":
         raise UserError("--test needs the column of the groups: --group COLUMN")
-
-
-def _check_printing(request: Values) -> None:
-    """Check the options of --check and --decide, which make no report."""
-    if request.check and request.decide:
-        raise UserError("--check cannot be combined with --decide")
-    if request.check and request.table:
-        raise UserError("--check prints the table verdicts: leave out --table")
-    if request.decide and (name := _given(request, "table", "against")):
-        raise UserError(f"--{name} cannot be combined with --decide")
-    if request.decide and request.format not in ("", "md"):
-        raise UserError(
-            "--decide prints a line of text or, with --format md, of Markdown; --table duet has "
-            "the numbers"
-        )
-    if request.decide and (name := _given(request, *_SETTINGS, "published", "predict")):
-        raise UserError(f"--{name} has no effect with --decide")
-    written = _given(request, "output", "profile", "perfetto", "policy")
-    if written and (request.check or request.decide):
-        command = "check" if request.check else "decide"
-        raise UserError(f"--{written} cannot be combined with --{command}")
-
-
-def _check_names(request: Values) -> None:
-    first, slash, second = request.names.partition("/")
-    if request.names and not (first and second and "/" not in second):
-        raise UserError(
-            f'--names: "{show(request.names)}" is not a pair of names: write A/B, the names of '
-            "the first and of the second set"
-        )
-    if request.names and request.against is None:
-        raise UserError("--names requires --against: ssreport --names A/B A... --against B...")
 
 
 def check(request: Values) -> None:
     """Check which options are combined."""
-    if request.format and not (request.table or request.check or request.decide):
-        raise UserError("--format needs a table: ssreport --table NAME RECORD...")
-    if request.column and (not request.table or request.format):
-        raise UserError(
-            "--column needs a table and no format: ssreport --table NAME --column NAME RECORD..."
-        )
+    for option in filter(functools.partial(_is_given, request), (row.name for row in ROWS[:-2])):
+        needed = _REQUIRED.get(option, "").split()
+        if needed and not any(_is_given(request, other) for other in needed):
+            raise UserError(f"--{option} requires --{needed[0]}")
+        for other in _REFUSED.get(option, "").split():
+            if _is_given(request, other):
+                raise UserError(f"--{other} cannot be combined with --{option}")
     if request.test:
         _check_test(request)
         return
-    if name := _given(request, "value", "group", "run", "of"):
-        raise UserError(f"--{name} requires --test")
-    if (name := _given(request, "pair", "best-by")) and not request.policy:
-        raise UserError(f"--{name} requires --policy")
-    _check_printing(request)
-    _check_names(request)
+    if request.decide and request.format not in ("", "md"):
+        raise UserError("--decide prints text or, with --format md, Markdown: see --table duet")
+    if request.names and not re.fullmatch("[^/]+/[^/]+", request.names):
+        raise UserError(f'--names: "{show(request.names)}" is not a pair of names: write A/B')
     if request.against is not None and not 0 < request.against < len(request.words):
         raise UserError("--against must separate two sets: ssreport A... --against B...")
     if not request.words:
@@ -291,156 +229,102 @@ def check(request: Values) -> None:
 
 # Files that are read
 
-
-class _Input(NamedTuple):
-    """A file that a report reads: its path begins with that of a record, a study or a fleet."""
-
-    suffix: str
-    held: str = ""  # what a folder with this file holds, which --output refuses
-    heading: str = ""  # begins the table of this name that a report writes
-
-
-_IS_RECORD = "a record, which the report would damage"
+_OF_RECORD = ("plan.json", "samples.csv", "requests.json", "run.json")
+# Tables with the names of inputs, and how they begin; the columns of an input have any order
+_TABLES = {"requests.csv": b"record,", "fleet.csv": b"fleet,"}
 _INPUTS = (
-    _Input(""),
-    *(
-        _Input(f"/{name}", _IS_RECORD)
-        for name in ("plan.json", "samples.csv", "requests.json", "run.json")
-    ),
-    _Input(
-        "/requests.csv", "a record of requests, which the report would replace", "record,"
-    ),
-    _Input(
-        "/energy.csv", "samples of power in energy.csv, which the report would replace", "record,"
-    ),
-    _Input(
-        "/fleet.csv", "the list of a fleet's nodes, fleet.csv, which the report would replace",
-        "fleet,",
-    ),
-    *(
-        _Input(f"/{name}")
-        for name in (
-            "summary.json platform.json events.jsonl decisions.csv decisions-before.csv cpus.csv "
-            "iterations.csv iteration-times.csv counters.csv response-times.csv idle.csv "
-            "beside.csv host-load.csv guest-clock.csv guest-vcpus.csv manifest.csv "
-            # next to a record, and in the folder of a run of a study
-            "../run.json ../energy.csv ../idle.csv ../beside.csv"
-        ).split()
-    ),
-    *map(_Input, (".host-load.csv", ".guest-clock.csv", ".guest-vcpus.csv", ".each.csv")),
+    *_OF_RECORD,
+    *_TABLES,
+    *"summary.json platform.json events.jsonl decisions.csv decisions-before.csv".split(),
+    *"cpus.csv iterations.csv iteration-times.csv counters.csv response-times.csv".split(),
+    *"energy.csv idle.csv beside.csv host-load.csv guest-clock.csv guest-vcpus.csv".split(),
+    *"manifest.csv .each.csv".split(),
 )
 
 
-def _holds_other(path: str, heading: str) -> bool:
-    """Return whether a file exists and does not begin with a heading, if one is given."""
-    if not os.path.exists(path):
-        return False
-    try:
-        with open(path, "rb") as stream:
-            return not heading or not stream.readline(63).startswith(heading.encode())
-    except OSError:
-        return True
+def _begins(path: str, heading: bytes) -> bool:
+    with open(path, "rb") as stream:
+        return stream.read(len(heading)) == heading
 
 
 def _check_output(folder: str) -> None:
-    """
-    Fail if the folder is a record, a run of a study or a fleet: some tables have the names of
-    their files. A file with such a name may be replaced only if it begins as our table does: the
-    columns of an input have any order.
-    """
-    for file in _INPUTS:
-        if file.held and _holds_other(folder + file.suffix, file.heading):
-            raise UserError(f"--output: {folder} holds {file.held}: choose another folder")
+    """Fail if the folder is a record, a run of a study or a fleet, whose files tables replace."""
+    paths = {name: os.path.join(folder, name) for name in (*_OF_RECORD, *_TABLES)}
+    for name, path in paths.items():
+        is_table = name in _TABLES and os.path.isfile(path) and _begins(path, _TABLES[name])
+        if os.path.exists(path) and not is_table:
+            raise UserError(f"--output: {folder} holds {name} of a record: choose another folder")
 
 
-def _paths_read(report: Report, request: Values) -> Iterator[str]:
-    yield from request.words
-    yield from (run.record.folder for run in report.runs)
-    yield from (responses.path for responses in report.responses)
-    yield from (failure.name for failure in report.failures)  # most are named by their path
+def _is_read(path: str, report: Report, request: Values) -> bool:
+    """Return whether a file is one that the report reads: named, or an input in or by a record."""
+    path = os.path.realpath(path)
+    named = [*request.words, request.predict, *(run.record.folder for run in report.runs)]
+    named += [responses.path for responses in report.responses]
+    named += [failure.name for failure in report.failures]  # most are named by their path
     for fleet in report.fleets:
-        yield from (os.path.join(fleet.name, record) for record in fleet.nodes["record"])
+        named += [os.path.join(fleet.name, record) for record in fleet.nodes["record"]]
+    paths = {os.path.realpath(one) for one in named if one}
+    folders = {*paths, *map(os.path.dirname, paths)}
+    folder = os.path.dirname(path)
+    is_published = bool(request.published) and folder == os.path.realpath(request.published)
+    is_input = is_published or (folder in folders and path.endswith(_INPUTS))
+    return os.path.isfile(path) and (path in paths or is_input)
 
 
-def _files_read(report: Report, request: Values) -> Iterator[str]:
-    yield request.predict
-    if request.published:
-        try:
-            names = os.listdir(request.published)
-        except OSError:
-            names = []
-        yield from (os.path.join(request.published, name) for name in names)
-    for path in _paths_read(report, request):
-        yield from (path + file.suffix for file in _INPUTS)
+def _outputs(request: Values) -> list[tuple[str, str]]:
+    """Return the options and paths of files to write, except those in the folder of tables."""
+    return [(f"--{name}", getattr(request, name)) for name in ("profile", "perfetto", "policy")]
 
 
 def _check_files(report: Report, request: Values) -> None:
-    """Fail if a file to write is one that the report has read, even by another name."""
-    outputs = [(f"--{name}", getattr(request, name)) for name in ("profile", "perfetto", "policy")]
-    for option, path in outputs:
-        status = find(path) if path else None
-        if status is None or not is_plain(status):
-            continue
-        found = (find(file) for file in _files_read(report, request) if file)
-        if any(file and os.path.samestat(file, status) for file in found):
+    for option, path in _outputs(request):
+        if path and _is_read(path, report, request):
             raise UserError(
                 f"{option} would overwrite {show(path)}, which this report reads: choose another "
                 "file"
             )
-    check_outputs(outputs)
-
-
-def _check_folder(report: Report, request: Values, names: Iterable[str]) -> None:
-    """Fail if another file to write is one of the report. Its folder exists."""
-    others = [(f"--{name}", getattr(request, name)) for name in ("profile", "perfetto", "policy")]
-    if any(path for _, path in others):
-        for name in names:
-            check_outputs([("--output", f"{request.output}/{name}"), *others])
+    check_outputs(_outputs(request))
 
 
 # Files that are written
 
 
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
 def _write(path: str, text: str) -> None:
-    try:
+    with _naming(path):
         write_whole(path, text)
-    except OSError as error:
-        raise UserError(f"{path}: {reason(error)}") from None
-
-
-def _write_sheet(sheet: Sheet, folder: str) -> None:
-    """If the table has no rows, remove the file that an earlier report may have left."""
-    path = f"{folder}/{sheet.table.name}.csv"
-    if len(sheet):
-        _write(path, sheet.csv())
-        return
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise UserError(f"{path}: {reason(error)}") from None
 
 
 def _write_all(report: Report, request: Values) -> None:
+    """Write the page and all tables. Remove what an earlier report left of those without rows."""
     from .page import render
     from .topics import tables
 
     folder = request.output
-    _check_output(folder)
-    try:
-        os.mkdir(folder)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise UserError(f"{folder}: {reason(error)}") from None
+    with _naming(folder):
+        _check_output(folder)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
 
-    sheets = [report.table(table.name) for table in tables()]
-    names = [f"{sheet.table.name}.csv" for sheet in sheets]
-    _check_folder(report, request, [*names, "report.html"])
-    for sheet in sheets:
-        _write_sheet(sheet, folder)
-    files = [name for name, sheet in zip(names, sheets) if len(sheet)]
+    sheets = {f"{table.name}.csv": report.table(table.name) for table in tables()}
+    paths = [("--output", f"{folder}/{name}") for name in (*sheets, "report.html")]
+    check_outputs([*paths, *_outputs(request)])
+    for name, sheet in sheets.items():
+        path = f"{folder}/{name}"
+        if len(sheet):
+            _write(path, sheet.csv())
+        else:
+            with _naming(path), contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+    files = [name for name, sheet in sheets.items() if len(sheet)]
     _write(f"{folder}/report.html", render(report.page(files)))
 
 
@@ -519,15 +403,10 @@ def _print_notes(report: Report) -> None:
 # Reports
 
 
-def _part(path: str, up: int) -> str:
-    """Return the last component of a path or, if `up` is 1, of its parent."""
-    parts = [part for part in path.split("/") if part]
-    return parts[-1 - up] if len(parts) > up else ""
-
-
 def _name_set(folders: Sequence[str]) -> str:
     """Return the name of the only folder or the common name of the parents of several ones."""
-    names = {_part(folder, int(len(folders) > 1)) for folder in folders}
+    paths = [PurePosixPath(folder) for folder in folders]
+    names = {path.name if len(paths) == 1 else path.parent.name for path in paths}
     return names.pop() if len(names) == 1 else ""
 
 
@@ -537,20 +416,16 @@ def _name_sets(request: Values) -> tuple[str, str]:
     if request.names:
         first, _, second = request.names.partition("/")
         return first, second
-    names = _name_set(request.words[: request.against]), _name_set(request.words[request.against :])
-    return names if names[0] != names[1] else ("", "")
+    first, second = map(_name_set, _sets(request))
+    return (first, second) if first != second else ("", "")
 
 
 def _read(request: Values) -> Report:
     from .runs import Settings
     from .studies import Report
 
-    settings = Settings(
-        -1 if request.edge is None else request.edge,
-        request.interval,
-        request.confidence,
-        request.deviation,
-    )
+    edge = -1 if request.edge is None else request.edge
+    settings = Settings(edge, request.interval, request.confidence, request.deviation)
     report = Report(
         settings,
         leave_out=request.leave_out,

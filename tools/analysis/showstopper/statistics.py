@@ -854,8 +854,8 @@ def shapiro_wilk(values: npt.ArrayLike) -> Test:
     if values[0] == values[-1]:
         return Test(missing="all values are equal")
 
-    values = values - average(values)
-    w = float(_normal_weights(count) @ values) ** 2 / float(values @ values)
+    off = values - float(average(values))
+    w = float(_normal_weights(count) @ off) ** 2 / float(off @ off)
     return Test(w, math.nan, _p_of_normality(w, count))
 
 
