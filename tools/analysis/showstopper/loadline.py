@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from . import steps
 from .statistics import Array, Band, Interval, Uncertainty, log, student
 
 SAME_TARGET = 1e-4  # tolerance for targets of one level, which records have with six decimals
@@ -67,30 +68,29 @@ class Loadline:
         interval includes the possible error of that shape. NaN above the highest level, and at
         loads further below the lowest level than the next level is above it.
         """
-        place = _find_place(self, load)
-        return self._band(place, True, confidence) if place else UNKNOWN
+        return self._band(_find_place(self, load), True, confidence)
 
     def throughput(self, load: float, confidence: float = 0.95) -> Band:
         """Return the throughput at a load in operations per second, like done()."""
-        place = _find_place(self, load)
-        return self._band(place, False, confidence) if place else UNKNOWN
+        return self._band(_find_place(self, load), False, confidence)
 
     def of_level(self, level: int, confidence: float = 0.95) -> tuple[Band, Band]:
         """
         Return F and the throughput of a level by its position, since several levels have the same
         load if the machine is saturated.
         """
-        weights = np.zeros(len(self.levels) + 1)
-        weights[level + 1] = 1
+        weights = np.eye(len(self.levels) + 1)[level + 1]
         place = _Place(weights, float(self._throughputs[level]), 0.0)
         return self._band(place, True, confidence), self._band(place, False, confidence)
 
     @property
     def _throughputs(self) -> Array:
-        return np.array([math.exp(value) for value in self.levels["log_mean"]])
+        return np.exp(self.levels["log_mean"].to_numpy(float))
 
-    def _band(self, place: _Place, is_relative: bool, confidence: float) -> Band:
+    def _band(self, place: _Place | None, is_relative: bool, confidence: float) -> Band:
         """Return T at a place, or its part of the full level, whose error is 0 at that level."""
+        if not place:
+            return UNKNOWN
         value = place.throughput / (self._throughputs[self.full] if is_relative else 1)
         weights = place.weights[1:] * self._throughputs / place.throughput
         weights[self.full] -= is_relative
@@ -109,7 +109,8 @@ def loadline_of(visits: pd.DataFrame) -> Loadline:
     """
     columns = ("target", "load", "throughput", "watts", "round")
     target, load, throughput, watts, number = (visits[name].to_numpy(float) for name in columns)
-    targets = _find_targets(target[target >= IDLE])
+    targets = np.unique(target[target >= IDLE])
+    targets = targets[np.diff(targets, prepend=-1) > SAME_TARGET]
     none = pd.DataFrame(columns=[*columns[:2], "log_mean", "log_up", "log_down", "watts", "visits"])
     if np.any((number < 1) | (number > ROUNDS_MAX)):
         return Loadline(none, "too many rounds")
@@ -139,60 +140,46 @@ def loadline_of(visits: pd.DataFrame) -> Loadline:
         {
             "target": targets[is_complete],
             "load": loads,
-            "log_mean": (by_way[:, 0] + by_way[:, 1]) / 2,
+            "log_mean": by_way.mean(axis=1),
             "log_up": by_way[:, 0],
             "log_down": by_way[:, 1],
             "watts": np.bincount(level, watts[known], len(targets))[is_complete] / count,
             "visits": count,
         }
     )
-    idle = watts[target < IDLE]
     line = Loadline(
-        levels,
-        idle_watts=float(idle.mean()) if len(idle) else math.nan,
+        levels.sort_values("load", kind="stable", ignore_index=True),
+        missing=FEW_LEVELS if len(levels) < LEVELS_MIN else "",
+        idle_watts=steps.mean(watts[target < IDLE]),
         rounds=len(rounds),
         left_out=int(np.count_nonzero(~is_complete)),
     )
-    if len(levels) < LEVELS_MIN:
-        return replace(line, missing=FEW_LEVELS)
-    return _with_full(_with_errors(line, logs[:, :, 0] - logs[:, :, 1]))
-
-
-def _find_targets(targets: Array) -> Array:
-    """Return the targets of the levels, ascending."""
-    found: list[float] = []
-    for target in pd.unique(targets):
-        if not any(abs(one - target) <= SAME_TARGET for one in found):
-            found.append(target)
-    return np.sort(np.array(found, dtype=float))
+    return line if line.missing else _with_errors(line, logs[:, :, 0] - logs[:, :, 1])
 
 
 def _with_errors(line: Loadline, differences: Array) -> Loadline:
-    """Add what follows from d, by level and round; levels are in the order of their targets."""
+    """Add what follows from d, by level in the order of their targets, and round."""
     count, rounds = differences.shape
     off = np.arange(count) - (count - 1) / 2
     means = differences.mean(axis=0)
     drift = off @ differences / (off @ off)
     residuals = differences - means - off[:, None] * drift
-
     freedom = rounds * (count - 2)
     variance = float(np.square(residuals).sum()) / freedom
+    error = math.sqrt(variance / 2 / rounds)
+
+    # Saturated levels have one load, so the highest target is full unless another has more.
+    highest = int(line.levels["target"].to_numpy().argmax())
+    logs = line.levels["log_mean"].to_numpy()
+    full = int(logs.argmax()) if logs.max() > logs[highest] + ERRORS_TO_EXCEED * error else highest
     return replace(
         line,
-        levels=line.levels.sort_values("load", kind="stable", ignore_index=True),
-        error=Uncertainty(math.sqrt(variance / 2 / rounds), freedom),
+        full=full,
+        is_capped=full != highest,
+        error=Uncertainty(error, freedom),
         hysteresis=float(means.mean()),
         hysteresis_error=Uncertainty(math.sqrt(variance / count / rounds), freedom),
     )
-
-
-def _with_full(line: Loadline) -> Loadline:
-    """Add the full level: that with the highest target, since saturated levels have one load."""
-    highest = int(line.levels["target"].to_numpy().argmax())
-    logs = line.levels["log_mean"].to_numpy()
-    exceeds = logs.max() > logs[highest] + ERRORS_TO_EXCEED * line.error.error
-    full = int(logs.argmax()) if exceeds else highest
-    return replace(line, full=full, is_capped=full != highest)
 
 
 # Interpolation
@@ -229,35 +216,6 @@ def _find_place(line: Loadline, load: float) -> _Place | None:
     return _interpolate(np.array(knots), heights, below, min(way, 1), error)
 
 
-def _find_bends(
-    slopes: Array, below: int, distance: float
-) -> tuple[list[int], float, float, float, float]:
-    """
-    Return the bends, which are changes of slope times a distance, at a knot and at the next one: 0
-    if they have opposite directions. At an end of the line, uses the bend of the other knot.
-
-    Returns the knots, both bends, the sum of the bends at the next knots on both sides, and the
-    change of the bend from knot to knot if only one bend is known, otherwise 0.
-    """
-    last = len(slopes)
-
-    def bend(knot: int) -> float:
-        inside = 0 < knot < last
-        return distance * float(slopes[knot] - slopes[knot - 1]) if inside else math.nan
-
-    first, second = max(below, 1), below + 1 if below + 1 < last else below
-    left, right = bend(first), bend(second)
-    before, after = bend(first - 1), bend(second + 1)
-    before, after = (
-        (after if math.isnan(before) else before),
-        (before if math.isnan(after) else after),
-    )
-    change = left - before if first == second else 0.0
-    if left * right <= 0:
-        left = right = change = 0.0
-    return [first, second], left, right, before + after, change
-
-
 def _weigh_knee(left: float, right: float, further: float, noise: float) -> float:
     """
     Return the weight of a knee between two knots, from 0 to 1: 1 if both bends are far above their
@@ -289,14 +247,19 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     """
     gaps = np.diff(knots)
     distance, curve = float(gaps[below]), way * (1 - way) / 2
-    slopes = np.diff(heights) / gaps
-    places, left, right, further, change = _find_bends(slopes, below, distance)
-    both = left + right
     chord = float((1 - way) * heights[below] + way * heights[below + 1])
     weights = np.zeros(len(knots))
     weights[below], weights[below + 1] = 1 - way, way
-    if both == 0:
+
+    # Bends are changes of slope times the distance. An end of the line has that of the other knot.
+    bends = distance * np.diff(np.diff(heights) / gaps, prepend=0)
+    places = max(below, 1), min(below + 1, len(bends) - 1)
+    left, right = bends[list(places)].tolist()
+    beside = [float(bends[knot]) for knot in (places[0] - 1, places[1] + 1) if 0 < knot < len(bends)]
+    if left * right <= 0:  # opposite directions
         return _Place(weights, chord, 0.0)
+    both, further = left + right, 2 * sum(beside) / len(beside)
+    change = left - beside[0] if places[0] == places[1] else 0.0
 
     is_from_below = way * abs(left) < (1 - way) * abs(right)
     knee = _weigh_knee(left, right, further, error * chord)
