@@ -85,7 +85,8 @@ class Loadline:
 
     @property
     def _throughputs(self) -> Array:
-        return np.exp(self.levels["log_mean"].to_numpy(float))
+        throughputs: Array = np.exp(self.levels["log_mean"].to_numpy(float))
+        return throughputs
 
     def _band(self, place: _Place | None, is_relative: bool, confidence: float) -> Band:
         """Return T at a place, or its part of the full level, whose error is 0 at that level."""
@@ -333,6 +334,9 @@ class Fit:
     knee: Interval  # loads at which T may bend; NaN without a knee
     range: Band  # of the predicted throughput
     fits: bool  # the levels do not contradict the shape
+    squares: float  # sum of squared residuals, in standard errors
+    freedom: float
+    criterion: float  # Akaike's, to compare shapes
 
 
 @dataclass(frozen=True)
@@ -392,27 +396,22 @@ def predict(
         missing = "no level is near this load" if math.isnan(band.y) else ""
         return Prediction(missing, band, band, highest)
 
-    levels = _Data(
-        loads,
-        np.array([math.exp(one) for one in logs]),
-        np.ones(len(loads)),
-        Uncertainty(line.error.error / math.sqrt(2), line.error.freedom),
-    )
+    error = Uncertainty(line.error.error / math.sqrt(2), line.error.freedom)
 
-    def from_levels(count: int, load: float) -> tuple[tuple[Fit, ...], Band, _Data]:
-        lower = replace(levels, loads=loads[:count], throughputs=levels.throughputs[:count])
-        data = _with_burst(replace(lower, weights=np.ones(count)), burst, burst_error, confidence)
-        return *_fit_all(data, float(loads[count - 1]), load, knees, burst, confidence), data
+    def from_levels(count: int, load: float) -> tuple[tuple[Fit, ...], Band]:
+        data = _Data(loads[:count], np.exp(logs[:count]), np.ones(count), error)
+        data = _with_burst(data, burst, burst_error, confidence)
+        return _fit_all(data, float(loads[count - 1]), load, knees, burst, confidence)
 
     earlier = from_levels(len(loads) - 1, highest)[1]
-    fits, free, data = from_levels(len(loads), load)
+    fits, free = from_levels(len(loads), load)
     if not free.y > 0:
         return Prediction("the levels determine no shape", highest=highest, fits=fits)
 
     # Without bursts, T may bend right above the highest level, and stay flat.
     flat = math.inf
     if math.isnan(burst):
-        flat = float(data.throughputs[-1]) * math.exp(-2 * data.error.error)
+        flat = math.exp(float(logs[-1]) - 2 * error.error)
     missed = abs(float(logs[-1]) - math.log(earlier.y)) if earlier.y > 0 else math.nan
     unknown = [knee for knee in knees if highest <= knee < load and math.isnan(burst)]
     return Prediction(
@@ -459,17 +458,9 @@ def _terms(shape: str, bend: Array, load: Array) -> Array:
     return np.stack(terms[shape], axis=-1)
 
 
-@dataclass(frozen=True)
-class _Result:
-    fit: Fit
-    squares: float  # sum of squared residuals, in standard errors
-    freedom: float
-    criterion: float  # Akaike's, to compare shapes
-
-
 def _fit(
     shape: str, bends: Array, is_placed: bool, data: _Data, load: float, confidence: float
-) -> _Result | None:
+) -> Fit | None:
     """
     Fit a shape by least squares of relative residuals, with each bend; infinite: without one. The
     error is known, so the width of intervals does not depend on how well a shape fits.
@@ -520,9 +511,10 @@ def _fit(
 
     p = float(special.fdtrc(freedom, data.error.freedom, squares[best] / freedom))
     found = Band(middle, float(band.low[close].min()), float(band.high[close].max()))
-    fit = Fit(shape, knee, found, p > CONTRADICTED and middle > 0)
-    criterion = float(squares[best]) + 2 * place.shape[-1] - 2 * math.log(likelihood)
-    return _Result(fit, float(squares[best]), freedom, criterion)
+    least = float(squares[best])
+    criterion = least + 2 * place.shape[-1] - 2 * math.log(likelihood)
+    is_possible = p > CONTRADICTED and middle > 0
+    return Fit(shape, knee, found, is_possible, least, freedom, criterion)
 
 
 def _first_least(squares: Array) -> int:
@@ -536,15 +528,11 @@ def _solve(matrix: Array, ones: Array, place: Array) -> tuple[Array, Array, Arra
     standard error, and the sum of squared residuals.
     """
     size = np.abs(matrix).sum(axis=1, keepdims=True)
-    left, values, right = np.linalg.svd(matrix / size, full_matrices=False)
-    kept = values > np.finfo(float).eps * values[:, :1]
-    inverse = np.divide(1, values, out=np.zeros_like(values), where=kept)
-
-    seen = np.einsum("bij,bj->bi", right, place / size[:, 0]) * inverse
-    parts = np.einsum("bji,j->bi", left, ones)
-    residuals = ones - np.einsum("bij,bj->bi", left, parts * kept)
-    rate = (seen * parts).sum(axis=1)
-    return rate, np.sqrt(np.square(seen).sum(axis=1)), np.square(residuals).sum(axis=1)
+    matrix = matrix / size
+    inverse = np.linalg.pinv(matrix, rcond=np.finfo(float).eps)
+    seen = np.einsum("bj,bji->bi", place / size[:, 0], inverse)
+    residuals = ones - np.einsum("bij,bj->bi", matrix, inverse @ ones)
+    return seen @ ones, np.sqrt(np.square(seen).sum(axis=1)), np.square(residuals).sum(axis=1)
 
 
 def _range_of(load: float, rate: Array, half: Array, is_inverse: bool) -> Band:
@@ -577,34 +565,29 @@ def _fit_all(
     if has_burst:  # bursts allow a bend anywhere up to full load
         shapes.append((KNEE, _bends(highest, 1), True))
     found = [_fit(*shape, data, load, confidence) for shape in shapes]
-    results = [result for result in found if result]
-
-    fits = tuple(result.fit for result in results)
-    fitting = [result for result in results if result.fit.fits]
+    fits = tuple(fit for fit in found if fit)
+    fitting = [fit for fit in fits if fit.fits]
     if not fitting:
-        return fits, _widened([result for result in results if result.fit.range.y > 0])
+        return fits, _widened([fit for fit in fits if fit.range.y > 0])
     # Akaike's weights, relative to the first
-    weights = [math.exp((fitting[0].criterion - one.criterion) / 2) for one in fitting]
-    logs = sum(w * math.log(one.fit.range.y) for w, one in zip(weights, fitting, strict=True))
-    low = min(one.fit.range.low for one in fitting)
-    high = max(one.fit.range.high for one in fitting)
-    y = math.exp(logs / sum(weights))
+    weights = [math.exp((fitting[0].criterion - fit.criterion) / 2) for fit in fitting]
+    y = math.exp(np.average([math.log(fit.range.y) for fit in fitting], weights=weights))
+    low = min(fit.range.low for fit in fitting)
+    high = max(fit.range.high for fit in fitting)
     return fits, Band(y, low, min(high, data.most(2)) if has_burst else high)
 
 
 def _bends(begin: float, end: float) -> Array:
     """Return the loads that are tried for a bend in a range."""
-    steps = max(math.ceil((end - begin) / BEND_STEP) + 2, 0)
-    bends = np.cumsum([begin, *[BEND_STEP] * steps])
-    return bends[bends <= end + BEND_STEP / 2]
+    return np.arange(begin, end + BEND_STEP / 2, BEND_STEP)
 
 
-def _widened(results: list[_Result]) -> Band:
+def _widened(fits: list[Fit]) -> Band:
     """Return the range of the best shape, though it does not fit: widened to its residuals."""
-    if not results:
+    if not fits:
         return UNKNOWN
-    best = results[_first_least(np.array([result.squares for result in results]))]
-    band, factor = best.fit.range, math.sqrt(best.squares / best.freedom)
+    best = fits[_first_least(np.array([fit.squares for fit in fits]))]
+    band, factor = best.range, math.sqrt(best.squares / best.freedom)
     low = max(band.low / band.y, np.finfo(float).tiny) ** factor
     high = (band.high / band.y) ** factor if math.isfinite(band.high) else math.inf
     return Band(band.y, band.y * low, band.y * high)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,20 @@ from ..loadline import Loadline, Prediction
 from ..page import Code, Part, Picture, Section
 from ..rates import join
 from ..runs import Run
-from ..statistics import Band, Uncertainty
+from ..statistics import Band, Uncertainty, log, mean_of
 from ..studies import Report
 from ..tables import Column, Table
 from ..text import number
 
 FULL = 0.995  # a level with at least this target is at full load
 RATE_ANSWERED = 0.98  # a service that answers this part of its highest rate has capacity left
-SAME_LEVEL = 1e-4
 SHAPES = {
     loadline.STRAIGHT: "work per load is linear",
     loadline.CURVE: "contention, as for locks",
     loadline.KNEE: "a bend",
     loadline.LIMIT: "a limit, as of memory bandwidth",
 }
-RESPONSES = {"mean": "response_mean_seconds", "p50": "response_p50_seconds"}
-RESPONSES["p95"] = "response_p95_seconds"
+RESPONSES = {name: f"response_{name}_seconds" for name in ("mean", "p50", "p95")}
 
 
 @dataclass
@@ -62,13 +61,9 @@ class Series:
     @property
     def knees(self) -> list[float]:
         """Loads at which the throughput may bend, up to the first that is no number."""
-        found = []
-        for part in self.first.knees.split(","):
-            knee = number(part.strip())
-            if knee is None or math.isnan(knee):
-                break
-            found.append(knee)
-        return [knee for knee in found if 0 < knee < 1]
+        knees = (number(part.strip()) for part in self.first.knees.split(","))
+        known = takewhile(lambda knee: knee is not None and knee == knee, knees)
+        return [knee for knee in known if knee and 0 < knee < 1]
 
     @cached_property
     def highest_rate(self) -> float:
@@ -95,12 +90,9 @@ class Series:
         bursts = self.visits[self.visits["is_burst"] & (self.visits["throughput"] > 0)]
         if len(bursts) < 2:
             return math.nan, math.nan, loadline.UNSURE
-        logs = [math.log(rate) for rate in bursts["throughput"]]
-        mean = sum(logs) / len(logs)
-        squares = sum((one - mean) ** 2 for one in logs)
-        error = math.sqrt(squares / (len(logs) - 1) / len(logs))
-        load = steps.mean(bursts["load"].to_numpy())
-        return math.exp(mean), load, Uncertainty(error, len(logs) - 1)
+        mean = mean_of(log(bursts["throughput"]))
+        error = Uncertainty(mean.deviation / math.sqrt(mean.count), mean.count - 1)
+        return math.exp(mean.mean), steps.mean(bursts["load"].to_numpy()), error
 
     @cached_property
     def has_bursts(self) -> bool:
@@ -164,14 +156,20 @@ class Series:
     @cached_property
     def levels(self) -> pd.DataFrame:
         """Means of the response times over the visits of each level, and ranges of the visits."""
-        rows = []
-        for target in self.line.levels["target"]:
-            visits = self.held[(self.held["target"] - target).abs() <= SAME_LEVEL]
-            row = {name: steps.mean(visits[name].to_numpy()) for name in RESPONSES.values()}
-            row["response_p95_least_seconds"] = visits["response_p95_seconds"].min()
-            row["response_p95_most_seconds"] = visits["response_p95_seconds"].max()
-            rows.append(row | {"watts_least": visits["watts"].min(), "watts_most": visits["watts"].max()})
-        return pd.DataFrame(rows)
+        target, levels = self.held["target"].to_numpy(), self.line.levels["target"].to_numpy()
+        near = np.abs(levels - target[:, None]) <= loadline.SAME_TARGET
+        visited = near.any(axis=1)
+        visits = self.held[visited].groupby(near.argmax(axis=1)[visited])
+        means = {
+            name: visits[name].agg(lambda one: steps.mean(one.to_numpy()))
+            for name in RESPONSES.values()
+        }
+        ranges = {
+            f"{name}_{end}{unit}": getattr(visits[f"{name}{unit}"], which)()
+            for name, unit in (("response_p95", "_seconds"), ("watts", ""))
+            for end, which in (("least", "min"), ("most", "max"))
+        }
+        return pd.DataFrame(means | ranges)
 
 
 def _of_run(run: Run) -> Iterator[dict[str, Any]]:
@@ -240,13 +238,10 @@ def _lines(report: Report) -> Iterator[Series]:
     return (series for series in series_of(report) if not series.line.missing)
 
 
-def _names(series: Series) -> dict[str, Any]:
-    return {"workload": series.label, "method": series.first.method}
-
-
 def _origin(series: Series) -> dict[str, Any]:
     first = series.first
-    return {"set": first.set + 1, "environment": first.environment} | _names(series)
+    names = {"workload": series.label, "method": first.method}
+    return {"set": first.set + 1, "environment": first.environment} | names
 
 
 def df_loadline(report: Report) -> pd.DataFrame:
@@ -274,23 +269,17 @@ def df_answers(report: Report) -> pd.DataFrame:
         row = _origin(series) | {"at": series.at if series.at > 0 else 0.0}
         row["answer"] = report.worth.qualify(sentence(series))
         rows.append(row)
-        line, done = series.line, series.done if not series.line.missing else None
-        if done is None:
+        if series.line.missing:
             continue
+        line, done, power = series.line, series.done, series.power
         hysteresis = line.hysteresis_error.interval(line.hysteresis, series.confidence)
-        power = series.power
+        watts = power["watts"].sum()
         row |= {"done": done.y, "done_low": done.low, "done_high": done.high, "left": series.left}
         row |= {"rounds": line.rounds, "left_out": line.left_out, "error": line.error.error}
-        row |= {
-            "freedom": line.error.freedom,
-            "hysteresis": math.expm1(line.hysteresis),
-            "hysteresis_low": math.expm1(hysteresis.low),
-            "hysteresis_high": math.expm1(hysteresis.high),
-            "full_load": series.full_load,
-            "full_throughput": series.full_throughput,
-            "per_joule": power["throughput"].sum() / power["watts"].sum() if len(power) else math.nan,
-        }
-        rows[-1] = row
+        row |= {"freedom": line.error.freedom, "hysteresis": math.expm1(line.hysteresis)}
+        row |= {f"hysteresis_{end}": math.expm1(value) for end, value in vars(hysteresis).items()}
+        row |= {"full_load": series.full_load, "full_throughput": series.full_throughput}
+        row["per_joule"] = power["throughput"].sum() / watts if len(power) else math.nan
     return pd.DataFrame(rows)
 
 
@@ -301,14 +290,17 @@ def df_predictions(report: Report) -> pd.DataFrame:
         found = series.prediction
         if not found:
             continue
-        all_ = {"throughput": found.range.y, "low": found.range.low, "high": found.range.high}
-        free = {"unlimited_low": found.free.low, "unlimited_high": found.free.high}
-        knee = {"missed": found.missed, "knee_above": found.unidentified}
+        row = _origin(series) | {"load": series.predict}
         if not found.missing:
-            rows.append(_names(series) | {"load": series.predict} | all_ | free | knee)
+            rows.append(
+                row
+                | {"throughput": found.range.y, "low": found.range.low, "high": found.range.high}
+                | {"unlimited_low": found.free.low, "unlimited_high": found.free.high}
+                | {"missed": found.missed, "knee_above": found.unidentified}
+            )
         rows += [
-            _names(series)
-            | {"load": series.predict, "shape": SHAPES[fit.shape], "fits": fit.fits}
+            row
+            | {"shape": SHAPES[fit.shape], "fits": fit.fits}
             | {"throughput": fit.range.y, "low": fit.range.low, "high": fit.range.high}
             | {"knee_low": fit.knee.low, "knee_high": fit.knee.high}
             for fit in found.fits
@@ -318,7 +310,7 @@ def df_predictions(report: Report) -> pd.DataFrame:
 
 def df_power(report: Report) -> pd.DataFrame:
     """Return the power at parts of the maximum throughput of the levels, interpolated."""
-    parts = [series.power.assign(**_names(series)) for series in _lines(report)]
+    parts = [series.power.assign(**_origin(series)) for series in _lines(report)]
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -524,9 +516,9 @@ def _draw_visits(ax: Any, series: Series, value: str) -> None:
         (False, "v", figures.ORANGE, "going down"),
     ):
         visits = series.held[series.held["up"] == up]
-        titles = [f"{100 * x:.1f} %: {y:.4g}" for x, y in zip(visits["load"], visits[value])]
-        look: dict[str, Any] = {"marker": marker, "color": color, "label": label, "size": 6}
-        figures.mark(ax, 100 * visits["load"], visits[value], titles, **look)
+        x, y = 100 * visits["load"], visits[value]
+        titles = [f"{load:.1f} %: {height:.4g}" for load, height in zip(x, y, strict=True)]
+        figures.mark(ax, x, y, titles, marker=marker, color=color, label=label, size=6)
 
 
 def plot_throughput(series: Series) -> Any:
@@ -550,12 +542,11 @@ def plot_throughput(series: Series) -> Any:
     _draw_visits(ax, series, "throughput")
     found = series.prediction
     if found and found.fits and not found.missing:
-        band = found.range
-        high_ = band.high if math.isfinite(band.high) else band.y
-        x = 100 * series.predict
-        figures.line(ax, [x, x], [band.low, high_], color=figures.PURPLE, width=1.6)
-        look: dict[str, Any] = {"color": figures.PURPLE, "marker": "s", "size": 7, "label": "predicted"}
-        figures.mark(ax, [x], [band.y], [f"{x:.3g} %: {_range(band)}"], **look)
+        x, y, color = 100 * series.predict, found.range.y, figures.PURPLE
+        ends = [found.range.low, found.range.high if math.isfinite(found.range.high) else y]
+        figures.line(ax, [x, x], ends, color=color, width=1.6)
+        title = f"{x:.3g} %: {_range(found.range)}"
+        figures.mark(ax, [x], [y], [title], color=color, marker="s", size=7, label="predicted")
     return fig
 
 
@@ -595,11 +586,12 @@ def _method(series: Series) -> tuple[str, ...]:
     method = series.first.method
     if series.is_service:
         return (f"{series.label}: loaded by the rate of requests.",)
+    how = ", which overlaps instances in its own way."
     if method == "independent":
-        how = ": instances run and stop in rounds of random length, so that they overlap as "
-        how += "independent programs do."
-    else:
-        how = ", which overlaps instances in its own way."
+        how = (
+            ": instances run and stop in rounds of random length, so that they overlap as "
+            "independent programs do."
+        )
     return (f"{series.label}: method ", Code(method or "unknown"), how)
 
 
