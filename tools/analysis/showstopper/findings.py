@@ -134,26 +134,27 @@ class Worth:
         """Return what reduces the worth of the records, without a full stop; '' if nothing."""
         if self.is_nothing:
             return self._describe_nothing()
-        disturbed = f"{self.disturbed} {'is' if self.disturbed == 1 else 'are'} disturbed by other"
-        disturbed = f"{disturbed} processes" if self.disturbed else ""
+        parts = []
         if self.invalid:
-            both = f" and {disturbed}" if disturbed else ""
-            verb = "is" if self.invalid == 1 else "are"
-            return f"Of {self.all} records {self.invalid} {verb} invalid{both}"
-        return f"Of {self.all} records {disturbed}" if disturbed else ""
+            parts.append(f"{self.invalid} {'is' if self.invalid == 1 else 'are'} invalid")
+        if self.disturbed:
+            are = "is" if self.disturbed == 1 else "are"
+            parts.append(f"{self.disturbed} {are} disturbed by other processes")
+        return f"Of {self.all} records {' and '.join(parts)}" if parts else ""
 
     def _describe_nothing(self) -> str:
         assert self.first
-        is_one, is_busy = self.all == 1, self.first.finding("others") == "invalid"
-        reasons = self.first.reasons or "unknown"
-        if not is_one:
-            # The cause rather than what it led to.
-            busy = reasons.find("load of other processes") if is_busy else -1
-            reasons = reasons[max(busy, 0) :].split(";")[0]
-        all_ = "The record is invalid" if is_one else f"All {self.all} records are invalid, the first"
+        is_busy = self.first.finding("others") == "invalid"
         remedy = "Repeat" if is_busy else "Remove the cause and repeat"
         where = " on a quiet machine" if is_busy else ""
-        return f"{all_} because of {reasons}. {remedy} {'it' if is_one else 'them'}{where}"
+        reasons = self.first.reasons or "unknown"
+        if self.all == 1:
+            return f"The record is invalid because of {reasons}. {remedy} it{where}"
+        # The cause rather than what it led to
+        busy = reasons.find("load of other processes") if is_busy else -1
+        cause = reasons[max(busy, 0) :].split(";")[0]
+        all_ = f"All {self.all} records are invalid, the first because of {cause}"
+        return f"{all_}. {remedy} them{where}"
 
     def qualify(self, answer: str) -> str:
         """Return an answer with what reduces its worth in front."""
@@ -177,7 +178,8 @@ def listed(report: Report) -> Iterator[Finding]:
     only those about the records."""
     nothing = report.worth.is_nothing
     for finding in report.findings:
-        if (not nothing or finding.kind in ABOUT_RECORDS) and finding is not report.headline.finding:
+        is_supported = not nothing or finding.kind in ABOUT_RECORDS
+        if is_supported and finding is not report.headline.finding:
             yield finding
 
 
@@ -187,5 +189,5 @@ def first(findings: list[Finding], kind: str, general: bool = True) -> Finding |
 
 
 def has_intervals(report: Report, shown: list[Finding]) -> bool:
-    also: list[Any] = [report.headline.finding] if report.headline.finding else []
-    return any(math.isfinite(finding.low_percent) for finding in [*shown, *also])
+    stated = [*shown, report.headline.finding]
+    return any(math.isfinite(finding.low_percent) for finding in stated if finding)

@@ -256,7 +256,8 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     bends = distance * np.diff(np.diff(heights) / gaps, prepend=0)
     places = max(below, 1), min(below + 1, len(bends) - 1)
     left, right = bends[list(places)].tolist()
-    beside = [float(bends[knot]) for knot in (places[0] - 1, places[1] + 1) if 0 < knot < len(bends)]
+    next_ones = places[0] - 1, places[1] + 1
+    beside = [float(bends[knot]) for knot in next_ones if 0 < knot < len(bends)]
     if left * right <= 0:  # opposite directions
         return _Place(weights, chord, 0.0)
     both, further = left + right, 2 * sum(beside) / len(beside)
@@ -397,11 +398,18 @@ def predict(
         return Prediction(missing, band, band, highest)
 
     error = Uncertainty(line.error.error / math.sqrt(2), line.error.freedom)
+    points = np.column_stack([loads, np.exp(logs), np.ones(len(loads))])
+    bursts = np.empty((0, 3))
+    if has_burst := not math.isnan(burst):
+        # The error at the levels' degrees of freedom, so that intervals keep their width.
+        known = burst_error.half(confidence) / student(confidence, error.freedom)
+        weight = error.error / known if known > BURST_ERROR_MIN else 1.0
+        bursts = np.array([[1.0, burst, weight]])
 
     def from_levels(count: int, load: float) -> tuple[tuple[Fit, ...], Band]:
-        data = _Data(loads[:count], np.exp(logs[:count]), np.ones(count), error)
-        data = _with_burst(data, burst, burst_error, confidence)
-        return _fit_all(data, float(loads[count - 1]), load, knees, burst, confidence)
+        held, throughputs, weights = np.vstack([points[:count], bursts]).T
+        data = _Data(held, throughputs, weights, error)
+        return _fit_all(data, float(loads[count - 1]), load, knees, has_burst, confidence)
 
     earlier = from_levels(len(loads) - 1, highest)[1]
     fits, free = from_levels(len(loads), load)
@@ -409,11 +417,9 @@ def predict(
         return Prediction("the levels determine no shape", highest=highest, fits=fits)
 
     # Without bursts, T may bend right above the highest level, and stay flat.
-    flat = math.inf
-    if math.isnan(burst):
-        flat = math.exp(float(logs[-1]) - 2 * error.error)
+    flat = math.inf if has_burst else math.exp(float(logs[-1]) - 2 * error.error)
     missed = abs(float(logs[-1]) - math.log(earlier.y)) if earlier.y > 0 else math.nan
-    unknown = [knee for knee in knees if highest <= knee < load and math.isnan(burst)]
+    unknown = [knee for knee in knees if highest <= knee < load and not has_burst]
     return Prediction(
         range=_widen(replace(free, low=min(free.low, flat)), missed),
         free=_widen(free, missed),
@@ -429,20 +435,6 @@ def _widen(band: Band, missed: float) -> Band:
         return band
     low = min(band.low, band.y * math.exp(-missed))
     return Band(band.y, low, max(band.high, band.y * math.exp(missed)))
-
-
-def _with_burst(data: _Data, burst: float, error: Uncertainty, confidence: float) -> _Data:
-    if math.isnan(burst):
-        return data
-    # The error at the levels' degrees of freedom, so that intervals keep their width.
-    known = error.half(confidence) / student(confidence, data.error.freedom)
-    weight = data.error.error / known if known > BURST_ERROR_MIN else 1.0
-    return replace(
-        data,
-        loads=np.append(data.loads, 1.0),
-        throughputs=np.append(data.throughputs, burst),
-        weights=np.append(data.weights, weight),
-    )
 
 
 def _terms(shape: str, bend: Array, load: Array) -> Array:
@@ -549,12 +541,11 @@ def _fit_all(
     highest: float,
     load: float,
     knees: Sequence[float],
-    burst: float,
+    has_burst: bool,
     confidence: float,
 ) -> tuple[tuple[Fit, ...], Band]:
     """Return the fits of all shapes, and the union of the ranges of those that fit."""
     lowest, nowhere = float(data.loads[0]), np.array([math.inf])
-    has_burst = not math.isnan(burst)
     shapes = [
         (STRAIGHT, nowhere, False),
         (CURVE, nowhere, False),

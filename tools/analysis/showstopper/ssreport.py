@@ -176,7 +176,8 @@ _REFUSED = {
     "column": "format",
     "check": f"decide table {_FILES}",
     "decide": f"table against edge interval confidence deviation published predict {_FILES}",
-    "test": f"check decide against names leave-out edge interval deviation published predict {_FILES}",
+    "test": "check decide against names leave-out edge interval deviation published predict "
+    + _FILES,
 }
 _DEFAULTS = {"interval": 6.0, "confidence": 0.95, "deviation": 0.05}
 

@@ -681,20 +681,16 @@ def look_at(values: npt.ArrayLike, orders: npt.ArrayLike | None = None, planned:
         # The mean of both orders is less certain if they occur unequally often.
         unbalance = sum(np.float64(count) / n / used**2 for n in counts)
         deviation = np.sqrt(np.square(values - centers).sum(axis=-1) / (count - used) * unbalance)
-        half = _look_half(deviation, count, count - used, planned)
+        n = count + _MIXTURE
+        width = math.sqrt(n * (_MIXTURE_BASE + math.log(n / _MIXTURE)))
+        if planned > 0:
+            width = student(_LEVEL, count - used) * math.sqrt(planned)
+        half = deviation * width / np.float64(count)
 
     known = np.isfinite(mean) & (count > used)
     deviation = np.where(known, deviation, math.nan)[()]
     half = np.where(known & (count >= LOOK_MIN), half, math.inf)[()]
     return Look(count, np.asarray(mean)[()], deviation, half)
-
-
-def _look_half(deviation: Array, count: int, freedom: int, planned: int) -> Array:
-    if planned > 0:
-        t = float(student(_LEVEL, freedom))
-        return t * deviation * math.sqrt(planned) / np.float64(count)
-    n = count + _MIXTURE
-    return deviation / np.float64(count) * math.sqrt(n * (_MIXTURE_BASE + math.log(n / _MIXTURE)))
 
 
 def block_difference(a: npt.ArrayLike, b: npt.ArrayLike) -> Number:
