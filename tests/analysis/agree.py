@@ -164,6 +164,7 @@ ACCEPTED: tuple[Accepted, ...] = (
         "(options|tests)/[^/]*/stderr", "^.ssreport: --(names|format|column|check|decide|table|edge|interval|confidence|"
         "deviation|published|predict)(: \"[^\"]*\" is not a pair| requires| needs| has no effect| cannot| prints)",
         "options that exclude each other are a table, with one sentence"),
+    Accepted("manifests/05-page/", "first set|05", "05/a and 05/./a have the same parent"),
     Accepted("tests/missing/stderr", "^.ssreport: missing.csv cannot be", "the reason says what to do"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )

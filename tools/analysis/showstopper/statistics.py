@@ -31,11 +31,10 @@ _ignore = functools.partial(np.errstate, all="ignore")
 
 
 def log(values: npt.ArrayLike) -> Array:
-    """Return natural logarithms; NaN of what is not positive."""
-    values = np.asarray(values, dtype=float)
-    with _ignore():
-        logs: Array = np.log(np.where(values > 0, values, math.nan))
-    return logs
+    """Return natural logarithms as the C library does: NumPy's last digit depends on the CPU."""
+    flat = np.asarray(values, dtype=float)
+    logs = [math.log(value) if value > 0 else math.nan for value in flat.ravel().tolist()]
+    return np.array(logs).reshape(flat.shape)
 
 
 # Distributions

@@ -159,7 +159,8 @@ class Series:
         target, levels = self.held["target"].to_numpy(), self.line.levels["target"].to_numpy()
         near = np.abs(levels - target[:, None]) <= loadline.SAME_TARGET
         visited = near.any(axis=1)
-        visits = self.held[visited].groupby(near.argmax(axis=1)[visited])
+        level = near.argmax(axis=1)[visited]
+        visits = self.held[visited].groupby(level, sort=False, dropna=False)
         means = {
             name: visits[name].agg(lambda one: steps.mean(one.to_numpy()))
             for name in RESPONSES.values()
@@ -169,7 +170,7 @@ class Series:
             for name, unit in (("response_p95", "_seconds"), ("watts", ""))
             for end, which in (("least", "min"), ("most", "max"))
         }
-        return pd.DataFrame(means | ranges)
+        return pd.DataFrame(means | ranges).sort_index(kind="stable")
 
 
 def _of_run(run: Run) -> Iterator[dict[str, Any]]:
