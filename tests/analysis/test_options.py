@@ -115,14 +115,6 @@ def test_count_names_the_limit_of_its_row() -> None:
         options.parse(ROWS, ["--count", "1" * 30])
 
 
-def test_words_may_be_refused() -> None:
-    def refuse(values: Values, word: str) -> None:
-        raise UserError(f"unexpected argument '{word}'")
-
-    with pytest.raises(UserError, match="unexpected argument 'x'"):
-        options.parse(ROWS, ["-q", "x", "--nothing"], refuse)
-
-
 def test_help_fits_a_terminal() -> None:
     assert options.describe(ROWS) == """\
   -o, --output DIR            where to

@@ -249,7 +249,7 @@ a_study_keeps_the_suspects_with_which_it_began() {
     grep -q '^run together-1 .* depth=0.5 ' out || fail "no next run: $(cat out)"
     ssantagonist plan --victim true --suspects "$one,$pid" study >bare
     cmp out bare || fail "a call without options has another plan"
-    refuses "the study began with $one,$pid: write these, in this order" --victim true --suspects "$pid,$one"
+    refuses "the study began with $one,$pid: write this, or use another folder" --victim true --suspects "$pid,$one"
     refuses '--depth: the study began with 50 %' --victim true --suspects "$one,$pid" --depth 20%
     refuses '--seed: the study began with 3' --victim true --suspects "$one,$pid" --seed 4
     answers "$one" "$pid"

@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 
 from . import __version__
 from .text import UserError, wrap
-from .options import Option, Take, Values, add_word, describe, parse, unknown
+from .options import Option, Values, describe, parse, unknown
 
 FAILED = 125
 _MESSAGE_MAX = 1023  # bytes
@@ -35,7 +35,6 @@ class Program(NamedTuple):
     check: Callable[[Values], None]  # checks which options are combined
     run: Callable[[Values], int]  # returns the exit status
     epilogue: str = ""  # after the options
-    take: Take = add_word  # what takes words that are no options
 
     def help(self) -> str:
         return f"{self.usage}\n{describe(self.rows)}{self.epilogue}"
@@ -67,7 +66,7 @@ def _print_error(program: str, error: Exception) -> None:
 
 
 def _run(program: Program, argv: Sequence[str], prepare: Callable[[], None]) -> int:
-    values = parse(program.rows, argv, program.take)
+    values = parse(program.rows, argv)
     asks_for_version = getattr(values, "version", False)
     if not values.help and not asks_for_version:
         program.check(values)

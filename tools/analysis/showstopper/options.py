@@ -37,15 +37,11 @@ class Option(NamedTuple):
     take: Take | None = None  # called for each occurrence
 
 
-def add_word(values: Values, word: str) -> None:
-    values.words.append(word)
-
-
-def parse(rows: Sequence[Option], argv: Sequence[str], take: Take = add_word) -> Values:
+def parse(rows: Sequence[Option], argv: Sequence[str]) -> Values:
     """
     Parse options, which may be written -n 12, -n12, -qv, --name value or --name=value.
 
-    All other words, and every word after `--`, are handed to `take`. `warnings` has the warnings.
+    `words` has all other words, and every word after `--`; `warnings` has the warnings.
     """
     values = Values(words=[], warnings=[])
     for row in rows:
@@ -60,9 +56,8 @@ def parse(rows: Sequence[Option], argv: Sequence[str], take: Take = add_word) ->
         elif word.startswith("-") and word != "-":
             _take_letters(values, rows, word[1:], words)
         else:
-            take(values, word)
-    for word in words:
-        take(values, word)
+            values.words.append(word)
+    values.words += words
     return values
 
 

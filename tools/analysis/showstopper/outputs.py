@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from .text import UserError, show
+from .text import UserError, reason, show
 
 _LINKS_MAX = 40
 _ATTEMPTS_MAX = 100
@@ -84,6 +85,35 @@ def write_whole(path: str, text: str | bytes) -> None:
     except OSError:
         os.unlink(temporary)
         raise
+
+
+def write_file(path: str, text: str | None) -> None:
+    """Write a file or, with None, remove that of an earlier call."""
+    try:
+        if text is not None:
+            write_whole(path, text)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
+def make_folder(folder: str) -> None:
+    """Create a folder unless it exists."""
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise UserError(f"{folder}: {reason(error)}") from None
+
+
+def write_files(folder: str, files: Mapping[str, str | None]) -> None:
+    """Write files by name into a folder, which is created, as write_file() does."""
+    make_folder(folder)
+    for name, text in files.items():
+        write_file(f"{folder}/{name}", text)
 
 
 def _write_special(path: str, data: bytes) -> None:

@@ -8,7 +8,7 @@ A topic hands in sections of parts; the page decides how they look. A part is
 - a list of texts: findings, or other items of a list;
 - a Sheet, which is folded if it is long, or Rows of it;
 - a Picture or a Matrix, of which several follow one another side by side;
-- a Section with a smaller heading, a Fold, or Columns.
+- a Section with a smaller heading, or a Fold.
 
 Every text is escaped; only a picture is markup.
 """
@@ -136,17 +136,7 @@ class Fold:
     open: bool = False
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Parts side by side if the page is wide enough."""
-
-    left: Sequence[Part]
-    right: Sequence[Part]
-
-
-Part = (
-    Text | Small | Note | list[str] | Sheet | Rows | Picture | Matrix | Section | Fold | Columns
-)
+Part = Text | Small | Note | list[str] | Sheet | Rows | Picture | Matrix | Section | Fold
 
 
 @dataclass(frozen=True)

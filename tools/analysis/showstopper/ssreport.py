@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from .cli import Program, complain
 from .options import Option, Values
-from .outputs import check_outputs, write_whole
+from .outputs import check_outputs, make_folder, write_file
 from .text import UserError, reason, show
 
 if TYPE_CHECKING:
@@ -244,8 +243,11 @@ _INPUTS = (
 
 
 def _begins(path: str, heading: bytes) -> bool:
-    with open(path, "rb") as stream:
-        return stream.read(len(heading)) == heading
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(heading)) == heading
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}") from None
 
 
 def _check_output(folder: str) -> None:
@@ -291,42 +293,21 @@ def _check_files(report: Report, request: Values) -> None:
 # Files that are written
 
 
-@contextlib.contextmanager
-def _naming(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"{path}: {reason(error)}") from None
-
-
-def _write(path: str, text: str) -> None:
-    with _naming(path):
-        write_whole(path, text)
-
-
 def _write_all(report: Report, request: Values) -> None:
     """Write the page and all tables. Remove what an earlier report left of those without rows."""
     from .page import render
     from .topics import tables
 
     folder = request.output
-    with _naming(folder):
-        _check_output(folder)
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder)
-
+    _check_output(folder)
+    make_folder(folder)
     sheets = {f"{table.name}.csv": report.table(table.name) for table in tables()}
     paths = [("--output", f"{folder}/{name}") for name in (*sheets, "report.html")]
     check_outputs([*paths, *_outputs(request)])
     for name, sheet in sheets.items():
-        path = f"{folder}/{name}"
-        if len(sheet):
-            _write(path, sheet.csv())
-        else:
-            with _naming(path), contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+        write_file(f"{folder}/{name}", sheet.csv() if len(sheet) else None)
     files = [name for name, sheet in sheets.items() if len(sheet)]
-    _write(f"{folder}/report.html", render(report.page(files)))
+    write_file(f"{folder}/report.html", render(report.page(files)))
 
 
 def _write_profile(report: Report, path: str) -> None:
@@ -337,7 +318,7 @@ def _write_profile(report: Report, path: str) -> None:
             f"--profile takes one record, but {len(report.runs)} are reported: name only the "
             "record to make the profile from"
         )
-    _write(path, "".join(f"{line}\n" for line in lines(report.runs[0].record)))
+    write_file(path, "".join(f"{line}\n" for line in lines(report.runs[0].record)))
 
 
 def _write_timeline(report: Report, path: str) -> None:
@@ -348,13 +329,13 @@ def _write_timeline(report: Report, path: str) -> None:
     if left_out:
         events = f"{left_out} event{'' if left_out == 1 else 's'}"
         complain("ssreport", f"--perfetto: left out {events} at impossible times")
-    _write(path, stream.getvalue())
+    write_file(path, stream.getvalue())
 
 
 def _write_policy(report: Report, request: Values) -> None:
     from .topics.interference import policy
 
-    _write(request.policy, policy(report, request.pair, request.best_by == "energy"))
+    write_file(request.policy, policy(report, request.pair, request.best_by == "energy"))
 
 
 # What is printed

@@ -219,6 +219,11 @@ class Table:
     def invalid_lines(self) -> list[int]:
         return sorted(self._faults)
 
+    @property
+    def faults(self) -> dict[int, str]:
+        """Return why lines are left out, by number."""
+        return self._faults
+
     def note(self, notes: Notes) -> None:
         if not self._faults:
             return
@@ -458,10 +463,19 @@ def read_table(
     Invalid lines are left out. A last line without a newline, which a killed run may leave, is
     one of them. Raises UserError if the table cannot be read.
     """
-    table = Table(name)
     data = unpack(read_bytes(folder, name), name)
-    if numeric and columns and table._read_numbers(data, columns, optional):
-        return table
+    if numeric and columns:
+        table = Table(name)
+        if table._read_numbers(data, columns, optional):
+            return table
+    return parse_table(name, data, columns, optional)
+
+
+def parse_table(
+    name: str, data: bytes, columns: Sequence[str] | None, optional: Sequence[str] = ()
+) -> Table:
+    """Parse the contents of a file, as read_table() does."""
+    table = Table(name)
     if columns is None or not table._read_quickly(data, columns, optional):
         table._read(data, columns, optional)
     return table

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pandas as pd
 
 from .. import __version__, page
-from ..outputs import write_whole
+from ..outputs import write_files
 from ..tables import Column, Sheet, Table, json_text
-from ..text import UserError, reason, show
 from .effects import HURTS, NOTHING, SHIFTS, SUPPORTS, UNTESTABLE, Effects, percent
 from .study import Stage, Study
 
@@ -71,21 +70,19 @@ def df_suspects(study: Study) -> pd.DataFrame:
 
 def df_crossed(study: Study) -> pd.DataFrame:
     """Return how the CPU time of each suspect changed while each of the others was throttled."""
-    frames = []
+    frames = [pd.DataFrame(columns=["run", "pid", "throttled", "change", "significant"])]
     for stage in study.stages:
         if stage.effects:
-            pids = pd.Series([study.suspects[group[0]].pid for group in stage.groups])
+            crossed = stage.effects.crossed
+            pids = np.array([study.suspects[group[0]].pid for group in stage.groups])
+            significant = crossed["significant"].where(crossed["change"].notna())
             frames.append(
-                stage.effects.crossed.assign(
-                    run=stage.name,
-                    pid=lambda rows: pids.loc[rows["group"]].to_numpy(),
-                    throttled=lambda rows: pids.loc[rows["throttled"]].to_numpy(),
-                    significant=lambda rows: rows["significant"].where(rows["change"].notna()),
+                crossed.assign(
+                    run=stage.name, pid=pids[crossed["group"]],
+                    throttled=pids[crossed["throttled"]], significant=significant,
                 )
             )
-    columns = ["run", "pid", "throttled", "change", "significant"]
-    crossed = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-    return crossed.reindex(columns=columns)
+    return pd.concat(frames[1:] or frames, ignore_index=True)[frames[0].columns]
 
 
 def df_changes(stage: Stage) -> pd.DataFrame:
@@ -100,13 +97,13 @@ def df_changes(stage: Stage) -> pd.DataFrame:
 # Sentences about suspects: each is about a row of df_suspects()
 
 
-def _range(low: float, high: float) -> str:
-    return f"({digits(low)} to {digits(high)})"
+def _interval(values: Iterable[float]) -> str:
+    value, low, high = map(digits, values)
+    return f"{value} % ({low} to {high})"
 
 
 def _hurts(study: Study, one: pd.Series) -> str:
-    now, *interval = (gain_percent(study, one[f"effect{bound}"]) for bound in _BOUNDS.values())
-    gain = f"{digits(now)} % {_range(*interval)}"
+    gain = _interval(gain_percent(study, one[f"effect{bound}"]) for bound in _BOUNDS.values())
     cost = digits(cost_percent(study, one["cost"]))
     withheld = f"withholding {100 * one['withheld']:.0f} % of its CPU time"
     if study.call.lower_is_better:
@@ -130,11 +127,11 @@ def _shifts(study: Study, one: pd.Series) -> str:
 
 
 def _supports(study: Study, one: pd.Series) -> str:
-    loss, high, low = (cost_percent(study, -one[f"effect{bound}"]) for bound in _BOUNDS.values())
+    ends = one[["effect", "effect_high", "effect_low"]]
     sentence = (
         f"the service depends on it: withholding {100 * one['withheld']:.0f} % of its CPU time "
-        f"costs {digits(loss)} % {_range(low, high)}; look for sockets, pipes or memory that they "
-        "share"
+        f"costs {_interval(cost_percent(study, -end) for end in ends)}; look for sockets, pipes "
+        "or memory that they share"
     )
     stage = study.stages[one["stage"]]
     gaining = (
@@ -181,8 +178,7 @@ _SENTENCES = {
 def _alone(study: Study, one: pd.Series) -> str:
     if one["alone"] in (HURTS, SHIFTS):
         costs = (cost_percent(study, one[f"cost_alone{bound}"]) for bound in _BOUNDS.values())
-        cost, *interval = costs
-        return f"; alone, all of it costs about {digits(cost)} % {_range(*interval)}"
+        return f"; alone, all of it costs about {_interval(costs)}"
     return {
         "": "",
         SUPPORTS: "; alone, the service depends on it",
@@ -209,16 +205,16 @@ def is_answered(suspects: pd.DataFrame) -> bool:
     return bool((~suspects["verdict"].isin(["", UNTESTABLE])).any())
 
 
-def _none(study: Study, suspects: pd.DataFrame) -> str:
+def _none(study: Study, verdicts: pd.Series) -> str:
     """Return the first line if no suspect was found to hurt the victim."""
-    untestable = suspects["verdict"].eq(UNTESTABLE).sum()
-    if suspects["verdict"].eq("").all() and study.is_done:
+    untestable = verdicts.eq(UNTESTABLE).sum()
+    if verdicts.eq("").all() and study.is_done:
         return "The question is not answered: too few slots have a figure above 0 for an estimate"
-    if suspects["verdict"].eq("").all():
+    if verdicts.eq("").all():
         return "The question is not answered yet: no suspect was throttled so far"
-    if untestable == len(suspects):
+    if untestable == len(verdicts):
         return "The question is not answered: no suspect could be tested"
-    some = f"; {untestable} of {len(suspects)} could not be tested" if untestable else ""
+    some = f"; {untestable} of {len(verdicts)} could not be tested" if untestable else ""
     return f"No suspect was found to hurt the victim{some}"
 
 
@@ -237,7 +233,7 @@ def results(study: Study, suspects: pd.DataFrame) -> list[str]:
     lines = [sentence_of(study, one) for _, one in suspects.iterrows()]
     noise = noise_of(study, suspects)
     if suspects["rank"][0] > _RANKS[SHIFTS]:
-        lines.insert(0, _none(study, suspects))
+        lines.insert(0, _none(study, suspects["verdict"]))
     if math.isfinite(noise):
         lines[0] += f"; the noise is {digits(percent(noise))} % per slot"
     return lines
@@ -358,14 +354,7 @@ def write_page(study: Study, suspects: pd.DataFrame, folder: str) -> None:
     parts: list[page.Part] = [findings, _METHOD, *sheets]
     document = page.Page("Who is hurting me?", parts, answer, program=f"ssantagonist {__version__}")
     files = {f"{sheet.table.name}.csv": sheet.csv() for sheet in sheets}
-    path = folder
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for name, text in (files | {"report.html": page.render(document)}).items():
-            path = f"{folder}/{name}"
-            write_whole(path, text)
-    except OSError as error:
-        raise UserError(f"{show(path)}: {reason(error)}") from None
+    write_files(folder, files | {"report.html": page.render(document)})
 
 
 def report(study: Study) -> int:

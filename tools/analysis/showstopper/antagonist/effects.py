@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -126,7 +125,6 @@ class Fit:
         residuals = series[known] - rows @ self.values
         self.variance = float(residuals @ residuals) / self.freedom
         self.covariance = inverse @ inverse.T * self.variance
-
         self.errors = np.sqrt(np.diag(self.covariance))
 
 
@@ -354,19 +352,16 @@ def _pairs(low: np.ndarray, figures: np.ndarray) -> pd.DataFrame:
     Each slot of the first half is averaged with the slot of the inverted codes. Effects of single
     suspects cancel to a constant in these means; effects of pairs remain.
     """
-    pairs = pd.DataFrame(combinations(range(low.shape[1]), 2), columns=["one", "other"])
-    none = pairs.assign(t=0.0)[:0]
-    if len(low) <= LENGTH or pairs.empty:
-        return none
-    means = (figures[:LENGTH] + figures[LENGTH:]) / 2
+    one, other = np.triu_indices(low.shape[1], 1)
+    means = (figures[:LENGTH] + figures[LENGTH:]) / 2 if len(low) > LENGTH else np.empty(0)
     known = np.isfinite(means)
     freedom = int(known.sum()) - DRIFT_OF_HALVES - 1
-    if freedom <= 0:
-        return none
+    if freedom <= 0 or not len(one):
+        return pd.DataFrame({"one": [], "other": [], "t": []})
 
     # 1 if both are in the same state, else -1. Pairs with the same products must have the same t.
     states = low[:LENGTH][known]
-    products = np.where(states[:, pairs["one"]] == states[:, pairs["other"]], 1.0, -1.0)
+    products = np.where(states[:, one] == states[:, other], 1.0, -1.0)
     products, places = np.unique(products, axis=1, return_inverse=True)
     q, _ = np.linalg.qr(_drift(LENGTH, DRIFT_OF_HALVES)[known])
     products = products - q @ (q.T @ products)
@@ -377,11 +372,7 @@ def _pairs(low: np.ndarray, figures: np.ndarray) -> pd.DataFrame:
         residuals = ((rest[:, None] - products * slopes) ** 2).sum(axis=0)
         t = slopes / np.sqrt(residuals / freedom / squares)
     t[~(np.sqrt(squares) > SINGULAR * math.sqrt(known.sum()))] = 0
-    return (
-        pairs.assign(t=t[places.ravel()], size=lambda frame: frame["t"].abs())
-        .loc[lambda frame: frame["size"] > quantile(len(pairs), freedom)]
-        .sort_values("size", ascending=False, kind="stable")
-        .head(PAIRS_MAX)
-        .drop(columns="size")
-        .reset_index(drop=True)
-    )
+    t = t[places.ravel()]
+    found = np.flatnonzero(np.abs(t) > quantile(len(one), freedom))
+    found = found[np.argsort(-np.abs(t[found]), kind="stable")][:PAIRS_MAX]
+    return pd.DataFrame({"one": one[found], "other": other[found], "t": t[found]})

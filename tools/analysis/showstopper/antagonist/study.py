@@ -25,7 +25,9 @@ import numpy as np
 
 from .. import statistics
 from ..records import Record
-from ..text import UserError, member, read_json, reason, show, text_of
+from ..text import (
+    Notes, UserError, has_file, member, read_json, read_table, reason, show, text_of,
+)
 from . import effects
 from .effects import HURTS, SHIFTS, Codes, Effects
 
@@ -160,19 +162,18 @@ def _check_call(
     call: Call, suspects: list[Suspect], group: str, depth: float, seed: int, lower: str
 ) -> None:
     """Refuse options that contradict those with which the study began."""
-    pids = [one.pid for one in suspects]
-    these = "write these, in this order, or use another folder"
-    this = "write this, or use another folder"
-    if call.suspects and [int(pid) for pid in call.suspects.split(",")] != pids:
-        began = show(",".join(map(str, pids)))
-        raise UserError(f"--suspects: the study began with {began}: {these}")
-    if call.suspects_of and call.suspects_of != group:
-        began = show(group) or "--suspects"
-        raise UserError(f"--suspects-of: the study began with {began}: {this}")
-    if call.depth > 0 and abs(call.depth - depth) > DEPTH_TOLERANCE:
-        raise UserError(f"--depth: the study began with {100 * depth:.9g} %: {this}")
-    if call.seed and call.seed != seed:
-        raise UserError(f"--seed: the study began with {seed}: {this}")
+    pids = ",".join(str(one.pid) for one in suspects)
+    is_other_depth = call.depth > 0 and abs(call.depth - depth) > DEPTH_TOLERANCE
+    contradictions = (
+        ("suspects", call.suspects not in ("", pids), pids),
+        ("suspects-of", call.suspects_of not in ("", group), group or "--suspects"),
+        ("depth", is_other_depth, f"{100 * depth:.9g} %"),
+        ("seed", call.seed not in (0, seed), str(seed)),
+    )
+    for name, contradicts, began in contradictions:
+        if contradicts:
+            more = "write this, or use another folder"
+            raise UserError(f"--{name}: the study began with {show(began)}: {more}")
     if call.lower_is_better != (lower == "yes"):
         raise UserError(
             f"in this study, {'smaller' if lower == 'yes' else 'larger'} figures are better: give "
@@ -221,34 +222,22 @@ def read_run(study: str, run: str) -> object:
     return document if text_of(document, "status") == "done" else None
 
 
-HEADING = "slot,begin_epoch_seconds,length_seconds,figures,figure\n"
-
-
-def read_slots(path: str) -> Slots:
-    """Read slots.csv. A missing file is empty, and a last line that a kill cut is left out."""
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            heading, *lines = file.readlines() or [""]
-    except FileNotFoundError:
+def read_slots(folder: str) -> Slots:
+    """Read slots.csv, which may be missing. A last line that a kill cut is left out."""
+    if not has_file(folder, "slots.csv"):
         return Slots()
-    except OSError:
-        heading = ""
-    if heading != HEADING:
-        raise UserError(f"{show(path)}: not a table of slots")
-    rows = []
-    for at, line in enumerate(lines[: 2 * effects.LENGTH], 2):
-        if not line.endswith("\n"):
-            break
-        try:
-            _, *numbers, figure = line.strip().split(",")
-            begin, length, count = map(float, numbers)
-            rows.append((begin, length, count, float(figure or "nan")))
-        except ValueError:
-            raise UserError(f"{show(path)}:{at}: not a row of slots") from None
-    if not rows:
-        return Slots()
-    begins, lengths, counts, figures = np.array(rows).T
-    return Slots(begins[0], lengths[-1], counts, figures)
+    columns = ("begin_epoch_seconds", "length_seconds", "figures", "figure")
+    table = read_table(folder, "slots.csv", columns)
+    valid = np.ones(len(table), dtype=bool)
+    begins, lengths, counts = (table.known(name, valid) for name in columns[:3])
+    figures = table.numbers("figure", valid)
+    table.refuse(valid)
+    last = max(table.lines, default=0)
+    if any(line <= last for line in table.invalid_lines):
+        notes = Notes()
+        table.note(notes)
+        raise UserError(f"{show(folder)}/{notes}")
+    return Slots(begins[0], lengths[-1], counts, figures) if len(table) else Slots()
 
 
 def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
@@ -399,7 +388,7 @@ class Study:
         if not stage.done:
             return
         folder = f"{self.call.folder}/{stage.name}"
-        stage.slots = read_slots(f"{folder}/slots.csv")
+        stage.slots = read_slots(folder)
         numbers = range(1, len(stage.groups) + 1)
         stage.cpu = [read_cpu(f"{folder}/s{at}", stage.slots, stage.slot_count) for at in numbers]
         if stage.codes:

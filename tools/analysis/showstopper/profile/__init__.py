@@ -8,10 +8,11 @@ Here are the options of the commands in Python. The C program measures and calib
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 
 from ..cli import Program
-from ..options import Option, Take, Values
+from ..options import Option, Values
 from ..text import UserError
 
 _HELP = Option("help", "print this help", letter="h")
@@ -26,29 +27,17 @@ FORWARDED = (
     Option("repetitions", "run every benchmark this many times; default: 5", "N"),
     Option("period", "the period of a quota; default: 10m", "TIME"),
     Option("quantum", "the length of one run and one stop of duty and load; default: 50m", "TIME"),
-    Option("root", "set the frequency of the machine whose /proc, /sys and /run are in DIR", "DIR"),
     Option("idle-states", "leave idle states of CPUs as they are"),
     Option("quiet", "print no progress", letter="q"),
 )
 
 
-def _take(most: int, why: str) -> Take:
-    """Return what takes words, up to a number."""
-
-    def take(values: Values, word: str) -> None:
-        if len(values.words) == most:
-            raise UserError(why.format(word=word, first=values.words[0]))
-        values.words.append(word)
-
-    return take
-
-
-def _needs(least: int, why: str) -> Callable[[Values], None]:
-    def check(values: Values) -> None:
-        if len(values.words) < least:
-            raise UserError(why)
-
-    return check
+def _check_words(values: Values, least: int, most: float, what: str) -> None:
+    """Check how many words there are that are no options."""
+    if len(values.words) < least:
+        raise UserError(f"name {what}: see --help")
+    if len(values.words) > most:
+        raise UserError(f"unexpected argument '{values.words[int(most)]}': see --help")
 
 
 def _check_compare(values: Values) -> None:
@@ -58,29 +47,24 @@ def _check_compare(values: Values) -> None:
         why = "which has no target: remove one of them"
         raise UserError(f"--all cannot be combined with --halves, {why}")
     if not values.halves:
-        _needs(2, "name a base and at least one target: see --help")(values)
+        _check_words(values, 2, math.inf, "a base and at least one target")
 
 
 def _check_predict(values: Values) -> None:
-    _needs(1, "name a table of ratios: see --help")(values)
+    _check_words(values, 1, 2, "a table of ratios")
     if values.list and values.output:
         raise UserError("--list writes no file: remove --output")
 
 
 def _check_verify(values: Values) -> None:
-    _needs(2, "name a comparison and a folder: see --help")(values)
+    _check_words(values, 2, 2, "a comparison and a folder")
     if bool(values.base) == values.base_here:
         raise UserError("give either --base or --base-here")
 
 
 def _run(command: str) -> Callable[[Values], int]:
     """Return what runs a command, whose module is imported as late as possible."""
-
-    def run(values: Values) -> int:
-        status: int = importlib.import_module(f".{command}", __package__).run(values)
-        return status
-
-    return run
+    return lambda values: int(importlib.import_module(f".{command}", __package__).run(values))
 
 
 COMPARE = Program(
@@ -99,7 +83,6 @@ one machine of several in a file.
         Option("battery", "compare only benchmarks of this battery, by name and class, and report "
                "the missing ones", "NAME|FILE"),
         Option("benchmarks", f"compare {_BENCHMARKS}", "LIST"),
-        Option("class", "compare only this class", "NAME"),
         Option("spread", "leave out benchmarks whose repetitions spread by more than this; "
                "default: 2% between folders of ssprofile measure, no limit for other tables",
                "PERCENT", "percent"),
@@ -115,7 +98,6 @@ one machine of several in a file.
     ),
     _check_compare,
     _run("compare"),
-    take=_take(64, "too many profiles (at most 64): compare fewer"),
 )
 
 PREDICT = Program(
@@ -139,7 +121,6 @@ printed, too. Benchmarks of the profile itself are not applications.
     ),
     _check_predict,
     _run("predict"),
-    take=_take(2, "unexpected argument '{word}': a profile and applications were already given"),
 )
 
 VERIFY = Program(
@@ -170,7 +151,6 @@ measurement.
     ),
     _check_verify,
     _run("verify"),
-    take=_take(2, "unexpected argument '{word}': a comparison and a folder were already given"),
 )
 
 SWEEP = Program(
@@ -192,9 +172,8 @@ sweep.json. Repeat the command to resume an interrupted measurement.
         *FORWARDED,
         _HELP,
     ),
-    _needs(1, "no folder for the results is given: see --help"),
+    lambda values: _check_words(values, 1, 1, "a folder for the results"),
     _run("sweep"),
-    take=_take(1, "unexpected argument '{word}': the folder was already given, '{first}'"),
 )
 
 INDEX = Program(
@@ -207,7 +186,6 @@ the ranges. BASE and TARGET are folders of ssprofile measure, which are
 described at its end. Prints the findings and the ranges.
 """,
     (Option("say", "begin with this sentence", "TEXT"), _QUIET, _HELP),
-    _needs(1, "name the folder with the pages: see --help"),
+    lambda values: _check_words(values, 1, math.inf, "the folder with the pages"),
     _run("index"),
-    take=_take(65, "at most 64 profiles can be described"),
 )

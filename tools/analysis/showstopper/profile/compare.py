@@ -3,29 +3,30 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 
+from .. import page
 from ..options import Values
 from ..tables import Column, Sheet
 from ..text import UserError, read_table
 from . import pictures
 from .measure import read_battery
-from .output import Output, decimals, picture, print_warnings, sheet, show_range
+from .output import (
+    Output, decimals, listed, name_outside, picture, print_warnings, sheet, show_range,
+)
 from .ratios import (
     CONTRADICTORY, MISSING, NO_NUMBER, SPREAD_MAX, UNSTABLE, Figures, Matching, Ratios, Reduction,
-    is_chance, scatter,
+    compare, is_chance, scatter,
 )
-from .results import Choice, Origin, Profile, Results, Throttle, Warnings, halves, read
+from .results import KEY, Choice, Origin, Profile, Results, Throttle, Warnings, halves, read
 
-_SIDES_MAX = 64
 _HALF_MIN = 5  # with fewer repetitions, a half seems by chance as unstable as a benchmark can be
-_NAMES_MAX = 8  # in a sentence
 _PUBLISHED = os.path.join(os.path.dirname(__file__), "../../../experiments/published")
 
 _TARGET = Column("target", "Target")
@@ -63,54 +64,24 @@ RATIOS = (
 )
 
 
-@dataclass(frozen=True)
-class Target:
-    """A profile that is compared with the base."""
-
-    profile: Profile
-    ratios: Ratios
-
-    @property
-    def name(self) -> str:
-        return self.profile.name
-
-    @property
-    def figures(self) -> Figures:
-        return self.ratios.figures
-
-    def row(self) -> dict[str, object]:
-        """Return the row of the ranges."""
-        return {column.name: getattr(self.figures, column.name) for column in RANGES[1:]} | {
-            "target": self.name
-        }
-
-    def series(self) -> pictures.Series:
-        ends = self.figures.least, self.figures.most
-        limits, covers = self.profile.limits, self.figures.coverage_percent
-        return pictures.Series(limits, self.ratios.table, *ends, covers)
-
-
 # Findings
 
 
-def say_range(target: Target, base: str) -> str:
-    figures = target.figures
-    digits = decimals(figures.least, figures.most)
-    least, most, median, length = (
-        f"{one:.{digits}f}" for one in (figures.least, figures.most, figures.median, figures.length)
-    )
+def _say_range(ratios: Ratios) -> str:
+    figures, name, base = ratios.figures, ratios.target.name, ratios.base.name
     if figures.benchmarks < 2:
         only = f"{figures.median:.4f} times as fast as {base} in the only benchmark that both have"
-        return f"{target.name} is {only}."
+        return f"{name} is {only}."
+    digits = decimals(figures.least, figures.most)
     return (
-        f"{target.name} is {least} to {most} times as fast as {base} ({figures.benchmarks} "
-        f"benchmarks, median {median}, length of the range {length}); one more benchmark of the "
-        f"same kind lies in this range with a probability of {figures.coverage_percent:.1f}%."
+        f"{name} is {show_range(figures.least, figures.most, ' to ')} times as fast as {base} "
+        f"({figures.benchmarks} benchmarks, median {figures.median:.{digits}f}, length of the "
+        f"range {figures.length:.{digits}f}); one more benchmark of the same kind lies in this "
+        f"range with a probability of {figures.coverage_percent:.1f}%."
     )
 
 
-def say_chance(target: Target, whole: str) -> Iterator[str]:
-    figures = target.figures
+def _say_chance(figures: Figures, whole: str) -> Iterator[str]:
     more = "" if figures.benchmarks == 1 else "s"
     yield (
         f"Only chance distinguishes the odd from the even repetitions of {whole}: the ratios of "
@@ -121,57 +92,42 @@ def say_chance(target: Target, whole: str) -> Iterator[str]:
     yield "A difference between machines that is smaller than this may be chance."
 
 
-def say_left_out(target: Target) -> str:
-    left_out = target.ratios.left_out
-    why = left_out["why"].value_counts(dropna=False) if len(left_out) else {}
-    parts = []
-    if unstable := why.get(UNSTABLE, 0):
-        names = left_out.loc[left_out["why"] == UNSTABLE, "benchmark"].str[:60].tolist()
-        more = f" and {unstable - _NAMES_MAX} more" if unstable > _NAMES_MAX else ""
-        parts.append(f"{unstable} unstable ({', '.join(names[:_NAMES_MAX])}{more})")
-    if missing := why.get(MISSING, 0):
-        parts.append(f"{missing} that only one side has")
-    if others := why.get(CONTRADICTORY, 0) + why.get(NO_NUMBER, 0):
-        parts.append(f"{others} whose direction differs or whose ratio is not a number")
-    count = len(left_out) + target.figures.benchmarks
-    return f"Benchmarks left out for {target.name}, of {count}: {', '.join(parts) or 'none'}."
+def _say_left_out(ratios: Ratios) -> str:
+    why, names = ratios.left_out["why"], ratios.left_out["benchmark"]
+    unstable, missing = why == UNSTABLE, why == MISSING
+    others = why.isin([CONTRADICTORY, NO_NUMBER])
+    parts = [
+        f"{unstable.sum()} unstable ({listed(names[unstable].tolist())})",
+        f"{missing.sum()} that only one side has",
+        f"{others.sum()} whose direction differs or whose ratio is not a number",
+    ]
+    known = ", ".join(part for part in parts if not part.startswith("0 "))
+    count = len(why) + ratios.figures.benchmarks
+    return f"Benchmarks left out for {ratios.target.name}, of {count}: {known or 'none'}."
 
 
-def say_within(target: Target, part: float) -> str:
-    table = target.ratios.table
+def _say_within(ratios: Ratios, part: float) -> str:
+    table = ratios.table
     inside = table["ratio"].between(1 - part, 1 + part)
-    others = (
-        f"{row.benchmark[:200]} {row.ratio:.4f}" for row in table[~inside].itertuples()
-    )
     return (
-        f"{inside.sum()} of {len(table)} ratios of {target.name} lie in "
-        f"[{1 - part:.4g}, {1 + part:.4g}]{name_outside(others)}."
+        f"{inside.sum()} of {len(table)} ratios of {ratios.target.name} lie in "
+        f"[{1 - part:.4g}, {1 + part:.4g}]{name_outside(table[~inside], '.4f')}."
     )
 
 
-def name_outside(others: Iterator[str]) -> str:
-    """Return what is outside of an interval, as far as it fits into a sentence."""
-    text, unnamed = "", 0
-    for other in others:
-        if len(text.encode("utf-8", "surrogateescape")) < 900:
-            text += f"{', ' if text else '; outside: '}{other}"
-        else:
-            unnamed += 1
-    return text + (f" and {unnamed} more" if unnamed else "")
-
-
-def say_limit(target: Target) -> str:
+def _say_limit(ratios: Ratios) -> str:
     return (
         "A throttle slows all benchmarks by about the same factor, so it would move the range of "
-        f"{target.name}, but hardly change its relative spread: the largest ratio is "
-        f"{target.figures.most_to_least:.3f} times the smallest."
+        f"{ratios.target.name}, but hardly change its relative spread: the largest ratio is "
+        f"{ratios.figures.most_to_least:.3f} times the smallest."
     )
 
 
-def say_reduction(target: Target, reduction: Reduction, scattered: float) -> Iterator[str]:
+def _say_reduction(
+    target: Profile, before: Figures, after: Figures, reduction: Reduction, scattered: float
+) -> Iterator[str]:
     """Say how much shorter the range is under a throttle, and why."""
-    machine, limits = target.profile.machine, target.profile.limits
-    before, after, shorter = reduction.before, reduction.after, reduction.reduction
+    machine, limits, shorter = target.machine, target.limits, reduction.reduction
     by_chance = is_chance(before.most_to_least, scattered)
     times = (
         f"{before.most_to_least:.3f} times the smallest before and {after.most_to_least:.3f} times "
@@ -182,10 +138,10 @@ def say_reduction(target: Target, reduction: Reduction, scattered: float) -> Ite
     if not by_chance and 0 < shorter < math.inf:
         is_shorter = shorter >= 1
         change = f", {max(shorter, 1 / shorter):.2f} times {'shorter' if is_shorter else 'longer'}"
-    spans = show_range(after.least, after.most), show_range(before.least, before.most)
     yield (
         f"Under {limits}, the ratios of {machine} in the {before.benchmarks} benchmarks that both "
-        f"have span {spans[0]} instead of {spans[1]}{change}."
+        f"have span [{show_range(after.least, after.most)}] instead of "
+        f"[{show_range(before.least, before.most)}]{change}."
     )
     if limits.startswith("frequency-"):
         quotient = after.most_to_least / before.most_to_least
@@ -216,193 +172,191 @@ def say_reduction(target: Target, reduction: Reduction, scattered: float) -> Ite
     )
 
 
+def _reduce(compared: Sequence[Ratios]) -> Iterator[tuple[dict[str, object], Iterator[str]]]:
+    """Compare each throttled target with the plain one of the same machine."""
+    plains = {one.target.machine: one for one in compared if one.target.is_plain}
+    for other in compared:
+        plain = plains.get(other.target.machine)
+        if other.target.is_plain or not plain:
+            continue
+        tables = [
+            one.table.merge(rest.table[KEY]) for one, rest in ((plain, other), (other, plain))
+        ]
+        if len(tables[0]) < 2:
+            continue
+        before, after = (Figures.of(table["ratio"]) for table in tables)
+        reduction = Reduction.of(before, after)
+        row: dict[str, object] = {"plain": plain.target.name, "throttled": other.target.name}
+        row |= vars(reduction)
+        scattered = max(map(scatter, tables))
+        yield row, _say_reduction(other.target, before, after, reduction, scattered)
+
+
 # The command
 
 
-class Comparison:
-    """A base and its targets."""
+class _Side(NamedTuple):
+    """A profile that is compared, and where it is from."""
 
-    def __init__(self, values: Values) -> None:
-        self.values = values
-        self.warnings = Warnings()
-        self.findings: list[str] = []
-        self.targets: list[Target] = []
-        self._read: dict[str, Results] = {}  # by path, since a pipe can be read only once
-        self._sides: list[tuple[Profile, Origin]] = []
-        self.matching = Matching(values.benchmarks or None, values.__dict__["class"] or None)
+    profile: Profile
+    origin: Origin
 
-    def compare(self) -> Output:
-        values = self.values
-        if values.battery:
-            battery = read_battery(values.battery)
-            self.matching = replace(self.matching, battery=battery)
-        for at, word in enumerate(values.words):
-            for choice in self._choices(word) if values.all and at else [Choice.of(word)]:
-                self._add_side(choice)
-        self._check_names()
-        whole = self._sides[0][0].name
-        if values.halves:
-            self._split()
-        base = self._sides[0][0]
-        for profile, origin in self._sides[1:]:
-            matching = replace(self.matching, unstable=self._bound(origin))
-            target = Target(profile, Ratios(base, profile, matching, self.warnings))
-            self.targets.append(target)
-            self.findings += self._say(target, whole)
-        reductions = list(self._reduce())
-        self._explain_limits()
-        if not values.halves:
-            paired = {row["plain"] for row in reductions}
-            alone = [one for one in self.targets if one.profile.is_plain and one.name not in paired]
-            self.findings += [say_limit(one) for one in alone if one.figures.benchmarks > 1]
-        title = "One profile against itself" if values.halves else "Profiles compared"
-        sheets = self._sheets(reductions)
-        return Output("compare", title, self.findings, sheets, base.name, self.warnings)
 
-    def _choices(self, word: str) -> list[Choice]:
-        """Return all profiles of a machine, the unthrottled one first, or the one that is named."""
-        choice = Choice.of(word)
-        if choice.machine:
-            return [choice]
-        profiles = self._results(choice.path).profiles
-        if len({profile.machine for profile in profiles}) > 1:
-            return [choice]  # cannot be found
-        ordered = sorted(profiles, key=lambda profile: not profile.is_plain)
-        return [replace(choice, machine=one.machine, limits=one.limits) for one in ordered]
-
-    def _results(self, path: str) -> Results:
-        if path not in self._read:
-            self._read[path] = read(path)
-            self.warnings.extend(self._read[path].warnings)
-        return self._read[path]
-
-    def _add_side(self, choice: Choice) -> None:
-        if len(self._sides) == _SIDES_MAX:
-            raise UserError(f"at most {_SIDES_MAX} profiles can be compared")
-        profile = self._results(choice.path).find(choice)
-        origin = Origin.of(choice.path)
-        if self._sides and not self.values.force:
-            origin.check(self._sides[0][1], choice.path)
-        self._sides.append((profile, origin))
-
-    def _check_names(self) -> None:
-        """Predictions distinguish targets by name."""
-        names = [profile.name for profile, _ in self._sides[1:]]
-        twice = [name for at, name in enumerate(names) if name in names[:at]]
-        if self.values.all and twice:
-            more = "measure each under its own name with ssprofile measure --machine"
-            raise UserError(f"two targets are named {twice[0]}: {more}")
-
-    def _split(self) -> None:
-        whole, origin = self._sides[0]
-        both = halves(whole)
-        common = both[0].benchmarks.keys() & both[1].benchmarks.keys()
-        least = min(len(half.benchmarks[key].results) for half in both for key in common)
-        if least < _HALF_MIN:
-            why = "a half has only %d repetition%s of a benchmark, so its interval is wide"
-            more = "" if least == 1 else "s"
-            self.warnings.add(f"{why}: measure at least %d", least, more, 2 * _HALF_MIN)
-        self._sides = [(half, origin) for half in both]
-
-    def _bound(self, origin: Origin) -> float:
-        """Return the spread above which a benchmark is unstable; infinite for foreign tables."""
-        if self.values.spread is not None:
-            return float(self.values.spread) / 100
-        return SPREAD_MAX if self._sides[0][1].measured and origin.measured else math.inf
-
-    def _say(self, target: Target, whole: str) -> Iterator[str]:
-        values = self.values
-        if values.halves:
-            yield from say_chance(target, whole)
+def _sides(values: Values, warnings: Warnings) -> list[_Side]:
+    """Read the base and its targets."""
+    known: dict[str, Results] = {}  # a pipe can be read only once
+    sides: list[_Side] = []
+    for word in values.words:
+        path, names = Choice.of(word)
+        if path not in known:
+            known[path] = read(path)
+            warnings.extend(known[path].warnings)
+        origin = Origin.of(path)
+        profiles = known[path].profiles
+        is_one_machine = len({profile.machine for profile in profiles}) == 1
+        if values.all and sides and not names and is_one_machine:
+            found = sorted(profiles, key=lambda profile: not profile.is_plain)
         else:
-            yield say_range(target, self._sides[0][0].name)
-        if values.halves or len(target.ratios.left_out):
-            yield say_left_out(target)
-        if values.within is not None and not target.profile.is_plain:
-            yield say_within(target, values.within / 100)
+            found = [known[path].find(names)]
+        if sides and not values.force:
+            origin.check(sides[0].origin, path)
+        sides += [_Side(profile, origin) for profile in found]
 
-    def _reduce(self) -> Iterator[dict[str, object]]:
-        """Compare each throttled target with the plain one of the same machine."""
-        for plain, other in itertools.product(self.targets, repeat=2):
-            both = plain.profile, other.profile
-            if not both[0].is_plain or both[1].is_plain or both[0].machine != both[1].machine:
-                continue
-            tables = plain.ratios.table, other.ratios.table
-            keys = [pd.MultiIndex.from_frame(table[["benchmark", "class"]]) for table in tables]
-            tables = tables[0][keys[0].isin(keys[1])], tables[1][keys[1].isin(keys[0])]
-            if len(tables[0]) < 2:
-                continue
-            reduction = Reduction(*(Figures.of(table["ratio"]) for table in tables))
-            self.findings += say_reduction(other, reduction, max(map(scatter, tables)))
-            yield {
-                "plain": plain.name, "throttled": other.name, "benchmarks": len(tables[0]),
-                "most_to_least_before": reduction.before.most_to_least,
-                "most_to_least_after": reduction.after.most_to_least,
-            } | {column.name: getattr(reduction, column.name) for column in REDUCTIONS[3:7]}
+    targets = pd.Series([side.profile.name for side in sides[1:]], dtype=object)
+    if values.all and targets.duplicated().any():
+        twice = targets[targets.duplicated()].iloc[0]
+        more = "measure each under its own name with ssprofile measure --machine"
+        raise UserError(f"two targets are named {twice}: {more}")
+    return _split(sides[0], warnings) if values.halves else sides
 
-    def _explain_limits(self) -> None:
-        """Explain the short name of each throttle once."""
-        for limits in dict.fromkeys(profile.limits for profile, _ in self._sides):
-            if meaning := Throttle.of(limits).explain():
-                self.findings.append(f"{limits}: {meaning}.")
 
-    def _sheets(self, reductions: list[dict[str, object]]) -> list[Sheet]:
-        def joined(name: str) -> pd.DataFrame:
-            frames = [getattr(one.ratios, name).assign(target=one.name) for one in self.targets]
-            filled = [frame for frame in frames if len(frame)]
-            frame = pd.concat(filled or frames, ignore_index=True)
-            for side in ("base", "target"):
-                if f"{side}_spread" in frame:
-                    frame[f"{side}_spread_percent"] = 100 * frame[f"{side}_spread"]
-            return frame
+def _split(whole: _Side, warnings: Warnings) -> list[_Side]:
+    odd, even = halves(whole.profile)
+    counts = [half.benchmarks["repetitions"] for half in (odd, even)]
+    common = pd.concat(counts, axis=1, join="inner")
+    least = int(common.to_numpy().min())
+    if least < _HALF_MIN:
+        why = "a half has only %d repetition%s of a benchmark, so its interval is wide"
+        more = "" if least == 1 else "s"
+        warnings.add(f"{why}: measure at least %d", least, more, 2 * _HALF_MIN)
+    return [_Side(half, whole.origin) for half in (odd, even)]
 
-        title, published = self._published()
-        return [
-            sheet("ranges", "Ranges", RANGES, [target.row() for target in self.targets]),
-            sheet("published", title, PUBLISHED, published),
-            sheet("reductions", "Why ranges are shorter", REDUCTIONS, reductions),
-            sheet("left_out", "Left out", LEFT_OUT, joined("left_out")),
-            sheet("ratios", "Ratios", RATIOS, joined("table")),
+
+def _compare_all(values: Values, sides: Sequence[_Side], warnings: Warnings) -> list[Ratios]:
+    """Compare the targets with the base, without unstable benchmarks if both were measured."""
+    matching = Matching(values.benchmarks or "*")
+    if values.battery:
+        matching = replace(matching, battery=read_battery(values.battery))
+    base, *targets = sides
+    compared = []
+    for target in targets:
+        unstable = SPREAD_MAX if base.origin.measured and target.origin.measured else math.inf
+        if values.spread is not None:
+            unstable = values.spread / 100
+        chosen = replace(matching, unstable=unstable)
+        compared.append(compare(base.profile, target.profile, chosen, warnings))
+    return compared
+
+
+def _findings(values: Values, compared: Sequence[Ratios]) -> Iterator[str]:
+    """Say what was found about each target."""
+    for ratios in compared:
+        if values.halves:
+            yield from _say_chance(ratios.figures, ratios.base.name.removesuffix("-odd"))
+        else:
+            yield _say_range(ratios)
+        if values.halves or len(ratios.left_out):
+            yield _say_left_out(ratios)
+        if values.within is not None and not ratios.target.is_plain:
+            yield _say_within(ratios, values.within / 100)
+
+
+def _sheets(
+    values: Values, compared: Sequence[Ratios], reductions: object, warnings: Warnings
+) -> list[Sheet]:
+    ranges = [{"target": one.target.name, **vars(one.figures)} for one in compared]
+    left_out, ratios = (
+        pd.concat([getattr(one, name) for one in compared], ignore_index=True)
+        for name in ("left_out", "table")
+    )
+    title, published = _published(values, warnings)
+    return [
+        sheet("ranges", "Ranges", RANGES, ranges),
+        sheet("published", title, PUBLISHED, published),
+        sheet("reductions", "Why ranges are shorter", REDUCTIONS, reductions),
+        sheet("left_out", "Left out", LEFT_OUT, left_out),
+        sheet("ratios", "Ratios", RATIOS, ratios),
+    ]
+
+
+def _published(values: Values, warnings: Warnings) -> tuple[str, pd.DataFrame]:
+    """Return ranges that were published for this battery."""
+    if values.battery != "stress-ng":
+        return "", pd.DataFrame()
+    try:
+        references, rows = (
+            pd.DataFrame(read_table(_PUBLISHED, f"{name}.csv", None).fields)
+            for name in ("references", "variability")
+        )
+    except UserError as error:
+        warnings.add("%s/published figures: %s", _PUBLISHED, error)
+        return "", pd.DataFrame()
+    source = references.set_index("name").loc["variability", "source"]
+    numbers = rows.columns.difference(["base", "target", "limits"])
+    return f"Published ranges ({source})", rows.astype(dict.fromkeys(numbers, float))
+
+
+def _draw(compared: Sequence[Ratios]) -> Iterator[page.Picture]:
+    """Draw all targets of a machine in one histogram and one plot of dots."""
+    for machine in dict.fromkeys(one.target.machine for one in compared):
+        series = [
+            pictures.Series(
+                one.target.limits, one.table, one.figures.least, one.figures.most,
+                one.figures.coverage_percent,
+            )
+            for one in compared if one.target.machine == machine
         ]
+        bins = f"number of benchmarks by ratio, in bins of {pictures.bin_of(series):g}"
+        how = "Shaded: the range. Dashed: as fast as the base."
+        yield picture(pictures.histogram(series), f"{machine}: {bins}", how)
+        if pictures.is_wide(series):
+            how += " The axis is logarithmic: one factor moves all points equally far."
+        yield picture(pictures.dots(series), f"{machine}: ratio of each benchmark", how)
 
-    def _published(self) -> tuple[str, pd.DataFrame]:
-        """Return ranges that were published for this battery."""
-        if self.values.battery != "stress-ng":
-            return "", pd.DataFrame()
-        columns = ("name", "program", "source")
-        try:
-            references = pd.DataFrame(read_table(_PUBLISHED, "references.csv", columns).fields)
-            rows = pd.DataFrame(read_table(_PUBLISHED, "variability.csv", None).fields)
-        except UserError as error:
-            self.warnings.add("%s/published figures: %s", _PUBLISHED, error)
-            return "", pd.DataFrame()
-        source = references.loc[references["name"] == "variability", "source"].iloc[0]
-        texts = ["base", "target", "limits"]
-        numbers = {name: rows[name].astype(float) for name in rows.columns.difference(texts)}
-        return f"Published ranges ({source})", rows.assign(**numbers)
 
-    def draw(self, output: Output) -> None:
-        """Draw all targets of a machine in one histogram and one plot of dots."""
-        for machine in dict.fromkeys(target.profile.machine for target in self.targets):
-            series = [one.series() for one in self.targets if one.profile.machine == machine]
-            bins = f"number of benchmarks by ratio, in bins of {pictures.bin_of(series):g}"
-            how = "Shaded: the range. Dashed: as fast as the base."
-            caption = f"{machine[:100]}: {bins}"
-            output.pictures.append(picture(pictures.histogram(series), caption, how))
-            if pictures.is_wide(series):
-                how += " The axis is logarithmic: one factor moves all points equally far."
-            caption = f"{machine[:100]}: ratio of each benchmark"
-            output.beside.append(picture(pictures.dots(series), caption, how))
+def _make(values: Values, warnings: Warnings) -> Output:
+    compared = _compare_all(values, _sides(values, warnings), warnings)
+    findings = [*_findings(values, compared)]
+    reductions = []
+    for row, said in _reduce(compared):
+        reductions.append(row)
+        findings += said
+    targets = [one.target for one in compared]
+    for limits in dict.fromkeys(one.limits for one in (compared[0].base, *targets)):
+        if meaning := Throttle.of(limits).explain():
+            findings.append(f"{limits}: {meaning}.")
+    if not values.halves:
+        paired = {row["plain"] for row in reductions}
+        findings += [
+            _say_limit(one) for one in compared
+            if one.target.is_plain and one.target.name not in paired
+            and one.figures.benchmarks > 1
+        ]
+    title = "One profile against itself" if values.halves else "Profiles compared"
+    sheets = _sheets(values, compared, reductions, warnings)
+    output = Output("compare", title, findings, sheets, compared[0].base.name, warnings)
+    if values.output:
+        output.pictures += _draw(compared)
+    return output
 
 
 def run(values: Values) -> int:
-    comparison = Comparison(values)
+    warnings = Warnings()
     try:
-        output = comparison.compare()
+        output = _make(values, warnings)
     finally:
-        print_warnings(comparison.warnings)
+        print_warnings(warnings)
     if values.output:
-        comparison.draw(output)
         output.write(values.output)
     if not values.quiet:
         print(f"Base: {output.base}\n{output.text()}", end="")

@@ -12,10 +12,11 @@ import pandas as pd
 
 from .. import __version__, page
 from ..options import Values
+from ..outputs import write_file
 from ..tables import Column, Sheet
 from ..text import UserError, list_of, number_of, read_json, reason, text_of
 from . import pictures
-from .output import findings_text, picture, read_document, sheet, write_file
+from .output import findings_text, picture, read_document, sheet
 from .results import Choice
 
 _KINDS = ("calibrate", "compare", "predict", "sweep")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..options import Values
 from ..text import UserError, reason
 from . import FORWARDED
-from .results import Key
+from .ratios import Key
 
 
 def forward(values: Values) -> list[str]:

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from .. import figures
+from .output import decimals, show_range
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 _RATIO = "ratio to the base"
 _BIN, _BINS_MIN, _BINS_MAX = 0.1, 5, 400
-_ROW, _ROW_UNNAMED = 15, 4  # heights of rows of dots, in pixels
-_ROWS_NAMED = 150  # with more rows, names would be illegible
+_ROW = 15  # height of a row of dots, in pixels
 _LETTERS_MAX = 30
 _WIDE = 1.5  # from this quotient on, a logarithmic axis would look different
 
@@ -34,12 +34,9 @@ class Series:
     most: float
     coverage_percent: float = math.nan  # of that range; NaN: it is not shaded
 
-    def number(self, value: float) -> str:
-        return f"{value:.{4 if self.most - self.least < 0.2 else 2}f}"
-
     @property
     def range(self) -> str:
-        return f"{self.number(self.least)} to {self.number(self.most)}"
+        return show_range(self.least, self.most, " to ")
 
 
 def _ends(series: Sequence[Series]) -> tuple[float, float]:
@@ -89,7 +86,7 @@ def histogram(series: Sequence[Series]) -> Markup:
             f"{(n - 1) * width:.6g} to {n * width:.6g}: {count}" for n, count in counts.items()
         ]
         figures.title(ax, one.name[:40], align="left")
-        median = one.number(one.table["ratio"].median())
+        median = f"{one.table['ratio'].median():.{decimals(one.least, one.most)}f}"
         figures.title(ax, f"range {one.range}, median {median}", align="right")
         figures.axis_between(ax, "x", _RATIO if is_last else "", low, high, numbers=is_last)
         figures.axis_from_zero(ax, "y", "benchmarks", whole=True)
@@ -110,8 +107,7 @@ def dots(series: Sequence[Series]) -> Markup:
     )
     rows["row"] = np.arange(len(rows))  # from the top
     least, most = _ends(series)
-    is_named = len(rows) <= _ROWS_NAMED
-    height = 90 + 20 * len(series) + max(80, (len(rows) + 1) * (_ROW if is_named else _ROW_UNNAMED))
+    height = 90 + 20 * len(series) + max(80, (len(rows) + 1) * _ROW)
     fig = figures.figure(height=height)
     ax = fig.axes[0]
     beyond = max((most / least) ** 0.04, 1.0005)
@@ -123,10 +119,7 @@ def dots(series: Sequence[Series]) -> Markup:
     names = rows["benchmark"].where(
         ~rows["benchmark"].duplicated(keep=False), rows["benchmark"] + " (" + rows["class"] + ")"
     )
-    if is_named:
-        figures.axis_names(ax, "y", [name[:_LETTERS_MAX] for name in names])
-    else:
-        figures.axis_between(ax, "y", "", len(rows), -1, numbers=False)
+    figures.axis_names(ax, "y", [name[:_LETTERS_MAX] for name in names])
     figures.line_at(ax, "x", 1)
     for at, one in enumerate(series):
         color = figures.color_of(at)
@@ -163,7 +156,7 @@ def path(tests: pd.DataFrame, by_cost: bool, found: float) -> Markup:
     else:
         figures.axis_around_zero(below, "y", "mean ln ratio")
         half = tests["half_width"].fillna(0)
-        below.vlines(places, values - half, values + half, color=figures.ORANGE, linewidth=1.3)
+        figures.intervals(below, places, values - half, values + half, color=figures.ORANGE)
     figures.line_at(below, "y", float(by_cost))
     figures.line(below, places, values, marker="s", color=figures.ORANGE)
     return figures.svg(fig)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,9 @@ from ..options import Values
 from ..tables import Column
 from ..text import Notes, UserError, read_table
 from . import pictures
-from .compare import name_outside
-from .output import Output, picture, sheet, show_range
-from .ratios import Figures, Interval, interval
+from .output import Output, name_outside, picture, sheet, show_range
+from .ratios import Interval, interval
+from .results import KEY
 
 _COLUMNS = ("target", "benchmark", "class", "ratio")
 INTERVALS = (
@@ -39,10 +40,9 @@ def _read(path: str, target: str) -> pd.DataFrame:
         raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
     table = read_table("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
     frame = pd.DataFrame(table.fields, columns=list(_COLUMNS), dtype=object)
+    frame = frame.replace({'""': '"'}, regex=True)
     valid = np.ones(len(frame), dtype=bool)
     frame["ratio"] = table.numbers("ratio", valid)
-    for column in _COLUMNS[:3]:
-        frame[column] = frame[column].str.replace('""', '"', regex=False)
 
     is_chosen = frame["target"].eq(target) | (target == "")
     valid &= frame["ratio"] > 0
@@ -67,53 +67,34 @@ def _read_target(path: str, target: str) -> pd.DataFrame:
     return frame
 
 
-def _say(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> list[str]:
+def _say(
+    profile: pd.DataFrame, applications: pd.DataFrame, left_out: int, bounds: Interval
+) -> Iterator[str]:
     target, count = profile["target"].iloc[0], len(profile)
     probability = f"{bounds.coverage_percent:.1f}%"
-    findings = [
+    yield (
         f"The ratio of one more benchmark of the same kind as the {count} of {target} lies in "
-        f"{show_range(bounds.low, bounds.high)} with a probability of {probability}."
-    ]
+        f"[{show_range(bounds.low, bounds.high)}] with a probability of {probability}."
+    )
     if len(applications):
-        outside = applications[~applications["inside"]]
-        named = (f"{row.benchmark[:200]} {row.ratio:.5g}" for row in outside.itertuples())
-        findings.append(
+        outside = name_outside(applications[~applications["inside"]], ".5g")
+        yield (
             f"{applications['inside'].sum()} of {len(applications)} applications lie within "
-            f"[{bounds.low:.4f}, {bounds.high:.4f}] ({probability} expected){name_outside(named)}."
+            f"[{bounds.low:.4f}, {bounds.high:.4f}] ({probability} expected){outside}."
         )
-    if left_out := applications.attrs.get("left_out"):
+    if left_out:
         more = "" if left_out == 1 else "s"
-        findings.append(
-            f"The applications leave out {left_out} benchmark{more} of the profile itself."
-        )
+        yield f"The applications leave out {left_out} benchmark{more} of the profile itself."
     says = "programs of the classes that the battery covers, and says nothing about others"
-    return [*findings, f"This holds for {says}."]
-
-
-def _applications(paths: list[str], profile: pd.DataFrame, bounds: Interval) -> pd.DataFrame:
-    """
-    Return applications, and whether they are inside. Benchmarks of the profile itself determine the
-    bounds, so they cannot verify them.
-    """
-    frame = _read_target(paths[1], profile["target"].iloc[0])
-    known = set(zip(profile["benchmark"], profile["class"]))
-    is_known = [key in known for key in zip(frame["benchmark"], frame["class"])]
-    kept = frame[[not one for one in is_known]]
-    if not len(kept):
-        why = f"all of its benchmarks are in {paths[0]}"
-        raise UserError(f"{paths[1]} has no applications: {why}")
-    kept = kept.assign(inside=kept["ratio"].between(bounds.low, bounds.high))
-    kept.attrs = {"left_out": sum(is_known)}
-    return kept
+    yield f"This holds for {says}."
 
 
 def _draw(profile: pd.DataFrame, applications: pd.DataFrame, bounds: Interval) -> page.Picture:
     ends = bounds.low, bounds.high
     series = [pictures.Series("benchmarks", profile, *ends, bounds.coverage_percent)]
     if len(applications):
-        figures = Figures.of(applications["ratio"])
-        ends = figures.least, figures.most
-        series.append(pictures.Series("applications", applications, *ends))
+        ratios = applications["ratio"]
+        series.append(pictures.Series("applications", applications, ratios.min(), ratios.max()))
     more = " and application" if len(applications) else ""
     return picture(
         pictures.dots(series), f"{profile['target'].iloc[0]}: ratio of each benchmark{more}",
@@ -128,10 +109,20 @@ def run(values: Values) -> int:
         print("\n".join(targets[targets.ne(targets.shift())]))
         return 0
     profile = _read_target(path, values.target)
+    target = profile["target"].iloc[0]
     bounds = interval(profile["ratio"], values.coverage)
-    applications = pd.DataFrame()
+    applications, left_out = pd.DataFrame(), 0
     if len(values.words) > 1:
-        applications = _applications(values.words, profile, bounds)
+        measured = _read_target(values.words[1], target)
+        # Benchmarks of the profile determine the bounds, so they cannot verify them.
+        keys = (pd.MultiIndex.from_frame(frame[KEY]) for frame in (measured, profile))
+        applications = measured[~next(keys).isin(next(keys))]
+        left_out = len(measured) - len(applications)
+        if not len(applications):
+            why = f"all of its benchmarks are in {path}"
+            raise UserError(f"{values.words[1]} has no applications: {why}")
+        inside = applications["ratio"].between(bounds.low, bounds.high)
+        applications = applications.assign(inside=inside)
 
     intervals = pd.DataFrame([interval(profile["ratio"], part) for part in _COVERAGES])
     verified = applications.rename(columns={"benchmark": "application"})
@@ -140,10 +131,10 @@ def run(values: Values) -> int:
         sheet("intervals", title, INTERVALS, intervals.drop_duplicates()),
         sheet("verification", "Applications", VERIFICATION, verified),
     ]
-    title = f"Prediction for {profile['target'].iloc[0]}"
-    output = Output("predict", title, _say(profile, applications, bounds), sheets)
+    findings = [*_say(profile, applications, left_out, bounds)]
+    output = Output("predict", f"Prediction for {target}", findings, sheets)
     if values.output:
-        output.beside = [_draw(profile, applications, bounds)]
+        output.pictures = [_draw(profile, applications, bounds)]
         output.write(values.output)
     if not values.quiet:
         print(output.text(), end="")

@@ -3,44 +3,37 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .. import statistics
 from ..text import UserError
-from .results import Benchmark, Key, Profile, Warnings
+from .results import KEY, Profile, Warnings, direction
 
 SPREAD_MAX = 0.02  # default limit for a stable benchmark
-_COMMON = ("benchmark", "class", "base_spread", "target_spread")
 UNSTABLE, MISSING, CONTRADICTORY, NO_NUMBER = "unstable", "missing", "contradictory", "no number"
+
+Key = tuple[str, str]  # a benchmark's name and class
 
 
 @dataclass(frozen=True)
 class Matching:
     """Which benchmarks are compared."""
 
-    only: str | None = None  # a list of shell patterns; None: all
-    group: str | None = None  # the class
+    only: str = "*"  # a list of shell patterns
     battery: dict[Key, bool] | None = None  # by name and class: whether lower results are better
     unstable: float = math.inf  # the largest spread
 
     def chooses(self, key: Key) -> bool:
-        name, group = key
-        if self.group not in (None, group):
-            return False
         if self.battery is not None and key not in self.battery:
             return False
-        return self.only is None or any(_fits(one, name) for one in self.only.split(","))
-
-
-def _fits(pattern: str, name: str) -> bool:
-    """Return whether a shell pattern fits, as for the C programs."""
-    words = (text.encode("utf-8", "surrogateescape") for text in (pattern, name))
-    return bool(ctypes.CDLL(None).fnmatch(*words, 0) == 0)
+        return any(fnmatchcase(key[0], one) for one in self.only.split(","))
 
 
 @dataclass(frozen=True)
@@ -50,136 +43,119 @@ class Figures:
     benchmarks: int
     least: float
     most: float
+    length: float
     median: float
     mean: float
     geometric_mean: float
-    deviation: float  # NaN for one ratio
+    most_to_least: float  # a common factor does not change it
+    variation_percent: float  # NaN for one ratio
+    coverage_percent: float  # probability that one more benchmark of the same kind is in the range
 
     @classmethod
     def of(cls, ratios: pd.Series) -> Figures:
+        least, most, mean = ratios.min(), ratios.max(), float(statistics.average(ratios))
         return cls(
-            len(ratios), ratios.min(), ratios.max(), statistics.median(ratios),
-            float(statistics.average(ratios)), math.exp(statistics.log(ratios).mean()),
-            ratios.std(),
+            benchmarks=len(ratios),
+            least=least,
+            most=most,
+            length=most - least,
+            median=statistics.median(ratios),
+            mean=mean,
+            geometric_mean=math.exp(statistics.log(ratios).mean()),
+            most_to_least=most / least,
+            variation_percent=100 * ratios.std() / mean,
+            coverage_percent=100 * coverage(len(ratios)),
         )
 
-    @property
-    def length(self) -> float:
-        return self.most - self.least
 
-    @property
-    def most_to_least(self) -> float:
-        """What a common factor does not change."""
-        return self.most / self.least
-
-    @property
-    def variation_percent(self) -> float:
-        return 100 * self.deviation / self.mean
-
-    @property
-    def coverage_percent(self) -> float:
-        """The probability that one more benchmark of the same kind is in the range."""
-        return 100 * coverage(self.benchmarks)
-
-
+@dataclass(frozen=True)
 class Ratios:
     """
     The ratios of all benchmarks that base and target have, in the order of the base. Each is the
     mean over all pairs of repetitions; above 1, the target is faster.
 
-    `table` has columns benchmark, class, ratio, log_ratio, base_repetitions, target_repetitions,
-    base_spread and target_spread, `left_out` has why instead of ratio.
+    `table` has the columns of ratios.csv, `left_out` has `why` instead of ratios.
     """
 
-    def __init__(
-        self, base: Profile, target: Profile, matching: Matching, warnings: Warnings
-    ) -> None:
-        self._sides = base, target
-        self._matching = matching
-        self._warnings = warnings
-        rows, left_out = [], []
-        for key in filter(matching.chooses, {**base.benchmarks, **target.benchmarks}):
-            both = base.benchmarks.get(key), target.benchmarks.get(key)
-            spreads = [math.nan if one is None else one.spread for one in both]
-            row = dict(zip(_COMMON, (*key, *spreads)))
-            compared = self._compare(*both)
-            if isinstance(compared, str):
-                left_out.append(row | {"why": compared})
-            else:
-                rows.append(row | compared)
-        self._warn_of_neither()
-        self.table = pd.DataFrame(rows)
-        self.left_out = pd.DataFrame(left_out)
-        if not rows:
-            unstable = sum(one["why"] == UNSTABLE for one in left_out)
-            more = ": measure more repetitions, or allow more with --spread" if unstable else ""
-            why = f"that can be compared ({unstable} are unstable{more})"
-            sides = f"{_name(base)} and {_name(target)}"
-            raise UserError(f"{sides} have no benchmark in common {why}")
-        self.figures = Figures.of(self.table["ratio"])
+    base: Profile
+    target: Profile
+    table: pd.DataFrame
+    left_out: pd.DataFrame
 
-    def _compare(self, base: Benchmark | None, target: Benchmark | None) -> dict[str, float] | str:
-        """Return the ratio, or why there is none."""
-        if base is None or target is None:
-            has, lacks = self._sides if target is None else self._sides[::-1]
-            known = base or target
-            assert known
+    @cached_property
+    def figures(self) -> Figures:
+        return Figures.of(self.table["ratio"])
+
+
+def compare(base: Profile, target: Profile, matching: Matching, warnings: Warnings) -> Ratios:
+    """Compare two profiles. `warnings` names the benchmarks that are left out."""
+    both = pd.concat(
+        [base.benchmarks.add_prefix("base_"), target.benchmarks.add_prefix("target_")], axis=1
+    )
+    rows = both.loc[[matching.chooses(key) for key in both.index]].rename_axis(KEY).reset_index()
+    # The mean of the products over all pairs is the product of the means.
+    lower = rows["base_lower"].eq(True)
+    rates = rows["target_mean"] * rows["base_inverse"]
+    rows["ratio"] = rates.where(~lower, rows["base_mean"] * rows["target_inverse"])
+    rows["log_ratio"] = (rows["target_log"] - rows["base_log"]) * np.where(lower, -1, 1)
+    rows["target"] = target.name
+    for side in ("base", "target"):
+        rows[f"{side}_spread_percent"] = 100 * rows[f"{side}_spread"]
+    rows["why"] = [
+        _find_obstacle(row, base, target, matching, warnings) for _, row in rows.iterrows()
+    ]
+    for key in filter(matching.chooses, matching.battery or ()):
+        if key not in both.index:
+            why = "%s of class %s: left out: the battery has it, but neither %s nor %s"
+            warnings.add(why, *key, base.name, target.name)
+
+    compared = rows["why"] == ""
+    if not compared.any():
+        unstable = (rows["why"] == UNSTABLE).sum()
+        more = ": measure more repetitions, or allow more with --spread" if unstable else ""
+        why = f"that can be compared ({unstable} are unstable{more})"
+        raise UserError(f"{base.name} and {target.name} have no benchmark in common {why}")
+    parts = (rows[chosen].reset_index(drop=True) for chosen in (compared, ~compared))
+    return Ratios(base, target, *parts)
+
+
+def _find_obstacle(
+    row: pd.Series[Any], base: Profile, target: Profile, matching: Matching, warnings: Warnings
+) -> str:
+    """Return why a benchmark is left out; '' if it is not."""
+    name, group = row[KEY]
+    sides = {"base": base, "target": target}
+
+    def leave_out(kind: str, why: str, *values: object) -> str:
+        warnings.add(f"%s: left out: {why}", name, *values)
+        return kind
+
+    for side, other in (("base", "target"), ("target", "base")):
+        if math.isnan(row[f"{other}_line"]):
+            names = sides[side].name, row[f"{side}_line"], sides[other].name
             why = "%s of class %s: left out: %s has it, in line %d, but %s does not"
-            self._warnings.add(why, *known.key, _name(has), known.line, _name(lacks))
+            warnings.add(why, name, group, *names)
             return MISSING
-        if obstacle := self._find_obstacle(base, target):
-            return obstacle
-        # The mean of the products over all pairs is the product of the means.
-        slow, fast = (target, base) if base.lower else (base, target)
-        ratio = fast.mean() * slow.mean(inverse=True)
-        if not (math.isfinite(ratio) and ratio > 0):
-            why = "%s: left out: its ratio is not a positive finite number"
-            self._warnings.add(why, base.name)
-            return NO_NUMBER
-        return {
-            "ratio": ratio,
-            "log_ratio": fast.log() - slow.log(),
-            "base_repetitions": len(base.results),
-            "target_repetitions": len(target.results),
-        }
-
-    def _find_obstacle(self, base: Benchmark, target: Benchmark) -> str:
-        left_out = "%s: left out: "
-        for profile, one in zip(self._sides, (base, target)):
-            if one.contradictory:
-                why = f"{left_out}rows of %s differ in lower_is_better"
-                self._warnings.add(why, base.name, _name(profile))
-                return CONTRADICTORY
-        direction = f"{left_out}lower_is_better is %s in line %d of the base and "
-        if base.lower != target.lower:
-            at = base.direction, base.line, target.direction, target.line, _name(self._sides[1])
-            self._warnings.add(f"{direction}%s in line %d of %s", base.name, *at)
-            return CONTRADICTORY
-        lower = base.lower if self._matching.battery is None else self._matching.battery[base.key]
-        if base.lower != lower:
-            why = f"{left_out}lower_is_better is %s in line %d of the base, and the battery says %s"
-            says = "lower" if lower else "higher"
-            self._warnings.add(why, base.name, base.direction, base.line, says)
-            return CONTRADICTORY
-        for profile, one in zip(self._sides, (base, target)):
-            if one.spread > self._matching.unstable:
-                why = "its mean is uncertain by %.3g%% (95%% confidence, %d repetitions)"
-                values = base.name, _name(profile), 100 * one.spread, len(one.results)
-                self._warnings.add(f"{left_out}unstable on %s: {why}", *values)
-                return UNSTABLE
-        return ""
-
-    def _warn_of_neither(self) -> None:
-        base, target = self._sides
-        known = {**base.benchmarks, **target.benchmarks}
-        for key in filter(self._matching.chooses, self._matching.battery or ()):
-            if key not in known:
-                why = "%s of class %s: left out: the battery has it, but neither %s nor %s"
-                self._warnings.add(why, *key, _name(base), _name(target))
-
-
-def _name(profile: Profile) -> str:
-    return f"{profile.machine[:120]}:{profile.limits[:120]}"
+    for side, profile in sides.items():
+        if row[f"{side}_contradictory"]:
+            why = "rows of %s differ in lower_is_better"
+            return leave_out(CONTRADICTORY, why, profile.name)
+    says = direction(row["base_lower"]), row["base_line"]
+    if row["base_lower"] != row["target_lower"]:
+        why = "lower_is_better is %s in line %d of the base and %s in line %d of %s"
+        others = direction(row["target_lower"]), row["target_line"], target.name
+        return leave_out(CONTRADICTORY, why, *says, *others)
+    if matching.battery and row["base_lower"] != (lower := matching.battery[name, group]):
+        why = "lower_is_better is %s in line %d of the base, and the battery says %s"
+        return leave_out(CONTRADICTORY, why, *says, "lower" if lower else "higher")
+    for side, profile in sides.items():
+        if (spread := row[f"{side}_spread"]) > matching.unstable:
+            why = "its mean is uncertain by %.3g%% (95%% confidence, %d repetitions)"
+            values = profile.name, 100 * spread, row[f"{side}_repetitions"]
+            return leave_out(UNSTABLE, f"unstable on %s: {why}", *values)
+    if not 0 < row["ratio"] < math.inf:
+        return leave_out(NO_NUMBER, "its ratio is not a positive finite number")
+    return ""
 
 
 def scatter(table: pd.DataFrame) -> float:
@@ -208,30 +184,23 @@ def coverage(count: int, left_out: int = 0) -> float:
 class Reduction:
     """The effect of a throttle on the range of ratios: a common factor, and the rest."""
 
-    before: Figures
-    after: Figures
+    benchmarks: int
+    reduction: float  # the length of the plain range over that of the throttled one
+    factor: float
+    relative: float  # how much the length relative to the geometric mean shrank
+    factor_share_percent: float  # part of the logarithm of the reduction; NaN if it is 0
+    most_to_least_before: float
+    most_to_least_after: float
 
-    @property
-    def reduction(self) -> float:
-        """The length of the plain range over that of the throttled one."""
+    @classmethod
+    def of(cls, before: Figures, after: Figures) -> Reduction:
         with np.errstate(all="ignore"):
-            return float(np.divide(self.before.length, self.after.length))
-
-    @property
-    def factor(self) -> float:
-        return self.before.geometric_mean / self.after.geometric_mean
-
-    @property
-    def relative(self) -> float:
-        """How much the length relative to the geometric mean shrank."""
-        return self.reduction / self.factor
-
-    @property
-    def factor_share_percent(self) -> float:
-        """The part of the logarithm of the reduction that is due to the factor."""
-        if not 0 < self.reduction < math.inf or self.reduction == 1:
-            return math.nan
-        return 100 * math.log(self.factor) / math.log(self.reduction)
+            reduction = float(np.divide(before.length, after.length))
+        factor = before.geometric_mean / after.geometric_mean
+        has_share = 0 < reduction < math.inf and reduction != 1
+        share = 100 * math.log(factor) / math.log(reduction) if has_share else math.nan
+        ends = before.most_to_least, after.most_to_least
+        return cls(before.benchmarks, reduction, factor, reduction / factor, share, *ends)
 
 
 @dataclass(frozen=True)
@@ -246,7 +215,7 @@ class Interval:
 
 def interval(ratios: pd.Series, part: float) -> Interval:
     """Return the narrowest interval that covers this part, or the widest if none does."""
-    count, values = len(ratios), ratios.sort_values(kind="stable").to_numpy()
+    count, values = len(ratios), np.sort(ratios)
     outs = [out for out in range((count + 1) // 2) if coverage(count, out) >= part]
     out = max(outs, default=0)
     return Interval(out, values[out], values[count - 1 - out], 100 * coverage(count, out))

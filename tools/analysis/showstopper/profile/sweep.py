@@ -14,10 +14,9 @@ from ..text import UserError
 from . import pictures
 from .measure import forward, measure
 from .output import Output, picture, print_warnings, sheet
-from .ratios import SPREAD_MAX, Matching, Ratios
+from .ratios import SPREAD_MAX, Matching, compare
 from .results import Choice, Profile, Results, Throttle, Warnings, read
 
-_UNDER_MAX = 999
 COLUMNS = (
     Column("limits", "Throttle"), Column("setting", "Setting", 4),
     Column("benchmarks", "Benchmarks"), Column("least", "Least", 4),
@@ -31,7 +30,7 @@ def _box(plain: Profile, throttled: Profile, matching: Matching) -> dict[str, ob
     """Return the speeds of all benchmarks relative to those without a throttle."""
     warnings = Warnings()
     try:
-        speeds = Ratios(plain, throttled, matching, warnings).table["ratio"]
+        speeds = compare(plain, throttled, matching, warnings).table["ratio"]
     except UserError as error:
         raise UserError(f"{throttled.limits}: {error}") from None
     finally:
@@ -39,10 +38,9 @@ def _box(plain: Profile, throttled: Profile, matching: Matching) -> dict[str, ob
     setting = Throttle.of(throttled.limits).setting
     names = "least", "lower_quartile", "median", "upper_quartile", "most"
     box = {name: quantile(speeds, at / 4) for at, name in enumerate(names)}
-    relative = box["median"] / setting if setting <= 1 else math.nan
     return {
         "limits": throttled.limits, "setting": setting, "benchmarks": len(speeds), **box,
-        "median_to_setting": relative,
+        "median_to_setting": box["median"] / setting if setting <= 1 else math.nan,
     }
 
 
@@ -50,16 +48,11 @@ def _boxes(results: Results, unstable: float) -> pd.DataFrame:
     plain = [one for one in results.profiles if one.is_plain]
     if not plain:
         raise UserError("no benchmark ran without a throttle")
-    settings = {
-        Throttle.of(one.limits).setting: one
-        for one in reversed(results.profiles)
-        if Throttle.of(one.limits).kind
-    }
-    throttled = [one for _, one in sorted(settings.items())]
+    throttled = [one for one in results.profiles if Throttle.of(one.limits).kind]
     if not throttled:
         raise UserError("no benchmark ran under a throttle")
-    matching = Matching(unstable=unstable)
-    return pd.DataFrame([_box(plain[-1], one, matching) for one in throttled])
+    throttled.sort(key=lambda one: Throttle.of(one.limits).setting)
+    return pd.DataFrame([_box(plain[-1], one, Matching(unstable=unstable)) for one in throttled])
 
 
 def _say(table: pd.DataFrame) -> list[str]:
@@ -83,8 +76,6 @@ def _say(table: pd.DataFrame) -> list[str]:
 def run(values: Values) -> int:
     folder, kind = values.words[0], values.throttle
     under = ",".join(["without", *(f"{kind}={one}" for one in values.settings.split(","))])
-    if len(under) > _UNDER_MAX:
-        raise UserError("--settings is too long: give fewer settings")
     words = "--battery", values.battery, "--under", under
     if status := measure([*words, *forward(values), folder]):
         return status

@@ -53,9 +53,10 @@ def _measure(values: Values, subject: _Subject, folder: str) -> int:
 
 def _say_missing(values: Values, target: str) -> list[str]:
     """Name the applications that could not run. The reasons were printed during measurement."""
-    chosen = Matching(values.benchmarks if values.benchmarks not in ("", "all") else None)
+    chosen = Matching("*" if values.benchmarks in ("", "all") else values.benchmarks)
     keys = [key for key in read_battery(values.battery) if chosen.chooses(key)]
-    has = {key for profile in read(f"{target}/results.csv").profiles for key in profile.benchmarks}
+    profiles = read(f"{target}/results.csv").profiles
+    has = {key for profile in profiles for key in profile.benchmarks.index}
     missing = [name[:60] for name, group in keys if (name, group) not in has]
     if not missing:
         return []
