@@ -133,9 +133,6 @@ More:
     [("tabel", "table"), ("TABLE", "table"), ("tab", "table"), ("ta", ""), ("nothing", "")],
 )
 def test_close_names_are_suggested(word: str, name: str) -> None:
-    assert options.suggest(word, ["output", "table", "format"]) == name
-
-
-def test_names_are_listed_without_a_hint() -> None:
-    error = options.unknown("command", "x", ["plan", "answer"])
-    assert str(error) == "unknown command 'x'; available: plan, answer"
+    error = options.unknown("option", f"--{word}", ["output", "table", "format"], "see --help")
+    more = f"did you mean '--{name}'?" if name else "see --help"
+    assert str(error) == f"unknown option '--{word}': {more}"

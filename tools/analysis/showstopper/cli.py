@@ -83,7 +83,8 @@ def _run(program: Program, argv: Sequence[str], prepare: Callable[[], None]) -> 
 
 
 def _refuse(values: Values) -> NoReturn:
-    raise unknown("program", " ".join(values.words[:1]), list(PROGRAMS))
+    names = list(PROGRAMS)
+    raise unknown("program", " ".join(values.words[:1]), names, f"use {', '.join(names)}")
 
 
 ANALYSIS = Program(

@@ -11,7 +11,8 @@ from . import units
 from .text import UserError, show, wrap
 
 _MARGIN = 30
-_SUGGESTED_MAX = 64
+_SUGGESTED_MAX = 64  # letters
+_SIMILAR = 0.65  # about one letter in three may differ; with more differences it is another word
 
 Values = SimpleNamespace  # of options, by name with _ instead of -, and `words`
 Value = Union[str, float, int, None]
@@ -173,48 +174,14 @@ def _describe(row: Option) -> str:
 # Suggestions
 
 
-def _lower(word: str) -> str:
-    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in word)
+def unknown(what: str, word: str, names: Sequence[str], hint: str) -> UserError:
+    """Return an error about a word that is not one of the names: what it may mean, or a hint."""
+    from difflib import get_close_matches  # only now, because --help is to be fast
 
-
-def _distance(a: str, b: str) -> int:
-    """Return how many letters are changed, added, dropped or swapped."""
-    before: list[int] = []
-    above = list(range(len(b) + 1))
-    for i, x in enumerate(a):
-        row = [i + 1]
-        for j, y in enumerate(b):
-            least = min(above[j] + (x != y), above[j + 1] + 1, row[j] + 1)
-            if i and j and x == b[j - 1] and y == a[i - 1]:
-                least = min(least, before[j - 1] + 1)
-            row.append(least)
-        before, above = above, row
-    return above[-1]
-
-
-def suggest(word: str, names: Sequence[str]) -> str:
-    """Return the name that a word most likely means; '' if none is close."""
-    word = _lower(word.encode("utf-8", "surrogateescape").decode("latin-1"))
-    if not 0 < len(word) <= _SUGGESTED_MAX:
-        return ""
-    nearest, best = "", _SUGGESTED_MAX + 1
-    for name in names:
-        changes = _distance(word, _lower(name))
-        # About one letter in three may differ; with more differences it is another word.
-        begins = len(word) >= 3 and _lower(name).startswith(word)
-        is_close = changes * 3 <= max(len(word), len(name)) + 1
-        if changes < best and (is_close or begins):
-            nearest, best = name, changes
-    return nearest
-
-
-def unknown(what: str, word: str, names: Sequence[str], hint: str = "") -> UserError:
-    """Return an error about a word that is not one of the names. Without a hint, it lists them."""
-    name = suggest(word.lstrip("-"), names)
-    listed = ", ".join(names)
-    if name:
-        dashes = word[: len(word) - len(word.lstrip("-"))]
-        more = "" if hint else f" Available: {listed}"
-        return UserError(f"unknown {what} '{show(word)}': did you mean '{dashes}{name}'?{more}")
-    more = f": {hint}" if hint else f"; available: {listed}"
-    return UserError(f"unknown {what} '{show(word)}'{more}")
+    name = word.lstrip("-").lower()[:_SUGGESTED_MAX]
+    found = get_close_matches(name, names, 1, _SIMILAR)
+    if not found and len(name) >= 3:
+        found = [one for one in names if one.startswith(name)]
+    dashes = word[: len(word) - len(word.lstrip("-"))]
+    more = f"did you mean '{dashes}{found[0]}'?" if found else hint
+    return UserError(f"unknown {what} '{show(word)}': {more}")

@@ -128,7 +128,7 @@ class Fit:
         self.errors = np.sqrt(np.diag(self.covariance))
 
 
-def _drift(slots: int, columns: int) -> np.ndarray:
+def drift(slots: int, columns: int) -> np.ndarray:
     """Return a constant and Legendre polynomials, for positions in the study from -1 to 1."""
     x = 2 * (np.arange(slots) + 0.5) / slots - 1
     return np.stack([x**0, x, (3 * x**2 - 1) / 2, (5 * x**3 - 3 * x) / 2][:columns], axis=1)
@@ -138,7 +138,7 @@ def _regressors(low: np.ndarray) -> np.ndarray:
     """Return the drift, and for each code: low, and low in the slot before."""
     before = np.vstack([np.zeros_like(low[:1]), low[:-1]])
     both = np.stack([low, before], axis=2).reshape(len(low), -1)
-    return np.hstack([_drift(len(low), DRIFT), both])
+    return np.hstack([drift(len(low), DRIFT), both])
 
 
 @lru_cache(maxsize=None)
@@ -363,7 +363,7 @@ def _pairs(low: np.ndarray, figures: np.ndarray) -> pd.DataFrame:
     states = low[:LENGTH][known]
     products = np.where(states[:, one] == states[:, other], 1.0, -1.0)
     products, places = np.unique(products, axis=1, return_inverse=True)
-    q, _ = np.linalg.qr(_drift(LENGTH, DRIFT_OF_HALVES)[known])
+    q, _ = np.linalg.qr(drift(LENGTH, DRIFT_OF_HALVES)[known])
     products = products - q @ (q.T @ products)
     rest = means[known] - q @ (q.T @ means[known])
     squares = (products**2).sum(axis=0)

@@ -195,13 +195,8 @@ class Slots:
 
     def deviation(self) -> float:
         """Return the standard deviation of logarithms around a line; NaN for fewer than 4."""
-        places = np.flatnonzero(self.figures > 0)
-        logs = statistics.log(self.figures[places])
-        if len(places) < 4:
-            return math.nan
-        line = statistics.fit_line(places, logs)
-        residuals = logs - line.intercept - line.slope * places
-        return math.sqrt(residuals @ residuals / (len(places) - 2))
+        line = effects.Fit(effects.drift(len(self.figures), 2), statistics.log(self.figures))
+        return math.sqrt(line.variance) if line.is_determined and line.count >= 4 else math.nan
 
     def mean(self) -> float:
         known = self.figures[np.isfinite(self.figures)]
