@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import math
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -100,11 +102,6 @@ def amount(of: Responses, knob: str) -> float:
     return _number(value) * {"G": 1e9, "M": 1e6, "": 1}[unit[1] if unit else ""]
 
 
-def pinned(of: Responses) -> float:
-    """Return the number of CPUs of a level such as "pin=first:8,each"."""
-    return _number(_level(of.knobs, "pin").partition(":")[2])
-
-
 # Limits
 
 
@@ -133,7 +130,7 @@ def find_limit(rates: Any, values: Any, limit: float) -> Limit:
 def first_limit(one: Limit, other: Limit) -> Limit:
     """Return the limit of both criteria together. If one has no crossing, the result has one only
     if the other crosses its limit before the last rate at which both hold."""
-    last = min(one.last, other.last) if one.last + other.last == one.last + other.last else math.nan
+    last = float(np.minimum(one.last, other.last))
     first, crossing = (float(np.fmin(a, b)) for a, b in zip(one[1:], other[1:]))
     unknown = any(math.isfinite(of.first) and math.isnan(of.crossing) for of in (one, other))
     return Limit(last, first, math.nan if unknown and not crossing <= last else crossing)
@@ -144,8 +141,9 @@ class Level:
     """A service at one level of its knobs: its first record, and means at each rate."""
 
     of: Responses
-    name: str
     service: int
+    any_arrival: int
+    points: pd.DataFrame  # rows of df_rates()
     rates: pd.DataFrame
 
     @staticmethod
@@ -160,7 +158,7 @@ class Level:
         unknown = values[names].isna().groupby(rate, sort=True, dropna=False).any()
         means = values[names].groupby(rate, sort=True, dropna=False).mean().mask(unknown)
         first = points.iloc[0]
-        return Level(first["of"], describe(first["of"]), first["service"], means)
+        return Level(first["of"], first["service"], first["any_arrival"], points, means)
 
     def limits(self, basis: str) -> dict[str, Limit]:
         """Return the limits by criterion: mean, 95th percentile, and both together."""
@@ -171,7 +169,7 @@ class Level:
         }
         return found | {"both": first_limit(found["mean"], found["p95"])}
 
-    @property
+    @cached_property
     def capacity(self) -> float:
         """The rate at which the first of both limits is crossed or, if unknown, the last
         underloaded rate; NaN if never overloaded."""
@@ -236,7 +234,7 @@ def df_limits(report: Report) -> pd.DataFrame:
             "limit_seconds": LIMITS.get(criterion, math.nan),
             **{f"{name}_rate": rate for name, rate in limit._asdict().items()},
         }
-        for level in levels(report)
+        for level in report.once(levels)
         if len(level.rates) > 1
         for of in [level.of]
         for basis in BASES
@@ -254,7 +252,7 @@ def are_compared(report: Report) -> bool:
 
 def df_savings(report: Report) -> pd.DataFrame:
     """Return what each level saves and costs, compared with another level of its service."""
-    pairs = itertools.combinations(levels(report), 2)
+    pairs = itertools.combinations(report.once(levels), 2)
     found = [
         saving
         for one, other in pairs
@@ -301,8 +299,8 @@ def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
     saved = divide(watts[0] - watts[1], watts[0])
     lost = divide(capacity[0] - capacity[1], capacity[0])
     yield {
-        "high": one.name,
-        "low": other.name,
+        "high": describe(one.of),
+        "low": describe(other.of),
         "rate": one.rates["rate"][at],
         "saturated": saturation(min(busiest)) if math.isfinite(sum(busiest)) else "",
         "high_watts": watts[0],
@@ -358,11 +356,12 @@ def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Rule(NamedTuple):
-    """A statement about two series that differ only in `of`.
+    """A statement about two series that differ only in `of`: a row of statements.tsv.
 
     The first series has more of it: a higher frequency, a larger number, no pinning, even arrivals,
     or round-robin. `with_` is an arrival or a balance; '': any. Series are compared at the highest
-    rate at which both are in `state`. The change is the difference, relative to the first series.
+    rate at which both are in `state`. The change is the difference, relative to the first series,
+    less `times` the power saved by the knob `than`, if given.
     """
 
     statement: str
@@ -373,212 +372,122 @@ class Rule(NamedTuple):
     figure: str
     least: float
     most: float
+    than: str
+    times: float
+
+    @staticmethod
+    def all() -> Iterator[Rule]:
+        """Yield the statements. A bound that is not given is infinite."""
+        path = os.path.join(os.path.dirname(__file__), "statements.tsv")
+        with open(path, encoding="utf-8", newline="") as stream:
+            for *words, least, most, than, times in list(csv.reader(stream, "excel-tab"))[1:]:
+                bounds = float(least or -math.inf), float(most or math.inf)
+                yield Rule._make([*words, *bounds, than, float(times or 0)])
 
 
-EQUAL = 0.05
-NONE = (-EQUAL, EQUAL)
-LESS = (0.0, math.inf)  # the second has less
-MORE = (-math.inf, 0.0)  # the second has more
-UP_TO_5, UP_TO_7, BELOW_5, FROM_5_TO_20 = (0, 0.05), (0, 0.07), (-math.inf, 0.05), (0.05, 0.20)
-NOT_MORE = (-EQUAL, math.inf)
-
-_RULES: tuple[tuple[str, str, str, str, str, str, tuple[float, float]], ...] = (
-    ("with concurrent arrivals, a lower frequency does not change the power of a machine that is "
-     "not saturated",
-     "Table 8", "frequency", "concurrent", "unsaturated", "watts", NONE),
-    ("with even arrivals, a lower frequency saves up to 5 % of the power of a machine that is not "
-     "saturated",
-     "Table 8", "frequency", "even", "unsaturated", "watts", UP_TO_5),
-    ("with even arrivals, a lower frequency lengthens the mean response time of a machine that is "
-     "not saturated",
-     "Table 8", "frequency", "even", "unsaturated", "mean", MORE),
-    ("a lower frequency saves less than 5 % of the power of an underloaded service",
-     "abstract", "frequency", "", "underloaded", "watts", BELOW_5),
-    ("a lower frequency saves 5 to 20 % of the power of a saturated machine",
-     "abstract, Table 8", "frequency", "", "saturated", "watts", FROM_5_TO_20),
-    ("a lower frequency lengthens the mean response time of a saturated machine",
-     "Table 8", "frequency", "", "saturated", "mean", MORE),
-    ("pinning does not change the power of an underloaded service",
-     "Table 8", "pin", "", "underloaded", "watts", NONE),
-    ("pinning saves up to 7 % of the power of an underloaded service",
-     "abstract; Table 8: nothing", "pin", "", "underloaded", "watts", UP_TO_7),
-    ("pinning to a part of the CPUs saves power of an overloaded service",
-     "Table 8", "pin", "", "some CPUs", "watts", LESS),
-    ("pinning to a part of the CPUs lengthens the mean response time of an overloaded service",
-     "Table 8", "pin", "", "some CPUs", "mean", MORE),
-    ("pinning to all CPUs costs power of an overloaded service",
-     "Table 8", "pin", "", "all CPUs", "watts", MORE),
-    ("pinning to all CPUs shortens the mean response time of an overloaded service",
-     "Table 8", "pin", "", "all CPUs", "mean", LESS),
-    ("fewer instances do not change the power of an underloaded service",
-     "Table 8", "instances", "", "underloaded", "watts", NONE),
-    ("fewer instances do not change the mean response time of an underloaded service",
-     "6.1.1", "instances", "", "underloaded", "mean", NONE),
-    ("more instances shorten the mean response time of an overloaded service",
-     "Table 8", "instances", "", "overloaded", "mean", MORE),
-    ("fewer instances save power of an overloaded service",
-     "Table 8", "instances", "", "overloaded", "watts", LESS),
-    ("with round-robin, more instances do not shorten the 95th percentile of an overloaded service",
-     "6.1.1", "instances", "round-robin", "overloaded", "p95", NOT_MORE),
-    ("the capacity grows less than the number of instances",
-     "6.1.1", "instances", "", "any", "capacity of each", MORE),
-    ("fewer CPUs do not change the power of an underloaded service",
-     "Table 8", "cpus", "", "underloaded", "watts", NONE),
-    ("more CPUs shorten the mean response time of an overloaded service",
-     "Table 8", "cpus", "", "overloaded", "mean", MORE),
-    ("more CPUs shorten the 95th percentile of an overloaded service",
-     "6.2.1", "cpus", "", "overloaded", "p95", MORE),
-    ("fewer CPUs save power of an overloaded service",
-     "Table 8", "cpus", "", "overloaded", "watts", LESS),
-    ("the capacity grows less than the number of CPUs",
-     "6.2.1", "cpus", "", "any", "capacity of each", MORE),
-    ("even arrivals need more power than concurrent ones if the service is underloaded",
-     "4.2.3", "arrival", "", "underloaded", "watts", LESS),
-    ("even and concurrent arrivals need the same power if the service is overloaded",
-     "4.2.3", "arrival", "", "overloaded", "watts", NONE),
-    ("least connections shorten the 95th percentile, compared with round-robin",
-     "6.1.4", "balance", "", "any", "p95", LESS),
-    ("least connections lengthen the mean response time, compared with round-robin",
-     "6.1.4", "balance", "", "any", "mean", MORE),
-    ("least connections and round-robin need the same power",
-     "6.1.4", "balance", "", "any", "watts", NONE),
-)
-RULES = tuple(Rule(*row[:6], *row[6]) for row in _RULES)
-
-# Statements about two differences: the saving or loss of the first knob exceeds `times` that of the
-# second.
-COMPARISONS = (
-    ("fewer instances save more power of an overloaded service than a lower frequency",
-     "instances", "saved", "frequency", 1),
-    ("fewer CPUs save more power of an overloaded service than a lower frequency",
-     "cpus", "saved", "frequency", 1),
-    ("a lower frequency saves more power of an overloaded service than pinning",
-     "frequency", "saved", "pin", 1),
-    ("a lower frequency costs at least twice as much capacity as it saves power",
-     "frequency", "lost", "frequency", 2),
-    ("pinning costs at least twice as much capacity as it saves power", "pin", "lost", "pin", 2),
-    ("fewer instances cost at least twice as much capacity as they save power",
-     "instances", "lost", "instances", 2),
-    ("fewer CPUs cost at least twice as much capacity as they save power",
-     "cpus", "lost", "cpus", 2),
-)
-
-NO_RATE = {
-    "any": "no common rate",
-    "underloaded": "no common rate at which both are underloaded",
-    "unsaturated": "no common rate at which no CPU set is 98 % busy",
-    "saturated": "no common rate at which a CPU set is at least 98 % busy",
-    "overloaded": "no common rate at which both are overloaded",
+# The rates of a state, and why there is none.
+STATES: dict[str, tuple[Callable[[pd.DataFrame], pd.Series], str]] = {
+    "any": (lambda points: points["rate"].notna(), ""),
+    "underloaded": (
+        lambda points: points["state"] == "underloaded",
+        " at which both are underloaded",
+    ),
+    "overloaded": (lambda points: points["state"] == "overloaded", " at which both are overloaded"),
+    "unsaturated": (
+        lambda points: points["busiest"] < SATURATED,
+        " at which no CPU set is 98 % busy",
+    ),
+    "saturated": (
+        lambda points: points["busiest"] >= SATURATED,
+        " at which a CPU set is at least 98 % busy",
+    ),
 }
+CPUS = ("some CPUs", "all CPUs")  # to which the second series is pinned; both are overloaded
+STATES |= dict.fromkeys(CPUS, STATES["overloaded"])
+
+COLUMNS = {"watts": "watts", "mean": "all_mean", "p95": "all_p95"}
 UNKNOWN = {
     "watts": "no power was recorded",
     "mean": "too many requests got no answer",
     "p95": "too many requests got no answer",
     "capacity": "the capacity of a level is unknown",
 }
-COLUMNS = {"watts": "watts", "mean": "all_mean", "p95": "all_p95"}
 ROUNDS_MAX = 64  # values of a series at one rate
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Two series, and the difference of their figures."""
-
-    first: Responses | None = None
-    second: Responses | None = None
-    rate: float = math.nan  # NaN if a figure of all rates is compared
-    runs: int = 0  # of the series with fewer
-    difference: Band = Band(math.nan, math.nan, math.nan)
-    missing: str = "no two such levels"  # why there is no difference; '' if it is known
-
-    def subtract(self, other: Contrast, times: float) -> Contrast:
-        """Subtract an independent difference."""
-        return replace(
-            self,
-            difference=mover([self.difference, other.difference], [1, -times]),
-            missing=self.missing or other.missing,
-            rate=other.rate if math.isnan(self.rate) else self.rate,
-            runs=min(self.runs, other.runs),
-        )
-
-    def row(self, statement: str, source: str, least: float, most: float) -> dict[str, Any]:
-        low, high = self.difference.low, self.difference.high
-        if self.missing:
-            verdict = "not tested"
-        elif least < low and high < most:
-            verdict = "supported"
-        else:
-            verdict = "contradicted" if high <= least or low >= most else "undecided"
-        return {
-            "statement": statement,
-            "source": source,
-            "verdict": verdict,
-            "difference": self.difference.y,
-            "low": low,
-            "high": high,
-            "runs": self.runs or math.nan,
-            "rate": self.rate,
-            "first": self.first.knobs if self.first else "",
-            "second": self.second.knobs if self.second else "",
-            "arrival": self.first.arrival if self.first else "",
-            "balance": self.first.balance if self.first else "",
-            "why": self.missing,
-        }
 
 
 def df_rules(report: Report) -> pd.DataFrame:
     """Test the published statements on the runs of the report."""
     if not are_compared(report):
         return pd.DataFrame()
-    rates = report.rates
-    by_series = rates.groupby("series", sort=False, dropna=False) if len(rates) else ()
-    series = [points for _, points in by_series]
-    rows = [
-        _find_contrast(report, series, rule).row(rule.statement, rule.source, rule.least, rule.most)
-        for rule in RULES
-    ]
-    for statement, knob, what, than, times in COMPARISONS:
-        saved = Rule("", "", than, "", "overloaded", "watts", *LESS)
-        greater = saved._replace(of=knob)
-        greater = greater if what == "saved" else greater._replace(state="any", figure="capacity")
-        one, other = (_find_contrast(report, series, rule) for rule in (greater, saved))
-        rows.append(one.subtract(other, times).row(statement, "Table 7", *LESS))
+    rows = []
+    for rule in Rule.all():
+        found = _contrast(report, rule)
+        band = found["difference"]
+        if rule.than:
+            saved = rule._replace(of=rule.than, state="overloaded", figure="watts")
+            other = _contrast(report, saved)
+            band = mover([band, other["difference"]], [1, -rule.times])
+            found["why"] = found["why"] or other["why"]
+            found["rate"] = other["rate"] if math.isnan(found["rate"]) else found["rate"]
+            found["runs"] = min(found["runs"], other["runs"])
+        known = {
+            "statement": rule.statement,
+            "source": rule.source,
+            "verdict": "not tested" if found["why"] else _verdict(rule, band),
+            "low": band.low,
+            "high": band.high,
+        }
+        rows.append(found | known | {"difference": band.y, "runs": found["runs"] or math.nan})
     return pd.DataFrame(rows)
 
 
-def _find_contrast(report: Report, series: list[pd.DataFrame], rule: Rule) -> Contrast:
-    """Compare the two series that are farthest apart."""
-    key = "any_arrival" if rule.of == "arrival" else "service"
-    best, pair = 0.0, None
-    for one, other in itertools.permutations(series, 2):
-        if one[key].iloc[0] != other[key].iloc[0]:
-            continue
-        distance = _distance(rule, one["of"].iloc[0], other["of"].iloc[0])
-        if distance > best:
-            best, pair = distance, (one, other)
-    if pair is None:
-        return Contrast()
-    contrast = Contrast(pair[0]["of"].iloc[0], pair[1]["of"].iloc[0], missing="")
+def _verdict(rule: Rule, band: Band) -> str:
+    if rule.least < band.low and band.high < rule.most:
+        return "supported"
+    return "contradicted" if band.high <= rule.least or band.low >= rule.most else "undecided"
+
+
+def _contrast(report: Report, rule: Rule) -> dict[str, Any]:
+    """Return the difference of the two series that are farthest apart, or why it is unknown."""
+    unknown: dict[str, Any] = dict.fromkeys(("first", "second", "arrival", "balance"), "")
+    unknown |= {"rate": math.nan, "runs": 0, "difference": Band(math.nan, math.nan, math.nan)}
+    pairs = itertools.permutations(report.once(levels), 2)
+    distances = [(_distance(rule, *pair), pair) for pair in pairs]
+    distance, pair = max(distances, key=lambda found: found[0], default=(0.0, ()))
+    if not distance > 0:
+        return unknown | {"why": "no two such levels"}
+    first, second = (level.of for level in pair)
+    known = unknown | {name: getattr(first, name) for name in ("arrival", "balance")}
+    known |= {"first": first.knobs, "second": second.knobs, "why": ""}
     if not rule.figure.startswith("capacity"):
-        contrast = replace(contrast, rate=_find_rate(pair, rule.state))
-        if math.isnan(contrast.rate):
-            return replace(contrast, missing=NO_RATE[_without_cpus(rule.state)], runs=0)
-    return _compare(report, pair, rule, contrast)
+        known["rate"] = _find_rate(pair, rule.state)
+        if math.isnan(known["rate"]):
+            return known | {"why": f"no common rate{STATES[rule.state][1]}"}
+    values = [_values(level.points, rule, known["rate"]) for level in pair]
+    known["runs"] = min(map(len, values))
+    if not all(np.isfinite(found).all() for found in values):
+        return known | {"why": UNKNOWN[rule.figure.partition(" ")[0]]}
+    if known["runs"] < 2:
+        return known | {"why": "needs two rounds or more"}
+    one, other = map(sample_of, values)
+    test, band = welch(one, other, report.settings.confidence)
+    if one.variance == 0 and other.variance == 0:  # equal runs: the difference is exact
+        return known | {"difference": Band(*[band.y / one.mean] * 3)}
+    bounds = (value / one.mean for value in (band.y, band.low, band.high))
+    return known | {"difference": Band(*bounds), "why": test.missing}
 
 
-def _without_cpus(state: str) -> str:
-    return "overloaded" if state.endswith("CPUs") else state
-
-
-def _distance(rule: Rule, first: Responses, second: Responses) -> float:
+def _distance(rule: Rule, one: Level, other: Level) -> float:
     """Return by how much the first series has more; 0 if the series cannot be compared."""
+    first, second = one.of, other.of
     is_with = not rule.with_ or rule.with_ in (first.arrival, first.balance)
     if not (first.knobs and second.knobs and is_with and _are_cpus(rule.state, second)):
         return 0.0
     if rule.of == "arrival":
         arrivals = (first.arrival, second.arrival) == ("even", "concurrent")
-        return float(first.level_key == second.level_key and arrivals)
-    if not are_one_step(first, second) or first.arrival != second.arrival:
+        same = one.any_arrival == other.any_arrival and first.level_key == second.level_key
+        return float(same and arrivals)
+    if one.service != other.service or not are_one_step(first, second):
         return 0.0
     knob = differing_knob(first, second)
     if rule.of == "balance":
@@ -591,31 +500,24 @@ def _distance(rule: Rule, first: Responses, second: Responses) -> float:
 
 
 def _are_cpus(state: str, of: Responses) -> bool:
-    """Return whether a level is pinned to some or all CPUs, if that is asked for."""
-    if not state.endswith("CPUs"):
+    """Return whether a level such as "pin=first:8,each" is pinned to some or all CPUs, if the state
+    says so."""
+    if state not in CPUS:
         return True
-    cpus, found = _number(of.columns.get("machine_cpus", "")), pinned(of)
+    pinned = _number(_level(of.knobs, "pin").partition(":")[2])
+    cpus = _number(of.columns.get("machine_cpus", ""))
     cpus = 0.0 if math.isnan(cpus) else cpus
-    return found < cpus if state == "some CPUs" else found == cpus
+    return pinned < cpus if state == "some CPUs" else pinned == cpus
 
 
-def _is_in_state(points: pd.DataFrame, state: str) -> pd.Series:
-    state = _without_cpus(state)
-    if state in ("underloaded", "overloaded"):
-        return points["state"] == state
-    if state == "unsaturated":
-        return points["busiest"] < SATURATED
-    return points["busiest"] >= SATURATED if state == "saturated" else points["rate"].notna()
-
-
-def _find_rate(pair: tuple[pd.DataFrame, pd.DataFrame], state: str) -> float:
+def _find_rate(pair: Iterable[Level], state: str) -> float:
     """Return the highest rate at which all points of both series are in a state."""
     found = []
-    for points in pair:
-        rates = points["rate"].round(9)
-        all_in = _is_in_state(points, state).groupby(rates, sort=True, dropna=False).all()
-        found.append(set(all_in[all_in].index))
-    return max(found[0] & found[1], default=math.nan)
+    for level in pair:
+        rates = level.points["rate"].round(9)
+        is_in = STATES[state][0](level.points).groupby(rates, sort=True, dropna=False).all()
+        found.append(set(is_in[is_in].index))
+    return max(set.intersection(*found), default=math.nan)
 
 
 def _values(points: pd.DataFrame, rule: Rule, rate: float) -> np.ndarray:
@@ -627,23 +529,3 @@ def _values(points: pd.DataFrame, rule: Rule, rate: float) -> np.ndarray:
     capacities = np.array([Level.make(part).capacity for _, part in rounds])[:ROUNDS_MAX]
     each = amount(points["of"].iloc[0], rule.of) if rule.figure == "capacity of each" else 1
     return capacities / each
-
-
-def _compare(
-    report: Report, pair: tuple[pd.DataFrame, pd.DataFrame], rule: Rule, contrast: Contrast
-) -> Contrast:
-    """Compare the runs of both series by Welch's test."""
-    values = [_values(points, rule, contrast.rate) for points in pair]
-    runs = min(map(len, values))
-    if not all(np.isfinite(found).all() for found in values):
-        return replace(contrast, runs=runs, missing=UNKNOWN[rule.figure.partition(" ")[0]])
-    if runs < 2:
-        return replace(contrast, runs=runs, missing="needs two rounds or more")
-    one, other = map(sample_of, values)
-    test, band = welch(one, other, report.settings.confidence)
-    difference, low, high = (value / one.mean for value in (band.y, band.low, band.high))
-    # Equal runs do not scatter: the difference is exact.
-    if one.variance == 0 and other.variance == 0:
-        return replace(contrast, runs=runs, difference=Band(difference, difference, difference))
-    band = Band(difference, low, high)
-    return replace(contrast, runs=runs, difference=band, missing=test.missing)
