@@ -205,11 +205,11 @@ def describe(of: Responses) -> str:
     return f"{of.workload}{variant}{''.join(parts)}"
 
 
-def level_name(of: Responses, knobs: str | None = None) -> str:
+def level_name(of: Responses) -> str:
     """Name a series within its service, such as "pin=free cap 10"; '' if nothing distinguishes
     it."""
     words = [
-        (of.knobs if knobs is None else knobs) or of.method,
+        of.knobs or of.method,
         of.balance if of.balances_differ else "",
         f"cap {of.cap:g}" if of.caps_differ else "",
         f"{100 * of.target:g} %" if of.target > 0 else "",

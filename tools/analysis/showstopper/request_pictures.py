@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +16,6 @@ from .levels import describe, level_name
 from .page import Picture
 from .rates import MEAN_MAX, P95_MAX, find_beside, join
 from .responses import DUTY_FULL, Responses, added_by_stops
-from .steps import total
 from .studies import Report, others_disturb
 
 PICTURED_MAX = 40  # more records than this have no pictures of their own
@@ -65,9 +63,8 @@ def pictures(report: Report) -> Iterator[Picture]:
         return
     for of in report.responses:
         if len(of.seconds) > 1:
-            yield Picture(figures.svg(plot_times(of)), f"Response time over time: {of.title}")
-            fig = plot_counts(of, find_beside(report, of))
-            yield Picture(figures.svg(fig), f"Requests over time: {of.title}")
+            fig = plot_times(of, find_beside(report, of))
+            yield Picture(figures.svg(fig), f"Response times and requests over time: {of.title}")
 
 
 def _picture(points: pd.DataFrame, axis: str, name: str) -> Iterator[Picture]:
@@ -150,82 +147,68 @@ def plot_series(service: pd.DataFrame) -> Any:
     figures.axis_from_zero(ax, "x", "request rate, /s")
     figures.axis_logarithmic(ax, "y", "95 % answered within, ms")
     for at, points in enumerate(series[:SERIES_MAX]):
-        of = points["of"].iloc[0]
+        name = level_name(points["of"].iloc[0]) or points["of"].iloc[0].title
         points = points.sort_values("rate", kind="stable")
-        _draw_level(ax, at, points["rate"], _milliseconds(points["intended_p95_seconds"]), of)
+        y = _milliseconds(points["intended_p95_seconds"])
+        _draw_line(ax, at, points["rate"], y, name, name)
     return fig
 
 
-def _draw_level(
-    ax: Any, at: int, x: Any, y: Any, of: Responses, name: str | None = None, titled: bool = True
-) -> None:
-    name = level_name(of) if name is None else name
-    titles = [f"{name or of.title}: {value:.4g}" for value in y]
+def _draw_line(ax: Any, at: int, x: Any, y: Any, name: str, label: str) -> None:
+    titles = [f"{name}: {value:.4g}" for value in y]
     color, marker = figures.color_of(at), figures.marker_of(at)
-    label = (name or of.title) if titled else ""
     figures.line(ax, x, y, color=color, marker=marker, titles=titles, label=label)
 
 
 # Over time
 
 
-def _merged(of: Responses) -> Iterator[slice]:
-    """Yield the seconds of each column of a picture."""
+def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
+    """Draw response times and requests over time and, if it is known, the CPU load."""
+    frame = _over_time(of, run)
+    panels = "response time, ms", "requests, /s", "CPU load, %"
+    fig = figures.figure(2 + int(frame["load"].notna().any()))
+    for ax, name in zip(fig.axes, panels):
+        unit = figures.axis_time(ax, "time", float(of.seconds["end"].iloc[-1]))
+        if name != panels[0]:
+            figures.axis_from_zero(ax, "y", name)
+    x, (times, requests, *load) = frame["time"] / unit, fig.axes
+    more = ", percentiles estimated" if frame["estimated"].any() else ""
+    figures.axis_logarithmic(times, "y", f"{panels[0]}{more}")
+    for (figure, label), color in zip(FIGURES.items(), COLORS):
+        figures.line(times, x, _milliseconds(frame[figure]), color=color, label=label)
+    sent = _milliseconds(frame["sent_p95"])
+    figures.line(times, x, sent, color=figures.GRAY, dashed=True, label="95 % from sending")
+    figures.line(requests, x, frame["due"], color=figures.AXIS, label="due")
+    figures.line(requests, x, frame["completed"], color=figures.BLUE, label="succeeded")
+    failed = frame["failed"] + frame["refused"]
+    figures.line(requests, x, failed, color=figures.ORANGE, label="failed or refused")
+    for ax in load:
+        figures.line(ax, x, 100 * frame["load"], color=figures.GREEN)
+    return fig
+
+
+def _over_time(of: Responses, run: runs.Run | None) -> pd.DataFrame:
+    """Return a row for each column of a picture."""
+    rows = []
     length = len(of.seconds) // SECONDS_MAX + 1
     for first in range(0, len(of.seconds), length):
-        yield slice(first, min(first + length, len(of.seconds)))
-
-
-def plot_times(of: Responses) -> Any:
-    """Draw response times over time."""
-    parts = list(_merged(of))
-    found = [of.response(part) for part in parts]
-    fig = figures.figure()
-    ax = fig.axes[0]
-    unit = figures.axis_time(ax, "time", float(of.seconds["end"].iloc[-1]))
-    estimated = any(response.estimated for both in found for response in both)
-    more = ", percentiles estimated" if estimated else ""
-    figures.axis_logarithmic(ax, "y", f"response time, ms{more}")
-    x = [_middle(of.seconds.iloc[part]) / unit for part in parts]
-    for (figure, label), color in zip(FIGURES.items(), COLORS):
-        due = _milliseconds([getattr(intended, figure) for intended, _ in found])
-        figures.line(ax, x, due, color=color, label=label)
-    sent = _milliseconds([actual.p95 for _, actual in found])
-    figures.line(ax, x, sent, color=figures.GRAY, dashed=True, label="95 % from sending")
-    return fig
-
-
-def _middle(seconds: pd.DataFrame) -> float:
-    return float(seconds["begin"].iloc[0] + seconds["end"].iloc[-1]) / 2
-
-
-def plot_counts(of: Responses, run: runs.Run | None = None) -> Any:
-    """Draw requests over time and, in a panel of its own, the CPU load if it is known."""
-    rows = []
-    for part in _merged(of):
+        part = slice(first, first + length)
         seconds = of.seconds.iloc[part]
-        first, last = seconds.iloc[0], seconds.iloc[-1]
-        time = last["end"] - first["begin"]
-        due, ended, failed, refused = (
-            total(seconds[name].to_numpy()) / time
-            for name in ("due", "completed", "failed", "refused")
+        begin, end = seconds["begin"].iloc[0], seconds["end"].iloc[-1]
+        from_ = seconds["at"].iloc[0] - (seconds["end"].iloc[0] - begin)
+        intended, actual = of.response(part)
+        rows.append(
+            (seconds[["due", "completed", "failed", "refused"]].sum() / (end - begin)).to_dict()
+            | {figure: getattr(intended, figure) for figure in FIGURES}
+            | {
+                "time": (begin + end) / 2,
+                "sent_p95": actual.p95,
+                "estimated": intended.estimated,
+                "load": join(of, run, from_, seconds["at"].iloc[-1])["load"],
+            }
         )
-        load = join(of, run, first["at"] - (first["end"] - first["begin"]), last["at"])["load"]
-        rows.append((_middle(seconds), due, ended, failed + refused, 100 * load))
-    x, due, ended, failed, load = np.array(rows).T
-    has_load = bool(np.isfinite(load).any())
-    fig = figures.figure(1 + has_load)
-    ax, *below = fig.axes
-    for panel in fig.axes:
-        unit = figures.axis_time(panel, "time", float(of.seconds["end"].iloc[-1]))
-    figures.axis_from_zero(ax, "y", "requests, /s")
-    figures.line(ax, x / unit, due, color=figures.AXIS, label="due")
-    figures.line(ax, x / unit, ended, color=figures.BLUE, label="succeeded")
-    figures.line(ax, x / unit, failed, color=figures.ORANGE, label="failed or refused")
-    for panel in below:
-        figures.axis_from_zero(panel, "y", "CPU load, %")
-        figures.line(panel, x / unit, load, color=figures.GREEN)
-    return fig
+    return pd.DataFrame(rows)
 
 
 # Levels of knobs
@@ -234,84 +217,43 @@ def plot_counts(of: Responses, run: runs.Run | None = None) -> Any:
 def _level_pictures(rates: pd.DataFrame) -> Iterator[Picture]:
     known = rates[rates["of"].map(lambda of: bool(of.knobs) and not of.closed)]
     for _, service in known.groupby("any_arrival", sort=False, dropna=False):
+        means = df_means(service)
+        if means["level"].nunique() < 2:
+            continue
         of = service["of"].iloc[0]
         name = of.workload or of.title
-        caption = "Response times, power and successes by rate"
-        by_arrival = _grid(service, lambda of: (of.arrival, level_name(of)))
-        groups = service.groupby("service", sort=False, dropna=False)
-        by_pin = [(part["of"].iloc[0].arrival, _grid_by_pin(part)) for _, part in groups]
-        by_pin = [(arrival, grid) for arrival, grid in by_pin if len(grid) > 1]
-        is_level = len({level for column in by_arrival.values() for level in column}) > 1
-        # A picture by pin has everything that a picture of one arrival would.
-        if is_level and not (by_pin and len(by_arrival) == 1):
-            yield Picture(figures.svg(plot_grid(by_arrival)), f"{caption}: {name}", width=1100)
-        for arrival, grid in by_pin:
-            shown = f"{caption}: {name}, {arrival}" if arrival else f"{caption}: {name}"
-            yield Picture(figures.svg(plot_grid(grid)), shown, width=1100)
-        if is_level and service["watts"].notna().any():
-            fig = plot_cost(by_arrival)
-            yield Picture(figures.svg(fig), f"Power against response time: {name}")
+        caption = f"Response times, power and successes by rate: {name}"
+        yield Picture(figures.svg(plot_grid(means)), caption, width=1100)
+        if service["watts"].notna().any():
+            caption = f"Power against response time: {name}"
+            yield Picture(figures.svg(plot_cost(means)), caption)
 
 
-Grid = dict[str, dict[str, pd.DataFrame]]  # points by column and level
+def df_means(service: pd.DataFrame) -> pd.DataFrame:
+    """Return means over the runs by arrival, level and rate, unless there are too many arrivals or
+    levels. NaN if a run has no value."""
+    points = service[service["rate"] > 0].replace([math.inf], math.nan)
+    arrival = points["of"].map(lambda of: of.arrival).rename("arrival")
+    keys = [arrival, points["of"].map(level_name).rename("level"), points["rate"].round(9)]
+    values = points[list(PANELS)]
+    unknown = values.isna().groupby(keys, sort=False, dropna=False).any()
+    means = values.groupby(keys, sort=False, dropna=False).mean().mask(unknown).reset_index()
+    for name, most in (("arrival", COLUMNS_MAX), ("level", LEVELS_MAX)):
+        means = means[means[name].isin(means[name].unique()[:most])]
+    return means
 
 
-def _grid(service: pd.DataFrame, place: Any) -> Grid:
-    """Group the series of a service by column and level, unless there are too many."""
-    grid: Grid = {}
-    levels: list[str] = []
-    for _, points in service.groupby("series", sort=False, dropna=False):
-        column, level = place(points["of"].iloc[0])
-        levels += [level] if level not in levels and len(levels) < LEVELS_MAX else []
-        if level in levels and (column in grid or len(grid) < COLUMNS_MAX):
-            grid.setdefault(column, {})[level] = points
-    return grid
-
-
-def _grid_by_pin(service: pd.DataFrame) -> Grid:
-    """Group levels by their pin. One column is for all levels that are pinned to the first CPUs,
-    however many, unless two differ only in that number."""
-    taken: set[tuple[str, str]] = set()
-
-    def place(of: Responses) -> tuple[str, str]:
-        parts = of.knobs.split("+")
-        pin = next((part for part in parts if part.startswith("pin=")), "pin=free")
-        others = "+".join(part for part in parts if not part.startswith("pin="))
-        level, column = level_name(of, others or "no other knob"), re.sub(r":\d+", "", pin)
-        column = pin if (column, level) in taken else column
-        taken.add((column, level))
-        return column, level
-
-    return _grid(service, place)
-
-
-def _means(points: pd.DataFrame) -> pd.DataFrame:
-    """Return means over the runs at each rate; NaN if a run has no value."""
-    points = points[points["rate"] > 0].replace([math.inf], math.nan)
-    rate = points["rate"].round(9)
-    unknown = points[list(PANELS)].isna().groupby(rate, sort=True, dropna=False).any()
-    return points[list(PANELS)].groupby(rate, sort=True, dropna=False).mean().mask(unknown)
-
-
-def _numbered(grid: Grid) -> dict[str, int]:
-    names = dict.fromkeys(itertools.chain.from_iterable(grid.values()))
-    return {level: at for at, level in enumerate(names)}
-
-
-def plot_grid(grid: Grid) -> Any:
+def plot_grid(means: pd.DataFrame) -> Any:
     """Draw a row for mean and 95th percentile, for power if it is known, and for the success ratio,
-    with a column for each arrival or pin. Dashed lines are the limits of an underloaded service."""
-    means = {column: {l: _means(p) for l, p in points.items()} for column, points in grid.items()}
-    every = pd.concat([frame for columns in means.values() for frame in columns.values()])
-    names = [name for name in PANELS if name != "watts" or every["watts"].notna().any()]
-    numbers = _numbered(grid)
-    fig = figures.figure(len(names), len(grid), width=1100)
-    for at, ax in enumerate(fig.axes):
-        name, column = names[at // len(grid)], list(grid)[at % len(grid)]
+    with a column for each arrival. Dashed lines are the limits of an underloaded service."""
+    names = [name for name in PANELS if name != "watts" or means["watts"].notna().any()]
+    arrivals = list(means["arrival"].unique())
+    fig = figures.figure(len(names), len(arrivals), width=1100)
+    for ax, (name, arrival) in zip(fig.axes, itertools.product(names, arrivals)):
         factor, label, limit = PANELS[name]
         figures.axis_from_zero(ax, "x", "request rate, /s" if name == names[-1] else "")
-        values = factor * every[name][every[name] > 0]
-        shown = label if at % len(grid) == 0 else ""
+        values = factor * means[name][means[name] > 0]
+        shown = label if arrival == arrivals[0] else ""
         if math.isfinite(limit):
             low, high = min(limit, values.min()), max(limit, values.max())
             decades = (math.floor(math.log10(low)), math.ceil(math.log10(high) + 1e-9))
@@ -319,25 +261,29 @@ def plot_grid(grid: Grid) -> Any:
             figures.line_at(ax, "y", limit)
         else:
             figures.axis_between(ax, "y", shown, 0, 1.05 * values.max() if len(values) else 1)
-        if at < len(grid):
-            figures.title(ax, column)
-        for level, frame in means[column].items():
-            of = grid[column][level]["of"].iloc[0]
-            y = factor * frame[name].to_numpy()
-            _draw_level(ax, numbers[level], frame.index, y, of, level, titled=at == 0)
+        if name == names[0]:
+            figures.title(ax, arrival)
+        for at, level, part in _levels(means, arrival):
+            label = level if ax is fig.axes[0] else ""
+            _draw_line(ax, at, part["rate"], factor * part[name], level, label)
     return fig
 
 
-def plot_cost(grid: Grid) -> Any:
+def plot_cost(means: pd.DataFrame) -> Any:
     """Draw the power against the mean response time of each level, a panel for each arrival."""
-    numbers = _numbered(grid)
-    fig = figures.figure(len(grid), height=len(grid) * figures.HEIGHT)
-    for ax, (column, points) in zip(fig.axes, grid.items()):
+    arrivals = list(means["arrival"].unique())
+    fig = figures.figure(len(arrivals), height=len(arrivals) * figures.HEIGHT)
+    for ax, arrival in zip(fig.axes, arrivals):
         figures.axis_logarithmic(ax, "x", "mean response time, ms")
         figures.axis_free(ax, "y", "power, W")
-        figures.title(ax, column)
-        for level, part in points.items():
-            frame = _means(part)
-            x, of = _milliseconds(frame["all_mean"]), part["of"].iloc[0]
-            _draw_level(ax, numbers[level], x, frame["watts"].to_numpy(), of, level)
+        figures.title(ax, arrival)
+        for at, level, part in _levels(means, arrival):
+            _draw_line(ax, at, _milliseconds(part["all_mean"]), part["watts"], level, level)
     return fig
+
+
+def _levels(means: pd.DataFrame, arrival: str) -> Iterator[tuple[int, str, pd.DataFrame]]:
+    """Yield the means of each level, by rate. A level has the same number in all panels."""
+    for at, level in enumerate(means["level"].unique()):
+        part = means[(means["arrival"] == arrival) & (means["level"] == level)]
+        yield at, level, part.sort_values("rate", kind="stable")
