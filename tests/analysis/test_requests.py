@@ -91,7 +91,7 @@ def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path):
     rows = "1,0.01,9,10\n1,0.04,1,0\n2,0.1,1,10\n2,0.4,9,0\n9,0.4,1,1\n,0.5,20,20\n"
     (folder / "response-times.csv").write_text(head + rows)
     responses = Responses.read(str(folder))
-    intended, _ = responses.response(slice(None))
+    intended, _ = responses.response(responses.seconds)
     assert not intended.estimated
     assert intended.p50 == pytest.approx(0.04, rel=1e-3)
     assert intended.p95 == pytest.approx(0.4, rel=1e-3)
@@ -99,7 +99,7 @@ def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path):
     (folder / "response-times.csv").write_text(head + rows.replace("2,0.4,9,0\n", ""))
     responses = Responses.read(str(folder))
     assert responses.seconds["has_buckets"].tolist() == [True, False]
-    assert responses.response(slice(None))[0].estimated
+    assert responses.response(responses.seconds)[0].estimated
 
 
 def test_stops_add_their_rest_and_those_during_the_work():

@@ -12,7 +12,7 @@ import pandas as pd
 
 from . import runs
 from .records import between
-from .responses import FIGURES, ORIGINS, Response, Responses, Stretch, divide
+from .responses import COUNTED, FIGURES, ORIGINS, Response, Responses, divide
 from .steps import mean, total
 
 if TYPE_CHECKING:
@@ -36,14 +36,9 @@ def df_rates(report: Report) -> pd.DataFrame:
     _compare_levels(report.responses)
     rows = [row for of in report.responses for row in _rates(report, of)]
     frame = pd.DataFrame(rows)
-    keys = {name: [] for name in ("series", "service", "any_arrival")}  # type: dict[str, list[Any]]
-    for row in rows:
-        of = row["of"]
-        service = _service_key(of)
-        keys["any_arrival"].append(service)
-        keys["service"].append((service, of.arrival))
-        keys["series"].append((service, of.arrival, of.level_key))
-    return frame.assign(**{name: _number(found) for name, found in keys.items()})
+    keys = [row["of"].series_key for row in rows]
+    series, service, any_arrival = (_number([key[:end] for key in keys]) for end in (3, 2, 1))
+    return frame.assign(series=series, service=service, any_arrival=any_arrival)
 
 
 def df_observations(report: Report) -> pd.DataFrame:
@@ -77,14 +72,6 @@ def _number(keys: list[Any]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _service_key(of: Responses) -> tuple[Any, ...]:
-    # Without a workload, each record of a manifest is a separate service.
-    named = bool(of.workload) or not of.manifest
-    return (of.set, of.manifest, of.workload, of.variant, of.environment, of.closed) + (
-        () if named else (id(of),)
-    )
-
-
 def _compare_levels(responses: list[Responses]) -> None:
     """Note whether records with knobs differ in the cap or the balance."""
     known = [of for of in responses if of.knobs]
@@ -96,11 +83,11 @@ def _compare_levels(responses: list[Responses]) -> None:
 def _rates(report: Report, of: Responses) -> list[dict[str, Any]]:
     """Return the rates of a record. A search for a capacity changes the rate too often."""
     one_rate = not of.interrupted and (of.closed or of.profile == "constant")
-    if of.capacity.demand:
+    if of.demand:
         return []
     run = find_beside(report, of)
     # A staircase has stretches without requests at its start and end.
-    stretches = [s for s in of.stretches(0 if one_rate else of.edge) if s.counts["due"] and s.rate]
+    stretches = [s for s in of.stretches(0 if one_rate else of.edge) if s["due"] and s["rate"]]
     rows = [
         _row(report, of, run, stretch, 0 if one_rate else step)
         for step, stretch in enumerate(stretches[:1] if one_rate else stretches, 1)
@@ -112,37 +99,34 @@ def _rates(report: Report, of: Responses) -> list[dict[str, Any]]:
 
 
 def _row(
-    report: Report, of: Responses, run: runs.Run | None, stretch: Stretch, step: int
+    report: Report, of: Responses, run: runs.Run | None, stretch: dict[str, Any], step: int
 ) -> dict[str, Any]:
-    joined = join(of, run, stretch.from_, stretch.to)
-    seconds = stretch.to - stretch.from_
-    counts = stretch.counts
-    throughput, ratio = divide(counts["completed"], seconds), _success_ratio(of, stretch)
-    in_time = divide(counts["completed"], counts["due"])
-    response = of.response(stretch.seconds)
+    joined = join(of, run, stretch["from"], stretch["to"])
+    response = of.response(stretch.pop("counted"))
+    figures = {
+        "throughput": divide(stretch["completed"], stretch["seconds"]),
+        "success_ratio": _success_ratio(of, stretch),
+        "in_time": divide(stretch["completed"], stretch["due"]),
+    }
     if step == 0:
-        throughput, ratio = of.throughput, of.success_ratio
-        stretch, response = _whole(of, stretch), _of_whole(of, response)
-    all_mean, all_p95 = _times(of, stretch, response[0], step)
+        # Figures of the whole run are exact; its seconds give the uncertainty.
+        renamed = {"due": "intended", "completed": "succeeded"}
+        figures |= {name: getattr(of, renamed.get(name, name)) for name in COUNTED}
+        figures |= {"throughput": of.throughput, "success_ratio": of.success_ratio}
+        figures |= {"lateness_most_seconds": of.lateness_most}
+        both = zip(of.successes, response)
+        response = tuple(replace(one, uncertainty=part.uncertainty) for one, part in both)
+    row = origin(of) | stretch | figures
+    all_mean, all_p95 = _times(of, row, response[0], step)
     underloaded = all_mean < MEAN_MAX and all_p95 < P95_MAX
     interval = response[0].interval(report.settings.confidence)
-    return {
-        **origin(of),
+    return row | {
         "of": of,
         "round": of.round,
         "knobs": of.knobs,
         "balance": of.balance if of.knobs else "",
         "cap": of.cap if of.knobs else math.nan,
         "step": step or math.nan,
-        "begin_seconds": stretch.begin,
-        "end_seconds": stretch.end,
-        "seconds": seconds,
-        "rate": stretch.rate,
-        "throughput": throughput,
-        **stretch.counts,
-        "success_ratio": ratio,
-        "in_time": in_time,
-        "lateness_most_seconds": stretch.lateness_most,
         **times(response),
         "response": response,
         "intended_mean_low_seconds": interval.low,
@@ -153,9 +137,7 @@ def _row(
         "state": "underloaded" if underloaded else "overloaded",
         "saturated": saturation(joined["busiest"]),
         "others": of.others,
-        "from": stretch.from_,
-        "to": stretch.to,
-        **_active(of, stretch),
+        **_active(of, row["from"], row["to"]),
     }
 
 
@@ -184,10 +166,9 @@ def times(response: tuple[Response, ...]) -> dict[str, Any]:
     return columns | {"percentiles": "estimated" if estimated else counted}
 
 
-def _active(of: Responses, stretch: Stretch) -> dict[str, float]:
+def _active(of: Responses, from_: float, to: float) -> dict[str, float]:
     """Return how long CPUs were active, and their frequency."""
-    idle = between(of.idle, stretch.from_, stretch.to) if len(of.idle) else of.idle
-    states = runs.idle_states(idle) if len(idle) else iter(())
+    states = runs.idle_states(between(of.idle, from_, to)) if len(of.idle) else iter(())
     unknown = dict.fromkeys(("frequency_mhz", "active", "active_deviation"), math.nan)
     found = next(states, unknown)
     return {name: found[name] for name in unknown}
@@ -197,48 +178,34 @@ def saturation(busiest: float) -> str:
     return "" if math.isnan(busiest) else "yes" if busiest >= SATURATED else "no"
 
 
-def _whole(of: Responses, stretch: Stretch) -> Stretch:
-    """Return the figures of the whole run, which are exact for a run at one rate."""
-    renamed = {"due": "intended", "completed": "succeeded"}
-    counts = {name: getattr(of, renamed.get(name, name)) for name in stretch.counts}
-    return replace(stretch, counts=counts, lateness_most=of.lateness_most)
-
-
-def _of_whole(of: Responses, found: tuple[Response, ...]) -> tuple[Response, ...]:
-    """Return the response times of the whole run, with the uncertainty over its seconds."""
-    both = zip(of.successes, found)
-    return tuple(replace(whole, uncertainty=part.uncertainty) for whole, part in both)
-
-
-def _success_ratio(of: Responses, stretch: Stretch) -> float:
+def _success_ratio(of: Responses, stretch: dict[str, Any]) -> float:
     """Return the part of due requests that succeeded.
 
     Requests that are still waiting or unfinished when the stretch ends count when it is known what
     became of them. Only those of the last stretch with requests can be left when the run ends.
     """
-    later = of.seconds[of.seconds["begin"] >= stretch.end]
-    counts = stretch.counts
-    known = counts["completed"] + counts["failed"] + counts["refused"]
-    left = min(of.waiting + of.unfinished, counts["due"] - known)
+    later = of.seconds[of.seconds["begin"] >= stretch["end_seconds"]]
+    known = stretch["completed"] + stretch["failed"] + stretch["refused"]
+    left = min(of.waiting + of.unfinished, stretch["due"] - known)
     left = left if left > 0 and not (later["due"] > 0).any() else 0.0
-    return divide(counts["completed"], known + left)
+    return divide(stretch["completed"], known + left)
 
 
 def _times(
-    of: Responses, stretch: Stretch, successes: Response, step: int
+    of: Responses, row: dict[str, Any], successes: Response, step: int
 ) -> tuple[float, float]:
     """Return mean and 95th percentile of all requests; infinite if too many got no answer.
 
     A whole run has recorded both, without refused requests. In a step, a request that failed or was
     refused counts as longer than all successes, and at least as long as the timeout.
     """
-    recorded, counts = of.all[0], stretch.counts
+    recorded = of.all[0]
     if step == 0 and math.isfinite(recorded.mean + recorded.p95):
-        is_refused = counts["refused"] >= 0.05 * counts["due"]
+        is_refused = row["refused"] >= 0.05 * row["due"]
         return recorded.mean, math.inf if is_refused else recorded.p95
-    lost, answered = counts["refused"] + counts["failed"], counts["completed"]
+    lost, answered = row["refused"] + row["failed"], row["completed"]
     if not answered > 0:
-        unknown = math.inf if counts["due"] > 0 else math.nan
+        unknown = math.inf if row["due"] > 0 else math.nan
         return unknown, unknown
     timeout = float(np.fmax(of.timeout, successes.most))
     average = successes.mean
@@ -313,9 +280,10 @@ def join(of: Responses, run: runs.Run | None, from_: float, to: float) -> dict[s
 
 def _idle_watts(of: Responses, run: runs.Run | None) -> float:
     """Return the mean power while the run sent no requests."""
-    idle = [s for s in of.stretches(of.edge) if s.rate == 0]
-    silent = [s for s in idle if not s.counts["completed"] + s.counts["failed"] > 0]
-    joined = [join(of, run, stretch.from_, stretch.to) for stretch in silent]
+    silent = [
+        s for s in of.stretches(of.edge) if s["rate"] == 0 and not s["completed"] + s["failed"] > 0
+    ]
+    joined = [join(of, run, stretch["from"], stretch["to"]) for stretch in silent]
     known = [one for one in joined if one["watts_seconds"] > 0]
     seconds = total(np.array([one["watts_seconds"] for one in known]))
     energy = total(np.array([one["watts"] * one["watts_seconds"] for one in known]))

@@ -169,7 +169,8 @@ def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
     panels = "response time, ms", "requests, /s", "CPU load, %"
     fig = figures.figure(2 + int(frame["load"].notna().any()))
     for ax, name in zip(fig.axes, panels):
-        unit = figures.axis_time(ax, "time", float(of.seconds["end"].iloc[-1]))
+        named = "time" if ax is fig.axes[-1] else ""
+        unit = figures.axis_time(ax, named, float(of.seconds["end"].iloc[-1]))
         if name != panels[0]:
             figures.axis_from_zero(ax, "y", name)
     x, (times, requests, *load) = frame["time"] / unit, fig.axes
@@ -180,11 +181,11 @@ def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
     sent = _milliseconds(frame["sent_p95"])
     figures.line(times, x, sent, color=figures.GRAY, dashed=True, label="95 % from sending")
     figures.line(requests, x, frame["due"], color=figures.AXIS, label="due")
-    figures.line(requests, x, frame["completed"], color=figures.BLUE, label="succeeded")
+    figures.line(requests, x, frame["completed"], color=figures.SKY, label="succeeded")
     failed = frame["failed"] + frame["refused"]
-    figures.line(requests, x, failed, color=figures.ORANGE, label="failed or refused")
+    figures.line(requests, x, failed, color=figures.BROWN, label="failed or refused")
     for ax in load:
-        figures.line(ax, x, 100 * frame["load"], color=figures.GREEN)
+        figures.line(ax, x, 100 * frame["load"], color=figures.PURPLE)
     return fig
 
 
@@ -193,11 +194,10 @@ def _over_time(of: Responses, run: runs.Run | None) -> pd.DataFrame:
     rows = []
     length = len(of.seconds) // SECONDS_MAX + 1
     for first in range(0, len(of.seconds), length):
-        part = slice(first, first + length)
-        seconds = of.seconds.iloc[part]
+        seconds = of.seconds.iloc[first : first + length]
         begin, end = seconds["begin"].iloc[0], seconds["end"].iloc[-1]
         from_ = seconds["at"].iloc[0] - (seconds["end"].iloc[0] - begin)
-        intended, actual = of.response(part)
+        intended, actual = of.response(seconds)
         rows.append(
             (seconds[["due", "completed", "failed", "refused"]].sum() / (end - begin)).to_dict()
             | {figure: getattr(intended, figure) for figure in FIGURES}

@@ -80,43 +80,13 @@ class Response:
         return replace(interval, low=0.0) if interval.low < 0 else interval
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """The highest rate at which a requirement on the response time holds."""
-
-    demand: str = ""  # "p95=2s"; '' without a search
-    held_rate: float = math.nan  # the highest rate at which it held
-    failed_rate: float = math.nan  # the lowest rate at which it did not
-    held_times: float = math.nan
-    failed_times: float = math.nan
-    # The generator failed at `failed_rate`, not the service.
-    lower_bound: bool = field(default=False, kw_only=True)
-    # Response times at `held_rate` were not stationary.
-    upper_bound: bool = field(default=False, kw_only=True)
-
-    @staticmethod
-    def of(found: Any) -> Capacity:
-        rates = ("held_rate", "failed_rate", "held_times", "failed_times")
-        return Capacity(
-            text_of(found, "demand"),
-            *(number_of(found, name) for name in rates),
-            lower_bound=bool(member(found, "lower_bound", bool)),
-            upper_bound=bool(member(found, "upper_bound", bool)),
-        )
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Successive seconds with one requested rate; those that count, and what happened in them."""
-
-    seconds: slice  # those that count
-    begin: float  # of the whole stretch, since the run began
-    end: float
-    from_: float  # moments of the counted seconds
-    to: float
-    rate: float
-    counts: dict[str, float]  # numbers of requests
-    lateness_most: float
+# The highest rate at which a requirement on the response time holds: numbers of requests.json.
+CAPACITY = (
+    "held_rate",  # the highest rate at which it held
+    "failed_rate",  # the lowest rate at which it did not
+    "held_times",
+    "failed_times",
+)
 
 
 class Responses:
@@ -183,20 +153,28 @@ class Responses:
         return HOST if self.environment in ("", "none") else str(self.environment)
 
     @property
-    def service_key(self) -> tuple[Any, ...]:
-        """What separates services and their series, except the variant."""
-        service = (self.set, self.manifest, self.workload, self.environment, self.arrival)
-        return (*service, self.closed, *self.level_key)
-
-    @property
     def level_key(self) -> tuple[Any, ...]:
         """What separates the series of a service."""
-        numbers = (_rounded(value) for value in (self.cap, self.target, self.tau_seconds))
-        return (self.knobs, self.balance, self.method, *numbers)
+        numbers = (self.cap, self.target, self.tau_seconds)
+        # A manifest cannot express smaller differences.
+        rounded = (-math.inf if math.isnan(value) else round(value, 9) for value in numbers)
+        return (self.knobs, self.balance, self.method, *rounded)
+
+    @property
+    def service_key(self) -> tuple[Any, ...]:
+        """What separates services, apart from arrivals. Without a workload, each record of a
+        manifest is a service."""
+        service = (self.set, self.manifest, self.workload, self.variant, self.environment)
+        unnamed = self.path if self.manifest and not self.workload else ""
+        return (*service, self.closed, unnamed)
+
+    @property
+    def series_key(self) -> tuple[Any, ...]:
+        return (self.service_key, self.arrival, self.level_key)
 
     @property
     def has_results(self) -> bool:
-        return self.succeeded > 0 or bool(self.capacity.demand)
+        return self.succeeded > 0 or bool(self.demand)
 
     # Reading
 
@@ -210,7 +188,7 @@ class Responses:
         if self.interrupted:
             self.notes.add(f"the run was interrupted: {why_no_document}")
         # A search for a capacity records no seconds.
-        if why_no_table and not self.capacity.demand:
+        if why_no_table and not self.demand:
             self.notes.add(why_no_table)
         if self.interrupted:
             self._sum_up()
@@ -233,7 +211,7 @@ class Responses:
         self.interrupted = self.document is None
         self._take_document(self.document)
         known = is_file or text.has_file(self.path, DOCUMENT)
-        is_damaged = known and math.isnan(self.succeeded) and not self.capacity.demand
+        is_damaged = known and math.isnan(self.succeeded) and not self.demand
         self.verdict = Verdict.of(self.document)
         if is_damaged and not self.verdict.recorded:
             damaged = "the file is damaged" if is_file else f"{DOCUMENT} is damaged"
@@ -264,7 +242,12 @@ class Responses:
             for of in ("successes", "all")
         )
         self.per_target = list_of(document, "per_target")
-        self.capacity = Capacity.of(member(document, "capacity", dict))
+        found = member(document, "capacity", dict)
+        self.demand = text_of(found, "demand")  # such as "p95=2s"; '' without a search
+        self.capacity = {name: number_of(found, name) for name in CAPACITY}
+        # The generator failed at `failed_rate`, or times at `held_rate` were not stationary.
+        self.is_lower_bound = bool(member(found, "lower_bound", bool))
+        self.is_upper_bound = bool(member(found, "upper_bound", bool))
         if self.version and self.version != __version__:
             recorded = text.show(self.version)
             self.notes.add(f"recorded by version {recorded}, but this is {__version__}")
@@ -334,7 +317,7 @@ class Responses:
         self.begin, self.ended = float(last["at"] - last["end"]), float(last["at"])
         self.duration = float(last["end"])
         self.throughput = self.succeeded / self.duration
-        self.successes = self.response(slice(None))
+        self.successes = self.response(seconds)
 
     def _read_beside(self) -> None:
         """Read power, idle states and load, in the record's folder or its parent, if recorded."""
@@ -354,13 +337,13 @@ class Responses:
 
     # Figures
 
-    def response(self, seconds: slice) -> tuple[Response, ...]:
-        """Return the response times of several seconds, by origin.
+    def response(self, seconds: pd.DataFrame) -> tuple[Response, ...]:
+        """Return the response times of several rows of `seconds`, by origin.
 
         Percentiles come from the sum of the buckets. If a second lacks them, percentiles are
         estimated as if times between two known percentiles of a second were evenly spread.
         """
-        return tuple(self._response(self.seconds.iloc[seconds], name) for name in ORIGINS)
+        return tuple(self._response(seconds, name) for name in ORIGINS)
 
     def _response(self, seconds: pd.DataFrame, origin: str) -> Response:
         columns = [f"{origin}_{name}" for name in FIGURES]
@@ -391,43 +374,43 @@ class Responses:
         part = part[self.seconds["has_buckets"].to_numpy()[part["second"]]]
         return Histogram(part["bucket"], part[origin])
 
-    def stretches(self, edge: float) -> list[Stretch]:
-        """Return the stretches of the profile, without `edge` seconds at both ends of each.
+    def stretches(self, edge: float) -> list[dict[str, Any]]:
+        """Return the stretches of the profile: successive seconds with one requested rate.
 
-        Seconds after the end of the profile belong to none: their rate of 0 was not requested, and
-        the service may still be busy.
+        `counted` are the seconds that count, without `edge` seconds at both ends of the stretch;
+        `from` and `to` their moments, followed by their numbers of requests. Seconds after the end
+        of the profile belong to no stretch: their rate of 0 was not requested, and the service may
+        still be busy.
         """
-        if not len(self.seconds):
+        seconds = self.seconds
+        if not len(seconds):
             return []
-        begins, rates = (self.seconds[name].tolist() for name in ("begin", "rate"))
-        count = len(begins)
-        while self.profile_length > 0 and count and begins[count - 1] > self.profile_length - 1e-6:
-            count -= 1
-        starts: list[int] = []
-        for row in range(count):
-            if not starts or not _is_same_rate(rates[starts[-1]], rates[row]):
-                starts.append(row)
-        ends = [*starts[1:], count]
-        return [self._stretch(first, last, edge) for first, last in zip(starts, ends)]
+        if self.profile_length > 0:
+            seconds = seconds[seconds["begin"] <= self.profile_length - 1e-6]
+        rate, before = seconds["rate"], seconds["rate"].shift()
+        is_same = (rate.isna() & before.isna()) | ((rate - before).abs() <= 1e-6 * before.abs())
+        parts = seconds.groupby((~is_same).cumsum(), sort=False, dropna=False)
+        return [_stretch(part, edge) for _, part in parts]
 
-    def _stretch(self, first: int, last: int, edge: float) -> Stretch:
-        length = edge if edge >= 0 else min((last - first) * LOST, LOST_MAX)
-        lost = int(min(math.floor(length + 1e-9), last - first))
-        # Stretches of published runs have only two seconds.
-        lost = lost if 2 * lost < last - first else 0
-        counted = slice(first + lost, last - lost)
-        seconds = self.seconds.iloc[counted]
-        begin, end = seconds.iloc[0], seconds.iloc[-1]
-        return Stretch(
-            counted,
-            float(self.seconds["begin"].iloc[first]),
-            float(self.seconds["end"].iloc[last - 1]),
-            float(begin["at"] - (begin["end"] - begin["begin"])),
-            float(end["at"]),
-            float(self.seconds["rate"].iloc[first]),
-            {name: total(seconds[name].to_numpy()) for name in COUNTED},
-            float(np.fmax.reduce(seconds["lateness_most"], initial=0)),
-        )
+
+def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
+    length = edge if edge >= 0 else min(len(seconds) * LOST, LOST_MAX)
+    lost = int(min(math.floor(length + 1e-9), len(seconds)))
+    # Stretches of published runs have only two seconds.
+    lost = lost if 2 * lost < len(seconds) else 0
+    counted = seconds.iloc[lost : len(seconds) - lost]
+    from_, to = counted["at"].iloc[0] - (counted["end"] - counted["begin"]).iloc[0], counted["at"]
+    return {
+        "counted": counted,
+        "begin_seconds": seconds["begin"].iloc[0],
+        "end_seconds": seconds["end"].iloc[-1],
+        "from": from_,
+        "to": to.iloc[-1],
+        "seconds": to.iloc[-1] - from_,
+        "rate": seconds["rate"].iloc[0],
+        **{name: total(counted[name].to_numpy()) for name in COUNTED},
+        "lateness_most_seconds": np.fmax.reduce(counted["lateness_most"], initial=0),
+    }
 
 
 def added_by_stops(duty: float, tau: float, work: float) -> float:
@@ -443,17 +426,6 @@ def divide(numerator: float, denominator: float) -> float:
     """Return a ratio; NaN or infinite, like a floating-point unit, if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(numerator) / np.float64(denominator))
-
-
-def _rounded(value: float) -> float:
-    """Return a number that is equal to others whose difference a manifest cannot express."""
-    return -math.inf if math.isnan(value) else round(value, 9)
-
-
-def _is_same_rate(one: float, other: float) -> bool:
-    if math.isnan(one):
-        return math.isnan(other)
-    return abs(one - other) <= 1e-6 * abs(one)
 
 
 def _read_seconds(table: Table) -> tuple[pd.DataFrame, dict[int, str]]:

@@ -463,7 +463,7 @@ def _set_response_variants(responses: list[Responses]) -> None:
     planned = [r for r in responses if r.workload and r.columns]
     groups: dict[Any, list[Responses]] = {}
     for r in planned:
-        groups.setdefault(r.service_key, []).append(r)
+        groups.setdefault(r.series_key, []).append(r)
     same_service = {*ORIGIN, "rate", "load", "seed", "knobs", "cap", "balance"}
     same_service -= {"role", "placement", "trace", "speed", "measured_in", "bursts"}
 

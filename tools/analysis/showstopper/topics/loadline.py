@@ -194,14 +194,14 @@ def _of_run(run: Run) -> Iterator[dict[str, Any]]:
 
 def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
     stretches = one.stretches(one.edge)
-    falls = bool(stretches) and stretches[-1].rate < stretches[0].rate
+    falls = bool(stretches) and stretches[-1]["rate"] < stretches[0]["rate"]
     for stretch in stretches:
-        joined = join(one, None, stretch.from_, stretch.to)
-        response = one.response(stretch.seconds)[0]
+        joined = join(one, None, stretch["from"], stretch["to"])
+        response = one.response(stretch["counted"])[0]
         yield {
-            "target": stretch.rate,
+            "target": stretch["rate"],
             "load": joined["load"],
-            "throughput": stretch.counts["completed"] / (stretch.to - stretch.from_),
+            "throughput": stretch["completed"] / stretch["seconds"],
             "watts": joined["watts"],
             "round": int(one.round) if one.round >= 1 else 1,
             "up": not falls,

@@ -64,7 +64,8 @@ def _request(report: Report, of: Responses) -> dict[str, Any]:
         "own_cpu_seconds": of.own_cpu,
         "joined": run.name if run else "",
         "notes": str(of.notes),
-        **{name: value for name, value in vars(of.capacity).items() if of.capacity.demand},
+        **(of.capacity if of.demand else {}),
+        "demand": of.demand,
     }
 
 
@@ -404,7 +405,7 @@ def _interval(report: Report, interval: Interval, requests: float) -> str:
 def findings(report: Report) -> Iterator[Finding]:
     yield from _find_knobs(report)
     for of in report.responses:
-        if of.capacity.demand:
+        if of.demand:
             yield _finding("capacity", of, f"{describe(of)}: {_capacity(of)}")
     for points in _series(report):
         yield from _find_series(report, points)
@@ -543,23 +544,22 @@ def _stopping(report: Report, point: pd.Series, full: pd.Series) -> str:
 
 
 def _capacity(of: Responses) -> str:
-    capacity = of.capacity
-    demand, held, failed = capacity.demand[:40], capacity.held_rate, capacity.failed_rate
-    has_lower = math.isfinite(held) and not capacity.upper_bound
-    has_upper = math.isfinite(failed) and not capacity.lower_bound
+    held, failed = of.capacity["held_rate"], of.capacity["failed_rate"]
+    has_lower = math.isfinite(held) and not of.is_upper_bound
+    has_upper = math.isfinite(failed) and not of.is_lower_bound
     if has_lower and has_upper:
         found = f"is between {held:.4g} and {failed:.4g} requests a second."
     elif has_lower:
         found = f"is above {held:.4g} requests a second"
         limit = f": at {failed:.4g}, the generator was the limit, not the service."
-        found += limit if capacity.lower_bound else "."
+        found += limit if of.is_lower_bound else "."
     elif has_upper:
         found = f"is below {failed:.4g} requests a second"
         limit = f": at {held:.4g}, response times were not stationary."
-        found += limit if capacity.upper_bound else "."
+        found += limit if of.is_upper_bound else "."
     else:
         found = "was not found."
-    return f"the capacity for {demand} {found}"
+    return f"the capacity for {of.demand[:40]} {found}"
 
 
 def _find_doubts(of: Responses) -> Iterator[Finding]:
