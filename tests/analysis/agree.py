@@ -102,6 +102,7 @@ DROPPED = {
     "requests-idle": Dropped(
         "moved to idle-states, as rows of rates", "idle-states", ("record", "rate", "state"), same(*IDLE)),
     "requests-knobs": Dropped("moved to requests-savings"),
+    "requests-targets": Dropped("dropped because requests.json has the same figures, per_target"),
     "interference-published": Dropped("moved to interference", "interference", (*PAIR, "round"), same(*PAIR_PUBLISHED)),
     "throughput-published": Dropped("moved to replay, or computed for people: a prediction has no record"),
     "counters-steps": Dropped(
@@ -166,6 +167,13 @@ ACCEPTED: tuple[Accepted, ...] = (
         "options that exclude each other are a table, with one sentence"),
     Accepted("manifests/05-page/", "first set|05", "05/a and 05/./a have the same parent"),
     Accepted("tests/missing/stderr", "^.ssreport: missing.csv cannot be", "the reason says what to do"),
+    Accepted(
+        "(tradeoffs|requests-records/06)[-/]page/page", r"^-(table: Requests to each|\| .*(\| URL|\| http://))",
+        "requests.json has the figures of each URL"),
+    Accepted(
+        "requests-records/(1[379]|18|2.)-.*/(stdout|page)$",
+        r"^-($|capacity: |requests +demand|table: Capacity|(\| )?\d\d/(b|capacity)\W.* p95=2s|\| record\| .*\| demand)",
+        "findings and the table requests have the capacities"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )
 

@@ -241,7 +241,6 @@ class Responses:
             tuple(Response.of(member(member(response, of, dict), name, dict)) for name in ORIGINS)
             for of in ("successes", "all")
         )
-        self.per_target = list_of(document, "per_target")
         found = member(document, "capacity", dict)
         self.demand = text_of(found, "demand")  # such as "p95=2s"; '' without a search
         self.capacity = {name: number_of(found, name) for name in CAPACITY}

@@ -19,7 +19,6 @@ from ..responses import DUTY_FULL, TIMES, Response, Responses, added_by_stops
 from ..statistics import Interval
 from ..studies import Report, others_permit
 from ..tables import Column, Sheet, Table
-from ..text import number_of, text_of
 
 RATES_MAX = 40  # rates that the terminal shows
 
@@ -67,23 +66,6 @@ def _request(report: Report, of: Responses) -> dict[str, Any]:
         **(of.capacity if of.demand else {}),
         "demand": of.demand,
     }
-
-
-def df_targets(report: Report) -> pd.DataFrame:
-    """Return a row for each of several URLs of a record."""
-    return pd.DataFrame(
-        {
-            **origin(of),
-            "url": text_of(target, "url"),
-        }
-        | {name: number_of(target, name) for name in TARGET_NUMBERS}
-        for of in report.responses
-        if len(of.per_target) > 1
-        for target in of.per_target
-    )
-
-
-TARGET_NUMBERS = "sent succeeded failed unfinished mean_seconds p95_seconds p99_seconds".split()
 
 
 def _times(origin: str, mean: str = "", p95: str = "") -> tuple[Column, ...]:
@@ -162,22 +144,6 @@ REQUESTS = Table(
     about="A row for each record of requests: verdict, settings, the number of requests by "
     "outcome, response times of successes and, in the columns that begin with `all_`, of "
     "all requests, and the capacity if one was searched.",
-)
-TARGETS = Table(
-    "requests-targets",
-    "Requests to each of several URLs",
-    (
-        *(Column(column.name, column.heading) for column in RECORD[:4]),
-        *map(Column, ("environment", "throttle_target")),
-        Column("url", "URL"),
-        *(Column(name, name) for name in ("sent", "succeeded", "failed", "unfinished")),
-        Column("mean_seconds", "from sending: mean, s", 4),
-        Column("p95_seconds", "95 %, s", 4),
-        Column("p99_seconds", "99 %, s", 4),
-        *VARIANT,
-    ),
-    df_targets,
-    about="A row for each URL of a record with several.",
 )
 RATES = Table(
     "requests-rates",
@@ -304,15 +270,9 @@ RULES = Table(
     about="Published statements about knobs, arrivals and balances, each tested on the means of "
     "the runs.",
 )
-TABLES = (REQUESTS, TARGETS, RATES, LIMITS, SAVINGS, RULES)
+TABLES = (REQUESTS, RATES, LIMITS, SAVINGS, RULES)
 
 # What readers see of these tables.
-CAPACITIES = Table(
-    "requests",
-    "Capacity: the highest rate at which the response time stays within its limit",
-    (*RECORD, Column("round"), *CAPACITY, *VARIANT),
-    df_requests,
-)
 KNOBS = Table(
     "requests-savings",
     "What each knob saves and costs, and published figures (Table 7, another machine)",
@@ -348,12 +308,6 @@ IDLE = Table(
     ),
     df_idle,
 )
-
-
-def _capacities(report: Report) -> Sheet:
-    frame = report.table("requests").frame
-    known = frame[frame["demand"].fillna("") != ""] if "demand" in frame else frame[:0]
-    return Sheet(CAPACITIES, known, report.prefix)
 
 
 def _knobs(report: Report) -> Sheet:
@@ -648,9 +602,6 @@ def text(report: Report) -> str:
         shown = f"\nrequests at {len(rates)} rates: see requests-rates.csv (--output)\n"
     return (
         _knobs(report).text("what each knob saves and costs, and published figures, in percent")
-        + _capacities(report).text(
-            "capacity: the highest rate at which the response time stays within its limit"
-        )
         + shown
     )
 
@@ -658,11 +609,11 @@ def text(report: Report) -> str:
 def sections(report: Report) -> Iterator[Section]:
     if not report.responses:
         return
-    names = "requests-limits requests-savings requests-rates requests-targets requests".split()
+    names = "requests-limits requests-savings requests-rates requests".split()
     sheets = {name: report.table(name) for name in names}
     idle = Sheet(IDLE, df_idle(report), report.prefix)
     parts: list[Part] = [Note(str(of.notes), of.title) for of in report.responses if of.notes]
-    parts += [_capacities(report), _knobs(report), report.table("requests-rules")]
+    parts += [_knobs(report), report.table("requests-rules")]
     parts.append(
         "Response times of successful requests: solid lines count from when a request was due, "
         "dashed ones from when it was sent."
