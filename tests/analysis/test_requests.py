@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from showstopper import levels
+from showstopper import Record, levels
 from showstopper.page import render
 from showstopper.responses import Responses, added_by_stops
 from showstopper.studies import Report, Study
@@ -252,3 +252,10 @@ def test_the_page_shows_knobs_and_pictures(report):
     assert "Response times, power and successes by rate: serve" in page
     assert "no two levels that differ only in this knob have a known capacity" in page
     assert topic.text(report).startswith("\nwhat each knob saves and costs")
+
+
+def test_a_notebook_reads_requests(tmp_path):
+    record = Record(str(constant(tmp_path / "a")))
+    assert record.verdict.result == "valid" and record.summary["sent"] == 200
+    assert record.responses["completed"].sum() == 200
+    assert record.responses["intended_p95"].mean() == pytest.approx(0.02)

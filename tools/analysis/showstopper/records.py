@@ -132,6 +132,7 @@ class Record:
     iterations         instance, start, end
     decisions          when each instance was running or stopped
     counters           counts of each second
+    responses          of a record of ssrequest: its requests and response times of each second
     read_events()      what happened, an event at a time
     figure(name)       a number of the summary, such as `own_cpu`
     notes              what is wrong with the record
@@ -146,6 +147,9 @@ class Record:
         self.title = self.name
         self.notes = Notes()
         open_folder(folder)
+        if text.has_file(folder, "requests.csv"):
+            self._read_requests()
+            return
         self.plan = self._read_document("plan.json")
         self._note_version()
         self.interrupted = not text.has_file(folder, "summary.json")
@@ -157,6 +161,17 @@ class Record:
         elif self.is_damaged:
             self.verdict = Verdict(reasons="summary.json is damaged")
         self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
+
+    def _read_requests(self) -> None:
+        """Read a record of ssrequest, which has no plan."""
+        from .responses import Responses
+
+        requests = Responses.read(self.folder, self.name)
+        self.notes, self.verdict = requests.notes, requests.verdict
+        self.plan, self.summary = None, requests.document
+        self.interrupted, self.running = requests.interrupted, is_written(self.folder)
+        self.wall = requests.begin
+        self.responses = requests.seconds
 
     def _read_document(self, name: str) -> Any:
         try:
@@ -191,6 +206,7 @@ class Record:
         return summary
 
     is_damaged = False
+    responses = pd.DataFrame()
 
     # Figures from plan and summary; NaN and '' if unknown.
 
