@@ -19,9 +19,9 @@ from .responses import DUTY_FULL, Responses, added_by_stops
 from .studies import Report, others_disturb
 
 PICTURED_MAX = 40  # more records than this have no pictures of their own
-SECONDS_MAX = 600  # more seconds are merged
+COLUMNS_MAX = 200  # of a picture over time: more seconds are merged
 SERIES_MAX = 8  # in a picture; the tables have all of them
-COLUMNS_MAX, LEVELS_MAX = 3, 12  # likewise, of a picture of levels
+ARRIVALS_MAX, LEVELS_MAX = 3, 12  # likewise, of a picture of levels
 LINED_MAX = 60  # more points, which probably come from a trace, are not joined by lines
 
 FIGURES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
@@ -191,24 +191,19 @@ def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
 
 def _over_time(of: Responses, run: runs.Run | None) -> pd.DataFrame:
     """Return a row for each column of a picture."""
-    rows = []
-    length = len(of.seconds) // SECONDS_MAX + 1
-    for first in range(0, len(of.seconds), length):
-        seconds = of.seconds.iloc[first : first + length]
-        begin, end = seconds["begin"].iloc[0], seconds["end"].iloc[-1]
-        from_ = seconds["at"].iloc[0] - (seconds["end"].iloc[0] - begin)
-        intended, actual = of.response(seconds)
-        rows.append(
-            (seconds[["due", "completed", "failed", "refused"]].sum() / (end - begin)).to_dict()
-            | {figure: getattr(intended, figure) for figure in FIGURES}
-            | {
-                "time": (begin + end) / 2,
-                "sent_p95": actual.p95,
-                "estimated": intended.estimated,
-                "load": join(of, run, from_, seconds["at"].iloc[-1])["load"],
-            }
-        )
-    return pd.DataFrame(rows)
+    length = len(of.seconds) // COLUMNS_MAX + 1
+    parts = of.seconds.groupby(np.arange(len(of.seconds)) // length, sort=False, dropna=False)
+    begin, end = parts["begin"].first(), parts["end"].last()
+    counts = parts[["due", "completed", "failed", "refused"]].sum().div(end - begin, axis=0)
+    responses = [of.response(seconds) for _, seconds in parts]
+    times = pd.DataFrame([vars(intended) for intended, _ in responses])
+    to = parts["at"].last()
+    from_ = parts["at"].first() - (parts["end"].first() - begin)
+    return counts.join(times[[*FIGURES, "estimated"]]).assign(
+        time=(begin + end) / 2,
+        sent_p95=[actual.p95 for _, actual in responses],
+        load=[join(of, run, *moments)["load"] for moments in zip(from_, to)],
+    )
 
 
 # Levels of knobs
@@ -238,7 +233,7 @@ def df_means(service: pd.DataFrame) -> pd.DataFrame:
     values = points[list(PANELS)]
     unknown = values.isna().groupby(keys, sort=False, dropna=False).any()
     means = values.groupby(keys, sort=False, dropna=False).mean().mask(unknown).reset_index()
-    for name, most in (("arrival", COLUMNS_MAX), ("level", LEVELS_MAX)):
+    for name, most in (("arrival", ARRIVALS_MAX), ("level", LEVELS_MAX)):
         means = means[means[name].isin(means[name].unique()[:most])]
     return means
 

@@ -28,6 +28,7 @@ TABLE, TIMES, DOCUMENT = "requests.csv", "response-times.csv", "requests.json"
 # Response times count from when a request was due, or from when it was sent.
 ORIGINS = ("intended", "actual")
 FIGURES = ("mean", "p50", "p95", "p99", "most")
+PERCENTILES = np.array([0.5, 0.95, 0.99])
 
 LENGTH_MAX = 1.5  # if two rows are more seconds apart, a row is missing
 ROUNDING = 1.002  # a percentile may exceed the maximum by this factor: it is rounded to a bucket
@@ -359,11 +360,11 @@ class Responses:
         uncertainty = series_uncertainty(figures[:, 0], mean, weights)
         estimated = bool((~seconds["has_buckets"] & (seconds["completed"] > 0)).any())
         if estimated:
-            percentiles = [_estimate(figures, weights, share) for share in (0.5, 0.95, 0.99)]
+            percentiles = _estimate(figures, weights, PERCENTILES).tolist()
         else:
             merged = self._histogram(seconds.index, origin)
             merged.set_most(most)
-            percentiles = [min(merged.quantile(share), most) for share in (0.5, 0.95, 0.99)]
+            percentiles = [min(merged.quantile(share), most) for share in PERCENTILES]
         figures_of_all = (mean, *percentiles, most)
         return Response(*figures_of_all, estimated=estimated, uncertainty=uncertainty)
 
@@ -509,22 +510,18 @@ def _read_loads(folder: str, notes: Notes) -> pd.DataFrame:
     return frame.sort_values("at", kind="stable", ignore_index=True)
 
 
-def _estimate(figures: np.ndarray, weights: np.ndarray, share: float) -> float:
-    """Estimate a percentile from those of each second, by bisection."""
+def _estimate(figures: np.ndarray, weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Estimate percentiles from those of each second, by bisection."""
     shares = np.array([0, 0.5, 0.95, 0.99, 1, 1])
     knots = np.column_stack([np.zeros(len(figures)), figures[:, 1:], np.full(len(figures), np.inf)])
-    rows = np.arange(len(knots))
-    low, high, all_of_them = 0.0, float(figures[:, -1].max()), total(weights)
+    rows = np.arange(len(knots))[:, None]
+    low, high = np.zeros(len(wanted)), np.full(len(wanted), figures[:, -1].max())
     for _ in range(60):
-        if not low < high:
-            break
         middle = (low + high) / 2
-        at = (knots[:, :5] <= middle).sum(axis=1)
+        at = (knots[:, :5, None] <= middle).sum(axis=1)
         before, after = knots[rows, at - 1], knots[rows, at]
         part = (middle - before) / (after - before)
         within = shares[at - 1] + (shares[at] - shares[at - 1]) * part
-        if total(weights * within) >= share * all_of_them:
-            high = middle
-        else:
-            low = middle
+        enough = weights @ within >= wanted * total(weights)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     return high
