@@ -52,8 +52,9 @@ stage() {
     printf '\n== %s\n' "$*"
 }
 
-# The versions of clang-format and shellcheck for which the tree is written: others format or warn differently.
+# The versions of these tools for which the tree is written: others format or warn differently.
 clang_format=14
+mypy='1\.0'
 shellcheck='0\.(9|10)'
 
 # Options of modules, commands of shells and LD_PRELOAD get paths of the tree unquoted.
@@ -236,13 +237,14 @@ python_of() {
 }
 
 check_python() {
-    local python
+    local python version
     stage "python"
     python=$(python_of build)
-    if [ -n "$python" ] && "$python" -c 'import mypy, pandas' 2>/dev/null; then
+    version=$([ -z "$python" ] || "$python" -m mypy --version 2>/dev/null | sed 's/^mypy \([0-9.]*\).*/\1/') || true
+    if [[ $version =~ ^$mypy(\.|$) ]]; then
         (cd tools/analysis && "$python" -m mypy --cache-dir="$OLDPWD/build/mypy")
     else
-        echo "the types of the Python package are not checked: that takes mypy"
+        echo "the types of the Python package are not checked: that takes mypy 1.0, this is ${version:-none}"
     fi
     if command -v ruff >/dev/null; then
         ruff check --no-cache tools/analysis tests/analysis
