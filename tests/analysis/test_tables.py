@@ -10,6 +10,7 @@ from showstopper.tables import (
     Column,
     Sheet,
     Table,
+    describe,
     json_text,
     name_text,
     number,
@@ -146,3 +147,15 @@ def test_document_nests_sheets() -> None:
     assert json_text([True, None, math.nan, 1e300, 0.1 + 0.2, -0.0]) == (
         "[\n  true,\n  null,\n  null,\n  1e+300,\n  0.30000000000000004,\n  0\n]\n"
     )
+
+
+def test_names_become_columns() -> None:
+    steps = Table("power-fits", "Fits", "(load) instances slope r_squared_low", lambda report: None)
+    assert steps.columns == (
+        Column("load"),
+        Column("instances", "instances", if_known=True),
+        Column("slope", "W for each CPU", 3, text=("W/CPU", 8)),
+        Column("r_squared_low"),
+    )
+    [load] = describe("curve", "load")
+    assert load == Column("load", "load, %", 2, percent=True)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE))
 
 from showstopper.hypotheses import tables as tables_of_tests  # noqa: E402
 from showstopper.studies import Report  # noqa: E402
-from showstopper.tables import Table  # noqa: E402
+from showstopper.tables import Table, glossary  # noqa: E402
 from showstopper.topics import tables as tables_of_topics  # noqa: E402
 
 TESTS = tables_of_tests(0)  # no files
@@ -25,9 +25,9 @@ ENDS = re.compile("_(low|high|a|b)$")
 
 def read_glossary() -> dict[str, tuple[str, str]]:
     """Return unit and meaning of each name, in the order of the file."""
-    lines = (HERE / "showstopper/columns.tsv").read_text("utf-8").splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
-    return {name: (unit, meaning) for name, unit, meaning in rows}
+    return {
+        name: (row["unit"], row["meaning"]) for name, row in glossary().items() if row["meaning"]
+    }
 
 
 def read_tables() -> list[tuple[Table, list[str]]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from .studies import Report, others_disturb
-from .tables import Column, Table
+from .tables import Table
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -69,25 +69,8 @@ def df_findings(report: Report) -> pd.DataFrame:
 FINDINGS = Table(
     "findings",
     "Findings",
-    (
-        Column("kind"),
-        Column("scope"),
-        Column("environment", "environment"),
-        Column("measured_in"),
-        Column("placement", "placement"),
-        Column("foreground", "foreground"),
-        Column("background", "background"),
-        Column("against", "against"),
-        Column("measure"),
-        Column("percent", "%", 2),
-        Column("low_percent", "its confidence, from", 2),
-        Column("high_percent", "to", 2),
-        Column("told"),
-        Column("count", "of"),
-        Column("of"),
-        Column("sentence"),
-        Column("set"),
-    ),
+    "kind scope environment (measured_in) placement foreground background against (measure) "
+    "percent low_percent high_percent (told) count (of) sentence (set)",
     df_findings,
     about="The sentences of the findings as a table. `kind` is `placement`, `placement-energy`, "
     "`environment`, `left-out`, `idle` (residency of the deepest idle state), `early` "

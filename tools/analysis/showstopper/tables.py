@@ -8,9 +8,12 @@ for people. True and False are the texts "yes" and "no".
 """
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 Cell = str | float
@@ -29,16 +32,53 @@ class Column:
     small: bool = False  # people see 1.2e-09 instead of 0
 
 
+@cache
+def glossary() -> dict[str, dict[str, str]]:
+    """Return the rows of columns.tsv by name."""
+    lines = Path(__file__).with_name("columns.tsv").read_text("utf-8").splitlines()
+    rows = csv.DictReader(lines, delimiter="\t", restval="", quoting=csv.QUOTE_NONE)
+    return {row["name"]: row for row in rows}
+
+
+def describe(table: str, names: str) -> tuple[Column, ...]:
+    """
+    Return columns of a table as columns.tsv describes them, those in parentheses for programs only.
+
+    A row TABLE.NAME, if people see the column differently in a table, precedes the row NAME.
+    """
+    return tuple(_describe(table, name) for name in names.split())
+
+
+def _describe(table: str, name: str) -> Column:
+    rows = (glossary().get(key, {}) for key in (f"{table}.{name}", name))
+    row = next((row for row in rows if row.get("heading") or row.get("width")), None)
+    if row is None:
+        return Column(name.strip("()"))
+    return Column(
+        name,
+        row["heading"],
+        int(row["decimals"] or 0),
+        percent="%" in row["shown"],
+        if_known="known" in row["shown"],
+        text=(row["terminal"], int(row["width"])) if row["width"] else None,
+        small="small" in row["shown"],
+    )
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its columns, and the function that computes its rows."""
 
     name: str  # name of the file, without ".csv"
     title: str
-    columns: Any  # a tuple of columns, or a function of the report that returns it
+    columns: Any  # names for describe(), or a tuple of columns, or a function of the report
     frame: Callable[[Any], Any]  # the report -> a DataFrame, which may lack columns
     shade: str = ""  # column of verdicts by which a page shades rows
-    about: str = ""  # for the manual page: sentences; columns.tsv describes the columns
+    about: str = ""  # for the manual page: sentences
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, str):
+            object.__setattr__(self, "columns", describe(self.name, self.columns))
 
 
 def number(

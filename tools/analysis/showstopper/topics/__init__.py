@@ -13,7 +13,7 @@ A topic may define, each of which gets the report:
     details(report)              yields parts for the end of the page
 
 A new topic is a new file of this folder: nothing else lists it. The manual page describes its tables
-by their `about`, and its columns by lines of columns.tsv.
+by their `about`. Lines of columns.tsv say what its columns mean, and how people see them.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ..findings import Headline
 from ..page import Code, Field, Matrix, Part, Section
 from ..runs import Run
 from ..studies import Report, others_permit, sort_key
-from ..tables import Column, Sheet, Table, page_number
+from ..tables import Sheet, Table, page_number
 
 RATIOS_MAX = 200  # with more ratios, the page omits their table
 
@@ -290,7 +290,7 @@ def df_comparison(report: Report) -> pd.DataFrame:
         at_load = group.get("ratio_at_load", pd.Series(dtype=float)).dropna()
         at_load = at_load[np.isfinite(at_load)]
         missing = sum(int(((lost["set"] == s) & (lost["side"] == pair[s])).sum()) for s in (0, 1))
-        row = {name: first[name] for name in (c.name for c in OF_BOTH)} | {
+        row = {name: first[name] for name in OF_BOTH} | {
             "a": report.set_name(0),
             "b": report.set_name(1),
             "load_of": first["load_of"],
@@ -339,38 +339,16 @@ def df_unmatched(report: Report) -> pd.DataFrame:
 
 
 OF_BOTH = (
-    Column("experiment"),
-    Column("environment_a", "environment of A", text=("env. of A", 10)),
-    Column("measured_in_a"),
-    Column("environment_b", "of B", text=("env. of B", 10)),
-    Column("measured_in_b"),
-    Column("placement", "placement", text=("placement", 10)),
-    Column("foreground", "foreground", text=("foreground", 11)),
-    Column("background", "background", text=("background", 11)),
-    Column("method", "method"),
-    Column("tau_seconds"),
-    Column("speed"),
-)
+    "experiment environment_a measured_in_a environment_b measured_in_b placement foreground "
+    "background method tau_seconds speed"
+).split()
 TABLES = (
     Table(
         "comparison",
         "Throughput of A divided by that of B, by pair",
-        (
-            Column("a"),
-            Column("b"),
-            *OF_BOTH,
-            Column("steps", "steps compared", text=("steps", 6)),
-            Column("ratio_min", "least A/B", 4, text=("min", 7)),
-            Column("ratio_median", "median", 4, text=("median", 7)),
-            Column("ratio_max", "largest", 4, text=("max", 7)),
-            Column("left_out", "steps left out"),
-            Column("load_of", "load of", if_known=True),
-            Column("at_load_steps", "at the load of A: steps", if_known=True),
-            Column("at_load_min", "least A/B", 4, if_known=True),
-            Column("at_load_median", "median", 4, if_known=True),
-            Column("at_load_max", "largest", 4, if_known=True),
-            Column("variant", "variant", if_known=True),
-        ),
+        "(a) (b) experiment environment_a measured_in_a environment_b measured_in_b placement "
+        "foreground background method (tau_seconds) (speed) steps ratio_min ratio_median "
+        "ratio_max left_out load_of at_load_steps at_load_min at_load_median at_load_max variant",
         df_comparison,
         about="With `--against`: for each pair, or for each workload and method, the smallest, "
         "median and largest ratio over all steps and rounds, and the same at the load of "
@@ -379,29 +357,11 @@ TABLES = (
     Table(
         "ratios",
         "Throughput of both sets, step by step",
-        (
-            *(Column(column.name, column.heading) for column in OF_BOTH),
-            Column("round", "round"),
-            Column("step", "step"),
-            Column("half", "half"),
-            Column("target", "target, %", 2, True),
-            Column("occurrence"),
-            Column("load_a"),
-            Column("load_b"),
-            Column("iterations_per_second_a", "throughput of A, /s", 4),
-            Column("iterations_per_second_b", "of B, /s", 4),
-            Column("ratio", "A/B", 4),
-            Column("load_of"),
-            Column("compared_load_a"),
-            Column("compared_load_b"),
-            Column("iterations_per_second_b_at_load", "of B at the load of A, /s", 4, if_known=True),
-            Column("ratio_at_load", "A/B at the load of A", 4, if_known=True),
-            Column("others_a", "others of A, %", 1, True, True),
-            Column("others_b", "of B, %", 1, True, True),
-            Column("record_a"),
-            Column("record_b"),
-            Column("variant", "variant", if_known=True),
-        ),
+        "experiment environment_a measured_in_a environment_b measured_in_b placement foreground "
+        "background method (tau_seconds) (speed) round step half target occurrence load_a load_b "
+        "iterations_per_second_a iterations_per_second_b ratio (load_of) compared_load_a "
+        "compared_load_b iterations_per_second_b_at_load ratio_at_load others_a others_b "
+        "record_a record_b variant",
         df_ratios,
         about="With `--against`: each ratio, with both throughputs and the loads that were "
         "observed in the step: those of the background if there is one.",
@@ -410,21 +370,8 @@ TABLES = (
 UNMATCHED = Table(
     "unmatched",
     "Steps without a counterpart in the other set",
-    (
-        Column("set", "set"),
-        Column("record", "record"),
-        Column("environment", "environment"),
-        Column("placement", "placement"),
-        Column("foreground", "foreground"),
-        Column("background", "background"),
-        Column("method", "method"),
-        Column("round", "round"),
-        Column("step", "step"),
-        Column("half", "half"),
-        Column("target", "target, %", 2, True),
-        Column("why", "why"),
-        Column("variant", "variant", if_known=True),
-    ),
+    "set record environment placement foreground background method round step half target why "
+    "variant",
     df_unmatched,
 )
 

@@ -16,7 +16,7 @@ from ..page import Part, Picture, Section
 from ..runs import Run
 from ..steps import total
 from ..studies import Report
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 
 SLACK = 0.02  # seconds by which a second may exceed a step
 ACROSS = 2  # panels side by side
@@ -41,32 +41,6 @@ SHARES = {
     "l2_miss_rate": ("l2_misses", "l2_references"),
     "cache_miss_rate": ("cache_misses", "cache_references"),
 }
-
-COUNTERS = (
-    Column("record", "record"),
-    Column("step", "step", if_known=True),
-    Column("half", "half", if_known=True),
-    Column("target", "target, %", 2, True, if_known=True),
-    Column("load", "load, %", 2, True, if_known=True),
-    Column("seconds", "seconds counted", 1),
-    Column("runnable_mean", "runnable threads", 2),
-    Column("cpus_used", "CPUs used", 3),
-    Column("instructions_per_second"),
-    Column("instructions_per_cycle", "instructions per cycle", 3),
-    Column("stalled_frontend_per_cycle", "front-end stalls per cycle", 3),
-    Column("stalled_backend_per_cycle", "back-end stalls", 3),
-    Column("l1d_references_per_second"),
-    Column("l1d_miss_rate", "L1 data misses, %", 2, True),
-    Column("l2_misses_per_second"),
-    Column("l2_miss_rate", "L2 misses, %", 2, True, True),
-    Column("cache_references_per_second"),
-    Column("cache_misses_per_second"),
-    Column("cache_miss_rate", "last-level misses, %", 2, True),
-    Column("page_faults_per_second", "page faults, /s", 1),
-    Column("context_switches_per_second", "context switches, /s", 1),
-    Column("migrations_per_second", "migrations, /s", 1),
-    *map(Column, "steps_of environment placement workload role background round set".split()),
-)
 
 # Panels: a short label, and what values are divided by.
 PANELS = {
@@ -151,7 +125,12 @@ TABLES = (
     Table(
         "counters",
         "Counters of the instances during the counted time",
-        COUNTERS,
+        "record step half target load seconds runnable_mean cpus_used instructions_per_second "
+        "instructions_per_cycle stalled_frontend_per_cycle stalled_backend_per_cycle "
+        "l1d_references_per_second l1d_miss_rate l2_misses_per_second l2_miss_rate "
+        "cache_references_per_second cache_misses_per_second cache_miss_rate "
+        "page_faults_per_second context_switches_per_second migrations_per_second steps_of "
+        "(environment) (placement) (workload) role (background) (round) (set)",
         df_counters,
         about="For records with counters: rates and ratios of the counters of `counters.csv` in "
         "the counted time and in each step. A rate is empty if the machine lacks a counter "
@@ -167,7 +146,7 @@ def _part(report: Report, title: str, rows: pd.DataFrame, of_run: bool) -> Sheet
     """Return rows for readers: those of runs, or the steps of one run."""
     columns = tuple(
         replace(column, if_known=False) if column.name in PLACE else column
-        for column in COUNTERS
+        for column in TABLES[0].columns
         if column.name not in (("record",) if of_run else PLACE)
     )
     return Sheet(Table("counters", title, columns, df_counters), rows, report.prefix)

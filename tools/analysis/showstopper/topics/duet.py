@@ -18,7 +18,7 @@ from ..findings import Headline
 from ..page import Part, Picture, Section
 from ..statistics import LOOK_MIN, Array, Look, percent_of
 from ..studies import Report
-from ..tables import Column, Table, number
+from ..tables import Table, number
 from ..text import Notes, UserError, read_table
 from ..text import number as parse
 
@@ -630,42 +630,13 @@ def df_blocks(report: Report) -> pd.DataFrame:
     return pd.concat([same, different], ignore_index=True)
 
 
-DUET = (
-    Column("metric"),
-    Column("run_order"),
-    Column("a", "A"),
-    Column("b", "B"),
-    Column("beside", "beside", if_known=True),
-    Column("blocks", "blocks"),
-    Column("planned_blocks", "planned"),
-    Column("worse_percent", "B is worse by, %", 2),
-    Column("worse_low", "from", 2),
-    Column("worse_high", "to", 2),
-    Column("same_percent", "A against A, %", 2),
-    Column("same_low", "from", 2),
-    Column("same_high", "to", 2),
-    Column("until_percent"),
-    Column("fail_above_percent"),
-    Column("decision", "decision"),
-    Column("background_percent"),
-    Column("question"),
-    Column("answer"),
-    Column("doubt"),
-)
-BLOCKS = (
-    Column("pair", "compared"),
-    Column("block", "block"),
-    Column("order", "order"),
-    Column("percent", "B against A, %", 2),
-    Column("mean_percent", "mean so far, %", 2),
-    Column("mean_low", "from", 2),
-    Column("mean_high", "to", 2),
-)
 TABLES = (
     Table(
         "duet",
         "Which of two is faster",
-        DUET,
+        "metric run_order a b beside blocks planned_blocks worse_percent worse_low worse_high "
+        "same_percent same_low same_high until_percent fail_above_percent decision "
+        "background_percent question answer doubt",
         df_duet,
         about="For a study of the experiment `duet`: by how many percent B is worse than A, the "
         "same of A against A, and the decision.",
@@ -673,7 +644,7 @@ TABLES = (
     Table(
         "duet-blocks",
         "Blocks, each of which compares both commands",
-        BLOCKS,
+        "pair block order percent mean_percent mean_low mean_high",
         df_blocks,
         about="A row for each block up to the one that decides: by how many percent B exceeds A, "
         "and the mean and its interval after this block.",

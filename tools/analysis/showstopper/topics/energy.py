@@ -20,7 +20,7 @@ from ..runs import Run, idle_states
 from ..statistics import Array, Line, Parabola
 from ..steps import total
 from ..studies import Report, is_counted_elsewhere
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 from ..text import show, wrap
 
 # Runs that agree in these have one fit of power over busy CPUs.
@@ -32,27 +32,6 @@ CURVED = 0.05  # a curvature with a smaller p-value is certain
 ONE_LOAD = "set environment experiment workload method tau_seconds target".split()
 SETTINGS_MIN = 3  # fewer placements need no picture
 
-COST = (
-    Column("watts", "W", 2, text=("W", 9)),
-    Column("watt_hours", "Wh", 4, text=("Wh", 11)),
-    Column("power_iterations", "iterations", 1),
-    Column("iterations_per_watt_hour", "iterations per Wh", 3, text=("per Wh", 13)),
-)
-ENERGY = (
-    Column("record", "record", text=("run", 23)),
-    Column("covers", "power covers"),
-    Column("power_seconds", "seconds sampled", text=("seconds", 9)),
-    *COST,
-    Column("power_note", "note"),
-)
-STEPS = (
-    Column("record", "record"),
-    Column("step", "step"),
-    Column("target_mean", "target, %", 2, True),
-    Column("load", "load, %", 2, True),
-    Column("power_seconds", "seconds sampled"),
-    *COST,
-)
 
 
 def df_energy(report: Report, level: str = "run") -> pd.DataFrame:
@@ -231,67 +210,13 @@ def findings(report: Report) -> Iterator[Finding]:
 
 
 QUARTILES = ("least", "lower_quartile", "median", "upper_quartile", "most")
-FITS = (
-    Column("set"),
-    Column("environment"),
-    Column("workload", "program", if_known=True),
-    Column("variant", "variant", if_known=True),
-    Column("placement", "placement", if_known=True, text=("placement", 12)),
-    Column("method", "method", if_known=True),
-    Column("command", "command", if_known=True),
-    Column("instances", "instances", if_known=True),
-    Column("cpus", "CPUs"),
-    Column("steps", "steps", text=("steps", 7)),
-    Column("line_constant", "line: W at 0", 2, text=("W at 0", 9)),
-    Column("line_slope", "W for each CPU", 3, text=("W/CPU", 8)),
-    Column("line_r_squared", "R\u00b2", 4, text=("R2", 8)),
-    Column("constant", "parabola: W at 0", 2, text=("W at 0", 9)),
-    Column("slope", "W for each CPU", 3, text=("W/CPU", 8)),
-    Column("square", "W for each CPU\u00b2", 4, text=("W/CPU2", 9)),
-    Column("r_squared", "R\u00b2", 4, text=("R2", 8)),
-    Column("square_p", "p of curvature", 4, small=True),
-    Column("best", "better"),
-    Column("proportionality", "proportionality", 3),
-    Column("proportionality_of", "of"),
-)
-SETTINGS = (
-    Column("workload", "program", if_known=True),
-    Column("variant", "variant", if_known=True),
-    Column("load", "load, %", 1, True, text=("load, %", 9)),
-    Column("placement", "setting", text=("setting", 20)),
-    Column("runs", "runs", text=("runs", 6)),
-    Column("least", "least, W", 1, text=("least", 8)),
-    Column("lower_quartile", "25 %", 1, text=("25 %", 8)),
-    Column("median", "median", 1, text=("median", 8)),
-    Column("upper_quartile", "75 %", 1, text=("75 %", 8)),
-    Column("most", "most", 1, text=("most", 8)),
-)
-IDLE = (
-    Column("record", "record"),
-    Column("step", "step", if_known=True),
-    Column("half"),
-    Column("target", "target, %", 2, True, True),
-    Column("load", "load, %", 2, True),
-    Column("seconds", "seconds"),
-    Column("watts", "W", 2, if_known=True),
-    Column("frequency_mhz", "MHz", if_known=True),
-    Column("active", "active, %", 2, True),
-    Column("active_deviation", "deviation", 2, True),
-    Column("state", "idle state"),
-    Column("share", "of idle time, %", 2, True),
-    Column("share_deviation", "deviation", 2, True),
-    Column("residency", "of all time, %", 2, True),
-    Column("environment"),
-    Column("placement", "placement", if_known=True),
-    Column("round"),
-    Column("set"),
-    Column("rate"),
-)
 TABLES = (
     Table(
         "power-fits",
         "Power over busy CPUs: a line and a parabola through all steps",
-        FITS,
+        "(set) (environment) workload variant placement method command instances cpus steps "
+        "line_constant line_slope line_r_squared constant slope square r_squared square_p best "
+        "proportionality proportionality_of",
         df_power_fits,
         about="Power over the number of busy CPUs (load times CPUs), through the steps of all "
         "runs that differ only in their loads: a line, and the parabola constant + slope c "
@@ -300,7 +225,8 @@ TABLES = (
     Table(
         "idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps",
-        IDLE,
+        "record step (half) target load seconds watts frequency_mhz active active_deviation "
+        "state share share_deviation residency (environment) placement (round) (set) (rate)",
         df_idle_states,
         about="A row for each idle state of each run, of each of its steps, and of each rate of "
         "requests. For runs side by side it is that of the background.",
@@ -309,14 +235,16 @@ TABLES = (
 # Sheets for readers: programs find their columns in runs and steps, and those of power-settings in
 # runs.
 SHOWN = {
-    "energy": Table("energy", "Energy: iterations per watt-hour", ENERGY, df_energy),
+    "energy": Table("energy", "Energy: iterations per watt-hour", "record covers power_seconds watts watt_hours power_iterations "
+                    "iterations_per_watt_hour power_note", df_energy),
     "steps": Table(
-        "energy-steps", "Energy by step", STEPS, functools.partial(df_energy, level="step")
+        "energy-steps", "Energy by step", "record step target_mean load power_seconds watts watt_hours power_iterations "
+        "iterations_per_watt_hour", functools.partial(df_energy, level="step")
     ),
     "settings": Table(
         "power-settings",
         "Mean power of the runs by setting, at loads with three or more settings",
-        SETTINGS,
+        "workload variant load placement runs least lower_quartile median upper_quartile most",
         df_power_settings,
     ),
 }

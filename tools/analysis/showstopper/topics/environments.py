@@ -12,7 +12,7 @@ import pandas as pd
 from ..page import Part, Section
 from ..runs import Run
 from ..studies import Report
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 
 
 def around(run: Run) -> dict[str, Any]:
@@ -46,20 +46,9 @@ def df_environments(report: Report) -> pd.DataFrame:
 ENVIRONMENTS = Table(
     "environments",
     "Environments: measured from inside and by the host",
-    (
-        Column("record", "record"),
-        Column("environment", "environment"),
-        Column("measured_in", "measured"),
-        Column("load_mean", "load, %", 2, True),
-        Column("host_load_mean", "load by the host, %", 2, True),
-        Column("load_difference", "difference, points", 2, True),
-        Column("clock_difference_start_seconds", "guest's clock ahead at the start, s", 4),
-        Column("clock_difference_end_seconds", "at the end, s", 4),
-        Column("vcpus", "vCPUs"),
-        Column("vcpu_host_cpu_seconds", "CPU time of the host for them, s", 1),
-        Column("vcpu_load", "part of their time, %", 2, True),
-        Column("steal_mean", "steal, %", 2, True),
-    ),
+    "record environment measured_in load_mean host_load_mean load_difference "
+    "clock_difference_start_seconds clock_difference_end_seconds vcpus vcpu_host_cpu_seconds "
+    "vcpu_load steal_mean",
     df_environments,
 )
 

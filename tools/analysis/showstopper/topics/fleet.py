@@ -18,7 +18,7 @@ from ..page import Code, Part, Picture, Section
 from ..responses import divide
 from ..statistics import Interval, median, quantile
 from ..studies import Report
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 
 NAMED_MAX = 3  # nodes that a sentence names
 SHOWN_MAX = 100  # rows of a table of nodes on the page
@@ -187,68 +187,20 @@ def _with_prediction(nodes: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFr
 FLEET = Table(
     "fleet",
     "Fleets: the load of all nodes against their targets",
-    (
-        Column("fleet", "fleet", text=("fleet", 16)),
-        Column("set"),
-        Column("nodes", "nodes", text=("nodes", 6)),
-        Column("measured", "with samples", text=("with", 6)),
-        Column("failed", "failed", text=("failed", 7)),
-        Column("cpus", "CPUs", 1),
-        Column("duration_seconds", "s"),
-        Column("load_mean", "load, %", 2, True, text=("load, %", 8)),
-        Column("target_mean", "target, %", 2, True, text=("target", 7)),
-        Column("error_mean", "error, points", 2, True, text=("error", 7)),
-        Column("error_abs_mean", "absolute error, points", 2, True, text=("absolute", 9)),
-        Column("node_error_low", "90 % of the nodes: error from", 2, True),
-        Column("node_error_high", "to", 2, True),
-        Column("node_error_worst", "worst node", 2, True),
-        Column("late_median_seconds", "late, median, s", 4, small=True),
-        Column("late_most_seconds", "most, s", 4, small=True),
-        Column(
-            "start_spread_seconds", "starts differ by, s", 4, small=True, text=("starts, s", 10)
-        ),
-        Column("clock_error_seconds", "clocks known within, s", 4, small=True),
-        Column("untrusted_clocks", "clocks not trusted", text=("clocks?", 7)),
-    ),
+    "fleet (set) nodes measured failed cpus duration_seconds load_mean target_mean error_mean "
+    "error_abs_mean node_error_low node_error_high node_error_worst late_median_seconds "
+    "late_most_seconds start_spread_seconds clock_error_seconds untrusted_clocks",
     df_fleet,
     about="A row for each fleet: the load of all CPUs together against their targets, the errors "
     "of its nodes, their clocks, and how late they began. Times have a resolution of 1 ms.",
 )
-FIGURES = (
-    Column("fleet"),
-    Column("node", "node"),
-    Column("trace", "trace"),
-    Column("status", "status"),
-    Column("reason", "reason", if_known=True),
-    Column("cpus", "CPUs", 1),
-    Column("covered_seconds", "measured, s", 1),
-    Column("load_mean", "load, %", 2, True),
-    Column("target_mean", "target, %", 2, True),
-    Column("error_mean", "error, points", 2, True),
-    Column("error_abs_mean", "absolute error, points", 2, True),
-    Column("late_seconds", "late, s", 4, small=True),
-    Column("offset_seconds", "clock ahead, s", 4, small=True),
-    Column("offset_error_seconds", "known within, s", 4, small=True),
-    Column("clock_trusted", "clock trusted"),
-    Column("clock", "synchronized by", if_known=True),
-    Column("clock_error_seconds", "which admits an error of, s", 4, if_known=True, small=True),
-)
-PREDICTION = (
-    Column("predicted_by", "predicted by nodes"),
-    Column("any_trace", "of any trace"),
-    Column("error_mean", "error, points", 3, True, small=True),
-    Column("error_low", "predicted from", 3, True, small=True),
-    Column("error_high", "to", 3, True, small=True),
-    Column("error_within", "within"),
-    Column("apart_mean", "absolute error over 10 s, points", 3, True, small=True),
-    Column("apart_low", "predicted from", 3, True, small=True),
-    Column("apart_high", "to", 3, True, small=True),
-    Column("apart_within", "within"),
-)
 NODES = Table(
     "fleet-nodes",
     "Nodes",
-    (*FIGURES, *(Column(c.name) for c in PREDICTION if c.name != "error_mean")),
+    "(fleet) node trace status reason cpus covered_seconds load_mean target_mean error_mean "
+    "error_abs_mean late_seconds offset_seconds offset_error_seconds clock_trusted clock "
+    "clock_error_seconds (predicted_by) (any_trace) (error_low) (error_high) (error_within) "
+    "(apart_mean) (apart_low) (apart_high) (apart_within)",
     df_nodes,
     about="A row for each node of a fleet; with `--against`, nodes of the second set have the "
     "intervals that the first fleet predicts for them.",
@@ -257,9 +209,10 @@ TABLES = (FLEET, NODES)
 
 # What readers see of the nodes of the second fleet.
 PREDICTED_NODES = Table(
-    "fleet-nodes",
+    "fleet-predicted",
     "Nodes and the intervals that the first fleet predicts for them",
-    (*FIGURES[:3], *PREDICTION),
+    "(fleet) node trace predicted_by any_trace error_mean error_low error_high error_within "
+    "apart_mean apart_low apart_high apart_within",
     df_nodes,
 )
 
@@ -372,7 +325,7 @@ def sections(report: Report) -> Iterator[Section]:
 def _nodes_part(nodes: Sheet) -> Part:
     if len(nodes) <= SHOWN_MAX:
         return nodes
-    return Code(f"{nodes.table.name}.csv"), " has all nodes."
+    return Code("fleet-nodes.csv"), " has all nodes."
 
 
 def _prediction_parts(nodes: pd.DataFrame) -> list[Part]:

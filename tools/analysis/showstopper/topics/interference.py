@@ -20,7 +20,7 @@ from ..pair_pictures import plot_matrix, plot_panels, plot_placements
 from ..pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SAME_PAIR, SYSTEM, TABLE, Pair, RoundMean
 from ..runs import HOST
 from ..studies import OTHERS_MAX, Report, others_permit
-from ..tables import Column, Sheet, Table, page_number
+from ..tables import Sheet, Table, page_number
 from ..text import UserError, show
 from . import published
 
@@ -121,88 +121,24 @@ def df_steps(report: Report) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-PUBLISHED = "kvm_percent kvm_least kvm_most lxc_percent lxc_least lxc_most".split()
-INTERFERENCE = (
-    Column("environment", "environment", text=("in", 10)),
-    Column("placement", "placement", text=("placement", 11)),
-    Column("foreground", "foreground", text=("foreground", 12)),
-    Column("background", "background", text=("background", 12)),
-    Column("tau_seconds", "mean round, s", 3, if_known=True),
-    Column("round", "round", text=("round", 6)),
-    Column("metric_percent", "interference, %", 2, text=("metric", 9)),
-    Column("low_percent", "its confidence, from", 2, text=("from", 9)),
-    Column("high_percent", "to", 2, text=("to", 9)),
-    Column("first_half_percent", "first half", 2),
-    Column("second_half_percent", "second half", 2),
-    Column("angle_degrees", "angle, degrees", 2),
-    *map(Column, ("agree", "significant")),
-    *(
-        Column(f"{half}_{name}")
-        for half in ("first", "second")
-        for name in ("points", "intercept", "intercept_p", "slope", "slope_p")
-    ),
-    *map(Column, "first_low_percent first_high_percent second_low_percent".split()),
-    *map(Column, ("second_high_percent", "measured_in")),
-    Column("others", "others, %", 1, True, True),
-    Column("note", "note"),
-    Column("set"),
-    *map(Column, PUBLISHED),
-)
 COMPARED = (
-    Column("environment", "environment"),
-    Column("placement", "placement"),
-    Column("foreground", "foreground"),
-    Column("background", "background"),
-    Column("tau_seconds", "mean round, s", 3, if_known=True),
-    Column("round", "round"),
-    Column("metric_percent", "here", 1),
-    Column("kvm_percent", "published, KVM", 1),
-    Column("kvm_least", "of all pairs there, from", 1),
-    Column("kvm_most", "to", 1),
-    Column("lxc_percent", "published, LXC", 1),
-    Column("lxc_least", "of all pairs there, from", 1),
-    Column("lxc_most", "to", 1),
-)
-STEPS = (
-    Column("environment", "environment"),
-    Column("measured_in", "measured"),
-    Column("placement", "placement"),
-    Column("foreground", "foreground"),
-    Column("background", "background"),
-    Column("round", "round"),
-    Column("step", "step"),
-    Column("half"),
-    Column("target", "target, %", 2, True),
-    Column("background_load", "background load, %", 2, True),
-    Column("background_iterations_per_second", "background, /s", 4),
-    Column("foreground_iterations_per_second", "foreground, /s", 4),
-    Column("iterations_per_second", "both, /s", 4, if_known=True),
-    Column("weighted_speedup", "weighted speedup", 4, if_known=True),
-    Column("relative_to_per_chip", "relative to per-chip", 4, if_known=True),
-    Column("watts", "W", 2, if_known=True),
-    Column("per_watt_hour", "per Wh", 3, if_known=True),
-    Column("per_watt_hour_relative", "per Wh, relative to per-chip", 4, if_known=True),
-    Column("tau_seconds", "mean round, s", 3, if_known=True),
-    Column("set"),
+    "environment placement foreground background tau_seconds round metric_percent kvm_percent "
+    "kvm_least kvm_most lxc_percent lxc_least lxc_most"
 )
 CHANGES = (
-    Column("environment", "environment"),
-    Column("foreground", "foreground"),
-    Column("background", "background"),
-    Column("measure", "by"),
-    Column("below", "best below"),
-    Column("above", "best above"),
-    Column("load", "background load, %", 1, True),
-    Column("load_low", "its confidence, from", 1, True),
-    Column("load_high", "to", 1, True),
-    Column("told", "told"),
-    Column("steps", "steps"),
+    "environment foreground background measure below above load load_low load_high told steps"
 )
 TABLES = (
     Table(
         "interference",
         "All pairs",
-        INTERFERENCE,
+        "environment placement foreground background tau_seconds round metric_percent "
+        "low_percent high_percent first_half_percent second_half_percent angle_degrees agree "
+        "significant first_points first_intercept first_intercept_p first_slope first_slope_p "
+        "second_points second_intercept second_intercept_p second_slope second_slope_p "
+        "first_low_percent first_high_percent second_low_percent second_high_percent "
+        "(measured_in) others note (set) (kvm_percent) (kvm_least) (kvm_most) (lxc_percent) "
+        "(lxc_least) (lxc_most)",
         df_interference,
         about="For runs side by side: a row for each pair of records, with the metric, the "
         "marks, and the line of the foreground's throughput over the background's load in "
@@ -212,7 +148,10 @@ TABLES = (
     Table(
         "interference-steps",
         "Throughput of both sides, step by step",
-        STEPS,
+        "environment measured_in placement foreground background round step (half) target "
+        "background_load background_iterations_per_second foreground_iterations_per_second "
+        "iterations_per_second weighted_speedup relative_to_per_chip watts per_watt_hour "
+        "per_watt_hour_relative tau_seconds (set)",
         df_steps,
         about="A row for each step of each pair: the load of the background, the throughput of "
         "each side, and the power. Pairs of the same workload have the throughput of both "

@@ -21,7 +21,7 @@ from ..rates import join
 from ..runs import Run
 from ..statistics import Band, Uncertainty, log, mean_of
 from ..studies import Report
-from ..tables import Column, Table
+from ..tables import Table
 from ..text import number
 
 FULL = 0.995  # a level with at least this target is at full load
@@ -316,40 +316,14 @@ def df_power(report: Report) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-ORIGIN = (
-    Column("set"),
-    Column("environment"),
-    Column("workload", "workload"),
-    Column("method", "method"),
-)
 TABLES = (
     Table(
         "loadline",
         "Throughput at each load, relative to the maximum",
-        (
-            Column("set"),
-            Column("environment"),
-            Column("workload", "workload", text=("workload", 10)),
-            Column("method", "method", text=("method", 12)),
-            Column("target", "target, %", 1, True),
-            Column("load", "load, %", 2, True, text=("load, %", 8)),
-            Column("visits", "visits"),
-            Column("throughput", "throughput, /s", 4, text=("/s", 11)),
-            Column("throughput_low", "from", 4),
-            Column("throughput_high", "to", 4),
-            Column("done", "done, %", 2, True, text=("done, %", 8)),
-            Column("done_low", "from", 2, True, text=("from", 7)),
-            Column("done_high", "to", 2, True, text=("to", 7)),
-            Column("up_to_down", "up above down, %", 2, True),
-            Column("response_mean_seconds", "mean response, s", 4, if_known=True),
-            Column("response_p50_seconds", "median", 4, if_known=True),
-            Column("response_p95_seconds", "95 %", 4, if_known=True),
-            Column("response_p95_least_seconds"),
-            Column("response_p95_most_seconds"),
-            Column("watts", "W", 2, if_known=True),
-            Column("watts_least"),
-            Column("watts_most"),
-        ),
+        "(set) (environment) workload method target load visits throughput throughput_low "
+        "throughput_high done done_low done_high up_to_down response_mean_seconds "
+        "response_p50_seconds response_p95_seconds response_p95_least_seconds "
+        "response_p95_most_seconds watts watts_least watts_most",
         df_loadline,
         about="For a study of the experiment `loadline`: a row for each level above idle. "
         "`workload` also has the columns of the plan in which the runs differ, as in "
@@ -359,25 +333,9 @@ TABLES = (
     Table(
         "loadline-answers",
         "What is left",
-        (
-            *ORIGIN,
-            Column("at", "load, %", 1, True),
-            Column("done", "done, %", 2, True),
-            Column("done_low", "from", 2, True),
-            Column("done_high", "to", 2, True),
-            Column("left", "more is left, %", 2, True),
-            Column("rounds", "rounds"),
-            Column("left_out", "levels left out"),
-            Column("error", "error, %", 3, True),
-            Column("freedom"),
-            Column("hysteresis", "up above down, %", 2, True),
-            Column("hysteresis_low"),
-            Column("hysteresis_high"),
-            Column("full_load", "maximum at, %", 1, True),
-            Column("full_throughput", "maximum, /s", 4),
-            Column("per_joule", "operations per joule", 4, if_known=True),
-            Column("answer"),
-        ),
+        "(set) (environment) workload method at done done_low done_high left rounds left_out "
+        "error freedom hysteresis hysteresis_low hysteresis_high full_load full_throughput "
+        "per_joule answer",
         df_answers,
         about="What is done and left at the load in question, the maximum, and the answer as a "
         "sentence.",
@@ -385,21 +343,8 @@ TABLES = (
     Table(
         "loadline-predictions",
         "Predicted throughput, and what each shape of the line predicts",
-        (
-            *ORIGIN[2:],
-            Column("load", "load, %", 1, True),
-            Column("shape", "shape", if_known=True),
-            Column("fits", "fits", if_known=True),
-            Column("throughput", "throughput, /s", 4),
-            Column("low", "from", 4),
-            Column("high", "to", 4),
-            Column("knee_low", "bent at, %, from", 1, True, True),
-            Column("knee_high", "to", 1, True, True),
-            Column("unlimited_low", "without a bend above, from", 4),
-            Column("unlimited_high", "to", 4),
-            Column("missed", "highest level missed by, %", 2, True, True),
-            Column("knee_above", "known knee above the levels, %", 1, True, True),
-        ),
+        "workload method load shape fits throughput low high knee_low knee_high unlimited_low "
+        "unlimited_high missed knee_above",
         df_predictions,
         about="The predicted throughput with its range, and then a row for each shape of the "
         "line: whether the levels contradict it, and what it predicts.",
@@ -407,13 +352,7 @@ TABLES = (
     Table(
         "loadline-power",
         "Power at parts of the maximum throughput of the levels, interpolated",
-        (
-            *ORIGIN[2:],
-            Column("part", "of the maximum of the levels, %", 0, True),
-            Column("throughput", "throughput, /s", 4),
-            Column("watts", "W", 2),
-            Column("per_joule", "operations per joule", 4),
-        ),
+        "workload method part throughput watts per_joule",
         df_power,
         about="Power at 100, 90 ... 10 and 0 % of the maximum throughput of the levels, "
         "interpolated.",

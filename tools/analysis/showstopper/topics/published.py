@@ -16,7 +16,7 @@ from ..page import Note, Part, Picture, Section
 from ..published import Cell, Published, number_of
 from ..runs import Run
 from ..studies import Report, is_closer, others_permit, sort_key
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 from ..text import wrap
 
 SERIES = "set workload method tau_seconds target trace".split()
@@ -313,63 +313,14 @@ def df_references(report: Report) -> pd.DataFrame:
 
 
 UNREADABLE = "the file has no values, or cannot be read"
-CONSTANT_LOAD = (
-    Column("set"),
-    Column("workload", "workload", text=("workload", 10)),
-    Column("method", "method", text=("method", 12)),
-    Column("tau_seconds", "mean round, s", 3, text=("round,s", 7)),
-    Column("target", "target, %", 0, True, text=("target%", 8)),
-    Column("runs", "runs"),
-    Column("instances"),
-    Column("stands_for", "instances stand for, %", 2, True),
-    Column("load_mean", "load, %", 2, True, text=("load, %", 8)),
-    Column("error_mean_percent", "mean error, %", 3, text=("error", 8)),
-    Column("error_mean_percent_published", "published", 3, text=("publ.", 8)),
-    Column("published_is", "which is"),
-    Column("error_mse_e4", "mean squared error, %\u00b2", 3, text=("MSE", 9)),
-    Column("error_mse_e4_published", "published", 3, text=("publ.", 9)),
-    Column("beside_runs"),
-    Column("beside_load_mean", "load by ssload, %", 2, True),
-    Column("beside_error_mean_percent", "its mean error, %", 3),
-    Column("beside_error_mse_e4", "its mean squared error, %\u00b2", 3),
-    Column("others_most", "other processes, at most, %", 1, True, True),
-)
-REPLAY = (
-    Column("set"),
-    Column("workload", "workload", text=("workload", 10)),
-    Column("method", "method", text=("method", 12)),
-    Column("tau_seconds", "mean round, s", 3, if_known=True),
-    Column("trace", "trace", text=("trace", 14)),
-    Column("round"),
-    Column("speed", "speed", 2, text=("speed", 7)),
-    Column("seconds", "counted, s", 1),
-    Column("load_mean", "load, %", 2, True),
-    Column("error_mean_percent", "mean error, %", 3, text=("error", 8)),
-    Column("error_mean_percent_published", "published for another trace", 3, if_known=True),
-    Column("error_mse_e4", "mean squared error, %\u00b2", 3, text=("MSE", 8)),
-    Column("error_mse_e4_published_least", "published for another trace, from", 2, if_known=True),
-    Column("error_mse_e4_published_most", "to", 2, if_known=True),
-    Column("iterations"),
-    Column("iterations_per_second", "throughput, /s", 3, text=("throughput", 11)),
-    Column("against_speed", "against speed", 2),
-    Column("ratio", "ratio of throughput", 4, text=("ratio", 8)),
-    Column("in_proportion", "in proportion to time"),
-    Column("others", "others, %", 1, True, True),
-    Column("note", "note"),
-    Column("record"),
-    *map(
-        Column,
-        (
-            "published_seconds linux_iterations_per_second aix_iterations_per_second linux_ratio "
-            "aix_ratio"
-        ).split(),
-    ),
-)
 TABLES = (
     Table(
         "constant-load",
         "Constant load: errors, and those that were published",
-        CONSTANT_LOAD,
+        "(set) workload method tau_seconds target runs (instances) stands_for load_mean "
+        "error_mean_percent error_mean_percent_published published_is error_mse_e4 "
+        "error_mse_e4_published beside_runs beside_load_mean beside_error_mean_percent "
+        "beside_error_mse_e4 others_most",
         df_constant_load,
         about="For the experiment `accuracy`: load and errors for each workload, method, mean "
         "round and target, over all repetitions, next to published values. Columns that "
@@ -379,7 +330,12 @@ TABLES = (
     Table(
         "replay",
         "One trace at several speeds",
-        REPLAY,
+        "(set) workload method tau_seconds trace (round) speed seconds load_mean "
+        "error_mean_percent error_mean_percent_published error_mse_e4 "
+        "error_mse_e4_published_least error_mse_e4_published_most iterations "
+        "iterations_per_second against_speed ratio in_proportion others note (record) "
+        "(published_seconds) (linux_iterations_per_second) (aix_iterations_per_second) "
+        "(linux_ratio) (aix_ratio)",
         df_replay,
         about="For the experiment `replay`: errors, iterations and throughput of each replay, "
         "and its ratio to that of `against_speed`, next to published values. Published "
@@ -388,46 +344,19 @@ TABLES = (
     ),
 )
 
-WITHIN = (
-    Column("method", "method"),
-    Column("runs", "runs"),
-    Column("bound_percent", "mean error at most, %"),
-    Column("within_runs", "in runs"),
-    Column("within_percent", "of them, %", 1),
-    Column("all_platforms_percent", "published, all platforms, %", if_known=True),
-    Column("linux_percent", "published, physical Linux, %", if_known=True),
-    Column("published_values", "published mean errors"),
-    Column("published_within_percent", "within the bound, %", 1),
-    Column("published_most_percent", "largest, %", 2),
-)
-THROUGHPUT = (
-    Column("of", "of a"),
-    Column("workload", "workload", text=("workload", 10)),
-    Column("method", "method", text=("method", 12)),
-    Column("speed", "speed", 2, text=("speed", 6)),
-    Column("published_seconds", "published in, s"),
-    Column("iterations_per_second", "here, /s", 3, text=("here", 9)),
-    Column("linux_iterations_per_second", "published, Linux", 2, text=("Linux", 7)),
-    Column("aix_iterations_per_second", "published, AIX", 2, text=("AIX", 7)),
-    Column("ratio", "here, to speed 1", 3, text=("here/1x", 8)),
-    Column("linux_ratio", "Linux, to speed 1", 3, text=("Linux", 7)),
-    Column("aix_ratio", "AIX, to speed 1", 3, text=("AIX", 7)),
-)
-REFERENCES = (
-    Column("tables", "table"),
-    Column("source", "source"),
-    Column("what", "what it holds"),
-    Column("file", "file"),
-    Column("values", "values"),
-    Column("printed", "printed here"),
-    Column("beside", "beside"),
-    Column("note", "note"),
-)
+# Sheets for readers: the columns of each.
+SHOWN = {
+    "within": "method runs bound_percent within_runs within_percent all_platforms_percent "
+    "linux_percent published_values published_within_percent published_most_percent",
+    "throughput": "of workload method speed published_seconds iterations_per_second "
+    "linux_iterations_per_second aix_iterations_per_second ratio linux_ratio aix_ratio",
+    "references": "tables source what file values printed beside note",
+}
 
 
-def _display(report: Report, title: str, columns: tuple[Column, ...], frame: Any) -> Sheet:
+def _display(report: Report, name: str, title: str, frame: Any) -> Sheet:
     """Return a sheet that only people see."""
-    return Sheet(Table("", title, columns, lambda _: frame), frame, report.prefix)
+    return Sheet(Table(name, title, SHOWN[name], lambda _: frame), frame, report.prefix)
 
 
 def _within_sheet(report: Report, experiment: str) -> Sheet:
@@ -435,12 +364,12 @@ def _within_sheet(report: Report, experiment: str) -> Sheet:
         "accuracy": "Constant load: how often it was held",
         "replay": "Replay: how often the trace was followed",
     }[experiment]
-    return _display(report, title, WITHIN, df_within(report, experiment))
+    return _display(report, "within", title, df_within(report, experiment))
 
 
 def _throughput_sheet(report: Report) -> Sheet:
     title = "Throughput over a trace, and what was published in Table 3"
-    return _display(report, title, THROUGHPUT, df_throughput(report))
+    return _display(report, "throughput", title, df_throughput(report))
 
 
 # Sentences
@@ -651,6 +580,6 @@ def sections(report: Report) -> Iterator[Part]:
 
 
 def details(report: Report) -> Iterator[Part]:
-    sheet = _display(report, "What was published", REFERENCES, df_references(report))
+    sheet = _display(report, "references", "What was published", df_references(report))
     if len(sheet):
         yield Section("Published figures", [ELSEWHERE, sheet])

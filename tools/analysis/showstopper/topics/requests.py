@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,7 @@ from ..request_pictures import pictures
 from ..responses import DUTY_FULL, TIMES, Response, Responses, added_by_stops
 from ..statistics import Interval
 from ..studies import Report, others_permit
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 
 RATES_MAX = 40  # rates that the terminal shows
 
@@ -68,77 +67,20 @@ def _request(report: Report, of: Responses) -> dict[str, Any]:
     }
 
 
-def _times(origin: str, mean: str = "", p95: str = "") -> tuple[Column, ...]:
-    return (
-        Column(f"{origin}_mean_seconds", f"{origin}: mean, s", 4, text=(mean, 9) if mean else None),
-        Column(f"{origin}_p50_seconds"),
-        Column(f"{origin}_p95_seconds", "95 %, s", 4, text=(p95, 9) if p95 else None),
-        Column(f"{origin}_p99_seconds", "99 %, s", 4),
-        Column(f"{origin}_most_seconds"),
-    )
-
-
-RECORD = (
-    Column("record", "record", text=("requests", 28)),
-    Column("set"),
-    Column("workload", "service"),
-    Column("method", "method"),
-    Column("environment"),
-    Column("throttle_target", "throttled to, %", 1, True, if_known=True),
-)
-LEVEL = (
-    Column("knobs", "knobs", if_known=True),
-    Column("balance", "balance", if_known=True),
-    Column("cap", "cap", if_known=True),
-)
-VARIANT = (Column("variant", "variant", if_known=True),)
-CAPACITY = (
-    Column("demand", "demand", text=("demand", 14)),
-    Column("held_rate", "holds up to, /s", 2, text=("holds up to, /s", 17)),
-    Column("held_times", "times"),
-    Column("failed_rate", "fails from, /s", 2, text=("fails from, /s", 17)),
-    Column("failed_times", "times"),
-)
 REQUESTS = Table(
     "requests",
     "Requests: response times of the successes, from when they were due (intended) and from when "
     "they were sent (actual)",
-    (
-        Column("record", "record"),
-        Column("set"),
-        Column("state", "state"),
-        Column("verdict", "verdict"),
-        Column("version"),
-        Column("workload", "service"),
-        Column("method", "method"),
-        *map(Column, ("environment", "throttle_target", "round", "targets")),
-        Column("loop", "loop"),
-        Column("profile"),
-        Column("arrival", "arrival"),
-        Column("cap", "cap"),
-        *map(Column, ("when_full", "timeout_seconds", "duration_seconds")),
-        *(Column(name, name) for name in ("intended", "sent", "refused")),
-        *map(Column, ("waiting", "unfinished")),
-        *(Column(name, name) for name in ("succeeded", "failed")),
-        Column("timeouts"),
-        Column("causes", "causes"),
-        Column("success_ratio", "successes, %", 2, True),
-        Column("throughput", "answered, /s", 2),
-        *map(Column, ("unfinished_most", "bytes")),
-        Column("lateness_p99_seconds", "sent late (99 %), s", 5),
-        Column("lateness_most_seconds"),
-        *_times("intended"),
-        *_times("actual"),
-        Column("all_intended_mean_seconds"),
-        Column("all_intended_p95_seconds", "all, intended: 95 %, s", 4),
-        *map(Column, ("all_intended_p99_seconds", "all_actual_mean_seconds")),
-        *map(Column, ("all_actual_p95_seconds", "all_actual_p99_seconds", "percentiles")),
-        Column("own_cpu_seconds"),
-        Column("others", "others, %", 1, True, if_known=True),
-        *map(Column, ("joined", "notes")),
-        *VARIANT,
-        *(Column(column.name) for column in CAPACITY),
-    ),
+    "record (set) state verdict version workload method (environment) (throttle_target) (round) "
+    "targets loop profile arrival cap when_full timeout_seconds (duration_seconds) intended sent "
+    "refused waiting unfinished succeeded failed timeouts causes success_ratio throughput "
+    "unfinished_most bytes lateness_p99_seconds lateness_most_seconds intended_mean_seconds "
+    "intended_p50_seconds intended_p95_seconds intended_p99_seconds intended_most_seconds "
+    "actual_mean_seconds actual_p50_seconds actual_p95_seconds actual_p99_seconds "
+    "actual_most_seconds all_intended_mean_seconds all_intended_p95_seconds "
+    "all_intended_p99_seconds all_actual_mean_seconds all_actual_p95_seconds "
+    "all_actual_p99_seconds (percentiles) own_cpu_seconds others joined notes variant demand "
+    "held_rate held_times failed_rate failed_times",
     df_requests,
     shade="verdict",
     about="A row for each record of requests: verdict, settings, the number of requests by "
@@ -148,37 +90,14 @@ REQUESTS = Table(
 RATES = Table(
     "requests-rates",
     "Response times by rate",
-    (
-        Column("record", "record", text=("requests", 20)),
-        *RECORD[1:],
-        Column("round"),
-        *LEVEL,
-        Column("step", "step"),
-        *map(Column, ("begin_seconds", "end_seconds")),
-        Column("seconds", "seconds"),
-        Column("rate", "requested, /s", 2, text=("rate, /s", 9)),
-        Column("throughput", "answered, /s", 2, text=("answered", 9)),
-        *map(Column, ("due", "sent", "refused", "completed", "failed", "timeouts")),
-        Column("success_ratio", "successes, %", 2, True, text=("ok, %", 7)),
-        Column("lateness_most_seconds"),
-        *_times("intended", "mean, s", "95 %, s"),
-        *_times("actual", "", "sent"),
-        Column("percentiles", "percentiles"),
-        Column("intended_mean_low_seconds", "intended mean, its confidence from, s", 4),
-        Column("intended_mean_high_seconds", "to, s", 4),
-        Column("load", "load, %", 1, True, if_known=True, text=("load, %", 8)),
-        Column("target", "target, %", 1, True, if_known=True),
-        Column("duty", "duty, %", 1, True, if_known=True),
-        Column("watts", "W", 2, if_known=True),
-        Column("watts_deviation", "standard deviation", 2, if_known=True),
-        Column("watts_seconds"),
-        Column("idle_watts", "idle, W", 2, if_known=True),
-        Column("state", "state"),
-        Column("saturated", "saturated", if_known=True),
-        Column("others", "others, %", 1, True, if_known=True),
-        *VARIANT,
-        *map(Column, ("frequency_mhz", "active", "active_deviation")),
-    ),
+    "record (set) workload method (environment) throttle_target (round) knobs balance cap step "
+    "begin_seconds end_seconds seconds rate throughput due (sent) (refused) completed (failed) "
+    "timeouts success_ratio lateness_most_seconds intended_mean_seconds intended_p50_seconds "
+    "intended_p95_seconds intended_p99_seconds intended_most_seconds actual_mean_seconds "
+    "actual_p50_seconds actual_p95_seconds actual_p99_seconds actual_most_seconds percentiles "
+    "intended_mean_low_seconds intended_mean_high_seconds load target duty watts watts_deviation "
+    "watts_seconds idle_watts state saturated others variant (frequency_mhz) (active) "
+    "(active_deviation)",
     lambda report: report.rates,
     about="A row for each rate of each record: response times, and load, duty and power of the "
     "same time. If a run has several rates, requests that still wait or have no answer "
@@ -188,62 +107,19 @@ RATES = Table(
 LIMITS = Table(
     "requests-limits",
     "Underloaded: rates at which the mean is below 1 s and 95 % are below 2 s",
-    (
-        *RECORD[1:],
-        Column("arrival", "arrival"),
-        *LEVEL,
-        Column("rates", "rates"),
-        Column("counted", "times"),
-        Column("criterion", "below the limit"),
-        Column("limit_seconds", "limit, s"),
-        Column("last_rate", "up to, /s", 2),
-        Column("first_rate", "not at, /s", 2),
-        Column("crossing_rate", "crossing, /s", 2),
-        *VARIANT,
-    ),
+    "(set) workload method (environment) throttle_target arrival knobs balance cap rates counted "
+    "criterion limit_seconds last_rate first_rate crossing_rate variant",
     df_limits,
     about="Up to which rate each service is underloaded: at each lower rate the mean response "
     "time is below 1 s and the 95th percentile below 2 s. Services that differ in a column "
     "of the plan, such as the size of requests, are different services.",
 )
-SAVED = (
-    Column("saved", "power saved, %", 1, True, if_known=True, text=("saved, %", 9)),
-    Column("high_capacity", "from, /s", 2),
-    Column("low_capacity", "to, /s", 2),
-    Column("lost", "capacity lost, %", 1, True, text=("lost, %", 9)),
-    Column("lost_per_saved", "lost for each % saved", 2, if_known=True),
-)
-KNOB = (
-    Column("knob", "knob", if_known=True, text=("knob", 10)),
-    Column("high_knobs", "from", if_known=True, text=("from", 16)),
-    Column("low_knobs", "to", if_known=True, text=("to", 16)),
-    Column("arrival", "arrival", if_known=True),
-    Column("note", "note", if_known=True),
-)
-PUBLISHED = (
-    Column("published_as", "published as", if_known=True),
-    Column(
-        "published_saved_percent",
-        "published: power saved, %",
-        if_known=True,
-        text=("published", 10),
-    ),
-    Column("published_lost_percent", "capacity lost, %", if_known=True, text=("lost, %", 8)),
-    Column("published_lost_per_saved", "lost for each % saved", 2, if_known=True),
-)
 SAVINGS = Table(
     "requests-savings",
     "Power saved and capacity lost between two levels of a service, at the highest common rate",
-    (
-        Column("high", "from"),
-        Column("low", "to"),
-        Column("rate", "requested, /s", 2),
-        Column("saturated", "saturated", if_known=True),
-        Column("high_watts", "from, W", 1, if_known=True),
-        Column("low_watts", "to, W", 1, if_known=True),
-        *SAVED,
-        *(Column(column.name) for column in (*KNOB[:4], *PUBLISHED)),
-    ),
+    "high low rate saturated high_watts low_watts saved high_capacity low_capacity lost "
+    "lost_per_saved (knob) (high_knobs) (low_knobs) (arrival) (published_as) "
+    "(published_saved_percent) (published_lost_percent) (published_lost_per_saved)",
     df_savings,
     about="What a service saves and loses between two levels at the highest rate that both have, "
     "next to published figures (Table 7). The comparison is fair if both are `saturated`.",
@@ -251,21 +127,7 @@ SAVINGS = Table(
 RULES = Table(
     "requests-rules",
     "Published statements about knobs, tested on these runs",
-    (
-        Column("statement", "statement"),
-        Column("source", "published in"),
-        Column("verdict", "verdict"),
-        Column("difference", "difference, %", 1, True, if_known=True),
-        Column("low", "its confidence, from", 1, True, if_known=True),
-        Column("high", "to", 1, True, if_known=True),
-        Column("runs", "runs of each"),
-        Column("rate", "requested, /s", 2, if_known=True),
-        Column("first", "from", if_known=True),
-        Column("second", "to", if_known=True),
-        Column("arrival", "arrival", if_known=True),
-        Column("balance"),
-        Column("why", "why not", if_known=True),
-    ),
+    "statement source verdict difference low high runs rate first second arrival (balance) why",
     df_rules,
     about="Published statements about knobs, arrivals and balances, each tested on the means of "
     "the runs.",
@@ -274,38 +136,17 @@ TABLES = (REQUESTS, RATES, LIMITS, SAVINGS, RULES)
 
 # What readers see of these tables.
 KNOBS = Table(
-    "requests-savings",
+    "requests-knobs",
     "What each knob saves and costs, and published figures (Table 7, another machine)",
-    (
-        *KNOB,
-        Column("high_capacity", "capacity from, /s", 2, if_known=True),
-        Column("low_capacity", "to, /s", 2, if_known=True),
-        SAVED[0],
-        replace(SAVED[3], if_known=True),
-        SAVED[4],
-        *PUBLISHED,
-    ),
+    "knob high_knobs low_knobs arrival note high_capacity low_capacity saved lost lost_per_saved "
+    "published_as published_saved_percent published_lost_percent published_lost_per_saved",
     df_knobs,
 )
 IDLE = Table(
-    "idle-states",
+    "requests-idle",
     "Idle states of the CPUs by rate",
-    (
-        Column("workload", "service"),
-        Column("method", "method", if_known=True),
-        *RECORD[4:],
-        Column("arrival", "arrival"),
-        *LEVEL,
-        Column("rate", "requested, /s", 2),
-        Column("seconds", "seconds"),
-        Column("frequency_mhz", "MHz", if_known=True),
-        Column("active", "active, %", 2, True),
-        Column("active_deviation", "standard deviation", 2, True),
-        Column("state", "state"),
-        Column("share", "of idle, %", 2, True),
-        Column("share_deviation", "standard deviation", 2, True),
-        *VARIANT,
-    ),
+    "workload method throttle_target arrival knobs balance cap rate seconds frequency_mhz "
+    "active active_deviation state share share_deviation variant",
     df_idle,
 )
 

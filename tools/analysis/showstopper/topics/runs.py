@@ -18,7 +18,7 @@ from ..page import Code, Fold, Note, Part, Picture, Rows, Section, Small
 from ..run_pictures import pictures, plot_pool
 from ..runs import Pool, Run
 from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
-from ..tables import Column, Table, name_text, number
+from ..tables import Table, name_text, number
 from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
 from .environments import around
 
@@ -219,105 +219,20 @@ def _curve(one: Fitted) -> pd.DataFrame:
     )
 
 
-RUNS = (
-    Column("record", "record"),
-    Column("set"),
-    Column("state", "state"),
-    Column("verdict", "verdict"),
-    Column("version"),
-    Column("command"),
-    Column("started"),
-    Column("ended_by"),
-    Column("instances", "instances"),
-    Column("cpu_count", "CPUs"),
-    Column("duration_seconds", "counted, s", 1),
-    Column("samples", "samples"),
-    Column("target_mean", "target, %", 2, True),
-    Column("load_mean", "load, %", 2, True),
-    Column("others", "others, %", 1, True, True),
-    Column("error_mean_percent", "mean error, %", 3),
-    Column("error_mse_e4", "MSE, %\u00b2", 3),
-    Column("error_p95_percent", "95 % within, %", 2),
-    Column("settling_seconds"),
-    Column("duty_mean", "duty, %", 2, True),
-    Column("switches_per_second", "switches, /s", 1),
-    Column("iterations"),
-    Column("iterations_per_second", "throughput, /s", 3, if_known=True),
-    Column("iterations_per_second_bound", "at most, /s", 3, False, True),
-    Column("iteration_seconds_mean", "iteration, s", 4, if_known=True),
-    Column("iteration_seconds_deviation"),
-    Column("iteration_seconds_median"),
-    Column("iteration_seconds_p95", "95 % within, s", 4, if_known=True),
-    Column("iteration_seconds_p99"),
-    Column("own_cpu"),
-    Column("wake_lateness_p99_us", "late by (99 %), \u00b5s"),
-    Column("steal_mean", "steal, %", 2, True, True),
-    Column("notes"),
-    # What the host of an environment measured; see the topic environments.
-    *map(
-        Column,
-        (
-            "environment measured_in host_load_mean load_difference host_samples "
-            "clock_difference_start_seconds clock_difference_end_seconds vcpus "
-            "vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load"
-        ).split(),
-    ),
-    *map(Column, POWER),  # see the topic energy
-)
-STEPS = (
-    Column("record", "record"),
-    Column("step", "step"),
-    Column("half", "half"),
-    Column("begin_seconds"),
-    Column("end_seconds"),
-    Column("from_seconds", "from, s", 1),
-    Column("to_seconds", "to, s", 1),
-    Column("target", "target, %", 2, True),
-    Column("samples", "samples"),
-    Column("load", "load, %", 2, True),
-    Column("load_low"),
-    Column("load_high"),
-    Column("error_mean_percent", "mean error, %", 3),
-    Column("error_mse_e4", "mean squared error, %\u00b2", 3),
-    Column("iterations_per_second", "throughput, /s", 3),
-    Column("iterations_per_second_bound", "at most, /s", 3, False, True),
-    Column("intervals", "whole intervals"),
-    Column("intervals_mean", "their mean, /s", 3),
-    Column("iterations_per_second_low", "its confidence, from", 3),
-    Column("iterations_per_second_high", "to", 3),
-    Column("others", "other processes in the run, %", 1, True, True),
-    *map(Column, POWER[1:-1]),  # see the topic energy
-)
-FITS = (
-    Column("record", "record"),
-    Column("over", "over"),
-    Column("points", "points"),
-    Column("intercept", "intercept, /s", 4),
-    Column("intercept_error", "\u00b1", 4),
-    Column("intercept_p", "p", 3),
-    Column("slope", "slope, /s", 4),
-    Column("slope_error", "\u00b1", 4),
-    Column("slope_p", "p", 3),
-    Column("r_squared", "R\u00b2", 4),
-    Column("note", "note"),
-)
-CURVE = (
-    Column("record", "record"),
-    Column("points"),
-    Column("bandwidth"),
-    Column("load", "load, %", 2, True),
-    Column("iterations_per_second", "throughput, /s", 4),
-    Column("low", "its confidence, from", 4),
-    Column("high", "to", 4),
-    Column("line", "straight line", 4),
-    Column("line_low"),
-    Column("line_high"),
-)
 TABLES = (
     Table(
         "runs",
         "Runs",
-        RUNS,
+        "record (set) state verdict version (command) started ended_by instances cpu_count "
+        "duration_seconds samples target_mean load_mean others error_mean_percent error_mse_e4 "
+        "error_p95_percent settling_seconds duty_mean switches_per_second iterations "
+        "iterations_per_second iterations_per_second_bound iteration_seconds_mean "
+        "iteration_seconds_deviation iteration_seconds_median iteration_seconds_p95 "
+        "iteration_seconds_p99 own_cpu wake_lateness_p99_us steal_mean notes (environment) "
+        "(measured_in) (host_load_mean) (load_difference) host_samples "
+        "(clock_difference_start_seconds) (clock_difference_end_seconds) (vcpus) "
+        "(vcpu_host_cpu_seconds) vcpu_wall_seconds (vcpu_load) (covers) (power_seconds) (watts) "
+        "(watt_hours) (power_iterations) (iterations_per_watt_hour) (power_note)",
         df_runs,
         shade="verdict",
         about="A row for each record, including records that are not reported, with its verdict, "
@@ -326,7 +241,11 @@ TABLES = (
     Table(
         "steps",
         "Steps: stretches of constant target",
-        STEPS,
+        "record step half begin_seconds end_seconds from_seconds to_seconds target samples load "
+        "(load_low) (load_high) error_mean_percent error_mse_e4 iterations_per_second "
+        "iterations_per_second_bound intervals intervals_mean iterations_per_second_low "
+        "iterations_per_second_high others (power_seconds) (watts) (watt_hours) "
+        "(power_iterations) (iterations_per_watt_hour)",
         df_steps,
         about="A row for each step of each record: its whole time, the part that counts, load, "
         "errors, throughput and power. The throughput is also that of whole intervals, "
@@ -335,14 +254,15 @@ TABLES = (
     Table(
         "fits",
         "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
-        FITS,
+        "record over points intercept intercept_error intercept_p slope slope_error slope_p "
+        "r_squared note",
         df_fits,
         about="The lines of every record, and of runs that form a curve together.",
     ),
     Table(
         "curve",
         "Throughput against load: local curve",
-        CURVE,
+        "record (points) bandwidth load iterations_per_second low high line line_low line_high",
         df_curve,
         about="The local curve of every record, and of runs that form a curve together, at 41 "
         "loads, with its confidence band, and the line with its band.",

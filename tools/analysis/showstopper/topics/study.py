@@ -17,7 +17,7 @@ from ..page import Code, Part, Picture, Section
 from ..runs import Run
 from ..statistics import Mean
 from ..studies import Report, is_closer
-from ..tables import Column, Table
+from ..tables import Column, Table, describe
 from ..text import share
 
 NAMED_MAX = 3  # series in the answer
@@ -27,22 +27,10 @@ SERIES_MAX = 16  # in a picture
 NARROW_MAX = 2
 COLUMNS_MAX = 4
 
-FIGURES = (
-    Column("set"),
-    Column("rounds", "rounds", text=("rounds", 7)),
-    Column("load_mean", "load, %", 2, True, text=("load, %", 8)),
-    Column("iterations_per_second", "throughput, /s", 4, text=("per s", 10)),
-    Column("low", "from", 4, text=("from", 10)),
-    Column("high", "to", 4, text=("to", 10)),
-    Column("at_most", "at most, /s", 4, if_known=True),
-    Column("iteration_seconds", "iteration, s", 4),
-    Column("relative", "relative to the first series", 3, if_known=True, text=("relative", 9)),
-    Column("relative_low", "from", 3, if_known=True),
-    Column("relative_high", "to", 3, if_known=True),
-    Column("iteration_low"),
-    Column("iteration_high"),
-    Column("load_low"),
-    Column("load_high"),
+FIGURES = describe(
+    "study",
+    "(set) rounds load_mean iterations_per_second low high at_most iteration_seconds relative "
+    "relative_low relative_high iteration_low iteration_high (load_low) (load_high)",
 )
 
 

@@ -18,7 +18,7 @@ from ..findings import Finding, Headline
 from ..page import Code, Part, Picture, Section
 from ..runs import Run
 from ..studies import OTHERS_MAX, SAME_SHARE, Report, sort_key
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 from ..text import UserError
 
 SAME = 1e-4  # targets that differ by less are equal
@@ -433,61 +433,14 @@ def notes(report: Report) -> None:
         )
 
 
-PREDICTION = (
-    Column("set"),
-    Column("environment", "in"),
-    Column("measured_in"),
-    Column("workload", "workload", text=("workload", 10)),
-    Column("method", "method", text=("method", 10)),
-    Column("tau_seconds"),
-    Column("points", "steps"),
-    Column("load_least", "loads from, %", 1, True),
-    Column("load_most", "to", 1, True),
-    Column("trace"),
-    Column("seconds"),
-    Column("inside", "of the trace within, %", 1, True, text=("within%", 9)),
-    Column("outside"),
-    Column("free"),
-    Column("predicted_iterations_per_second", "predicted, /s", 4, text=("predicted", 11)),
-    Column("low", "from", 4),
-    Column("high", "to", 4),
-    Column("record", "replay", text=("replay", 19)),
-    Column("speed", "speed", 2),
-    Column("measured_iterations_per_second", "measured, /s", 4, text=("measured", 11)),
-    Column("difference_percent", "predicted is off by, %", 2, text=("off, %", 9)),
-    Column("note", "note"),
-    Column("variant", "variant", if_known=True),
-    Column("command", "command", if_known=True),
-    Column("instances", "instances", if_known=True),
-    Column("cpus", "CPUs", if_known=True),
-    Column("placement", "placement", if_known=True),
-)
-METHODS = (
-    Column("set"),
-    Column("environment", "environment"),
-    Column("measured_in"),
-    Column("workload", "workload"),
-    Column("method", "method"),
-    Column("tau_seconds", "mean round, s", 3),
-    Column("round", "round"),
-    Column("target", "target, %", 2, True),
-    Column("half"),
-    Column("load", "load, %", 2, True),
-    Column("iterations_per_second", "throughput, /s", 4),
-    Column("baseline", "baseline"),
-    Column("baseline_iterations_per_second", "its throughput there", 4),
-    Column("deviation_percent", "deviation, %", 2),
-    Column("others", "others, %", 1, True, True),
-    Column("note", "note"),
-    Column("record"),
-    Column("variant", "variant", if_known=True),
-    Column("cpus", "CPUs", if_known=True),
-)
 TABLES = (
     Table(
         "prediction",
         "Throughput over a trace, predicted from the local curve",
-        PREDICTION,
+        "(set) environment (measured_in) workload method (tau_seconds) points load_least "
+        "load_most (trace) (seconds) inside outside free predicted_iterations_per_second low "
+        "high record speed measured_iterations_per_second difference_percent note variant "
+        "command instances cpus placement",
         df_prediction,
         about="With `--predict`: a row for each curve, with the throughput predicted over the "
         "trace; then a row for each replay of the trace, with the measured throughput.",
@@ -496,32 +449,20 @@ TABLES = (
         "methods",
         "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
         "instance)",
-        METHODS,
+        "(set) environment (measured_in) workload method tau_seconds round target (half) load "
+        "iterations_per_second baseline baseline_iterations_per_second deviation_percent others "
+        "note (record) variant cpus",
         df_methods,
         about="For the experiment `throughput`: each step with the baseline at the same load, "
         "and the deviation from it.",
     ),
 )
 DEVIATIONS = Table(
-    "",
+    "deviations",
     "Deviation of each method from the baseline without control",
-    (
-        Column("environment", "environment", text=("in", 10)),
-        Column("workload", "workload", text=("workload", 12)),
-        Column("method", "method", text=("method", 12)),
-        Column("tau_seconds", "mean round, s", 3),
-        Column("baseline", "baseline", text=("baseline", 13)),
-        Column("points", "points"),
-        Column("compared", "within its loads", text=("steps", 6)),
-        Column("load_least", "loads from, %", 1, True),
-        Column("load_most", "to", 1, True),
-        Column("deviation_mean_percent", "deviation, mean, %", 2, text=("mean", 9)),
-        Column("deviation_least_percent", "least", 2, text=("least", 9)),
-        Column("deviation_most_percent", "largest", 2, text=("most", 9)),
-        Column("others_most", "other processes, at most, %", 1, True, True),
-        Column("variant", "variant", if_known=True),
-        Column("cpus", "CPUs", if_known=True),
-    ),
+    "environment workload method tau_seconds baseline points compared load_least load_most "
+    "deviation_mean_percent deviation_least_percent deviation_most_percent others_most variant "
+    "cpus",
     df_deviations,
 )
 

@@ -10,7 +10,7 @@ import pandas as pd
 from ..findings import Finding
 from ..page import Part
 from ..studies import Report
-from ..tables import Column, Sheet, Table
+from ..tables import Sheet, Table
 from ..text import wrap
 from ..verdicts import Verdict
 
@@ -36,7 +36,7 @@ TABLES = (
     Table(
         "verdicts",
         "What the records are worth",
-        (Column("record", "record"), Column("verdict", "verdict"), Column("reasons", "because of")),
+        "record verdict reasons",
         df_verdicts,
         shade="verdict",
         about="A row for each record: `valid`, `doubtful` or `invalid`, and the reasons.",
