@@ -552,7 +552,7 @@ invalid_options_are_refused() {
     "$build/bin/ssreport" --decide "$scratch" >"$output" 2>&1 && fail "--decide accepts any folder"
     grep -q 'not a study of the experiment duet' "$output" || fail "no reason"
     "$build/bin/ssreport" --decide --format json "$scratch" >"$output" 2>&1 && fail "--decide --format json is accepted"
-    grep -q -e '--table duet has the numbers' "$output" || fail "no advice"
+    grep -q -e 'see --table duet' "$output" || fail "no advice"
     "$build/bin/ssreport" --decide --confidence 99% "$scratch" >"$output" 2>&1 && fail "--confidence is accepted"
     grep -q -e '--confidence cannot be combined with --decide' "$output" || fail "no reason: $(cat "$output")"
 }
