@@ -111,6 +111,17 @@ DROPPED = {
     "loadline-fits": Dropped("moved to loadline-predictions"),
     "power-settings": Dropped("dropped because power-fits has the settings"),
 }
+# Tables that were shown to people, by their titles, and are not compared.
+OFF_PAGES = {
+    "Constant load: how often it was held": "dropped because a sentence says how often",
+    "Replay: how often the trace was followed": "dropped because a sentence says how often",
+    "Throughput over a trace, and what was published in Table 3": "moved to the table of replays",
+    "One trace at several speeds": "has columns of Table 3; replay.csv has the same cells",
+    "What was published": "no longer counts the values that were printed",
+}
+OFF_TERMINAL = {
+    "throughput of a trace, /s, with the published Table 3, and relative to speed 1": "the page and replay.csv have it",
+}
 # A table that is the same in each report on an experiment: only the case `published` keeps it.
 REPEATED = "published-values.csv"
 # Columns that tables have in addition, because other tables moved into them.
@@ -419,7 +430,10 @@ def part_of(file: str) -> str:
 
 
 def without_dropped(text: str) -> str:
-    """Leaves out names of dropped tables in lists of tables."""
+    """Leaves out dropped tables, and their names in lists of tables."""
+    titles, blocks = ("|".join(map(re.escape, names)) for names in (OFF_PAGES, OFF_TERMINAL))
+    text = re.sub(rf"(?m)^table: ({titles})\n((\[\w+\] )?\| .*\n)*", "", text)
+    text = re.sub(rf"\n({blocks})\n(.*  .*\n)*", "", text)
     names = "|".join(DROPPED)
     text = re.sub(rf"(?<=[ ,:])({names})(\.csv)?, ", "", text)
     return re.sub(rf", ({names})(\.csv)?(?=\n)", "", text)

@@ -342,7 +342,7 @@ def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
     published = report.published_figures
     found = pd.DataFrame(
         {
-            f"published_{name}_percent": published.print("actuators-savings", [as_], column)
+            f"published_{name}_percent": published.number("actuators-savings", [as_], column)
             for name, column in names.items()
         }
         | {"published_as": as_ or math.nan}

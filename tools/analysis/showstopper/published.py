@@ -8,14 +8,15 @@ workloads of this project to published ones.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from . import text
 from .text import Notes, UserError
@@ -24,10 +25,10 @@ KEYS_MAX = 3
 REFERENCE = "name program source tables what beside note keys tau_seconds".split()
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A value of a table; its text is empty if it was not published."""
 
+    table: str
     keys: tuple[str, ...]
     column: str
     text: str
@@ -37,42 +38,25 @@ class Cell:
         return number_of(self.text)
 
 
-@dataclass(frozen=True)
-class Reference:
-    """A row of references.csv: a published table, with its cells."""
+@dataclass
+class Published:
+    """The tables that a program shows."""
 
-    name: str  # of the file, without ".csv"; '' without values
-    source: str  # publication
-    tables: str  # number of the table in the publication
-    what: str
-    beside: str  # the table of the report that also shows its values
-    note: str
-    keys: int  # leading columns, which identify a row
-    tau: float  # mean length of a round, seconds; NaN if irrelevant
+    references: Any = field(default_factory=lambda: pd.DataFrame(columns=REFERENCE))  # its rows
+    names: dict[str, str] = field(default_factory=dict)  # ours -> theirs
     cells: list[Cell] = field(default_factory=list)
 
     @cached_property
-    def by_column(self) -> dict[str, list[Cell]]:
-        found: dict[str, list[Cell]] = {}
+    def taus(self) -> Any:
+        """The mean length of a round of each table, in seconds; NaN if irrelevant."""
+        return self.references.set_index("name")["tau_seconds"].map(number_of)
+
+    @cached_property
+    def _by_column(self) -> dict[tuple[str, str], list[Cell]]:
+        found: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
-            found.setdefault(_plain(cell.column), []).append(cell)
+            found.setdefault((cell.table, _plain(cell.column)), []).append(cell)
         return found
-
-    @property
-    def count(self) -> int:
-        return sum(math.isfinite(cell.number) for cell in self.cells)
-
-
-@dataclass
-class Published:
-    """The tables that a program prints, and which of their cells it has printed."""
-
-    references: list[Reference] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)  # ours -> theirs
-    printed: set[tuple[str, Cell]] = field(default_factory=set)
-
-    def table(self, name: str) -> Reference | None:
-        return next((one for one in self.references if one.name == name), None)
 
     def is_word(self, theirs: str, ours: str) -> bool:
         """Return whether a published word means the same as one of this project: pi_even means
@@ -86,10 +70,9 @@ class Published:
         If the last key is a number, the nearest one in the table counts that is at most `within`
         away.
         """
-        table = self.table(name)
-        if table is None or not column or not all(keys):
+        if not column or not all(keys):
             return None
-        cells = table.by_column.get(_plain(self.names.get(column, column)), [])
+        cells = self._by_column.get((name, _plain(self.names.get(column, column))), [])
         away = [(self._distance(cell.keys, keys), cell) for cell in cells]
         near = [pair for pair in away if pair[0] <= within]
         return min(near, key=lambda pair: pair[0])[1] if near else None
@@ -103,24 +86,17 @@ class Published:
             return 0
         return abs(number_of(theirs[-1]) - number_of(ours[-1]))
 
-    def print(self, name: str, keys: Sequence[str], column: str, within: float = 0) -> float:
-        """Return the number of a cell, and count it as printed; NaN if it is absent."""
+    def number(self, name: str, keys: Sequence[str], column: str, within: float = 0) -> float:
+        """Return the number of a cell; NaN if it is absent."""
         cell = self.find(name, keys, column, within)
-        if cell is None:
-            return math.nan
-        self.printed.add((name, cell))
-        return cell.number
+        return cell.number if cell else math.nan
 
     def range(self, name: str, key: str) -> tuple[float, float]:
         """Return the range of all numbers whose first key is this word; NaN without any."""
-        table = self.table(name)
-        cells = table.cells if table and key else []
-        numbers = [cell.number for cell in cells if self.is_word(cell.keys[0], key)]
+        own = (cell for cell in self.cells if cell.table == name)
+        numbers = [cell.number for cell in own if key and self.is_word(cell.keys[0], key)]
         known = [number for number in numbers if math.isfinite(number)]
         return min(known, default=math.nan), max(known, default=math.nan)
-
-    def count_printed(self, name: str) -> int:
-        return sum(of == name and math.isfinite(cell.number) for of, cell in self.printed)
 
 
 def _plain(word: str) -> str:
@@ -140,48 +116,38 @@ def folder() -> str:
 
 
 def read(folder: str, program: str, notes: Notes) -> Published:
-    """Read the tables that a program prints. Adds a note for each that cannot be read."""
+    """Read the tables that a program shows. Adds a note for each that cannot be read."""
     try:
         os.listdir(folder)
     except OSError as error:
         notes.add(f"no published figures: {folder}: {text.reason(error)}")
         return Published()
-    published = Published(list(_references(folder, program, notes)))
+    rows = pd.DataFrame(_read(folder, "references.csv", REFERENCE, notes), dtype=object)
     names = _read(folder, "names.csv", ("ours", "theirs"), notes)
-    for ours, theirs in zip(*names.fields.values()):
-        published.names.setdefault(ours, theirs)
-    for one in published.references:
-        if one.name:
-            one.cells.extend(_cells(_read(folder, f"{one.name}.csv", None, notes), one.keys))
+    pairs = reversed([*zip(names["ours"], names["theirs"])])  # of equal names, the first counts
+    published = Published(rows[rows["program"] == program], dict(pairs))
+    for one in published.references.itertuples():
+        fields = _read(folder, f"{one.name}.csv", None, notes) if one.name else {}
+        for row in zip(*fields.values()):
+            keys = int(float(one.keys))
+            cells = zip([*fields][keys:], row[keys:])
+            published.cells += [Cell(one.name, row[:keys], *cell) for cell in cells]
     return published
 
 
-def _read(folder: str, name: str, columns: Sequence[str] | None, notes: Notes) -> text.Table:
-    """Read a table, which is empty if it cannot be read."""
+def _read(
+    folder: str, name: str, columns: Sequence[str] | None, notes: Notes
+) -> dict[str, list[str]]:
+    """Read the valid rows of a table; none if it cannot be read."""
     try:
         table = text.read_table(folder, name, columns)
     except UserError as error:
         notes.add(f"published figures: {error}")
-        return text.Table(name)
+        return {column: [] for column in columns or ()}
+    valid = np.ones(len(table), dtype=bool)
     if columns is REFERENCE:
-        valid = np.ones(len(table), dtype=bool)
         keys, _ = (table.numbers(column, valid) for column in ("keys", "tau_seconds"))
         valid &= (np.array(table.fields["name"]) == "") | ((keys >= 1) & (keys <= KEYS_MAX))
         table.refuse(valid)
-        table.fields = {n: list(itertools.compress(f, valid)) for n, f in table.fields.items()}
     table.note(notes)
-    return table
-
-
-def _references(folder: str, program: str, notes: Notes) -> Iterator[Reference]:
-    table = _read(folder, "references.csv", REFERENCE, notes)
-    for name, of, source, tables, what, beside, note, keys, tau in zip(*table.fields.values()):
-        if of == program:
-            count = int(float(keys)) if name else 0
-            yield Reference(name, source, tables, what, beside, note, count, number_of(tau))
-
-
-def _cells(table: text.Table, keys: int) -> Iterator[Cell]:
-    for row in zip(*table.fields.values()):
-        for column, value in list(zip(table.columns, row))[keys:]:
-            yield Cell(row[:keys], column, value)
+    return {name: list(np.array(of, dtype=object)[valid]) for name, of in table.fields.items()}

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
 
-from .. import page
+from .. import page, published
 from ..options import Values
 from ..tables import Column, Sheet
 from ..text import UserError, read_table
@@ -27,7 +26,6 @@ from .ratios import (
 from .results import KEY, Choice, Origin, Profile, Results, Throttle, Warnings, halves, read
 
 _HALF_MIN = 5  # with fewer repetitions, a half seems by chance as unstable as a benchmark can be
-_PUBLISHED = os.path.join(os.path.dirname(__file__), "../../../experiments/published")
 
 _TARGET = Column("target", "Target")
 _BENCHMARK = (_TARGET, Column("benchmark", "Benchmark"), Column("class", "Class"))
@@ -279,10 +277,10 @@ def _sheets(
         pd.concat([getattr(one, name) for one in compared], ignore_index=True)
         for name in ("left_out", "table")
     )
-    title, published = _published(values, warnings)
+    title, others = _published(values, warnings)
     return [
         sheet("ranges", "Ranges", RANGES, ranges),
-        sheet("published", title, PUBLISHED, published),
+        sheet("published", title, PUBLISHED, others),
         sheet("reductions", "Why ranges are shorter", REDUCTIONS, reductions),
         sheet("left_out", "Left out", LEFT_OUT, left_out),
         sheet("ratios", "Ratios", RATIOS, ratios),
@@ -295,11 +293,11 @@ def _published(values: Values, warnings: Warnings) -> tuple[str, pd.DataFrame]:
         return "", pd.DataFrame()
     try:
         references, rows = (
-            pd.DataFrame(read_table(_PUBLISHED, f"{name}.csv", None).fields)
+            pd.DataFrame(read_table(published.folder(), f"{name}.csv", None).fields)
             for name in ("references", "variability")
         )
     except UserError as error:
-        warnings.add("%s/published figures: %s", _PUBLISHED, error)
+        warnings.add("%s/published figures: %s", published.folder(), error)
         return "", pd.DataFrame()
     source = references.set_index("name").loc["variability", "source"]
     numbers = rows.columns.difference(["base", "target", "limits"])

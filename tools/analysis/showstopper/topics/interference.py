@@ -95,7 +95,7 @@ def _published(report: Report, pair: Pair) -> dict[str, float]:
         applies = run.on_host or run.environment_name == environment
         placement, name = run.placement if applies else "", f"interference-{environment}"
         keys = (placement, run.published_name)
-        row[f"{environment}_percent"] = figures_.print(name, keys, pair.background.published_name)
+        row[f"{environment}_percent"] = figures_.number(name, keys, pair.background.published_name)
         row[f"{environment}_least"], row[f"{environment}_most"] = figures_.range(name, placement)
     return row
 
