@@ -117,6 +117,8 @@ OFF_PAGES = {
     "Replay: how often the trace was followed": "dropped because a sentence says how often",
     "Throughput over a trace, and what was published in Table 3": "moved to the table of replays",
     "One trace at several speeds": "has columns of Table 3; replay.csv has the same cells",
+    "Background loads at which the best placement changes": "dropped because findings have the clear ones",
+    "Interference next to published figures, in percent": "moved to the table of all pairs",
     "What was published": "no longer counts the values that were printed",
 }
 OFF_TERMINAL = {
@@ -170,6 +172,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| ", "of points on a line"),
     Accepted("pairs-environments/page/interference.csv$", "angle_degrees: ", "of points on a line"),
     Accepted("pairs-environments/page/page$", r"e-30", "of points on a line"),
+    Accepted("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0", "of points on a line"),
     Accepted("schema-1/page/requests-rates.csv$", "percentiles|_p\\d+_seconds", "records of schema 1 were never released"),
     Accepted("loadline-several/against/page$", r"the other set has no such run", "an unknown target is a dash"),
     Accepted(

@@ -16,7 +16,7 @@ import pytest
 
 from showstopper import pairs
 from showstopper.crossings import Change, Placements
-from showstopper.pairs import FOREGROUND, Interference, Isolation, Pair
+from showstopper.pairs import FOREGROUND, Isolation, Pair
 from showstopper.statistics import Interval, Line
 from showstopper.studies import Report
 from showstopper.topics import interference
@@ -30,7 +30,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def staircase(case: str, confidence: float = 0.95) -> Interference:
+def staircase(case: str, confidence: float = 0.95) -> dict[str, Any]:
     """Return that of a case of the data. In near_zero, an intercept may be 0."""
     rows = rows_of("pairs.csv")
     own = [r for r in rows if r["case"] == case]
@@ -39,20 +39,21 @@ def staircase(case: str, confidence: float = 0.95) -> Interference:
         known = [r for r in rows if r["case"] == "known" and r["half"] == "1"]
         points = [[float(r["x"]), float(r["y"]), 1] for r in known]
         points += [[0.1, 0.5, 2], [0.3, -0.4, 2], [0.5, 0.9, 2], [0.7, 0.2, 2], [0.9, 1.1, 2]]
-    return Interference.of(pd.DataFrame(points, columns=["load", "foreground", "half"]), confidence)
+    frame = pd.DataFrame(points, columns=["load", "foreground", "half"])
+    return pairs.interference(frame, confidence)
 
 
 def test_metric_agrees_with_r() -> None:
-    figures = {
-        "metric_first": lambda found: found.halves[0],
-        "metric_second": lambda found: found.halves[1],
-        "metric": lambda found: found.metric,
-        "angle": lambda found: found.angle,
-        "significant": lambda found: found.is_significant,
+    names = {
+        "metric_first": "first_half_percent",
+        "metric_second": "second_half_percent",
+        "metric": "metric_percent",
+        "angle": "angle_degrees",
+        "significant": "significant",
     }
-    rows = [row for row in rows_of("results.csv") if row["name"] in figures]
+    rows = [row for row in rows_of("results.csv") if row["name"] in names]
     for row in rows:
-        have, want = figures[row["name"]](staircase(row["case"])), float(row["value"] or "nan")
+        have, want = staircase(row["case"])[names[row["name"]]], float(row["value"] or "nan")
         assert have == pytest.approx(want, rel=1e-10, nan_ok=True), row
     assert len(rows) == 45
 
@@ -60,32 +61,34 @@ def test_metric_agrees_with_r() -> None:
 def test_intervals_agree_with_fieller() -> None:
     """fieller.py computes them in another way."""
     rows = rows_of("intervals.csv")
+    prefixes = {"metric": "", "first": "first_", "second": "second_"}
     for row in rows:
-        found = staircase(row["case"])
-        parts = dict(zip(("metric", "first", "second"), (found.interval, *found.half_intervals)))
-        have = parts[row["name"]]
+        found, prefix = staircase(row["case"]), prefixes[row["name"]]
+        have = [found[f"{prefix}{end}_percent"] for end in ("low", "high")]
         want = [float(row[end] or sign + "inf") for end, sign in (("low", "-"), ("high", "+"))]
-        assert (have.low, have.high) == pytest.approx(want, rel=1e-8), row
+        assert have == pytest.approx(want, rel=1e-8), row
     assert len(rows) == 15
-    assert staircase("near_zero").missing.startswith("no interval: an intercept is not")
-    assert staircase("one_half").missing == "no fit through the second half"
-    usual, strict = staircase("known").interval, staircase("known", 0.99).interval
-    assert strict.low < usual.low < usual.high < strict.high
+    assert staircase("near_zero")["note"].startswith("no interval: an intercept is not")
+    assert staircase("one_half")["note"] == "no fit through the second half"
+    usual, strict = staircase("known"), staircase("known", 0.99)
+    ends = [(found["low_percent"], found["high_percent"]) for found in (strict, usual)]
+    assert ends[0][0] < ends[1][0] < ends[1][1] < ends[0][1]
 
 
-def test_halves_agree_below_three_degrees() -> None:
-    unknown = Interval(math.nan, math.nan)
+def test_halves_agree_below_three_degrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(halves: tuple[float, float], p: float = 0.01) -> dict[str, Any]:
+        lines = [Line(9, 100, -half, slope_p=0.049, intercept_p=0.01) for half in halves]
+        lines[1] = replace(lines[1], slope_p=0.01, intercept_p=p)
+        monkeypatch.setattr(pairs.statistics, "fit_line", lambda x, y, made=iter(lines): next(made))
+        return pairs.interference(pd.DataFrame({"load": [], "foreground": [], "half": []}), 0.95)
 
-    def of(halves: tuple[float, float], p: float = 0.01) -> Interference:
-        line = Line(9, 1, 1, slope_p=0.049, intercept_p=0.01)
-        lines = line, replace(line, slope_p=0.01, intercept_p=p)
-        return Interference(lines, halves, (unknown, unknown), unknown)
-
-    assert of((50, 40)).metric == 45
-    assert of((50, 40)).angle == pytest.approx(4.763641691)
-    assert [of((0, half)).agree for half in (5.23, 5.25, -5.25)] == [True, False, False]
-    assert not of((50, math.nan)).agree
-    assert [of((50, 40), p).is_significant for p in (0.049, 0.05, math.nan)] == [True, False, False]
+    assert of((50, 40))["metric_percent"] == 45
+    assert of((50, 40))["angle_degrees"] == pytest.approx(4.763641691)
+    found = [of((0, half))["agree"] for half in (5.23, 5.25, -5.25)]
+    assert found == [True, False, False]
+    assert not of((50, math.nan))["agree"]
+    found = [of((50, 40), p)["significant"] for p in (0.049, 0.05, math.nan)]
+    assert found == [True, False, False]
 
 
 def make_pair(placement: str, foreground: Any, round_: int = 1) -> Pair:
@@ -99,24 +102,24 @@ def make_pair(placement: str, foreground: Any, round_: int = 1) -> Pair:
                           "target": LOADS, "load": LOADS, "foreground": foreground,
                           "background": 10 * LOADS, "watts": math.nan})
     return Pair(run("fop"), run("h2"), "host", (Isolation(20.0), Isolation(10.0)), frame,
-                Interference.of(frame, 0.95))
+                pairs.interference(frame, 0.95))
 
 
 def report_of(*found: Pair) -> Report:
     report = Report()
-    report._known[pairs.find] = list(found)
+    report._known[pairs.find,] = list(found)
     return report
 
 
 def test_interference_is_the_loss_at_full_load() -> None:
     wiggle = 0.001 * np.array([1, -2, 1, 1, -1, 1, -2, 1, 1, -1])
     found = make_pair("free", 20 - 5 * LOADS + wiggle).interference
-    assert found.metric == pytest.approx(25, abs=0.05)
-    assert found.interval.low < found.metric < found.interval.high
-    assert found.agree and found.is_significant and not found.missing
+    assert found["metric_percent"] == pytest.approx(25, abs=0.05)
+    assert found["low_percent"] < found["metric_percent"] < found["high_percent"]
+    assert found["agree"] and found["significant"] and not found["note"]
     none = make_pair("free", math.nan).interference
-    assert none.missing == "no fit through the first half"
-    assert not none.is_significant and math.isnan(none.metric)
+    assert none["note"] == "no fit through the first half"
+    assert not none["significant"] and math.isnan(none["metric_percent"])
 
 
 def crossing(noise: float = 0.002) -> Report:
@@ -179,15 +182,12 @@ def test_best_placement_and_question() -> None:
 
 
 def test_outliers_do_not_pale_the_others() -> None:
-    def pair(program: str, background: str, metric: float) -> Any:
-        found = SimpleNamespace(metric=metric)
-        return SimpleNamespace(placement="free", program=program, background_program=background,
-                               interference=found)
-
     names = "abcde"
     metrics = {(one, other): 1.0 + names.index(one) / 10 for one in names for other in names}
     metrics |= {("e", other): 60.0 for other in names} | {(one, "a"): 40.0 for one in "abcd"}
-    most, far = interference._shade([pair(*both, metric) for both, metric in metrics.items()])
+    rows = [("free", *both, metric) for both, metric in metrics.items()]
+    names = ["placement", "foreground", "background", "metric_percent"]
+    most, far = interference._shade(pd.DataFrame(rows, columns=names))
     assert far == [(True, "a", "free"), (False, "e", "free")]
     assert most == interference.RANGE_MIN
 

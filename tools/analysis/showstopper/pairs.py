@@ -6,15 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from . import statistics, steps
 from .runs import ALONE, HOST, Run
-from .statistics import Array, Interval, Line
-from .studies import Report, is_closer, others_permit, sort_key
+from .statistics import Array, Band, Interval
+from .studies import Report, others_permit, sort_key
 
 REFERENCE = "per-chip"  # other placements are compared with this one
 SAME_TAU = 1e-6  # lengths of rounds that differ by at most so many seconds are the same
@@ -28,129 +28,95 @@ PROGRAMS = ("program", "background_program")
 SAME_PAIR = ("environment", *PROGRAMS)
 
 
-@dataclass(frozen=True)
-class Isolation:
+class Isolation(NamedTuple):
     """The throughput of a program without a neighbor."""
 
     throughput: float = math.nan
-    interval: Interval = Interval(math.nan, math.nan)
-
-    @property
-    def error(self) -> float:
-        """Half the width of the interval, relative to the throughput; 0 if it is unknown."""
-        half = (self.interval.high - self.interval.low) / 2
-        return float(half / self.throughput) if math.isfinite(half) else 0.0
-
-    @staticmethod
-    def of(report: Report, run: Run) -> Isolation:
-        """Return that of a run's program in its environment.
-
-        It is the same for all placements, so that they can be compared: measured in the reference
-        if possible, otherwise the mean of all runs alone. Runs of other studies count only if the
-        study has none.
-        """
-        alone = [
-            one
-            for one in report.runs
-            if one.role == ALONE
-            and one.workload == run.workload != ""
-            and sort_key(one, ("set", "environment")) == sort_key(run, ("set", "environment"))
-            and one.throughput > 0
-            and others_permit(one.others, run.others)
-        ]
-        alone = [one for one in alone if one.manifest == run.manifest] or alone
-        alone = [one for one in alone if one.placement == REFERENCE] or alone
-        if not alone:
-            return Isolation()
-        found = statistics.mean_of([one.throughput for one in alone], report.settings.confidence)
-        mean = found.mean
-        if len(alone) == 1:
-            found = statistics.mean_of(alone[0].rates["rate"], report.settings.confidence)
-        half = (found.high - found.low) / 2
-        return Isolation(mean, Interval(mean - half, mean + half))
+    error: float = 0.0  # half the width of its interval, relative to it; 0 if unknown
 
 
-@dataclass(frozen=True)
-class Interference:
-    """By how many percent a foreground's throughput falls from an idle background to one at full
-    load; negative if it rises. From lines through both halves of the staircase."""
+def isolation(report: Report, run: Run) -> Isolation:
+    """Return the throughput of a run's program without a neighbor in its environment.
 
-    lines: tuple[Line, Line]
-    halves: tuple[float, float]
-    half_intervals: tuple[Interval, Interval]
-    interval: Interval
-
-    @property
-    def metric(self) -> float:
-        return (self.halves[0] + self.halves[1]) / 2
-
-    @property
-    def angle(self) -> float:
-        """The angle between the normalized slopes, in degrees."""
-        one, other = (math.atan(half / -100) for half in self.halves)
-        return abs(one - other) * 180 / math.pi
-
-    @property
-    def agree(self) -> bool:
-        return self.angle < ANGLE_AGREES
-
-    @property
-    def is_significant(self) -> bool:
-        p = [p for line in self.lines for p in (line.slope_p, line.intercept_p)]
-        return all(one < SIGNIFICANT for one in p)
-
-    @property
-    def missing(self) -> str:
-        """Why the metric or its interval is unknown; '' if both are known."""
-        for line, half, name in zip(self.lines, self.halves, ("first", "second")):
-            if line.missing:
-                return f"no fit through the {name} half"
-            if not math.isfinite(half):
-                return "the foreground has no throughput beside an idle background"
-        if math.isfinite(self.interval.low) and math.isfinite(self.interval.high):
-            return ""
-        return "no interval: an intercept is not significantly different from 0"
-
-    @staticmethod
-    def of(points: pd.DataFrame, confidence: float) -> Interference:
-        """Compute it from the steps of a pair.
-
-        The interval of a half is Fieller's. For the mean of both, the squared distances between
-        each half and its bounds are added (MOVER), with the degrees of freedom of the sum after
-        Welch and Satterthwaite.
-        """
-        known = points[np.isfinite(points["load"]) & np.isfinite(points["foreground"])]
-        parts = [known[known["half"] == half] for half in (1, 2)]
-        first, second = (statistics.fit_line(p["load"], p["foreground"]) for p in parts)
-        lines = (first, second)
-        first_half, second_half = (
-            -100 * line.slope / line.intercept if line.intercept else math.nan for line in lines
-        )
-        halves = (first_half, second_half)
-        variances = [line.ratio_variance() for line in lines]
-        squares = sum(
-            v * v / (line.count - 2) if line.count > 2 else math.nan
-            for v, line in zip(variances, lines)
-        )
-        freedom = 1.0 if squares == 0 else sum(variances) ** 2 / squares
-        below = above = 0.0
-        for line, half in zip(lines, halves):
-            part = Interval(math.nan, math.nan)
-            if math.isfinite(freedom):
-                part = _to_percent(line.ratio(confidence, freedom))
-            below, above = _hypot(below, half - part.low), _hypot(above, part.high - half)
-        metric = (first_half + second_half) / 2
-        own = [_to_percent(line.ratio(confidence, line.count - 2)) for line in lines]
-        interval = Interval(metric - below / 2, metric + above / 2)
-        return Interference(lines, halves, (own[0], own[1]), interval)
+    It is the same for all placements, so that they can be compared: measured in the reference if
+    possible, otherwise the mean of all runs alone. Runs of other studies count only if the study
+    has none.
+    """
+    alone = [
+        one
+        for one in report.runs
+        if one.role == ALONE
+        and one.workload == run.workload != ""
+        and sort_key(one, ("set", "environment")) == sort_key(run, ("set", "environment"))
+        and one.throughput > 0
+        and others_permit(one.others, run.others)
+    ]
+    alone = [one for one in alone if one.manifest == run.manifest] or alone
+    alone = [one for one in alone if one.placement == REFERENCE] or alone
+    if not alone:
+        return Isolation()
+    found = statistics.mean_of([one.throughput for one in alone], report.settings.confidence)
+    mean = float(found.mean)
+    if len(alone) == 1:
+        found = statistics.mean_of(alone[0].rates["rate"], report.settings.confidence)
+    return Isolation(mean, float(np.nan_to_num((found.high - found.low) / 2 / mean)))
 
 
-def _to_percent(ratio: Interval) -> Interval:
-    return Interval(-100 * ratio.high, -100 * ratio.low)
+def interference(points: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """Return by how many percent a foreground's throughput falls from an idle background to one
+    at full load, negative if it rises; from lines through the steps of both halves of a staircase.
 
+    The names are those of columns. The interval of a half is Fieller's. For the mean of both, the
+    squared distances between each half and its bounds are added (MOVER), with the degrees of
+    freedom of the sum after Welch and Satterthwaite.
+    """
+    known = points[np.isfinite(points["load"]) & np.isfinite(points["foreground"])]
+    parts = [known[known["half"] == half] for half in (1, 2)]
+    lines = [statistics.fit_line(part["load"], part["foreground"]) for part in parts]
+    halves = [-100 * line.slope / line.intercept if line.intercept else math.nan for line in lines]
 
-def _hypot(one: float, other: float) -> float:
-    return float(np.hypot(one, other))
+    variances = [line.ratio_variance() for line in lines]
+    squares = sum(
+        v * v / (line.count - 2) if line.count > 2 else math.nan
+        for v, line in zip(variances, lines)
+    )
+    freedom = 1.0 if squares == 0 else sum(variances) ** 2 / squares
+    bands = []
+    for line, half in zip(lines, halves):
+        unknown = Interval(math.nan, math.nan)
+        ratio = line.ratio(confidence, freedom) if math.isfinite(freedom) else unknown
+        bands.append(Band(half, -100 * ratio.high, -100 * ratio.low))
+    metric = statistics.mover(bands, (0.5, 0.5))
+    angles = [math.degrees(math.atan(half / -100)) for half in halves]
+    p = [p for line in lines for p in (line.slope_p, line.intercept_p)]
+    found = {
+        "metric_percent": metric.y,
+        "low_percent": metric.low,
+        "high_percent": metric.high,
+        "angle_degrees": abs(angles[0] - angles[1]),
+        "agree": abs(angles[0] - angles[1]) < ANGLE_AGREES,
+        "significant": all(one < SIGNIFICANT for one in p),
+        "note": "",
+    }
+    if not math.isfinite(metric.low + metric.high):
+        found["note"] = "no interval: an intercept is not significantly different from 0"
+    for name, line, half in reversed([*zip(("first", "second"), lines, halves)]):
+        own = line.ratio(confidence, line.count - 2)
+        found |= {
+            f"{name}_half_percent": half,
+            f"{name}_points": line.count,
+            f"{name}_intercept": line.intercept,
+            f"{name}_intercept_p": line.intercept_p,
+            f"{name}_slope": line.slope,
+            f"{name}_slope_p": line.slope_p,
+            f"{name}_low_percent": -100 * own.high,
+            f"{name}_high_percent": -100 * own.low,
+        }
+        if line.missing:
+            found["note"] = f"no fit through the {name} half"
+        elif not math.isfinite(half):
+            found["note"] = "the foreground has no throughput beside an idle background"
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +130,7 @@ class Pair:
     environment: str  # its name, whether measured on the host, and the background's other round
     alone: tuple[Isolation, Isolation]
     steps: pd.DataFrame = field(repr=False)
-    interference: Interference = field(repr=False)
+    interference: dict[str, Any] = field(repr=False)  # see interference()
 
     @property
     def set(self) -> int:
@@ -231,11 +197,9 @@ class Pair:
 
     def closest(self, others: Iterable[Pair]) -> Pair | None:
         """Return the first of other pairs, of the same study if that has one."""
-        found: Pair | None = None
-        for other in others:
-            if is_closer(self.foreground, other.foreground, found.foreground if found else None):
-                found = other
-        return found
+        found = list(others)
+        own = [one for one in found if one.foreground.manifest == self.foreground.manifest]
+        return next(iter(own or found), None)
 
 
 def find(report: Report) -> list[Pair]:
@@ -280,9 +244,9 @@ def _make(report: Report, run: Run, background: Run, first: Run) -> Pair:
         middle=(own["from"] + own["to"]) / 2,
         direction=own["half"].map({n: steps.direction(own, n) for n in own["half"].unique()}),
     )
-    alone = (Isolation.of(report, run), Isolation.of(report, background))
-    interference = Interference.of(frame, report.settings.confidence)
-    return Pair(run, background, environment, alone, frame, interference)
+    alone = (isolation(report, run), isolation(report, background))
+    found = interference(frame, report.settings.confidence)
+    return Pair(run, background, environment, alone, frame, found)
 
 
 def note(report: Report) -> None:
@@ -314,12 +278,13 @@ def groups(found: Iterable[Pair], names: Iterable[str]) -> list[list[Pair]]:
     return list(grouped.values())
 
 
+def _grouped(report: Report, names: tuple[str, ...]) -> dict[Any, list[Pair]]:
+    return {group[0].key(names): group for group in groups(report.once(find), names)}
+
+
 def alike(report: Report, pair: Pair, names: Sequence[str]) -> list[Pair]:
     """Return all pairs that agree with one in these attributes."""
-    known = report.cache.setdefault(f"pairs by {names}", {})
-    if not known:
-        known |= {group[0].key(names): group for group in groups(report.once(find), names)}
-    return list(known[pair.key(names)])
+    return list(report.once(_grouped, tuple(names))[pair.key(names)])
 
 
 def relative(report: Report, pair: Pair, measure: str) -> Array:
@@ -340,28 +305,23 @@ def relative(report: Report, pair: Pair, measure: str) -> Array:
     return ratios
 
 
-@dataclass(frozen=True)
-class RoundMean:
-    """The mean interference of a pair with one placement in one environment, over all rounds."""
-
-    pair: Pair  # of the first round
-    percent: float = math.nan
-    interval: Interval = Interval(math.nan, math.nan)
-    rounds: int = 0  # with a known interference
-    agree: bool = True  # both halves of the staircase agree in every round
-    is_significant: bool = False
-
-
-def round_means(report: Report) -> list[RoundMean]:
-    found = []
+def df_round_means(report: Report) -> pd.DataFrame:
+    """Return the mean interference over all rounds of each pair with one placement in one
+    environment; `rounds` is the number of those with a known interference."""
+    rows = []
     for group in groups(report.once(find), (*TABLE, *PROGRAMS)):
-        known = [p.interference for p in group if math.isfinite(p.interference.metric)]
-        mean = statistics.mean_of([i.metric for i in known], report.settings.confidence)
-        interval, significant = Interval(mean.low, mean.high), mean.low > 0 or mean.high < 0
+        every = (pair.interference for pair in group)
+        known = [found for found in every if math.isfinite(found["metric_percent"])]
+        metrics = [found["metric_percent"] for found in known]
+        mean = statistics.mean_of(metrics, report.settings.confidence)
+        low, high, is_significant = mean.low, mean.high, bool(mean.low > 0 or mean.high < 0)
         if len(known) == 1:
-            interval, significant = known[0].interval, known[0].is_significant
-        agree = all(one.agree for one in known)
-        found.append(
-            RoundMean(group[0], mean.mean, interval, len(known), agree, bool(significant))
+            low, high = known[0]["low_percent"], known[0]["high_percent"]
+            is_significant = known[0]["significant"]
+        names = ("set", *TABLE, *PROGRAMS)
+        rows.append(
+            {name: getattr(group[0], name) for name in names}
+            | {"percent": mean.mean, "low": low, "high": high, "rounds": len(known)}
+            | {"agree": all(found["agree"] for found in known), "significant": is_significant}
         )
-    return found
+    return pd.DataFrame(rows)

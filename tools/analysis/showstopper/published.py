@@ -8,6 +8,7 @@ workloads of this project to published ones.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ class Cell(NamedTuple):
 class Published:
     """The tables that a program shows."""
 
-    references: Any = field(default_factory=lambda: pd.DataFrame(columns=REFERENCE))  # its rows
+    references: Any = field(default_factory=functools.partial(pd.DataFrame, columns=REFERENCE))
     names: dict[str, str] = field(default_factory=dict)  # ours -> theirs
     cells: list[Cell] = field(default_factory=list)
 

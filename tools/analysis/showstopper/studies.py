@@ -320,11 +320,12 @@ class Report:
         for _ in self.from_topics("notes"):
             pass
 
-    def once(self, function: Callable[[Report], Value]) -> Value:
-        """Return function(report), which is computed only once."""
-        if function not in self._known:
-            self._known[function] = function(self)
-        return self._known[function]  # type: ignore[no-any-return]
+    def once(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        """Return function(report, *arguments), which is computed only once."""
+        key = (function, *arguments)
+        if key not in self._known:
+            self._known[key] = function(self, *arguments)
+        return self._known[key]  # type: ignore[no-any-return]
 
     @cached_property
     def _sheets(self) -> dict[str, Sheet]:

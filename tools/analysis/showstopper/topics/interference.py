@@ -6,21 +6,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .. import figures, pairs, statistics
-from ..crossings import Change, Placements
+from ..crossings import Placements
 from ..findings import Finding, Headline, first
 from ..page import Field, Fold, Matrix, Part, Picture, Section
 from ..pair_pictures import plot_matrix, plot_panels, plot_placements
-from ..pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SAME_PAIR, SYSTEM, TABLE, Pair, RoundMean
+from ..pairs import FOREGROUND, PER_WATT_HOUR, PROGRAMS, SAME_PAIR, SYSTEM, TABLE, Pair
 from ..runs import HOST
 from ..studies import OTHERS_MAX, Report, others_permit
-from ..tables import Sheet, Table, page_number
+from ..tables import Table, page_number
 from ..text import UserError, show
 from . import published
 
@@ -56,34 +55,13 @@ def _common(pair: Pair) -> dict[str, Any]:
 
 def df_interference(report: Report) -> pd.DataFrame:
     """Return a row for each pair: what the background costs the foreground."""
-    rows = []
-    for pair in report.once(pairs.find):
-        found = pair.interference
-        row = {
-            "metric_percent": found.metric,
-            "low_percent": found.interval.low,
-            "high_percent": found.interval.high,
-            "angle_degrees": found.angle,
-            "agree": found.agree,
-            "significant": found.is_significant,
-            "others": pair.foreground.others,
-            "note": found.missing,
-            **_published(report, pair),
-        }
-        halves = zip(("first", "second"), found.lines, found.halves, found.half_intervals)
-        for name, line, half, interval in halves:
-            row |= {
-                f"{name}_half_percent": half,
-                f"{name}_points": line.count,
-                f"{name}_intercept": line.intercept,
-                f"{name}_intercept_p": line.intercept_p,
-                f"{name}_slope": line.slope,
-                f"{name}_slope_p": line.slope_p,
-                f"{name}_low_percent": interval.low,
-                f"{name}_high_percent": interval.high,
-            }
-        rows.append(_common(pair) | row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        _common(pair)
+        | pair.interference
+        | {"others": pair.foreground.others}
+        | _published(report, pair)
+        for pair in report.once(pairs.find)
+    )
 
 
 def _published(report: Report, pair: Pair) -> dict[str, float]:
@@ -121,13 +99,6 @@ def df_steps(report: Report) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-COMPARED = (
-    "environment placement foreground background tau_seconds round metric_percent kvm_percent "
-    "kvm_least kvm_most lxc_percent lxc_least lxc_most"
-)
-CHANGES = (
-    "environment foreground background measure below above load load_low load_high told steps"
-)
 TABLES = (
     Table(
         "interference",
@@ -137,7 +108,7 @@ TABLES = (
         "significant first_points first_intercept first_intercept_p first_slope first_slope_p "
         "second_points second_intercept second_intercept_p second_slope second_slope_p "
         "first_low_percent first_high_percent second_low_percent second_high_percent "
-        "(measured_in) others note (set) (kvm_percent) (kvm_least) (kvm_most) (lxc_percent) "
+        "(measured_in) others note (set) kvm_percent (kvm_least) (kvm_most) lxc_percent "
         "(lxc_least) (lxc_most)",
         df_interference,
         about="For runs side by side: a row for each pair of records, with the metric, the "
@@ -163,19 +134,16 @@ TABLES = (
 # Where to run
 
 
-def compare(report: Report) -> list[tuple[bool, list[tuple[Pair, Placements]]]]:
+def compare(report: Report) -> list[tuple[bool, list[Placements]]]:
     """Compare the placements of all pairs, for each environment that has several: first by the
     throughput of both sides or, if that is unknown, of the foreground; then (True) by the work of
     both sides per watt-hour."""
     found = []
     for by_energy in (False, True):
         for environment in pairs.groups(report.once(pairs.find), ("environment",)):
-            names = {pair.placement for pair in environment}
-            if len(names) < 2 or environment[0].is_emulated:
-                continue
-            of_pairs = [group[0] for group in pairs.groups(environment, SAME_PAIR)]
-            compared = [(pair, _compare(report, pair, by_energy)) for pair in of_pairs]
-            found.append((by_energy, compared))
+            if len({p.placement for p in environment}) > 1 and not environment[0].is_emulated:
+                firsts = [group[0] for group in pairs.groups(environment, SAME_PAIR)]
+                found.append((by_energy, [_compare(report, pair, by_energy) for pair in firsts]))
     return found
 
 
@@ -186,41 +154,27 @@ def _compare(report: Report, pair: Pair, by_energy: bool) -> Placements:
     return Placements.compare(report, pair, FOREGROUND)
 
 
-def df_changes(report: Report) -> pd.DataFrame:
-    """Return the loads of backgrounds at which the best placement changes."""
-    rows = [
-        _common(pair)
-        | {
-            "measure": placements.measure,
-            "below": change.below,
-            "above": change.above,
-            "load": change.load,
-            "load_low": change.interval.low,
-            "load_high": change.interval.high,
-            "told": change.is_clear,
-            "steps": placements.steps,
-        }
-        for _, compared in report.once(compare)
-        for pair, placements in compared
-        if placements.is_known
-        for change in placements.changes
-    ]
-    return pd.DataFrame(rows)
-
-
-def _finding(pair: Pair, kind: str, sentence: str, **values: Any) -> Finding:
-    run = pair.foreground
-    second = "Second set: " if run.set else ""
-    found = Finding(
+def _finding(pair: Pair, kind: str, sentence: str, scope: str = "all", **values: Any) -> Finding:
+    run, is_general = pair.foreground, scope == "all"
+    return Finding(
         kind,
-        second + sentence,
+        ("Second set: " if run.set else "") + sentence,
+        scope,
         environment=run.environment_name,
         measured_in=run.measured_in,
         set=run.set + 1,
+        foreground="" if is_general else pair.program,
+        background="" if is_general else pair.background_program,
+        **values,
     )
-    if values.get("scope") == "pair":
-        found = replace(found, foreground=pair.program, background=pair.background_program)
-    return replace(found, **values)
+
+
+def _name(pair: Pair, most: int = 120) -> str:
+    return f"{pair.program[:most]} beside {pair.background_program[:most]}"
+
+
+def _range(low: float, high: float) -> str:
+    return f"({low:.1f} to {high:.1f})" if math.isfinite(low) and math.isfinite(high) else ""
 
 
 RELATIVE = " of both sides, each relative to its program alone,"
@@ -231,20 +185,30 @@ MEASURES = {  # of one program on both sides, and of two
 }
 
 
-def _describe_best(pair: Pair, found: Placements, by_energy: bool) -> Finding:
-    best, second = found.names[found.best], found.names[found.second]
-    percent = 100 * found.advantage
-    low, high = 100 * found.interval.low, 100 * found.interval.high
+def _describe_best(found: Placements, by_energy: bool) -> Finding:
+    pair, best, second = found.pair, found.names[found.best], found.names[found.second]
+    percent, low, high = (
+        100 * part for part in (found.advantage, found.interval.low, found.interval.high)
+    )
     range_ = f"{percent:.1f} % ({low:.1f} to {high:.1f})"
-    names = f"{pair.program[:60]} beside {pair.background_program[:60]} ({pair.environment})"
-    sentence = f"{names}{', energy' if by_energy else ''}: "
+    sentence = f"{_name(pair, 60)} ({pair.environment}){', energy' if by_energy else ''}: "
     if found.is_clear:
         measure = MEASURES[found.measure][0 if pair.is_one_program else 1]
         sentence += f"{best} is best, with {range_} more {measure} than {second}."
     else:
-        sentence += f"no placement is best overall: {best} is {range_} above {second}, which is "
-        sentence += "within the uncertainty."
-    sentence += "".join(_describe_change(change) for change in found.changes if change.is_clear)
+        sentence += (
+            f"no placement is best overall: {best} is {range_} above {second}, which is within "
+            "the uncertainty."
+        )
+    for change in found.changes:
+        if change.is_clear:
+            load, *ends = (
+                100 * at for at in (change.load, change.interval.low, change.interval.high)
+            )
+            sentence += (
+                f" Above a background load of {load:.0f} % ({ends[0]:.0f} to {ends[1]:.0f}), "
+                f"{change.above} is better than {change.below}."
+            )
     if found.measure == FOREGROUND:
         sentence += _describe_unknown(pair)
     return _finding(
@@ -264,14 +228,6 @@ def _describe_best(pair: Pair, found: Placements, by_energy: bool) -> Finding:
     )
 
 
-def _describe_change(change: Change) -> str:
-    low, high = 100 * change.interval.low, 100 * change.interval.high
-    return (
-        f" Above a background load of {100 * change.load:.0f} % ({low:.0f} to {high:.0f}), "
-        f"{change.above} is better than {change.below}."
-    )
-
-
 def _describe_unknown(pair: Pair) -> str:
     """Return why only the throughput of the foreground is compared."""
     sides = zip((pair.program, pair.background_program), pair.alone)
@@ -282,28 +238,28 @@ def _describe_unknown(pair: Pair) -> str:
     return f" Which placement is best for both sides together is unknown: {why}"
 
 
-def _count_best(compared: list[tuple[Pair, Placements]], by_energy: bool) -> Finding | None:
+def _count_best(compared: list[Placements], by_energy: bool) -> Finding | None:
     """Return for how many pairs of an environment each placement is best."""
-    known = [placements for _, placements in compared if placements.is_known]
+    known = [placements for placements in compared if placements.is_known]
     single = 0 if by_energy else len(compared) - len(known)  # by energy, the power is unknown
     best = Counter(p.names[p.best] for p in known if p.is_clear)
-    unclear = sum(not p.is_clear for p in known)
+    unclear, count = len(known) - best.total(), len(known) + single
     foreground = sum(p.measure == FOREGROUND for p in known)
-    count = len(known) + single
     if not count:
         return None
     verbs = ["is best for", *["for"] * len(best)]
-    parts = [", ".join(f"{name} {verb} {best[name]}" for name, verb in zip(best, verbs))]
-    if unclear:
-        parts.append(f"the differences are within their uncertainty for {unclear}")
-    if single:
-        parts.append(
-            f"no two placements have three steps in common, so none is best, for {single}"
-        )
-    pair = compared[0][0]
+    parts = {
+        ", ".join(f"{name} {verb} {best[name]}" for name, verb in zip(best, verbs)): len(best),
+        f"the differences are within their uncertainty for {unclear}": unclear,
+        f"no two placements have three steps in common, so none is best, for {single}": single,
+    }
+    pair = compared[0].pair
     what = " for the most work per watt-hour" if by_energy else ""
-    sentence = f"Where to pin{what} ({pair.environment}): {'; '.join(filter(None, parts))} of "
-    sentence += f"{count} ordered pair{'' if count == 1 else 's'}."
+    sentence = (
+        f"Where to pin{what} ({pair.environment}): "
+        f"{'; '.join(part for part, has in parts.items() if has)} of {count} ordered "
+        f"pair{'' if count == 1 else 's'}."
+    )
     if foreground:
         sentence += (
             f" For {foreground} of them, only the throughput of the foreground is known."
@@ -327,63 +283,60 @@ def _costs(report: Report, pair: Pair) -> Any:
     if not outside:
         return np.empty(0)
     there = pair.beside_own(outside, outside.steps["foreground"])
-    ratios = (pair.steps["foreground"] / there).to_numpy(float)
-    return 100 * (1 - ratios[np.isfinite(ratios)])
+    return (100 * (1 - pair.steps["foreground"] / there)).dropna().to_numpy()
 
 
-def _cost(report: Report, group: list[Pair], general: bool) -> Finding | None:
-    """Return what an environment costs a group of pairs. Uses the medians of runs if there are
-    enough runs, because the steps of a run are not independent."""
-    pair = group[0]
-    costs = [found for one in group if len(found := _costs(report, one))]
-    by_run = len(costs) >= RUNS_MIN
-    values = np.concatenate([[], *costs])
-    values = np.array([statistics.median(of) for of in costs]) if by_run else values
-    if not general and not len(values):
-        return None
-    percent = statistics.median(values)
-    interval = statistics.median_interval(values, report.settings.confidence)
-    low, high = (interval.low, interval.high) if len(values) else (math.nan, math.nan)
-    is_clear = low > 0 or high < 0
-    of = "runs" if by_run else "steps"
-    what = pair.environment
-    if not general:
-        sides = f"{pair.program[:60]} beside {pair.background_program[:60]}"
-        what = f"{what}, {sides}, {pair.placement}"
-    sentence = what + _describe_cost(percent, low, high, is_clear, f"{len(values)} {of}")
-    return _finding(
-        pair,
-        "environment",
-        sentence,
-        scope="all" if general else "pair",
-        placement="" if general else pair.placement,
-        against=HOST,
-        percent=percent,
-        low_percent=low,
-        high_percent=high,
-        told="yes" if is_clear else "no",
-        count=len(values),
-        of=of,
-    )
+def _find_costs(report: Report, general: bool) -> Iterator[Finding]:
+    """Yield what each environment costs all its pairs, or each of them. Uses the medians of runs
+    if there are enough runs, because the steps of a run are not independent."""
+    names = ("environment",) if general else (*TABLE, *PROGRAMS)
+    for group in pairs.groups(report.once(pairs.find), names):
+        pair = group[0]
+        if pair.foreground.on_host or pair.is_emulated:
+            continue
+        costs = [found for one in group if len(found := _costs(report, one))]
+        if not costs and not general:
+            continue
+        by_run = len(costs) >= RUNS_MIN
+        values = [statistics.median(of) for of in costs] if by_run else np.concatenate([[], *costs])
+        percent = statistics.median(values)
+        interval = statistics.median_interval(values, report.settings.confidence)
+        low, high = (interval.low, interval.high) if len(values) else (math.nan, math.nan)
+        is_clear, of = low > 0 or high < 0, "runs" if by_run else "steps"
+        what = "" if general else f", {_name(pair, 60)}, {pair.placement}"
+        cost = _describe_cost(percent, low, high, f"{len(values)} {of}")
+        yield _finding(
+            pair,
+            "environment",
+            f"{pair.environment}{what}{cost}",
+            scope="all" if general else "pair",
+            placement="" if general else pair.placement,
+            against=HOST,
+            percent=percent,
+            low_percent=low,
+            high_percent=high,
+            told="yes" if is_clear else "no",
+            count=len(values),
+            of=of,
+        )
 
 
-def _describe_cost(percent: float, low: float, high: float, is_clear: bool, count: str) -> str:
-    range_, on_host = f"({low:.1f} to {high:.1f})", "of the foreground's throughput on the host"
-    end = f"; median of {count}."
-    if count.startswith("0 "):
+def _describe_cost(percent: float, low: float, high: float, count: str) -> str:
+    if math.isnan(percent):
         return ": its cost is unknown, because no step was also measured on the host."
     if not math.isfinite(low):
         few = f"{count} are too few for an interval; the median is {percent:.1f} %."
         return f": its cost is uncertain: {few}"
-    if not is_clear:
-        return f": the cost is within its uncertainty, {percent:.1f} % {range_} {on_host}{end}"
-    if percent < 0:
-        range_ = f"({-high:.1f} to {-low:.1f})"
+    if high < 0:
         return (
-            f" costs nothing: the foreground's throughput is {-percent:.1f} % {range_} higher than "
-            f"on the host{end}"
+            f" costs nothing: the foreground's throughput is {-percent:.1f} % "
+            f"{_range(-high, -low)} higher than on the host; median of {count}."
         )
-    return f" costs {percent:.1f} % {range_} {on_host}{end}"
+    costs = " costs" if low > 0 else ": the cost is within its uncertainty,"
+    return (
+        f"{costs} {percent:.1f} % {_range(low, high)} of the foreground's throughput on the host; "
+        f"median of {count}."
+    )
 
 
 def _forbidden(found: list[Pair]) -> Finding | None:
@@ -409,13 +362,8 @@ def _forbidden(found: list[Pair]) -> Finding | None:
 
 def findings(report: Report) -> Iterator[Finding]:
     found, compared = report.once(pairs.find), report.once(compare)
-    forbidden = _forbidden(found)
-    if forbidden:
-        yield forbidden
-    for by_energy, group in compared:
-        counted = _count_best(group, by_energy)
-        if counted:
-            yield counted
+    general = [_forbidden(found), *(_count_best(group, by_energy) for by_energy, group in compared)]
+    yield from filter(None, general)
     yield from _find_costs(report, True)
     for emulated in pairs.groups(found, ("environment",)):
         if emulated[0].is_emulated:
@@ -429,18 +377,8 @@ def findings(report: Report) -> Iterator[Finding]:
                 of="runs",
             )
     for by_energy, group in compared:
-        known = ((pair, placements) for pair, placements in group if placements.is_known)
-        yield from (_describe_best(pair, placements, by_energy) for pair, placements in known)
+        yield from (_describe_best(one, by_energy) for one in group if one.is_known)
     yield from _find_costs(report, False)
-
-
-def _find_costs(report: Report, general: bool) -> Iterator[Finding]:
-    names = ("environment",) if general else (*TABLE, *PROGRAMS)
-    for group in pairs.groups(report.once(pairs.find), names):
-        if not group[0].foreground.on_host and not group[0].is_emulated:
-            found = _cost(report, group, general)
-            if found:
-                yield found
 
 
 # Question and answer
@@ -464,49 +402,39 @@ def answer(report: Report) -> Headline | None:
         several = len(set(names_)) > 1
         cost = "do these environments" if several else f"does {names_[-1][:120]}"
         return Headline(f"What {cost} cost?", finding=first(report.findings, "environment"))
-    return _ask_who(pairs.round_means(report))
+    return _ask_who(report.once(pairs.df_round_means))
 
 
-def _ask_who(means: list[RoundMean]) -> Headline:
-    known = [mean for mean in means if math.isfinite(mean.percent)]
+def _ask_who(means: pd.DataFrame) -> Headline:
+    known = means[np.isfinite(means["percent"])]
     if len(means) == 1:
-        pair = means[0].pair
-        who = pair.program
-        if pair.program == pair.background_program:
-            who = "another copy of itself"
-        question = f"How much does {pair.background_program[:120]} disturb {who}?"
-        return Headline(question, _answer_one(known[0]) if known else "")
+        sides = means[list(PROGRAMS)].iloc[0]
+        who = "another copy of itself" if sides.nunique() == 1 else sides["program"]
+        question = f"How much does {sides['background_program'][:120]} disturb {who}?"
+        return Headline(question, _answer_one(known.iloc[0]) if len(known) else "")
     question = "How much do these programs disturb each other?"
-    if not known:
+    if known.empty:
         return Headline(question)
-    least = min(known, key=lambda mean: mean.percent)
-    most = max(known, key=lambda mean: mean.percent)
+    least, most = (
+        f"{_name(row)}: {' '.join(filter(None, (f'{row.percent:.1f} %', _range(row.low, row.high))))}"
+        for row in (known.loc[known["percent"].idxmin()], known.loc[known["percent"].idxmax()])
+    )
     return Headline(
         question,
-        f"Beside a background at full load the foreground loses most in {_name(most.pair)}: "
-        f"{most.percent:.1f} %{_range(most.interval.low, most.interval.high)} of its throughput, "
-        f"and least in {_name(least.pair)}: "
-        f"{least.percent:.1f} %{_range(least.interval.low, least.interval.high)}.",
+        f"Beside a background at full load the foreground loses most in {most} of its throughput, "
+        f"and least in {least}.",
     )
 
 
-def _name(pair: Pair) -> str:
-    return f"{pair.program[:120]} beside {pair.background_program[:120]}"
-
-
-def _range(low: float, high: float) -> str:
-    known = math.isfinite(low) and math.isfinite(high)
-    return f" ({low:.1f} to {high:.1f})" if known else ""
-
-
-def _answer_one(mean: RoundMean) -> str:
-    low, high, is_gain = mean.interval.low, mean.interval.high, mean.percent < 0
-    range_ = _range(-high, -low) if is_gain else _range(low, high)
-    doubt = "" if mean.is_significant else " than alone, which is within the uncertainty"
-    rounds = f", mean of {mean.rounds} rounds" if mean.rounds > 1 else ""
+def _answer_one(mean: pd.Series) -> str:
+    is_gain = mean["percent"] < 0
+    ends = (-mean["high"], -mean["low"]) if is_gain else (mean["low"], mean["high"])
+    words = [f"{abs(mean['percent']):.1f} %", _range(*ends), "higher" if is_gain else "lower"]
+    doubt = "" if mean["significant"] else " than alone, which is within the uncertainty"
+    rounds = f", mean of {mean['rounds']} rounds" if mean["rounds"] > 1 else ""
     return (
-        f"{_name(mean.pair)}: beside a background at full load, the foreground's throughput is "
-        f"{abs(mean.percent):.1f} %{range_} {'higher' if is_gain else 'lower'}{doubt}{rounds}."
+        f"{_name(mean)}: beside a background at full load, the foreground's throughput is "
+        f"{' '.join(filter(None, words))}{doubt}{rounds}."
     )
 
 
@@ -617,18 +545,16 @@ def _drop_empty(rules: list[Rule]) -> list[Rule]:
         if to - from_ < LENGTH_MIN or to < LENGTH_MIN or from_ > 1 - LENGTH_MIN:
             continue
         if kept and kept[-1][0] == name:
-            kept[-1] = (name, kept[-1][1], to)
-        else:
-            kept.append((name, from_, to))
+            from_ = kept.pop()[1]
+        kept.append((name, from_, to))
     return kept
 
 
 def _rule(placement: str, from_: float, to: float) -> str:
     if math.isinf(from_):
         return f"below {100 * to:.1f}% pin={placement}"
-    if math.isinf(to):
-        return f"above {100 * from_:.1f}% pin={placement}"
-    return f"between {100 * from_:.1f}% {100 * to:.1f}% pin={placement}"
+    end = "" if math.isinf(to) else f" {100 * to:.1f}%"
+    return f"{'between' if end else 'above'} {100 * from_:.1f}%{end} pin={placement}"
 
 
 # Page
@@ -637,29 +563,20 @@ def _rule(placement: str, from_: float, to: float) -> str:
 Far = tuple[bool, str, str]  # whether as a background, the program, and its placement
 
 
-def _shade(environment: list[Pair]) -> tuple[float, list[Far]]:
+def _shade(frame: pd.DataFrame) -> tuple[float, list[Far]]:
     """Return the interference with the darkest color, and the programs beyond, which would leave
-    all other fields pale."""
-    frame = pd.DataFrame(
-        {
-            "placement": pair.placement,
-            "program": pair.program,
-            "background_program": pair.background_program,
-            "metric": pair.interference.metric,
-        }
-        for pair in environment
-    )
+    all other fields pale. `frame` has the pairs of an environment."""
     far: list[tuple[int, Far, pd.Series]] = []
-    for name in PROGRAMS:
+    for name in ("foreground", "background"):
         groups = frame.groupby(["placement", name], sort=False, dropna=False)
-        medians = groups["metric"].median()
+        medians = groups["metric_percent"].median()
         for (placement, program), own in medians.items():
             others = medians[placement].drop(program).dropna()
             is_own = (frame["placement"] == placement) & (frame[name] == program)
             if _is_far(own, others):
-                far.append((is_own.argmax(), (name != "program", program, placement), is_own))
+                far.append((is_own.argmax(), (name == "background", program, placement), is_own))
     far.sort(key=lambda one: one[:2])
-    size = frame["metric"].abs()
+    size = frame["metric_percent"].abs()
     within = size[~np.any([own for *_, own in far], axis=0)] if far else size
     most = float(np.fmax.reduce(within, initial=RANGE_MIN))
     return most, [key for _, key, own in far if size[own].max() > most]
@@ -669,22 +586,18 @@ def _is_far(own: float, others: pd.Series) -> bool:
     """Return whether a median is far from those of the other programs in the same table."""
     if len(others) < FAR_OTHERS:
         return False
-    low, high = statistics.quantile(others, 0.25), statistics.quantile(others, 0.75)
-    beyond = max(low - own, own - high)
-    return bool(beyond > FAR_RANGES * (high - low) and beyond > FAR_MIN)
+    low, high = others.quantile([0.25, 0.75])
+    return bool(max(low - own, own - high) > max(FAR_RANGES * (high - low), FAR_MIN))
 
 
-def _field(mean: RoundMean, most: float, far: list[Far]) -> Field:
+def _field(mean: Any, most: float, far: list[Far]) -> Field:
     """Return a field of a table. A difference that may be noise is not shaded."""
-    pair, interval = mean.pair, mean.interval
-    known = math.isfinite(interval.low) and math.isfinite(interval.high)
-    agrees = "\u2225" if mean.rounds and mean.agree else ""
-    ends = {(False, pair.program, pair.placement), (True, pair.background_program, pair.placement)}
+    ends = {(False, mean.program, mean.placement), (True, mean.background_program, mean.placement)}
     return Field(
-        page_number(mean.percent, 1) + agrees,
-        f"{interval.low:.1f} to {interval.high:.1f}" if known else "",
+        page_number(mean.percent, 1) + ("\u2225" if mean.rounds and mean.agree else ""),
+        _range(mean.low, mean.high).strip("()"),
         LOSS if mean.percent >= 0 else GAIN,
-        min(abs(mean.percent) / most, 1) if mean.is_significant else 0,
+        min(abs(mean.percent) / most, 1) if mean.significant else 0,
         not ends.isdisjoint(far),
     )
 
@@ -698,28 +611,31 @@ def _matrices(report: Report) -> Iterator[Part]:
         "staircase (p < 0.05), or the mean of several rounds. \u2225: both halves agree. "
         "Foregrounds by row, backgrounds by column."
     )
-    means = pairs.round_means(report)
+    means = report.once(pairs.df_round_means)
     for environment in pairs.groups(report.once(pairs.find), ("environment",)):
-        most, far = _shade(environment)
-        for table in pairs.groups(environment, TABLE):
+        first = environment[0]
+        most, far = _shade(pd.DataFrame(_common(pair) | pair.interference for pair in environment))
+        own = means[(means["set"] == first.set) & (means["environment"] == first.environment)]
+        for placement, rows in own.groupby("placement", sort=False, dropna=False):
             fields = {
-                (mean.pair.program, mean.pair.background_program): _field(mean, most, far)
-                for mean in means
-                if mean.pair.key(TABLE) == table[0].key(TABLE)
+                (mean.program, mean.background_program): _field(mean, most, far)
+                for mean in rows.itertuples()
             }
-            rows, columns = (list(dict.fromkeys(names)) for names in zip(*fields))
-            second = " (second set)" if table[0].set else ""
+            columns = rows["background_program"].unique()
             yield Matrix(
-                f"{table[0].environment}, {table[0].placement}{second}",
+                f"{first.environment}, {placement}{' (second set)' if first.set else ''}",
                 columns,
-                [(row, [fields.get((row, c), Field("\u2013")) for c in columns]) for row in rows],
+                [
+                    (row, [fields.get((row, column), Field("\u2013")) for column in columns])
+                    for row in rows["program"].unique()
+                ],
             )
         outliers = ", ".join(
             f"{name} as {'background' if is_background else 'foreground'} with {placement}"
             for is_background, name, placement in far
         )
         beyond = f" Outliers beyond this range (dashed): {outliers}." if far else ""
-        yield f"Colors of {environment[0].environment}: darkest at {most:.1f} % up or down.{beyond}"
+        yield f"Colors of {first.environment}: darkest at {most:.1f} % up or down.{beyond}"
 
 
 SIDES = ("foregrounds by row, backgrounds by column", "backgrounds by row, foregrounds by column")
@@ -748,30 +664,22 @@ def sections(report: Report) -> Iterator[Section]:
     found = report.once(pairs.find)
     if not found:
         return
-    title = "Background loads at which the best placement changes"
-    changes = Table("changes", title, CHANGES, df_changes)
-    parts: list[Part] = [Sheet(changes, df_changes(report), report.prefix), *_matrices(report)]
+    parts: list[Part] = [*_matrices(report)]
     parts.append(
         "In each field: the throughput of the row's program, in percent of its highest in any "
         "field, against the background's load; dashed in the second half of the staircase. All "
         "fields have the axes of the one at the lower left."
     )
     for environment in pairs.groups(found, ("environment",)):
-        second = ", second set" if environment[0].set else ""
+        name = environment[0].environment + (", second set" if environment[0].set else "")
         for side, words in zip((FOREGROUND, "background"), SIDES):
             fig = plot_matrix(report, environment, side)
             if fig:
                 width = round(72 * fig.get_figwidth())
-                caption = f"{environment[0].environment}{second}: {words}"
-                parts.append(Picture(figures.svg(fig), caption, width=width))
+                parts.append(Picture(figures.svg(fig), f"{name}: {words}", width=width))
     for pair, *_ in pairs.groups(found, SAME_PAIR):
         second = ", second set" if pair.set else ""
         summary = f"{pair.environment}{second}: {pair.program} beside {pair.background_program}"
         parts.append(Fold(summary, list(_pictures_of_pair(report, pair))))
-    own = report.table("interference")
-    title = "Interference next to published figures, in percent"
-    compared = Table("interference-published", title, COMPARED, df_interference)
-    parts += [own, report.table("interference-steps")]
-    parts.append(published.ELSEWHERE)
-    parts.append(Sheet(compared, own.frame, report.prefix))
-    yield Section("Interference", parts)
+    tables = [report.table(name) for name in ("interference", "interference-steps")]
+    yield Section("Interference", [*parts, *tables, published.ELSEWHERE])
