@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from .. import statistics, steps
 from ..findings import Headline
 from ..page import Code, Field, Matrix, Part, Section
 from ..runs import Run
-from ..studies import Report, others_permit, sort_key
+from ..studies import OTHERS_MAX, SAME_SHARE, Report, sort_key
 from ..tables import Sheet, Table, page_number
 
 RATIOS_MAX = 200  # with more ratios, the page omits their table
@@ -26,316 +26,227 @@ SAME = "experiment workload placement method tau_seconds target round speed".spl
 PAIR = "environment experiment workload placement speed trace".split()
 LEADER = "workload method tau_seconds".split()
 
-
-@dataclass(eq=False)
-class Entry:
-    """A run, or a foreground with the steps of its background.
-
-    `parts` has a row for each step, or one for a run without steps: step (0 for the whole run),
-    half, target, load, throughput (that of the foreground), host_load, and `why`: why it has no
-    counterpart in the other set.
-    """
-
-    run: Run
-    background: Run | None
-    parts: pd.DataFrame
-    label: str = ""  # the name of a record without a workload, if both sets have it
-    copy: int = 0  # number of equal entries before this one
-
-    @property
-    def leader(self) -> Run:
-        """The run whose steps and method identify the entry."""
-        return self.background or self.run
-
-    @property
-    def load_of(self) -> str:
-        """How its load is defined: `group` or `cpus`; '' if unknown."""
-        return self.leader.record.labels.get("load_of", "")
-
-    def load_by(self, definition: str) -> pd.Series:
-        return self.parts["host_load" if definition == "host" else "load"]
+# Columns of steps that are those of A in a ratio, and those of which it has both.
+OF_A = (
+    "experiment placement foreground background method tau_seconds speed variant round step half "
+    "target occurrence"
+).split()
+OF_EACH = "environment measured_in others record load throughput".split()
 
 
-def _parts(run: Run, background: Run | None) -> pd.DataFrame:
-    leader = background or run
-    found = leader.steps
-    if found.empty:
-        rate = math.nan if background else run.throughput
-        load = leader.errors.load_mean
-        row = {"step": 0, "half": 0, "target": math.nan, "load": load, "throughput": rate}
-        return pd.DataFrame([row | {"host_load": math.nan, "why": ""}])
-    times = found[["from", "to"]].to_numpy()
-    host = [leader.surroundings.host_load(leader.record, *at)[0] for at in times]
-    rates = found["throughput"].to_numpy()
-    if background:
-        rates = np.array([run.throughput_beside(background, *at) for at in times])
-    parts = found[["half", "target", "load"]].assign(throughput=rates, host_load=host, why="")
-    return parts.assign(step=np.arange(1, len(found) + 1))
+class Comparison(NamedTuple):
+    """Two sets, step by step: all steps, and a row of `ratios` for each step that both have."""
+
+    steps: pd.DataFrame  # `why`: why it has no counterpart in the other set; '' if it has one
+    ratios: pd.DataFrame
 
 
-def _entries(report: Report) -> list[Entry]:
-    entries = []
+def compare(report: Report) -> Comparison:
+    """Match the steps of both sets: those of runs that agree in all that counts, with the same
+    level, half and occurrence. Sets without a common environment are compared across them."""
+    rows = _steps(report)
+    if rows.empty:
+        return Comparison(rows, rows)
+    environments = [{*rows.loc[rows["set"] == s, "in"]} for s in (0, 1)]
+    where = ["in"] if environments[0] & environments[1] else []
+    of_run = [*where, "copy", "key"]
+    levels = rows.groupby(of_run, sort=False, dropna=False)["target"].transform(_level)
+    rows["level"] = levels
+    numbers = rows.groupby(["entry", "half", "level"], sort=False, dropna=False).cumcount() + 1
+    rows["occurrence"] = numbers.where(rows["step"] > 0)
+
+    sides = (rows[rows["set"] == s] for s in (0, 1))
+    keys = [*of_run, "is_step", "half", "level", "occurrence"]
+    both = pd.merge(*(side.reset_index() for side in sides), on=keys, suffixes=("_a", "_b"))
+    both = both.sort_values(["entry_a", "entry_b", "step_a"], kind="stable", ignore_index=True)
+    shared = rows.groupby(of_run, sort=False, dropna=False)["set"].transform("nunique") == 2
+    is_matched = rows.index.isin([*both["index_a"], *both["index_b"]])
+    reasons = "", "the other set has the run, but no such step"
+    why = np.select([is_matched, shared], reasons, "the other set has no such run")
+    return Comparison(rows.assign(why=why), _ratios(both, rows))
+
+
+def _level(targets: pd.Series) -> pd.Series:
+    """Number targets in ascending order; equal ones have one number."""
+    ordered = targets.sort_values(kind="stable")
+    return (ordered.diff() > steps.SAME_LEVEL).cumsum().reindex(targets.index)
+
+
+def _steps(report: Report) -> pd.DataFrame:
+    """Return a row for each step, or one for a run without steps. A foreground has the steps of its
+    background. `in`, `key`, `copy` and `side` say what it is compared with."""
+    found = []
     for run in report.runs:
         background = report.beside(run, "background") if run.role else None
         # A note already says that a foreground has no background.
         if run.role != "background" and (background or not run.role):
-            entries.append(Entry(run, background, _parts(run, background)))
-    return entries
-
-
-class Comparison:
-    """Two sets, step by step: `ratios`, one row for each step that both have, and `entries`."""
-
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.entries = _entries(report)
-        self._set_labels()
-        traces = (
-            {sort_key(run, ["trace"]) for e in self.entries if e.run.set == s for run in (e.run, e.leader)}
-            for s in (0, 1)
+            found.append((run, background))
+    folders = [{run.name.rpartition("/")[2] for run, _ in found if run.set == s} for s in (0, 1)]
+    same = SAME + (["trace"] if _differ_in_trace(found) else [])
+    keys: dict[Any, int] = {}
+    copies: dict[Any, int] = {}
+    sides: dict[Any, int] = {}
+    frames = []
+    for number, (run, background) in enumerate(found):
+        leader = background or run
+        # Records without a workload have the names of their folders, if both sets have it.
+        folder = run.name.rpartition("/")[2]
+        label = "" if run.workload or folder not in folders[0] & folders[1] else folder
+        key = sort_key(run, same), label, sort_key(background, same) if background else ()
+        place = sort_key(run, ["environment"])
+        copy = copies[run.set, place, key] = copies.get((run.set, place, key), -1) + 1
+        frames.append(
+            _steps_of(run, background).assign(
+                **{"entry": number, "set": run.set, "in": repr(place), "copy": copy},
+                key=keys.setdefault(key, len(keys)),
+                side=sides.setdefault(_side(report, run, background), len(sides)),
+                record=run.name,
+                environment=run.environment_name,
+                measured_in=run.measured_in,
+                **{name: getattr(run, name) for name in ("experiment", "placement", "round")},
+                foreground=run.workload,
+                background=background.workload if background else "",
+                method=leader.method,
+                tau_seconds=leader.tau_seconds,
+                speed=run.speed,
+                others=run.others,
+                load_of=leader.record.labels.get("load_of", ""),  # group or cpus
+                variant=_variant(report, run, leader),
+            )
         )
-        self.same = [*SAME, *(["trace"] if any(len(found) > 1 for found in traces) else [])]
-        self._number_copies()
-        sets = [{sort_key(e.run, ["environment"]) for e in self.entries if e.run.set == s} for s in (0, 1)]
-        self.is_across = not sets[0] & sets[1]  # the sets have no environment in common
-        differences = report.differences
-        self.pools_axis = not differences.axis or differences.axis_is_load
-        self.unlike = self.forbidden = 0
-        self.ratios = self._match()
-
-    def _set_labels(self) -> None:
-        """Label records without a workload by the names of their folders, if both sets have it."""
-        unnamed = [entry for entry in self.entries if not entry.run.workload]
-        names = [{e.run.name.rpartition("/")[2] for e in unnamed if e.run.set == s} for s in (0, 1)]
-        for entry in unnamed:
-            name = entry.run.name.rpartition("/")[2]
-            entry.label = name if name in names[0] & names[1] else ""
-
-    def _key(self, entry: Entry) -> tuple[Any, ...]:
-        background = sort_key(entry.background, self.same) if entry.background else ()
-        return sort_key(entry.run, self.same), entry.label, background
-
-    def _number_copies(self) -> None:
-        counts: dict[Any, int] = {}
-        for entry in self.entries:
-            key = sort_key(entry.run, ["set", "environment"]), self._key(entry)
-            entry.copy = counts.get(key, 0)
-            counts[key] = entry.copy + 1
-
-    def _match(self) -> pd.DataFrame:
-        groups: dict[Any, list[Entry]] = {}
-        for entry in self.entries:
-            environment = () if self.is_across else sort_key(entry.run, ["environment"])
-            groups.setdefault((environment, entry.copy, self._key(entry)), []).append(entry)
-        why = {True: "the other set has the run, but no such step"}
-        for group in groups.values():
-            is_shared = len({entry.run.set for entry in group}) == 2
-            for entry in group:
-                entry.parts["why"] = why.get(is_shared, "the other set has no such run")
-        group_of = {id(entry): group for group in groups.values() for entry in group}
-        rows = [
-            row
-            for entry in self.entries
-            if entry.run.set == 0
-            for other in group_of[id(entry)]
-            if other.run.set == 1
-            for row in self._ratios(entry, other)
-        ]
-        return pd.DataFrame(rows)
-
-    def _ratios(self, one: Entry, other: Entry) -> Iterator[dict[str, Any]]:
-        """Yield a row for each step that both entries have."""
-        definition = _common(one, other)
-        permitted = others_permit(one.run.others, other.run.others)
-        head = self._head(one, other) | {
-            "pair": (self.side(one), self.side(other)),
-            "round": one.run.round,
-            "others_a": one.run.others,
-            "others_b": other.run.others,
-            "record_a": one.run.name,
-            "record_b": other.run.name,
-        }
-        for at, part in enumerate(one.parts.to_dict("records")):
-            found = _counterpart(one, at, other)
-            if found < 0:
-                continue
-            match = other.parts.iloc[found]
-            one.parts.loc[one.parts.index[at], "why"] = ""
-            other.parts.loc[other.parts.index[found], "why"] = ""
-            rates = part["throughput"], float(match["throughput"])
-            of = definition
-            if of == "" and one.load_of and other.load_of:  # only the host can tell
-                of = "host" if np.isfinite([part["host_load"], match["host_load"]]).all() else None
-            self.forbidden += not permitted
-            self.unlike += of is None
-            row = head | {
-                "step": part["step"] or math.nan,
-                "half": part["half"] or math.nan,
-                "target": part["target"],
-                "load_a": part["load"],
-                "load_b": match["load"],
-                "iterations_per_second_a": rates[0],
-                "iterations_per_second_b": rates[1],
-                "ratio": rates[0] / rates[1] if permitted and rates[1] > 0 else math.nan,
-                "load_of": of or "",
-            }
-            if part["step"]:
-                row["occurrence"] = steps.occurrence(one.leader.steps, at)
-            if of is not None:
-                loads = one.load_by(of).iloc[at], other.load_by(of).iloc[found]
-                row |= {"compared_load_a": loads[0], "compared_load_b": loads[1]}
-                rate = _throughput_at(other, match["half"], of, loads[0]) if part["step"] else math.nan
-                row["iterations_per_second_b_at_load"] = rate
-                row["ratio_at_load"] = rates[0] / rate if permitted and rate else math.nan
-            yield row
-
-    def side(self, entry: Entry) -> tuple[Any, ...]:
-        """Return all that separates pairs. Runs at several loads are the steps of one pair, but
-        runs that differ in another axis, such as the number of instances, are not."""
-        axis = () if self.pools_axis else sort_key(entry.run, ["axis"])
-        return sort_key(entry.run, PAIR), axis, sort_key(entry.leader, LEADER), entry.background is None
-
-    def _head(self, one: Entry, other: Entry) -> dict[str, Any]:
-        """Return the cells that describe the compared runs."""
-        run = one.run
-        return {
-            "experiment": run.experiment,
-            "environment_a": run.environment_name,
-            "measured_in_a": run.measured_in,
-            "environment_b": other.run.environment_name,
-            "measured_in_b": other.run.measured_in,
-            "placement": run.placement,
-            "foreground": run.workload,
-            "background": one.background.workload if one.background else "",
-            "method": one.leader.method,
-            "tau_seconds": one.leader.tau_seconds,
-            "speed": run.speed,
-            "variant": self.variant(one),
-        }
-
-    def variant(self, entry: Entry) -> str:
-        """Return the columns of the plan that separate an entry from others: "size=large"."""
-        differences, run = self.report.differences, entry.run
-        variant = (run.variant or entry.leader.variant)[:200]
-        axis = differences.axis
-        value = run.columns.get(axis, "")
-        # The axis, if it separates pairs and has no other cell in their rows.
-        if self.pools_axis or axis in ("speed", "tau_seconds") or not value:
-            return variant
-        if differences.in_variant(run, axis):
-            return variant
-        return f"{variant}{', ' if variant else ''}{axis[:40]}={value[:40]}"
-
-    def unmatched(self) -> pd.DataFrame:
-        """Return the steps without a counterpart, with `side`: what separates pairs."""
-        rows = [
-            part | {"entry": entry, "set": entry.run.set, "side": self.side(entry)}
-            for entry in self.entries
-            for part in entry.parts.to_dict("records")
-            if part["why"]
-        ]
-        return pd.DataFrame(rows, columns=["set", "side"] if not rows else None)
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _common(one: Entry, other: Entry) -> str | None:
-    """Return the definition of both loads; '' if one is unknown, or if they differ."""
-    return one.load_of if one.load_of == other.load_of else ""
+def _differ_in_trace(found: list[tuple[Run, Run | None]]) -> bool:
+    traces = {(run.set, sort_key(one, ["trace"])) for run, of in found for one in (run, of or run)}
+    return any(sum(set_ == s for set_, _ in traces) > 1 for s in (0, 1))
 
 
-def _counterpart(one: Entry, at: int, other: Entry) -> int:
-    if not one.parts["step"].iloc[at]:
-        return 0 if not other.parts["step"].iloc[0] else -1
-    return steps.counterpart(one.leader.steps, at, other.leader.steps)
+def _steps_of(run: Run, background: Run | None) -> pd.DataFrame:
+    leader = background or run
+    found = leader.steps
+    if found.empty:
+        rate = math.nan if background else run.throughput
+        row = {"step": 0, "half": 0, "target": math.nan, "load": leader.errors.load_mean}
+        return pd.DataFrame([row | {"throughput": rate, "host_load": math.nan, "is_step": False}])
+    times = found[["from", "to"]].to_numpy()
+    host = [leader.surroundings.host_load(leader.record, *at)[0] for at in times]
+    rates = found["throughput"]
+    if background:
+        rates = [run.throughput_beside(background, *at) for at in times]
+    return found[["half", "target", "load"]].assign(
+        step=np.arange(1, len(found) + 1), throughput=rates, host_load=host, is_step=True
+    )
 
 
-def _throughput_at(entry: Entry, half: int, definition: str, load: float) -> float:
-    """Return the throughput of an entry at a load, interpolated between its nearest steps of the
-    same half; NaN outside of its loads."""
-    parts = entry.parts.assign(at=entry.load_by(definition))
-    known = np.isfinite(parts["at"]) & np.isfinite(parts["throughput"]) & (parts["half"] == half)
-    parts = parts[known].sort_values("at", kind="stable")
-    below, above = parts[parts["at"] <= load], parts[parts["at"] >= load]
-    if below.empty or above.empty:
-        return math.nan
-    # Of steps with equal loads the first counts.
-    low = below[below["at"] == below["at"].iloc[-1]].iloc[0]
-    high = above.iloc[0]
-    share = (load - low["at"]) / (high["at"] - low["at"]) if high["at"] > low["at"] else 0.0
-    return float(low["throughput"] + share * (high["throughput"] - low["throughput"]))
+def _side(report: Report, run: Run, background: Run | None) -> tuple[Any, ...]:
+    """Return all that separates pairs. Runs at several loads are the steps of one pair, but runs
+    that differ in another axis, such as the number of instances, are not."""
+    axis = () if _pools_axis(report) else sort_key(run, ["axis"])
+    leader = sort_key(background or run, LEADER)
+    return sort_key(run, PAIR), axis, leader, background is None
 
 
-def comparison_of(report: Report) -> Comparison:
-    """Return the comparison, which is made once."""
-    if "comparison" not in report.cache:
-        report.cache["comparison"] = Comparison(report)
-    found: Comparison = report.cache["comparison"]
-    return found
+def _pools_axis(report: Report) -> bool:
+    return not report.differences.axis or report.differences.axis_is_load
+
+
+def _variant(report: Report, run: Run, leader: Run) -> str:
+    """Return the columns of the plan that separate a run from others: "size=large"."""
+    differences = report.differences
+    variant = (run.variant or leader.variant)[:200]
+    axis = differences.axis
+    value = run.columns.get(axis, "")
+    # The axis, if it separates pairs and has no other cell in their rows.
+    if _pools_axis(report) or axis in ("speed", "tau_seconds") or not value:
+        return variant
+    if differences.in_variant(run, axis):
+        return variant
+    return f"{variant}{', ' if variant else ''}{axis[:40]}={value[:40]}"
+
+
+def _ratios(both: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratio of each step that both sets have, and the ratio at the load of A."""
+    is_one = both["load_of_a"] == both["load_of_b"]
+    is_known = (both["load_of_a"] != "") & (both["load_of_b"] != "")
+    on_host = np.isfinite(both["host_load_a"]) & np.isfinite(both["host_load_b"])
+    load_of = both["load_of_a"].where(is_one, "")
+    load_of = load_of.mask(~is_one & is_known & on_host, "host")  # only the host can tell
+    unlike = ~is_one & is_known & ~on_host
+    loads = {
+        side: both[f"load_{side}"].where(load_of != "host", both[f"host_load_{side}"]).mask(unlike)
+        for side in "ab"
+    }
+    differ = (both["others_a"] - both["others_b"]).abs() > OTHERS_MAX + SAME_SHARE
+    at_load = pd.Series(math.nan, both.index)
+    of_step = both[both["is_step"] & ~unlike]
+    for (entry, half, of), group in of_step.groupby(
+        ["entry_b", "half", load_of], sort=False, dropna=False
+    ):
+        own = rows[(rows["entry"] == entry) & (rows["half"] == half)]
+        own = own.assign(at=own["host_load" if of == "host" else "load"])
+        own = own[np.isfinite(own["at"]) & np.isfinite(own["throughput"])]
+        own = own.sort_values("at", kind="stable").drop_duplicates("at")
+        if len(own):
+            at_load[group.index] = np.interp(
+                loads["a"][group.index], own["at"], own["throughput"], math.nan, math.nan
+            )
+    names = {f"{name}_a": name for name in OF_A} | {"half": "half", "occurrence": "occurrence"}
+    known = both.rename(columns=names)[OF_A]
+    pairs = both[[f"{name}_{side}" for name in OF_EACH for side in "ab"]]
+    rate = {side: both[f"throughput_{side}"] for side in "ab"}
+    return known.join(pairs).assign(
+        pair=[*zip(both["side_a"], both["side_b"])],
+        step=known["step"].where(known["step"] > 0),
+        half=known["half"].where(known["half"] > 0),
+        iterations_per_second_a=rate["a"],
+        iterations_per_second_b=rate["b"],
+        ratio=(rate["a"] / rate["b"]).where(~differ & (rate["b"] > 0)),
+        load_of=load_of,
+        compared_load_a=loads["a"],
+        compared_load_b=loads["b"],
+        iterations_per_second_b_at_load=at_load,
+        ratio_at_load=(rate["a"] / at_load).where(~differ & (at_load != 0)),
+        unlike=unlike,
+        forbidden=differ,
+    )
 
 
 def df_ratios(report: Report) -> pd.DataFrame:
     """Return the throughput of both sets, step by step."""
-    return comparison_of(report).ratios if report.compares else pd.DataFrame()
+    return report.once(compare).ratios if report.compares else pd.DataFrame()
 
 
 def df_comparison(report: Report) -> pd.DataFrame:
     """Return the least, median and largest ratio of each pair, over steps and rounds."""
     ratios = df_ratios(report)
     if ratios.empty:
-        return ratios
-    lost = comparison_of(report).unmatched()
+        return pd.DataFrame()
+    every = report.once(compare).steps
+    lost = every[every["why"] != ""].groupby(["set", "side"], sort=False, dropna=False).size()
     rows = []
     for pair, group in ratios.groupby("pair", sort=False, dropna=False):
-        first = group.iloc[0]
-        known = group["ratio"][np.isfinite(group["ratio"])]
-        at_load = group.get("ratio_at_load", pd.Series(dtype=float)).dropna()
-        at_load = at_load[np.isfinite(at_load)]
-        missing = sum(int(((lost["set"] == s) & (lost["side"] == pair[s])).sum()) for s in (0, 1))
-        row = {name: first[name] for name in OF_BOTH} | {
-            "a": report.set_name(0),
-            "b": report.set_name(1),
-            "load_of": first["load_of"],
-            "variant": first["variant"],
-            "steps": len(known),
-            "ratio_min": known.min(),
-            "ratio_median": statistics.median(known),
-            "ratio_max": known.max(),
-            "left_out": missing + len(group) - len(known),
-        }
-        if len(at_load):
-            row |= {
-                "at_load_steps": len(at_load),
-                "at_load_min": at_load.min(),
-                "at_load_median": statistics.median(at_load),
-                "at_load_max": at_load.max(),
-            }
-        rows.append(row)
+        names = [*OF_BOTH, "load_of", "variant"]
+        row = group.iloc[0][names].to_dict() | {"a": report.set_name(0), "b": report.set_name(1)}
+        for name, prefix in (("ratio", ""), ("ratio_at_load", "at_load_")):
+            known = group[name][np.isfinite(group[name])]
+            figures = {"min": known.min(), "median": known.median(), "max": known.max()}
+            row |= {f"{prefix or 'ratio_'}{of}": value for of, value in figures.items()}
+            row[f"{prefix}steps"] = len(known)
+        missing = sum(lost.get((set_, side), 0) for set_, side in enumerate(pair))
+        row["left_out"] = missing + len(group) - row["steps"]
+        rows.append(row | {"at_load_steps": row["at_load_steps"] or math.nan})
     return pd.DataFrame(rows)
 
 
 def df_unmatched(report: Report) -> pd.DataFrame:
     """Return the steps without a counterpart in the other set, which only the page shows."""
-    if not report.compares:
-        return pd.DataFrame()
-    comparison = comparison_of(report)
-    lost = comparison.unmatched()
-    rows = [
-        {
-            "set": report.set_name(entry.run.set),
-            "record": entry.run.name,
-            "environment": entry.run.environment_name,
-            "placement": entry.run.placement,
-            "foreground": entry.run.workload,
-            "background": entry.background.workload if entry.background else "",
-            "method": entry.leader.method,
-            "round": entry.run.round,
-            "variant": comparison.variant(entry),
-        }
-        for entry in lost.get("entry", ())
-    ]
-    found = pd.DataFrame(rows)
-    for name in ("step", "half", "target", "why") if rows else ():
-        found[name] = lost[name].where(lost[name] != 0) if name != "why" else lost[name]
-    return found
+    rows = report.once(compare).steps if report.compares else pd.DataFrame()
+    if rows.empty:
+        return rows
+    rows = rows[rows["why"] != ""]
+    numbers = rows[["step", "half", "target"]].where(lambda of: of != 0)
+    return rows.assign(**numbers, set=rows["set"].map(report.set_name))
 
 
 OF_BOTH = (
@@ -380,25 +291,23 @@ UNMATCHED = Table(
 
 
 def notes(report: Report) -> None:
-    if not report.compares:
-        return
-    comparison = comparison_of(report)
-    all_ = len(comparison.ratios)
-    if comparison.unlike:
+    ratios, lost = df_ratios(report), df_unmatched(report)
+    unlike, forbidden = (int(ratios[n].sum()) if len(ratios) else 0 for n in ("unlike", "forbidden"))
+    if unlike:
         report.notes.add(
-            f"{comparison.unlike} of {all_} steps are not compared at equal loads: one set has the "
+            f"{unlike} of {len(ratios)} steps are not compared at equal loads: one set has the "
             "load of a control group, the other the load of CPUs; record both with --load-of cpus, "
             "or with the load measured by the host"
         )
-    if comparison.forbidden:
+    if forbidden:
         report.notes.add(
-            f"{comparison.forbidden} of {all_} steps are not compared: the share of the machine "
-            "that other processes used differs by more than 2 points between the sets, which may "
+            f"{forbidden} of {len(ratios)} steps are not compared: the share of the machine that "
+            "other processes used differs by more than 2 points between the sets, which may "
             "explain a difference in throughput"
         )
-    lost = comparison.unmatched()["set"]
     if len(lost):
-        counts = [f"{int((lost == s).sum())} of {report.set_name(s)}" for s in (0, 1)]
+        sets = report.once(compare).steps.loc[lost.index, "set"]
+        counts = [f"{(sets == s).sum()} of {report.set_name(s)}" for s in (0, 1)]
         report.notes.add(
             f"not compared, because the other set has no such steps: {counts[0]}, {counts[1]}; the "
             "page lists them"
