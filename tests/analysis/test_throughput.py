@@ -17,7 +17,7 @@ from showstopper.runs import Pool
 from showstopper.studies import Report
 from showstopper.text import UserError
 from showstopper.topics import runs, throughput
-from showstopper.topics.throughput import Methods, Pieces
+from showstopper.topics.throughput import Pieces, compare, df_knots
 
 
 def make_points(*rows: tuple[Any, ...]) -> pd.DataFrame:
@@ -29,15 +29,19 @@ def make_points(*rows: tuple[Any, ...]) -> pd.DataFrame:
     return frame.assign(**place, is_disturbed=frame["others"] > 0.02)
 
 
-def rows_of(methods: Methods, method: str) -> pd.DataFrame:
-    rows = methods.deviating.assign(note=methods.notes())
+def rows_of(rows: pd.DataFrame, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method].reset_index(drop=True)
+
+
+def baseline_of(rows: pd.DataFrame) -> str:
+    (name,) = set(rows["baseline"])
+    return str(name)
 
 
 def test_deviations_refer_to_the_wider_baseline() -> None:
     """n-bench covers 20 and 60 %, the latter twice; 1-CDC covers only 30 to 50 %. At 40 % the
     baseline is half way from 2 to (5 + 7) / 2."""
-    methods = Methods.of(
+    methods = compare(
         make_points(
             ("pi-even", 0.4, 0.4, 4.4),
             ("nbench", 0.6, 0.62, 7),
@@ -49,7 +53,7 @@ def test_deviations_refer_to_the_wider_baseline() -> None:
             ("pi-even", 0.2, 0.2, 1),
         )
     )
-    assert (methods.name, len(methods.knots)) == ("nbench", 2)
+    assert (baseline_of(methods), len(df_knots(methods))) == ("nbench", 2)
     found = rows_of(methods, "pi-even")
     assert found["expected"].tolist() == pytest.approx([2, 4, math.nan], nan_ok=True)
     assert found["deviation"].tolist() == pytest.approx([-50, 10, math.nan], nan_ok=True)
@@ -63,13 +67,13 @@ def test_a_baseline_has_one_mean_length_of_rounds() -> None:
     nbench = [("nbench", load, load, 10 * load) for load in (0.2, 0.6)]
     one = [("1cdc", load, load, 20 * load, math.nan, 0.107) for load in (0.1, 0.9)]
     other = ("1cdc", 0.5, 0.5, 1, math.nan, 0.053)
-    methods = Methods.of(make_points(*nbench, *one, other, ("cdc", 0.5, 0.5, 5)))
-    assert methods.name == "1cdc, 107 ms"
+    methods = compare(make_points(*nbench, *one, other, ("cdc", 0.5, 0.5, 5)))
+    assert baseline_of(methods) == "1cdc, 107 ms"
     assert rows_of(methods, "cdc")["deviation"].tolist() == pytest.approx([-50])
-    equal = Methods.of(make_points(*nbench, *(("nbench-fit", *row[1:]) for row in nbench)))
-    assert equal.name == "nbench"
-    none = Methods.of(make_points(("cdc", 0.5, 0.5, 5), ("nbench", 0.5, 0.5, 5)))
-    assert none.name == "" and set(none.notes()) == {"no baseline"}
+    equal = compare(make_points(*nbench, *(("nbench-fit", *row[1:]) for row in nbench)))
+    assert baseline_of(equal) == "nbench"
+    none = compare(make_points(("cdc", 0.5, 0.5, 5), ("nbench", 0.5, 0.5, 5)))
+    assert baseline_of(none) == "" and set(none["note"]) == {"no baseline"}
 
 
 def test_unequally_disturbed_and_short_steps_are_not_compared() -> None:
@@ -84,7 +88,7 @@ def test_unequally_disturbed_and_short_steps_are_not_compared() -> None:
         ("cdc", 0.6, 0.3, 10, 0.01),
     )
     points.loc[7, "is_exceeded"] = True
-    methods = Methods.of(points)
+    methods = compare(points)
     found = rows_of(methods, "cdc")
     assert found["deviation"].round(9).fillna(0).tolist() == [100, 0, 100, 0, 0]
     other = "not compared: other processes used a different share of the machine"
@@ -229,7 +233,7 @@ def make_curve(loads: Any) -> throughput.Curve:
     """Make a curve with ten iterations per second at full load."""
     frame = pd.DataFrame({"load": loads, "target": loads, "throughput": 10 * np.array(loads)})
     run: Any = SimpleNamespace(steps=frame.assign(is_exceeded=False))
-    return throughput.Curve([run], 0.95)
+    return throughput.Curve.of([run])
 
 
 def test_a_replay_follows_most_of_the_trace(tmp_path: Path) -> None:
@@ -246,7 +250,7 @@ def test_a_replay_follows_most_of_the_trace(tmp_path: Path) -> None:
 def test_the_prediction_is_the_mean_of_the_curve_over_the_trace(tmp_path: Path) -> None:
     """10 s at 2, 10 s at 6 and 10 s from 6 to 8 make a mean of 5 per second. The replay did 10, 30
     and 40 in 15 s."""
-    found = make_curve(np.arange(1, 10) / 10).predict(pieces(tmp_path, TRACE), 0, 30, make_replay())
+    found = make_curve(np.arange(1, 10) / 10).predict(pieces(tmp_path, TRACE), 0, 30, make_replay(), 0.95)
     assert found["inside"] == pytest.approx(1)
     assert found["predicted_iterations_per_second"] == pytest.approx(5)
     assert found["measured_iterations_per_second"] == pytest.approx(80 / 15)
@@ -258,22 +262,22 @@ def test_unknown_loads_are_left_out_of_the_prediction(tmp_path: Path) -> None:
     """Loads above 70 % are unknown, which excludes 5 of the last 10 s: (10 * 2 + 10 * 6 + 5 * 6.5)
     / 25. The replay counts over the same time: 10 + 30 + 20 iterations in 12.5 s."""
     curve = make_curve(np.arange(2, 8) / 10)
-    found = curve.predict(pieces(tmp_path, TRACE), 0, 30, make_replay())
+    found = curve.predict(pieces(tmp_path, TRACE), 0, 30, make_replay(), 0.95)
     assert found["inside"] == pytest.approx(25 / 30)
     assert found["predicted_iterations_per_second"] == pytest.approx(4.5)
     assert found["measured_iterations_per_second"] == pytest.approx(4.8)
     assert found["note"] == "16.7 % of the trace is not predicted"
     # Between the measured load of the outermost step and its target, its throughput is used.
-    curve = make_curve(np.arange(2, 8) / 10)
-    curve.runs[0].steps.loc[0, ["load", "throughput"]] = [0.21, 2.1]
-    found = curve.predict(pieces(tmp_path, TRACE), 0, 30, None)
+    run: Any = SimpleNamespace(steps=make_curve(np.arange(2, 8) / 10).points)
+    run.steps.loc[0, ["load", "throughput"]] = [0.21, 2.1]
+    found = throughput.Curve.of([run]).predict(pieces(tmp_path, TRACE), 0, 30, None, 0.95)
     assert found["predicted_iterations_per_second"] == pytest.approx(4.5 + 10 * 0.1 / 25)
     assert math.isnan(found["measured_iterations_per_second"])
 
 
 def test_free_time_is_not_predicted(tmp_path: Path) -> None:
     found = pieces(tmp_path, "0 20%\n10s 20%\n10s free\n20s 60%\n40s 60%\n")
-    predicted = make_curve(np.arange(1, 10) / 10).predict(found, 0, 40, None)
+    predicted = make_curve(np.arange(1, 10) / 10).predict(found, 0, 40, None, 0.95)
     assert (predicted["free"], predicted["inside"]) == pytest.approx((0.25, 0.75))
     assert predicted["predicted_iterations_per_second"] == pytest.approx((2 * 10 + 6 * 20) / 30)
     assert make_curve([0.2, 0.3, 0.4, 0.5]).fit is None

@@ -233,26 +233,15 @@ def direction(steps: pd.DataFrame, half: int) -> str:
     return "down" if targets[0] > targets[-1] else "up"
 
 
+def levels(targets: pd.Series) -> pd.Series:
+    """Number targets in ascending order; those of one level have one number."""
+    ordered = targets.sort_values(kind="stable")
+    return (ordered.diff() > SAME_LEVEL).cumsum().reindex(targets.index)
+
+
 def occurrences(steps: pd.DataFrame) -> np.ndarray:
     """Return how often the level of each step was held in its half, up to this step."""
     half, target = steps["half"].to_numpy(), steps["target"].to_numpy()
     same = (half[:, None] == half) & (np.abs(target[:, None] - target) < SAME_LEVEL)
     numbers: np.ndarray = np.tril(same).sum(axis=1)
     return numbers
-
-
-def occurrence(steps: pd.DataFrame, at: int) -> int:
-    return int(occurrences(steps)[at])
-
-
-def counterpart(steps: pd.DataFrame, at: int, of: pd.DataFrame) -> int:
-    """Return the position of the step of the same level, half and occurrence in another run; -1
-    if it has none."""
-    if of.empty:
-        return -1
-    same = (of["half"] == steps["half"].iloc[at]) & (
-        (of["target"] - steps["target"].iloc[at]).abs() < SAME_LEVEL
-    )
-    found = np.flatnonzero(same)
-    number = occurrence(steps, at)
-    return int(found[number - 1]) if number <= len(found) else -1

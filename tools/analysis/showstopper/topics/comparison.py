@@ -50,7 +50,7 @@ def compare(report: Report) -> Comparison:
     environments = [{*rows.loc[rows["set"] == s, "in"]} for s in (0, 1)]
     where = ["in"] if environments[0] & environments[1] else []
     of_run = [*where, "copy", "key"]
-    levels = rows.groupby(of_run, sort=False, dropna=False)["target"].transform(_level)
+    levels = rows.groupby(of_run, sort=False, dropna=False)["target"].transform(steps.levels)
     rows["level"] = levels
     numbers = rows.groupby(["entry", "half", "level"], sort=False, dropna=False).cumcount() + 1
     rows["occurrence"] = numbers.where(rows["step"] > 0)
@@ -64,12 +64,6 @@ def compare(report: Report) -> Comparison:
     reasons = "", "the other set has the run, but no such step"
     why = np.select([is_matched, shared], reasons, "the other set has no such run")
     return Comparison(rows.assign(why=why), _ratios(both, rows))
-
-
-def _level(targets: pd.Series) -> pd.Series:
-    """Number targets in ascending order; equal ones have one number."""
-    ordered = targets.sort_values(kind="stable")
-    return (ordered.diff() > steps.SAME_LEVEL).cumsum().reindex(targets.index)
 
 
 def _steps(report: Report) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from ..studies import OTHERS_MAX, SAME_SHARE, Report, sort_key
 from ..tables import Sheet, Table
 from ..text import UserError
 
-SAME = 1e-4  # targets that differ by less are equal
 GROUP = "set environment family cpus".split()
 METHOD = "variant method tau_seconds".split()
 PLACE = "set environment measured_in workload method tau_seconds variant cpus".split()
@@ -52,121 +50,96 @@ def _is_point(run: Run) -> bool:
     return bool(run.experiment == "throughput" and named and run.record.has_iterations)
 
 
-def df_points(report: Report, runs: list[Run]) -> pd.DataFrame:
-    """Return the steps of runs, each a point of its method."""
-    own = set(map(id, runs))
-    at = [number for number, run in enumerate(report.runs) if id(run) in own]
+def methods(report: Report) -> list[pd.DataFrame]:
+    """Return the compared points of each workload, set and environment, see compare(), in order of
+    their first run."""
     every = report.observations
-    every = every[(every["level"] == "step") & every["run"].isin(at)]
-    if every.empty:
-        return every
-    known = np.isfinite(every["throughput"]) & np.isfinite(every["load"])
-    return every[known].assign(
-        target=lambda rows: rows["target"].where(rows["target"] > 0, rows["target_mean"]),
-        tau_seconds=lambda rows: rows["tau_seconds"].where(rows["tau_seconds"] > 0),
-        is_exceeded=lambda rows: rows["is_exceeded"].astype(bool),
-        is_disturbed=lambda rows: rows["others"] > OTHERS_MAX + SAME_SHARE,
-        is_invalid=lambda rows: rows["verdict"] == "invalid",
-    )
+    found = []
+    for runs in report.groups(GROUP, _is_point):
+        at = [number for number, run in enumerate(report.runs) if any(run is one for one in runs)]
+        rows = every[(every["level"] == "step") & every["run"].isin(at)]
+        if len(rows):
+            rows = rows[np.isfinite(rows["throughput"]) & np.isfinite(rows["load"])]
+            rows = rows.assign(
+                target=rows["target"].fillna(rows["target_mean"]),
+                is_exceeded=rows["is_exceeded"].astype(bool),
+                is_disturbed=rows["others"] > OTHERS_MAX + SAME_SHARE,
+                is_invalid=rows["verdict"] == "invalid",
+            )
+        if len(rows):
+            found.append(compare(rows))
+    return found
 
 
-def _level(targets: pd.Series) -> pd.Series:
-    """Number targets in ascending order; equal ones have one number."""
-    ordered = targets.sort_values(kind="stable")
-    return (ordered.diff() > SAME).cumsum().reindex(targets.index)
+def compare(points: pd.DataFrame) -> pd.DataFrame:
+    """Compare the points of one workload on machines of one kind with a baseline.
 
+    Points are in the order of methods, targets and loads; `number` is the method's. `baseline` is
+    the name of n-bench, of either kind, or 1-CDC, whichever covers the wider range of loads; '' if
+    none does. `expected` is its throughput interpolated at the point's load, and `deviation` the
+    difference in percent. `note` says why a point is not compared; it is `forbidden` if other
+    processes used a different part of the machine than during the baseline.
+    """
+    targets = points.groupby(METHOD, sort=False, dropna=False)["target"]
+    points = points.assign(level=targets.transform(steps.levels))
+    order = ["workload", *METHOD, "level", "load"]
+    points = points.sort_values(order, kind="stable", na_position="first", ignore_index=True)
+    number = points.groupby(METHOD, sort=False, dropna=False).ngroup()
+    points = points.assign(number=number, is_baseline=number == _choose_baseline(points, number))
+    own = points[points["is_baseline"]]
+    points["baseline"] = method_name(own.iloc[0]) if len(own) else ""
 
-@dataclass(frozen=True)
-class Methods:
-    """The points of one workload on machines of one kind, and the baseline: n-bench, of either
-    kind, or 1-CDC, whichever covers the wider range of loads."""
-
-    points: pd.DataFrame  # in the order of methods, targets and loads; `number` is the method's
-
-    @staticmethod
-    def of(points: pd.DataFrame) -> Methods:
-        order = ["workload", *METHOD, "level", "load"]
-        targets = points.groupby(METHOD, sort=False, dropna=False)["target"]
-        points = points.assign(level=targets.transform(_level))
-        points = points.sort_values(order, kind="stable", na_position="first", ignore_index=True)
-        number = points.groupby(METHOD, sort=False, dropna=False).ngroup()
-        return Methods(points.assign(number=number))
-
-    @cached_property
-    def baseline(self) -> int:
-        """The number of the method that is the baseline; -1 without one."""
-        methods = self.points.groupby("number", sort=False, dropna=False)
-        widths = methods["load"].max() - methods["load"].min()
-        names = methods["method"].first()
-        order = [n for name in BASELINES for n in names.index[names == name] if widths[n] > 0]
-        return int(widths[order].idxmax()) if order else -1
-
-    @cached_property
-    def name(self) -> str:
-        """The name of the baseline; '' without one."""
-        own = self.points[self.is_baseline]
-        return method_name(own.iloc[0]) if len(own) else ""
-
-    @cached_property
-    def is_baseline(self) -> pd.Series:
-        return self.points["number"] == self.baseline
-
-    @cached_property
-    def knots(self) -> pd.DataFrame:
-        """The baseline at each of its targets: means of the repetitions, and the range of what
-        other processes used."""
-        used = self.points[self.is_baseline & ~self.points["is_exceeded"]]
-        knots = used.groupby("level", sort=False, dropna=False).agg(
-            load=("load", "mean"),
-            throughput=("throughput", "mean"),
-            least=("others", "min"),
-            most=("others", "max"),
-        )
-        return knots.sort_values("load", kind="stable", ignore_index=True)
-
-    @cached_property
-    def compared(self) -> pd.DataFrame:
-        """The points with `expected`, the throughput of the baseline interpolated at their load,
-        whether they are `forbidden`, because other processes used a different part of the machine
-        than during the baseline, and their deviation in percent."""
-        points, knots, load = self.points, self.knots, self.points["load"]
-        if len(knots) < 2:
-            return points.assign(expected=math.nan, forbidden=False, deviation=math.nan)
+    load = points["load"]
+    expected: Any = math.nan
+    forbidden: Any = False
+    knots = df_knots(points)
+    if len(knots) > 1:
         upper = np.searchsorted(knots["load"], load).clip(1, len(knots) - 1)
         low, high = (knots.iloc[at].set_index(points.index) for at in (upper - 1, upper))
         width = high["load"] - low["load"]
         part = ((load - low["load"]) / width.where(width > 0)).fillna(0.5)
         inside = load.between(low["load"], high["load"])
         expected = low["throughput"] + part * (high["throughput"] - low["throughput"])
+        expected = expected.where(inside)
         others = pd.concat([knot[end] for knot in (low, high) for end in ("least", "most")], axis=1)
         differ = others.sub(points["others"], axis=0).abs().gt(OTHERS_MAX + SAME_SHARE).any(axis=1)
-        forbidden = inside & ~self.is_baseline & differ
-        known = inside & (expected > 0) & ~points["is_exceeded"] & ~forbidden
-        return points.assign(
-            expected=expected.where(inside),
-            forbidden=forbidden,
-            deviation=(100 * (points["throughput"] / expected - 1)).where(known),
-        )
+        forbidden = inside & ~points["is_baseline"] & differ
+    points = points.assign(expected=expected, forbidden=forbidden)
+    short = points["is_exceeded"]
+    known = (points["expected"] > 0) & ~short & ~points["forbidden"] & ~points["is_baseline"]
+    deviation = 100 * (points["throughput"] / points["expected"] - 1)
+    words = {
+        "not compared: iterations take longer than the step": short,
+        "no baseline": points["baseline"] == "",
+        "the baseline itself": points["is_baseline"],
+        "outside the loads of the baseline": points["expected"].isna(),
+        ELSE: points["forbidden"],
+        "disturbed by other processes": points["is_disturbed"],
+    }
+    note = np.select([*words.values()], [*words], "")
+    return points.assign(deviation=deviation.where(known), note=note)
 
-    @cached_property
-    def deviating(self) -> pd.DataFrame:
-        """The compared points; those of the baseline itself do not deviate."""
-        rows = self.compared
-        return rows.assign(deviation=rows["deviation"].where(~self.is_baseline))
 
-    def notes(self) -> Any:
-        """Say of each point why it is not compared."""
-        rows = self.compared
-        words = {
-            "not compared: iterations take longer than the step": rows["is_exceeded"],
-            "no baseline": self.baseline < 0,
-            "the baseline itself": self.is_baseline,
-            "outside the loads of the baseline": rows["expected"].isna(),
-            ELSE: rows["forbidden"],
-            "disturbed by other processes": rows["is_disturbed"],
-        }
-        conditions = [np.broadcast_to(where, len(rows)) for where in words.values()]
-        return np.select(conditions, list(words), "")
+def _choose_baseline(points: pd.DataFrame, number: pd.Series) -> int:
+    """Return the number of the method that is the baseline; -1 without one."""
+    by_method = points.groupby(number, sort=False, dropna=False)
+    widths = by_method["load"].max() - by_method["load"].min()
+    names = by_method["method"].first()
+    order = [n for name in BASELINES for n in names.index[names == name] if widths[n] > 0]
+    return int(widths[order].idxmax()) if order else -1
+
+
+def df_knots(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the baseline at each of its targets: means of the repetitions, and the range of what
+    other processes used."""
+    used = points[points["is_baseline"] & ~points["is_exceeded"]]
+    knots = used.groupby("level", sort=False, dropna=False).agg(
+        load=("load", "mean"),
+        throughput=("throughput", "mean"),
+        least=("others", "min"),
+        most=("others", "max"),
+    )
+    return knots.sort_values("load", kind="stable", ignore_index=True)
 
 
 def method_name(point: pd.Series) -> str:
@@ -176,44 +149,26 @@ def method_name(point: pd.Series) -> str:
     return f"{point['method'][:60]}{tau}{variant}"[:99]
 
 
-def methods(report: Report) -> list[Methods]:
-    """Return the methods of each workload, set and environment, in order of their first run."""
-    groups = report.groups(GROUP, _is_point)
-    points = (df_points(report, runs) for runs in groups)
-    return [Methods.of(rows) for rows in points if len(rows)]
-
-
-def _place(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[PLACE].assign(set=rows["set"] + 1)
-
-
 def df_methods(report: Report) -> pd.DataFrame:
     """Return a row for each step, next to the baseline at its load."""
-    found = [
-        _place(rows).assign(
-            round=rows["round"].where(rows["round"] > 0),
-            target=rows["target"],
-            half=rows["half"].where(rows["half"] > 0),
-            load=rows["load"],
-            iterations_per_second=rows["throughput"],
-            baseline=group.name,
-            baseline_iterations_per_second=rows["expected"],
-            deviation_percent=rows["deviation"],
-            others=rows["others"],
-            note=group.notes(),
-            record=rows["record"],
-        )
-        for group in methods(report)
-        for rows in [group.deviating]
-    ]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    found = report.once(methods)
+    if not found:
+        return pd.DataFrame()
+    rows = pd.concat(found, ignore_index=True)
+    return rows.assign(
+        set=rows["set"] + 1,
+        half=rows["half"].where(rows["half"] > 0),
+        iterations_per_second=rows["throughput"],
+        baseline_iterations_per_second=rows["expected"],
+        deviation_percent=rows["deviation"],
+    )
 
 
 def df_deviations(report: Report) -> pd.DataFrame:
     """Return a row for each method: its mean deviation from the baseline, and the range."""
     found = []
-    for group in methods(report):
-        by_method = group.deviating.groupby("number", sort=False, dropna=False)
+    for points in report.once(methods):
+        by_method = points.groupby("number", sort=False, dropna=False)
         ranges = by_method.agg(
             points=("load", "size"),
             compared=("deviation", "count"),
@@ -224,9 +179,9 @@ def df_deviations(report: Report) -> pd.DataFrame:
             deviation_most_percent=("deviation", "max"),
             others_most=("others", "max"),
         )
-        names = np.where(ranges.index == group.baseline, "itself", group.name)
-        first = group.points.drop_duplicates("number").set_index("number")
-        found.append(_place(first).assign(baseline=names).join(ranges))
+        first = points.drop_duplicates("number").set_index("number")
+        baseline = first["baseline"].mask(first["is_baseline"], "itself")
+        found.append(first[PLACE].assign(baseline=baseline, set=first["set"] + 1).join(ranges))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
@@ -297,71 +252,57 @@ def _speed(run: Run) -> float:
 class Curve:
     """The curve through the steps of a group of runs, and the loads and targets that it covers."""
 
-    runs: list[Run]
-    confidence: float
+    points: pd.DataFrame
+    fit: statistics.Curve | None
 
-    @cached_property
-    def points(self) -> pd.DataFrame:
-        every = pd.concat([run.steps for run in self.runs])
-        if every.empty:
-            return every
-        known = np.isfinite(every["throughput"]) & np.isfinite(every["load"])
-        return every[known & ~every["is_exceeded"].astype(bool)]
-
-    @cached_property
-    def fit(self) -> statistics.Curve | None:
-        if self.points.empty:
-            return None
-        return statistics.fit_curve(self.points["load"], self.points["throughput"])
-
-    @cached_property
-    def covers(self) -> tuple[float, float]:
-        loads = self.points[["load", "target"]].to_numpy(float)
-        return float(loads.min()), float(loads.max())
+    @staticmethod
+    def of(runs: list[Run]) -> Curve:
+        points = pd.concat([run.steps for run in runs])
+        if points.empty:
+            return Curve(points, None)
+        known = np.isfinite(points["throughput"]) & np.isfinite(points["load"])
+        points = points[known & ~points["is_exceeded"].astype(bool)]
+        return Curve(points, statistics.fit_curve(points["load"], points["throughput"]))
 
     def predict(
-        self, pieces: Pieces, from_: float, to: float, replay: Run | None
+        self, pieces: Pieces, from_: float, to: float, replay: Run | None, confidence: float
     ) -> dict[str, Any]:
         """Predict the throughput in a part of a trace. With a replay, also count its iterations in
         the time for which the curve covers the load."""
         assert self.fit
         begin, end = np.maximum(from_, pieces.from_), np.minimum(to, pieces.to)
-        seconds, free = np.maximum(end - begin, 0), pieces.free
-        least, most = self.covers
+        seconds, length = np.maximum(end - begin, 0), to - from_
+        loads = self.points[["load", "target"]].to_numpy(float)
+        least, most = float(loads.min()), float(loads.max())
         is_near = (pieces.load >= least - SAME_NUMBER) & (pieces.load <= most + SAME_NUMBER)
-        used = (seconds > 0) & ~free & is_near
-        inside = float(seconds[used].sum())
-        rate = self._sum(pieces.load[used], seconds[used], inside)
-        outside = (to - from_) - inside - float(seconds[free].sum())
+        used = (seconds > 0) & ~pieces.free & is_near
+        inside, free = float(seconds[used].sum()), float(seconds[pieces.free].sum())
+        outside = length - inside - free
+
+        # A load between the outermost target and the load reached there is predicted as the latter.
+        loads, sums = np.clip(pieces.load[used], self.fit.least, self.fit.most), 0.0
+        for at in range(0, len(loads), ROWS_MAX):
+            rows = slice(at, at + ROWS_MAX)
+            sums = sums + seconds[used][rows] @ self.fit.weights(loads[rows])
+        with np.errstate(invalid="ignore"):
+            rate = self.fit.sum(sums / np.float64(inside) * np.ones(len(self.fit.x)), confidence)
         measured = math.nan
         if replay and inside > 0:
             measured = _measure(replay, begin[used], end[used]) / inside * _speed(replay)
-        left = f"{100 * outside / (to - from_):.1f} % of the trace is not predicted"
+        left = f"{100 * outside / length:.1f} % of the trace is not predicted"
         return {
             "load_least": least,
             "load_most": most,
-            "inside": inside / (to - from_),
-            "outside": max(outside, 0) / (to - from_),
-            "free": seconds[free].sum() / (to - from_),
+            "inside": inside / length,
+            "outside": max(outside, 0) / length,
+            "free": free / length,
             "predicted_iterations_per_second": rate.y,
             "low": rate.low,
             "high": rate.high,
             "measured_iterations_per_second": measured,
             "difference_percent": 100 * (rate.y / measured - 1),
-            "note": left if outside > 1e-6 * (to - from_) else "",
+            "note": left if outside > 1e-6 * length else "",
         }
-
-    def _sum(self, loads: np.ndarray, seconds: np.ndarray, inside: float) -> statistics.Band:
-        """Return the mean of the curve over a time. A load between the outermost target and the
-        load reached there is predicted as the load reached."""
-        assert self.fit
-        sums = np.zeros(len(self.fit.x))
-        loads = np.clip(loads, self.fit.least, self.fit.most)
-        for at in range(0, len(loads), ROWS_MAX):
-            rows = slice(at, at + ROWS_MAX)
-            sums += seconds[rows] @ self.fit.weights(loads[rows])
-        with np.errstate(invalid="ignore"):
-            return self.fit.sum(sums / np.float64(inside), self.confidence)
 
 
 def _measure(replay: Run, begin: np.ndarray, end: np.ndarray) -> float:
@@ -373,8 +314,9 @@ def _measure(replay: Run, begin: np.ndarray, end: np.ndarray) -> float:
     return steps.total(np.where(rate > 0, rate, math.nan) * (end - begin) / speed)
 
 
-def _predict(curve: Curve, path: str, pieces: Pieces, replay: Run | None) -> dict[str, Any]:
-    run = curve.runs[0]
+def _predict(
+    report: Report, run: Run, curve: Curve, pieces: Pieces, replay: Run | None
+) -> dict[str, Any]:
     speed, from_, to = math.nan, 0.0, pieces.length
     if replay:
         speed = _speed(replay)
@@ -383,12 +325,9 @@ def _predict(curve: Curve, path: str, pieces: Pieces, replay: Run | None) -> dic
     row = {
         "set": run.set + 1,
         "environment": run.environment_name,
-        "measured_in": run.measured_in,
-        "workload": run.workload,
-        "method": run.method,
-        "tau_seconds": run.tau_seconds if run.tau_seconds > 0 else math.nan,
+        **{n: getattr(run, n) for n in "measured_in workload method tau_seconds".split()},
         "points": len(curve.points),
-        "trace": path,
+        "trace": report.trace,
         "seconds": to - from_,
         "record": replay.name if replay else "",
         "speed": speed,
@@ -399,7 +338,7 @@ def _predict(curve: Curve, path: str, pieces: Pieces, replay: Run | None) -> dic
         "placement": run.placement,
     }
     if curve.fit:
-        return row | curve.predict(pieces, from_, to, replay)
+        return row | curve.predict(pieces, from_, to, replay, report.settings.confidence)
     why = f"a curve needs at least {statistics.CURVE_MIN} at different loads"
     return row | {"note": f"no curve through {len(curve.points)} steps: {why}"}
 
@@ -418,10 +357,10 @@ def df_prediction(report: Report) -> pd.DataFrame:
 
     rows = []
     for runs in report.groups(SOURCE, is_part):
-        curve = Curve(runs, report.settings.confidence)
-        key = sort_key(runs[0], SOURCE)
+        first, curve = runs[0], Curve.of(runs)
+        key = sort_key(first, SOURCE)
         own = [run for run in replays.values() if sort_key(run, SOURCE) == key]
-        rows += [_predict(curve, report.trace, pieces, replay) for replay in (None, *own)]
+        rows += [_predict(report, first, curve, pieces, replay) for replay in (None, *own)]
     return pd.DataFrame(rows)
 
 
@@ -472,18 +411,18 @@ DEVIATIONS = Table(
 
 def findings(report: Report) -> Iterator[Finding]:
     """Yield findings about steps that are not compared because of other processes."""
-    for group in methods(report):
-        baseline_most = group.knots["most"].max() if len(group.knots) else 0
-        for _, rows in group.compared.groupby("number", sort=False, dropna=False):
+    for points in report.once(methods):
+        most = df_knots(points)["most"].max()
+        for _, rows in points.groupby("number", sort=False, dropna=False):
             forbidden = rows[rows["forbidden"]]
             if len(forbidden):
                 first = rows.iloc[0]
                 yield Finding(
                     "others",
                     f"{first['workload'][:100]}: {method_name(first)} is not compared with "
-                    f"{group.name} in {len(forbidden)} of {len(rows)} steps. Other processes "
-                    f"used up to {100 * forbidden['others'].max():.1f} % of the machine with this "
-                    f"method and up to {100 * baseline_most:.1f} % with the baseline, which may "
+                    f"{first['baseline']} in {len(forbidden)} of {len(rows)} steps. Other "
+                    f"processes used up to {100 * forbidden['others'].max():.1f} % of the machine "
+                    f"with this method and up to {100 * most:.1f} % with the baseline, which may "
                     "explain a difference in throughput.",
                 )
 
@@ -529,18 +468,16 @@ def answer(report: Report) -> Headline | None:
 # Page and terminal
 
 
-def plot_methods(group: Methods, deviations: bool = False) -> Any:
+def plot_methods(points: pd.DataFrame, deviations: bool = False) -> Any:
     """Draw the throughput of all methods over the load, with rings around points of invalid or
     disturbed runs, or their deviations from the baseline. Returns None without deviations."""
-    rows, value = group.compared, "deviation" if deviations else "throughput"
-    if deviations:
-        rows = rows[~group.is_baseline]
-    rows = rows[np.isfinite(rows[value].astype(float))]
+    value = "deviation" if deviations else "throughput"
+    rows = points[np.isfinite(points[value].astype(float))]
     if rows.empty:
         return None
     fig = figures.figure()
     ax = fig.axes[0]
-    loads = group.points["load"]
+    loads = points["load"]
     figures.axis_percent(ax, "x", "load observed, %", min(loads.min(), 1), max(loads.max(), 0))
     if deviations:
         figures.axis_around_zero(ax, "y", "deviation from the baseline, %")
@@ -550,8 +487,8 @@ def plot_methods(group: Methods, deviations: bool = False) -> Any:
     bad = rows[rows["is_invalid"] | rows["is_disturbed"]]
     if len(bad):
         figures.rings(ax, 100 * bad["load"], bad[value], "invalid or disturbed")
-    if len(group.knots) > 1 and not deviations:
-        knots = group.knots
+    knots = df_knots(points)
+    if len(knots) > 1 and not deviations:
         x, y = 100 * knots["load"], knots["throughput"]
         figures.line(ax, x, y, color=figures.AXIS, width=1.5, label="baseline")
     for number, own in rows.groupby("number", sort=False, dropna=False):
@@ -569,17 +506,18 @@ def plot_methods(group: Methods, deviations: bool = False) -> Any:
 
 
 def _pictures(report: Report) -> Iterator[Picture]:
-    found = methods(report)
-    names_cpus = len({group.points["cpus"].iloc[0] for group in found}) > 1
-    for group in found:
-        first = group.points.iloc[0]
+    found = report.once(methods)
+    names_cpus = len({points["cpus"].iloc[0] for points in found}) > 1
+    for points in found:
+        first = points.iloc[0]
         cpus = f", {first['cpus']:.4g} CPU{'' if first['cpus'] == 1 else 's'}" if names_cpus else ""
         where = f"environment {first['environment'][:60]}{cpus}"
         name = f"{first['workload'][:100]}, {where}{', second set' if first['set'] else ''}"
-        yield Picture(figures.svg(plot_methods(group)), f"{name}: throughput by method")
-        fig = plot_methods(group, deviations=True)
-        if fig:
-            yield Picture(figures.svg(fig), f"{name}: deviation from the baseline")
+        captions = "throughput by method", "deviation from the baseline"
+        for is_deviation, caption in enumerate(captions):
+            fig = plot_methods(points, bool(is_deviation))
+            if fig:
+                yield Picture(figures.svg(fig), f"{name}: {caption}")
 
 
 def _deviations(report: Report) -> Sheet:
