@@ -43,12 +43,6 @@ def others_permit(one: float, other: float) -> bool:
     return not abs(one - other) > OTHERS_MAX + SAME_SHARE
 
 
-def is_closer(run: Run, other: Run, found: Run | None) -> bool:
-    """Return whether another run is a better counterpart than the one found: the first one, unless
-    only a later one is of the same study. Rounds of several studies have the same numbers."""
-    return not found or other.manifest == run.manifest != found.manifest
-
-
 @dataclass
 class Differences:
     """Columns of plans in which the runs of a set differ, in the order of the plans."""

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -15,8 +13,7 @@ from .. import figures, statistics
 from ..findings import Headline
 from ..page import Code, Part, Picture, Section
 from ..runs import Run
-from ..statistics import Mean
-from ..studies import Report, is_closer
+from ..studies import Report
 from ..tables import Column, Table, describe
 from ..text import share
 
@@ -34,58 +31,12 @@ FIGURES = describe(
 )
 
 
-@functools.cmp_to_key
-def _value(one: str, other: str) -> int:
+def _order(value: str) -> tuple[bool, bool, float, str]:
     """Order values: an empty one, numbers by value, other texts. A number next to a text, such as
     512 and 1G, must not be compared as a text: with 1024 there would be no order."""
-    numbers = [share(value) if value else math.nan for value in (one, other)]
-    known = [not math.isnan(value) for value in numbers]
-    if all(known) and numbers[0] != numbers[1]:
-        return -1 if numbers[0] < numbers[1] else 1
-    if known[0] != known[1] and one and other:
-        return -1 if known[0] else 1
-    return (one > other) - (one < other)
-
-
-@dataclass(frozen=True)
-class Point:
-    """The runs that differ in their round only, in the order of rounds."""
-
-    runs: list[Run]
-    at: float  # value of the axis
-    series: tuple[str, ...]  # values of the columns that distinguish series
-
-    def mean(self, name: str, confidence: float) -> Mean:
-        read: Any = {
-            "load": lambda run: run.errors.load_mean,
-            "throughput": lambda run: run.throughput,
-            "iteration": lambda run: run.iteration["mean"],
-        }[name]
-        values = [read(run) for run in self.runs]
-        return statistics.mean_of([v for v in values if math.isfinite(v)], confidence)
-
-    def relative(self, base: Point, confidence: float) -> Mean:
-        """Compare with another point round by round, so that changes of the machine between
-        rounds affect both."""
-        pairs = [(run, base.find_round(run, at)) for at, run in enumerate(self.runs)]
-        ratios = [
-            run.throughput / other.throughput
-            for run, other in pairs
-            if other and math.isfinite(run.throughput) and other.throughput > 0
-        ]
-        return statistics.mean_of(ratios, confidence)
-
-    def find_round(self, run: Run, at: int) -> Run | None:
-        """Return the first run of the same round, if possible of the same study; runs without a
-        round are matched by their order."""
-        if not run.round > 0:
-            is_there = at < len(self.runs) and not self.runs[at].round > 0
-            return self.runs[at] if is_there else None
-        found = None
-        for other in self.runs:
-            if other.round == run.round and is_closer(run, other, found):
-                found = other
-        return found
+    number = share(value or "x")
+    is_text = math.isnan(number)
+    return bool(value), is_text, 0 if is_text else number, value
 
 
 def _is_point(run: Run) -> bool:
@@ -102,37 +53,45 @@ def _distinguish(report: Report) -> list[str]:
     return [name for name, follows in pairs if name != differences.axis and not follows]
 
 
-def points(report: Report) -> list[Point]:
-    """Return the points of all series in order."""
-    names, axis = _distinguish(report), report.differences.axis
+def _runs(report: Report) -> pd.DataFrame:
+    """Return the runs of all points in order. `turn` is the round; runs without one are matched by
+    their order."""
+    axis = report.differences.axis
+    keys = [*_distinguish(report), *([axis] if axis else [])]
 
-    def key(run: Run) -> tuple[Any, ...]:
-        values = [run.columns.get(name, "") for name in (*names, *([axis] if axis else []))]
-        return (run.set, *map(_value, values))
+    def order(run: Run) -> Any:
+        values = [_order(run.columns.get(name, "")) for name in keys]
+        return run.set, values, -1 if math.isnan(run.round) else run.round
 
-    groups: list[list[Run]] = []
-    for run in sorted(filter(_is_point, report.runs), key=key):
-        if groups and key(groups[-1][0]) == key(run):
-            groups[-1].append(run)
-        else:
-            groups.append([run])
-    found = []
-    for group in groups:
-        first = group[0]
-        rounds = sorted(group, key=lambda run: -1 if math.isnan(run.round) else run.round)
-        at = share(first.columns.get(axis, "") or "x") if axis else math.nan
-        series = tuple(first.columns.get(name, "") for name in names)
-        found.append(Point(rounds, at, (str(first.set), *series)))
-    return found
+    rows = pd.DataFrame(
+        {
+            "set": run.set,
+            "study": run.manifest,
+            "throughput": run.throughput,
+            "bound": run.bound,
+            "load": run.errors.load_mean,
+            "iteration": run.iteration["mean"],
+            "turn": run.round,
+            "is_invalid": run.verdict.is_invalid,
+            **{f"plan.{n}": run.columns.get(n, "") for n in report.differences.names},
+        }
+        for run in sorted(filter(_is_point, report.runs), key=order)
+    )
+    if rows.empty:
+        return rows
+    points = rows.groupby(["set", *(f"plan.{n}" for n in keys)], sort=False, dropna=False)
+    return rows.assign(
+        point=points.ngroup(), turn=rows["turn"].where(rows["turn"] > 0, -points.cumcount())
+    )
 
 
-def _base(found: list[Point], point: Point) -> Point | None:
-    """Return the point of the first series at the same value of the axis."""
-    if point.series == found[0].series:
-        return None
-    first = (other for other in found if other.series == found[0].series)
-    same = (p for p in first if p.at == point.at or (math.isnan(p.at) and math.isnan(point.at)))
-    return next(same, None)
+def _relative(rows: pd.DataFrame, base: pd.DataFrame) -> pd.Series:
+    """Return the ratios to another point, round by round, so that changes of the machine between
+    rounds affect both; to a run of the same study if that has the round."""
+    both = rows.reset_index().merge(base, on="turn", suffixes=("", "_base"))
+    both = both.assign(away=both["study"] != both["study_base"])
+    both = both.sort_values("away", kind="stable").drop_duplicates("index").sort_values("index")
+    return (both["throughput"] / both["throughput_base"])[both["throughput_base"] > 0]
 
 
 def _name(report: Report, column: str) -> str:
@@ -146,7 +105,7 @@ def _name(report: Report, column: str) -> str:
 
 def columns(report: Report) -> tuple[Column, ...]:
     """Return the columns of the table: first those of the plan."""
-    names = report.differences.names if points(report) else []
+    names = report.differences.names if len(df_study(report)) else []
     wide = [i < COLUMNS_MAX for i in range(len(names))]
     planned = [
         Column(_name(report, name), name, text=(name, 10) if shown else None)
@@ -161,37 +120,40 @@ def columns(report: Report) -> tuple[Column, ...]:
 
 
 def df_study(report: Report) -> pd.DataFrame:
-    """Return a row for each combination of the columns in which runs differ, over the rounds."""
-    found, confidence = points(report), report.settings.confidence
-    rows = []
-    for point in found:
-        base = _base(found, point)
-        load, rate, length = (
-            point.mean(name, confidence) for name in ("load", "throughput", "iteration")
-        )
-        relative = point.relative(base, confidence) if base else statistics.mean_of([], confidence)
-        bounds = [run.bound for run in point.runs if math.isfinite(run.bound)]
-        first = point.runs[0]
-        rows.append(
-            {_name(report, n): first.columns.get(n, "") for n in report.differences.names}
-            | {
-                "set": first.set + 1,
-                "rounds": len(point.runs),
-                "load_mean": load.mean,
-                "load_low": load.low,
-                "load_high": load.high,
-                "iterations_per_second": rate.mean,
-                "low": rate.low,
-                "high": rate.high,
-                "at_most": min(bounds, default=math.nan),
-                "iteration_seconds": length.mean,
-                "iteration_low": length.low,
-                "iteration_high": length.high,
-                "relative": relative.mean,
-                "relative_low": relative.low,
-                "relative_high": relative.high,
-            }
-        )
+    """Return a row for each combination of the columns in which runs differ, over the rounds.
+
+    `series` has the values of the columns that distinguish series, `at` is the value of the axis.
+    """
+    return report.once(_points)
+
+
+def _points(report: Report) -> pd.DataFrame:
+    runs, axis = _runs(report), report.differences.axis
+    rows: list[dict[str, Any]] = []
+    firsts: dict[str, pd.DataFrame] = {}  # the runs of the first series, by value of the axis
+    for _, group in runs.groupby("point", sort=False, dropna=False) if len(runs) else ():
+        first = group.iloc[0]
+        series = (first["set"], *(first[f"plan.{name}"] for name in _distinguish(report)))
+        value = first[f"plan.{axis}"] if axis else ""
+        at = share(value or "x")
+        is_first = not rows or series == rows[0]["series"]
+        if is_first:
+            firsts.setdefault(str(at), group)
+        base = None if is_first else firsts.get(str(at))
+        ratios = [] if base is None else _relative(group, base)
+        row = {_name(report, n): first[f"plan.{n}"] for n in report.differences.names}
+        row |= {"set": first["set"] + 1, "rounds": len(group), "at_most": group["bound"].min()}
+        for name, prefix, values in (
+            ("load_mean", "load_", group["load"]),
+            ("iterations_per_second", "", group["throughput"]),
+            ("iteration_seconds", "iteration_", group["iteration"]),
+            ("relative", "relative_", ratios),
+        ):
+            known = pd.Series(values, dtype=float).dropna()
+            mean = statistics.mean_of(known, report.settings.confidence)
+            row |= {name: mean.mean, f"{prefix}low": mean.low, f"{prefix}high": mean.high}
+        row |= {"series": series, "at": at, "value": value}
+        rows.append(row | {"is_invalid": group["is_invalid"].any()})
     return pd.DataFrame(rows)
 
 
@@ -211,38 +173,35 @@ TABLES = (
 # Sentences
 
 
-def series_name(report: Report, point: Point) -> str:
+def series_name(report: Report, series: tuple[Any, ...]) -> str:
     """Return what distinguishes a series: "size=large, no seed"."""
-    pairs = zip(_distinguish(report), point.series[1:])
+    pairs = zip(_distinguish(report), series[1:])
     words = [f"{name}={value[:60]}" if value else f"no {name}" for name, value in pairs]
-    sets = [report.set_name(point.runs[0].set)[:60]] if report.compares else []
+    sets = [report.set_name(series[0])[:60]] if report.compares else []
     return ", ".join([*sets, *words])
 
 
-def _describe(report: Report, point: Point) -> str:
+def _describe(report: Report, point: Any) -> str:
     """Return "11.9 /s (11.5 to 12.3) at load=20"."""
     axis = report.differences.axis
-    mean = point.mean("throughput", report.settings.confidence)
-    words = f"{mean.mean:.4g} /s"
-    if math.isfinite(mean.low):
-        words += f" ({mean.low:.4g} to {mean.high:.4g})"
-    value = point.runs[0].columns.get(axis, "")
-    return f"{words} at {axis[:40]}={value[:40]}" if axis else words
+    words = f"{point.iterations_per_second:.4g} /s"
+    if math.isfinite(point.low):
+        words += f" ({point.low:.4g} to {point.high:.4g})"
+    return f"{words} at {axis[:40]}={point.value[:40]}" if axis else words
 
 
 def answer(report: Report) -> Headline | None:
-    known: dict[tuple[str, ...], list[Point]] = {}
-    for point in points(report) if report.differences.names else []:
-        if point.mean("throughput", 0.95).count > 0:
-            known.setdefault(point.series, []).append(point)
-    if not known:
+    rows = df_study(report) if report.differences.names else pd.DataFrame()
+    rows = rows[rows["iterations_per_second"].notna()] if len(rows) else rows
+    if rows.empty:
         return None
+    known = list(rows.groupby("series", sort=False, dropna=False))
     sentences = []
-    for series in list(known.values())[:NAMED_MAX]:
-        ends = [_describe(report, point) for point in (series[:1] + series[1:][-1:])]
-        name = series_name(report, series[0])
+    for series, own in known[:NAMED_MAX]:
+        ends = [own.iloc[0], own.iloc[-1]][: len(own)]
+        name = series_name(report, series)
         words = f"with {name} it is" if name else "it is"
-        sentences.append(f"{words} {' and '.join(ends)}")
+        sentences.append(f"{words} {' and '.join(_describe(report, point) for point in ends)}")
     if len(known) > NAMED_MAX:
         sentences.append(f"the table has {len(known) - NAMED_MAX} more")
     words = "; ".join(sentences)
@@ -261,29 +220,28 @@ def _question(report: Report) -> str:
 def plot_study(report: Report) -> Any:
     """Draw the throughput along the axis, a line with intervals for each series; rings mark points
     with invalid runs. Returns None if there is nothing to draw, or more than can be told apart."""
-    found = [(p, p.mean("throughput", report.settings.confidence)) for p in points(report)]
-    found = [(p, mean) for p, mean in found if math.isfinite(p.at) and mean.count]
-    series = list(dict.fromkeys(point.series for point in points(report)))
-    if not found or len(series) > SERIES_MAX:
+    rows = df_study(report)
+    if rows.empty:
+        return None
+    number = rows.groupby("series", sort=False, dropna=False).ngroup()
+    rows = rows[rows["at"].notna() & rows["iterations_per_second"].notna()]
+    if rows.empty or number.max() >= SERIES_MAX:
         return None
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_from_zero(ax, "x", report.differences.axis)
     figures.axis_from_zero(ax, "y", "throughput, /s")
-    bad = [(p.at, m.mean) for p, m in found if any(r.verdict.is_invalid for r in p.runs)]
-    if bad:
-        figures.rings(ax, [x for x, _ in bad], [y for _, y in bad], "with invalid runs")
-    for at, one in enumerate(series):
-        own = [(p, mean) for p, mean in found if p.series == one]
-        if not own:
-            continue
-        name = series_name(report, own[0][0]) or "all runs"
-        x, y = [p.at for p, _ in own], [mean.mean for _, mean in own]
-        titles = [f"{name}: {_describe(report, p)}" for p, _ in own]
-        look: dict[str, Any] = {"color": figures.color_of(at), "marker": figures.marker_of(at)}
-        figures.line(ax, x, y, titles=titles, label=name[:40], **look)
-        ends = [value for _, m in own for value in (m.low, m.high, math.nan)]
-        figures.line(ax, [v for v in x for _ in range(3)], ends, color=look["color"])
+    bad = rows[rows["is_invalid"]]
+    if len(bad):
+        figures.rings(ax, bad["at"], bad["iterations_per_second"], "with invalid runs")
+    for at, own in rows.groupby(number, sort=False, dropna=False):
+        name = series_name(report, own["series"].iloc[0]) or "all runs"
+        x, y = own["at"], own["iterations_per_second"]
+        titles = [f"{name}: {_describe(report, point)}" for point in own.itertuples()]
+        color, marker = figures.color_of(at), figures.marker_of(at)
+        figures.line(ax, x, y, titles=titles, label=name[:40], color=color, marker=marker)
+        known = own[own["low"].notna()]
+        figures.intervals(ax, known["at"], known["low"], known["high"], color=color)
     return fig
 
 
