@@ -16,7 +16,7 @@ import pandas as pd
 
 from . import text
 from .records import SILENCE_MAX, Events
-from .text import Notes, UserError
+from .text import NUMBER, Notes, UserError
 from .verdicts import Verdict
 
 TABLE = "fleet.csv"
@@ -221,13 +221,12 @@ def _read_samples(folder: str, node: dict[str, Any], notes: Notes) -> Samples:
 
     A sample begins at the end of the previous one, or of a later pause.
     """
-    columns = ("time", "elapsed_seconds", "target", "load", "counted")
-    table = text.read_table(folder, "samples.csv", columns)
+    names = ("elapsed_seconds", "load", "counted")
+    table = text.read_table(folder, "samples.csv", ("time", "target", *names))
     times = table.fields["time"]
-    valid = np.fromiter(map(bool, map(_TIME.fullmatch, times)), dtype=bool, count=len(table))
-    end, load, counted = (
-        table.known(name, valid) for name in ("elapsed_seconds", "load", "counted")
-    )
+    columns, valid = table.take(dict.fromkeys(names, NUMBER))
+    end, load, counted = columns.values()
+    valid &= np.fromiter(map(bool, map(_TIME.fullmatch, times)), dtype=bool, count=len(table))
     target = text.numbers(table.fields["target"])[0]
     begin = _follow(end, valid, _read_pauses(folder))
     table.refuse(valid)

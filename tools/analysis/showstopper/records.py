@@ -15,7 +15,10 @@ import pandas as pd
 from . import __version__, text
 from .documents import check_schema, is_written, open_folder
 from .statistics import Histogram, unfinished_length
-from .text import Notes, UserError, list_of, member, number_of, read_json, text_of
+from .text import (
+    AMOUNT, MAYBE_AMOUNT, MAYBE_NUMBER, MOMENT, Notes, Rule, UserError, list_of, member,
+    number_of, read_json, text_of,
+)
 from .verdicts import Verdict
 
 USUAL_LENGTH = 0.5  # seconds between two samples
@@ -393,16 +396,15 @@ class Record:
     def decisions(self) -> pd.DataFrame:
         """The states of instances: begin and end on the run's clock (NaN in the warm-up), elapsed,
         seconds, instance, running."""
-        columns = ("elapsed_seconds", "executor", "state", "real_seconds")
-        table = text.read_table(self.folder, "decisions.csv", columns)
-        valid = np.ones(len(table), dtype=bool)
-        begin, instance, length = (table.numbers(columns[i], valid) for i in (0, 1, 3))
-        state = np.char.lower(np.array(table.fields["state"], dtype=str))
         most = INSTANCES_MAX if math.isnan(self.instance_count) else self.instance_count
-        valid &= np.isin(state, ("running", "stopped")) & (length >= 0)
-        valid &= (instance >= 0) & (instance < most) & (instance == np.floor(instance))
-        table.refuse(valid)
-        table.note(self.notes)
+        rules = {
+            "elapsed_seconds": MAYBE_NUMBER,
+            "executor": Rule(0, most - 1, whole=True),
+            "state": Rule(words=("running", "stopped")),
+            "real_seconds": AMOUNT,
+        }
+        columns = text.read_columns(self.folder, "decisions.csv", rules, self.notes)
+        begin, instance, state, length = columns.values()
         return pd.DataFrame(
             {
                 "elapsed": begin,
@@ -412,7 +414,7 @@ class Record:
                 "instance": instance,
                 "running": state == "running",
             }
-        )[valid]
+        )
 
     @cached_property
     def duties(self) -> pd.DataFrame:
@@ -436,20 +438,17 @@ class Record:
         whole, seconds = Histogram(), Histogram()
         if not text.has_file(self.folder, "iteration-times.csv") or self.is_bursty:
             return whole
-        columns = ("elapsed_seconds", "bucket_seconds", "iterations")
+        rules = {"elapsed_seconds": MAYBE_NUMBER, "bucket_seconds": AMOUNT}
+        rules["iterations"] = Rule(0, COUNT_MAX, whole=True)
         try:
-            table = text.read_table(self.folder, "iteration-times.csv", columns)
+            columns = text.read_columns(self.folder, "iteration-times.csv", rules, self.notes)
         except UserError as error:
             self.notes.add(str(error))
             return whole
-        valid = np.ones(len(table), dtype=bool)
-        end, bucket, count = (table.numbers(name, valid) for name in columns)
-        valid &= (bucket >= 0) & (count == np.floor(count)) & (count >= 0) & (count <= COUNT_MAX)
-        table.refuse(valid)
-        table.note(self.notes)
+        end, bucket, count = columns.values()
         of_whole = np.isnan(end)
-        whole.add(bucket[valid & of_whole], count[valid & of_whole])
-        seconds.add(bucket[valid & ~of_whole], count[valid & ~of_whole])
+        whole.add(bucket[of_whole], count[of_whole])
+        seconds.add(bucket[~of_whole], count[~of_whole])
         # A killed run lacks the rows of the whole run; a full disk may lose any row.
         return whole if whole.count >= seconds.count else seconds
 
@@ -543,13 +542,12 @@ class Record:
             return pd.DataFrame()
 
     def _read_counters(self) -> pd.DataFrame:
-        columns = ("elapsed_seconds", "runnable", *COUNTERS)
-        table = text.read_table(self.folder, "counters.csv", columns, columns[1:])
-        valid = np.ones(len(table), dtype=bool)
-        values = {name: table.numbers(name, valid) for name in columns}
+        rules = {"elapsed_seconds": MAYBE_NUMBER, "runnable": MAYBE_NUMBER}
+        rules |= dict.fromkeys(COUNTERS, MAYBE_AMOUNT)
+        optional = ("runnable", *COUNTERS)
+        table = text.read_table(self.folder, "counters.csv", tuple(rules), optional)
+        values, valid = table.take(rules)
         elapsed = values.pop("elapsed_seconds")
-        for name in COUNTERS:
-            valid &= ~(values[name] < 0)
         used = valid & ~np.isnan(elapsed)  # others belong to the warm-up
         kept = used.copy()
         kept[used] = elapsed[used] > np.maximum.accumulate(np.append(-math.inf, elapsed[used]))[:-1]
@@ -575,20 +573,20 @@ def between(frame: pd.DataFrame, from_: float, to: float) -> pd.DataFrame:
 
 def read_power(folder: str, notes: Notes) -> pd.DataFrame:
     """Read energy.csv: at (seconds since 1970), watts (NaN if unknown), seconds that it covers."""
-    table = text.read_table(
-        folder, "energy.csv", ("time", "watts", "elapsed_seconds"), ("elapsed_seconds",)
+
+    def follow_times(columns: text.Columns, valid: np.ndarray) -> None:
+        elapsed = columns["elapsed_seconds"]
+        timed = ~(elapsed < 0)
+        follow(elapsed, timed)
+        valid &= timed
+        begin = pd.Series(np.where(timed, elapsed, math.nan)).ffill().shift(fill_value=0).fillna(0)
+        columns["seconds"] = np.where(elapsed > begin, elapsed - begin, 1)
+
+    rules = {"time": MOMENT, "watts": MAYBE_AMOUNT, "elapsed_seconds": MAYBE_NUMBER}
+    columns = text.read_columns(
+        folder, "energy.csv", rules, notes, ("elapsed_seconds",), follow_times
     )
-    valid = np.ones(len(table), dtype=bool)
-    watts, elapsed = table.numbers("watts", valid), table.numbers("elapsed_seconds", valid)
-    at = text.wall_clocks(table.fields["time"])
-    valid &= ~(elapsed < 0)
-    follow(elapsed, valid)
-    begin = pd.Series(np.where(valid, elapsed, math.nan)).ffill().shift(fill_value=0).fillna(0)
-    valid &= ~np.isnan(at) & ~(watts < 0)
-    table.refuse(valid)
-    table.note(notes)
-    seconds = np.where(elapsed > begin, elapsed - begin, 1)
-    frame = pd.DataFrame({"at": at, "watts": watts, "seconds": seconds})[valid]
+    frame = pd.DataFrame(columns).rename(columns={"time": "at"}).drop(columns="elapsed_seconds")
     return frame.sort_values("at", kind="stable", ignore_index=True)
 
 
@@ -598,12 +596,11 @@ def read_idle(folder: str, notes: Notes) -> pd.DataFrame:
     table = text.read_table(folder, "idle.csv", None)
     if tuple(name.lower() for name in table.columns[:4]) != heads or len(table.columns) > 20:
         raise UserError(f'idle.csv:1:1: invalid heading, in "{text.show(",".join(table.columns))}"')
-    frame = pd.DataFrame({"at": text.wall_clocks(table.fields[table.columns[0]])})
-    valid = frame["at"].notna().to_numpy()
-    for name, column in zip((*heads[2:], *table.columns[4:]), table.columns[2:]):
-        frame[name] = table.numbers(column, valid)
-        most = math.inf if name == "frequency_mhz" else 1
-        valid &= ~(frame[name].lt(0) | frame[name].gt(most)).to_numpy()
+    rules = {name: Rule(0, 1, known=False) for name in table.columns[2:]}
+    rules[table.columns[3]] = MAYBE_AMOUNT
+    columns, valid = table.take({table.columns[0]: MOMENT} | rules)
     table.refuse(valid)
     table.note(notes)
-    return frame[valid].sort_values("at", kind="stable", ignore_index=True)
+    names = ("at", *heads[2:], *table.columns[4:])
+    frame = pd.DataFrame(dict(zip(names, columns.values())))[valid]
+    return frame.sort_values("at", kind="stable", ignore_index=True)

@@ -20,7 +20,10 @@ from .records import SILENCE_MAX, read_idle, read_power
 from .runs import HOST, Origin
 from .statistics import Histogram, Interval, Uncertainty, series_uncertainty
 from .steps import total
-from .text import Notes, Table, UserError, list_of, member, number_of, text_of
+from .text import (
+    AMOUNT, COUNT, MAYBE_AMOUNT, MAYBE_NUMBER, MOMENT, NUMBER, WORD, Notes, Rule, Table,
+    UserError, list_of, member, number_of, text_of,
+)
 from .verdicts import Verdict
 
 TABLE, TIMES, DOCUMENT = "requests.csv", "response-times.csv", "requests.json"
@@ -54,6 +57,7 @@ NUMBERS |= {
     ).split()
 }
 
+SHORT = {"elapsed_seconds": "end", "lateness_most_seconds": "lateness_most"}
 COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()
 COUNTED = "due sent refused completed failed timeouts".split()  # in a stretch
 UNKNOWN = Uncertainty(math.nan, math.nan)
@@ -272,24 +276,16 @@ class Responses:
         self.seconds["has_buckets"] = False
         if not text.has_file(self.path, TIMES):
             return
-        columns = ("elapsed_seconds", "bucket_seconds", *ORIGINS)
+        rules = {"elapsed_seconds": MAYBE_NUMBER, "bucket_seconds": AMOUNT}
+        rules |= dict.fromkeys(ORIGINS, Rule(0, 2.0**64, whole=True))
         try:
-            table = text.read_table(self.path, TIMES, columns)
+            columns = text.read_columns(self.path, TIMES, rules, self.notes)
         except UserError as error:
             self.notes.add(str(error))
             return
-        valid = np.ones(len(table), dtype=bool)
-        end = table.numbers("elapsed_seconds", valid)
-        bucket, *counts = (table.known(name, valid) for name in columns[1:])
-        for values in (bucket, *counts):
-            valid &= values >= 0
-        for values in counts:
-            valid &= (values == np.floor(values)) & (values < 2.0**64)
-        table.refuse(valid)
-        table.note(self.notes)
-
+        end, bucket, *counts = columns.values()
         ends = self.seconds["end"].to_numpy() if len(self.seconds) else np.empty(0)
-        rows = np.flatnonzero(valid & ~np.isnan(end))
+        rows = np.flatnonzero(~np.isnan(end))
         at = np.searchsorted(ends, end[rows] - SAME_END)
         is_second = (at < len(ends)) & (at == np.maximum.accumulate(at))
         is_second[is_second] = ends[at[is_second]] <= end[rows][is_second] + SAME_END
@@ -430,42 +426,33 @@ def divide(numerator: float, denominator: float) -> float:
 
 def _read_seconds(table: Table) -> tuple[pd.DataFrame, dict[int, str]]:
     """Return the seconds of requests.csv, and why rows are invalid."""
-    count = len(table)
-    valid = np.ones(count, dtype=bool)
+    valid = np.ones(len(table), dtype=bool)
     why: dict[int, str] = {}
+
+    def take(reason: str, rule: Rule, *names: str) -> dict[str, np.ndarray]:
+        values = {name: rule.read(table, name, valid) for name in names}
+        blame(reason)
+        return values
 
     def blame(reason: str) -> None:
         why.update((row, reason) for row in np.flatnonzero(~valid).tolist() if row not in why)
 
-    at, end = table.numbers("epoch_seconds", valid), table.known("elapsed_seconds", valid)
-    blame("invalid time")
-    rate = _positive(table, "rate", valid)
-    blame("invalid rate")
-    lateness = _positive(table, "lateness_most_seconds", valid)
-    blame("invalid lateness")
-    counts = {name: table.known(name, valid) for name in COUNTS}
-    for values in counts.values():
-        valid &= (values >= 0) & (values == np.floor(values))
-    blame("invalid number of requests")
-    frame = pd.DataFrame({"at": at, "begin": 0.0, "end": end, "rate": rate, **counts})
-    frame["lateness_most"] = lateness
+    at = MAYBE_NUMBER.read(table, "epoch_seconds", valid)
+    frame = pd.DataFrame({"at": at, "begin": 0.0} | take("invalid time", NUMBER, "elapsed_seconds"))
+    more = take("invalid rate", MAYBE_AMOUNT, "rate")
+    more |= take("invalid lateness", MAYBE_AMOUNT, "lateness_most_seconds")
+    more |= take("invalid number of requests", COUNT, *COUNTS)
+    frame = frame.assign(**more).rename(columns=SHORT)
     for origin in ORIGINS:
-        figures = [_positive(table, f"{origin}_{name}_seconds", valid) for name in FIGURES]
-        mean, p50, p95, p99, most = figures
+        names = [f"{origin}_{name}_seconds" for name in FIGURES]
+        mean, p50, p95, p99, most = take("invalid response times", MAYBE_AMOUNT, *names).values()
         valid &= ~((p50 > p95) | (p95 > p99))
         valid &= ~((p99 > ROUNDING * most) | (mean > ROUNDING * most))
-        for name, values in zip(FIGURES, figures):
+        for name, values in zip(FIGURES, (mean, p50, p95, p99, most)):
             frame[f"{origin}_{name}"] = np.where(values > most, most, values)
     blame("invalid response times")
     frame["begin"] = _follow(frame, why)
     return frame, why
-
-
-def _positive(table: Table, column: str, valid: np.ndarray) -> np.ndarray:
-    """Return numbers that may be missing, but not negative."""
-    values = table.numbers(column, valid)
-    valid &= ~(values < 0)
-    return values
 
 
 def _follow(frame: pd.DataFrame, why: dict[int, str]) -> list[float]:
@@ -499,14 +486,10 @@ def _follow(frame: pd.DataFrame, why: dict[int, str]) -> list[float]:
 
 def _read_loads(folder: str, notes: Notes) -> pd.DataFrame:
     """Read beside.csv, which ssload writes: at, load, cpu (NaN: all measured CPUs)."""
-    table = text.read_table(folder, "beside.csv", ("time", "load", "cpu"), ("cpu",))
-    valid = np.ones(len(table), dtype=bool)
-    at, load = text.wall_clocks(table.fields["time"]), table.known("load", valid)
-    valid &= ~np.isnan(at)
-    cpu = text.numbers(table.fields["cpu"])[0]
-    table.refuse(valid)
-    table.note(notes)
-    frame = pd.DataFrame({"at": at, "load": load, "cpu": cpu})[valid]
+    rules = {"time": MOMENT, "load": NUMBER, "cpu": WORD}
+    frame = pd.DataFrame(text.read_columns(folder, "beside.csv", rules, notes, ("cpu",)))
+    frame["cpu"] = text.numbers(frame["cpu"].tolist())[0]
+    frame = frame.rename(columns={"time": "at"})
     return frame.sort_values("at", kind="stable", ignore_index=True)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from . import statistics, steps, text
 from .records import Record, between, read_idle, read_power
 from .steps import Errors, mean
-from .text import UserError
+from .text import MAYBE_NUMBER, MOMENT, NUMBER, Rule, UserError
 
 ROUNDING = 0.01  # tolerated difference in percent: samples have six decimals
 LATE = 0.02  # a sample's time may be so many seconds after its end
@@ -295,15 +295,13 @@ class Run:
         except UserError as error:
             self.notes.add(str(error))
             return pd.DataFrame()
-        valid = np.ones(len(table), dtype=bool)
-        names = ["elapsed", *table.columns[2:]]
-        loads = {n: table.numbers(c, valid) for n, c in zip(names, table.columns[1:])}
+        loads, valid = table.take(dict.fromkeys(table.columns[1:], MAYBE_NUMBER))
         table.refuse(valid)
         lines = table.invalid_lines
         if lines:
             more = " (and more)" if len(lines) > 1 else ""
             self.notes.add(f"cpus.csv:{lines[0]}: invalid row{more}")
-        return pd.DataFrame(loads)[valid]
+        return pd.DataFrame(loads)[valid].rename(columns={table.columns[1]: "elapsed"})
 
     def _read_seconds(
         self, name: str, read: Callable[..., pd.DataFrame], unknown: str
@@ -387,19 +385,15 @@ def read_beside(record: Record, folder: str) -> Errors:
     empty = np.empty(0)
     if not text.has_file(folder, "beside.csv"):
         return Errors.of(empty, empty)
+    rules = {"time": MOMENT, "load": NUMBER, "target": MAYBE_NUMBER}
     try:
-        table = text.read_table(folder, "beside.csv", ("time", "load", "target"), ("target",))
+        columns = text.read_columns(folder, "beside.csv", rules, record.notes, ("target",))
     except UserError as error:
         record.notes.add(f"the load in beside.csv is unknown: {error}")
         return Errors.of(empty, empty)
-    valid = np.ones(len(table), dtype=bool)
-    load, target = table.numbers("load", valid), table.numbers("target", valid)
-    at = text.wall_clocks(table.fields["time"])
-    valid &= ~np.isnan(at) & ~np.isnan(load)
-    table.refuse(valid)
-    table.note(record.notes)
 
-    load, target, ends = load[valid], target[valid], at[valid] - record.wall
+    at, load, target = columns.values()
+    ends = at - record.wall
     begins = np.append(math.nan, ends[:-1]) if len(ends) else ends
     used = (ends - begins <= LOST) & ~record.is_paused(ends) & ~record.is_paused(begins)
     begins, ends = record.run_time(begins), record.run_time(ends)
@@ -410,6 +404,16 @@ def read_beside(record: Record, folder: str) -> Errors:
     used &= (begins >= record.counted_from - LATE) & (ends <= record.counted_to + LATE)
     used &= ~np.isnan(target)
     return Errors.of(target[used], load[used])
+
+
+# The files of Surroundings.
+SURROUNDINGS = {
+    "host-load.csv": {"time": MOMENT, "load": NUMBER},
+    "guest-clock.csv": {
+        "when": Rule(words=("start", "end")), "host_seconds": NUMBER, "guest_seconds": NUMBER
+    },
+    "guest-vcpus.csv": {"vcpu": MAYBE_NUMBER, "host_cpu_seconds": NUMBER, "wall_seconds": NUMBER},
+}
 
 
 @dataclass
@@ -428,48 +432,31 @@ class Surroundings:
         with its name in front next to it. Convert the start of a record that was made inside a
         guest to the host's clock."""
         found = Surroundings(pd.DataFrame({"at": np.empty(0), "load": np.empty(0)}))
-        readers = (
-            ("host-load.csv", ("time", "load"), found._take_host),
-            ("guest-clock.csv", ("when", "host_seconds", "guest_seconds"), found._take_clock),
-            ("guest-vcpus.csv", ("vcpu", "host_cpu_seconds", "wall_seconds"), found._take_vcpus),
-        )
-        for name, columns, take in readers:
+        for name, rules in SURROUNDINGS.items():
             folder, path = record.folder, name
             if not text.has_file(folder, name):
                 parent, _, own = folder.rpartition("/")
                 folder, path = parent if "/" in record.folder else ".", f"{own}.{name}"
-            if not text.has_file(folder, path):
-                continue
             try:
-                table = text.read_table(folder, path, columns)
+                if text.has_file(folder, path):
+                    found._take(**text.read_columns(folder, path, rules, record.notes))
             except UserError as error:
                 record.notes.add(str(error))
-                continue
-            valid = np.ones(len(table), dtype=bool)
-            take(table, valid)
-            table.refuse(valid)
-            table.note(record.notes)
         if inside and math.isfinite(found.clock[0]):
             record.wall -= found.clock[0]
         return found
 
-    def _take_host(self, table: text.Table, valid: np.ndarray) -> None:
-        at, load = text.wall_clocks(table.fields["time"]), table.numbers("load", valid)
-        valid &= ~np.isnan(at) & ~np.isnan(load)
-        self.host = pd.DataFrame({"at": at, "load": load})[valid]
-
-    def _take_clock(self, table: text.Table, valid: np.ndarray) -> None:
-        host, guest = (table.numbers(n, valid) for n in ("host_seconds", "guest_seconds"))
-        when = np.char.lower(np.array(table.fields["when"], dtype=str))
-        valid &= ~np.isnan(host) & ~np.isnan(guest) & np.isin(when, ("start", "end"))
-        ahead = [(guest - host)[valid & (when == word)] for word in ("start", "end")]
-        self.clock = (*(float(a[-1]) if len(a) else math.nan for a in ahead),)  # type: ignore
-
-    def _take_vcpus(self, table: text.Table, valid: np.ndarray) -> None:
-        host, wall = (table.numbers(n, valid) for n in ("host_cpu_seconds", "wall_seconds"))
-        valid &= ~np.isnan(host) & ~np.isnan(wall)
-        self.vcpus = int(valid.sum())
-        self.vcpu_host, self.vcpu_wall = steps.total(host[valid]), steps.total(wall[valid])
+    def _take(self, **columns: np.ndarray) -> None:
+        if "time" in columns:
+            self.host = pd.DataFrame({"at": columns["time"], "load": columns["load"]})
+        elif "when" in columns:
+            ahead = columns["guest_seconds"] - columns["host_seconds"]
+            last = dict(zip(columns["when"].tolist(), ahead.tolist()))
+            self.clock = last.get("start", math.nan), last.get("end", math.nan)
+        else:
+            self.vcpus = len(columns["vcpu"])
+            self.vcpu_host = steps.total(columns["host_cpu_seconds"])
+            self.vcpu_wall = steps.total(columns["wall_seconds"])
 
     def host_load(self, record: Record, from_: float, to: float) -> tuple[float, int]:
         """Return the mean load of the host between two times of the run, and its samples."""

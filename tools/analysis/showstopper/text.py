@@ -11,7 +11,7 @@ import re
 import subprocess
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a while to import
     import numpy as np
@@ -202,11 +202,12 @@ class Table:
         valid &= ~invalid
         return values
 
-    def known(self, column: str, valid: np.ndarray) -> np.ndarray:
-        """Return the numbers of a column; clear `valid` in rows without one."""
-        values = self.numbers(column, valid)
-        valid &= values == values
-        return values
+    def take(self, rules: Mapping[str, Rule]) -> tuple[Columns, np.ndarray]:
+        """Return columns by name, and which rows follow all rules."""
+        import numpy as np
+
+        valid = np.ones(len(self), dtype=bool)
+        return {name: rule.read(self, name, valid) for name, rule in rules.items()}, valid
 
     def refuse(self, valid: np.ndarray, why: Mapping[int, str] = MappingProxyType({})) -> None:
         """Refuse rows that are not valid; `why` has the reasons of some."""
@@ -390,6 +391,40 @@ class Table:
         return True
 
 
+class Rule(NamedTuple):
+    """What a column may have: numbers from `least` to `most`, moments or words."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    known: bool = True  # an empty field is invalid
+    whole: bool = False
+    moment: bool = False  # of the wall clock, as seconds since 1970
+    words: tuple[str, ...] | None = None  # in lower case; () are any words
+
+    def read(self, table: Table, column: str, valid: np.ndarray) -> np.ndarray:
+        """Return the values of a column; clear `valid` in rows that break the rule."""
+        import numpy as np
+
+        if self.words is not None:
+            words = np.char.lower(np.array(table.fields[column], dtype=str))
+            valid &= np.isin(words, self.words or words)
+            return words
+        if self.moment:
+            values = wall_clocks(table.fields[column])
+        else:
+            values = table.numbers(column, valid)
+        valid &= ~((values < self.least) | (values > self.most))
+        if self.whole:
+            valid &= np.isnan(values) | (values == np.floor(values))
+        if self.known:
+            valid &= ~np.isnan(values)
+        return values
+
+
+NUMBER, AMOUNT, COUNT, MOMENT = Rule(), Rule(0), Rule(0, whole=True), Rule(moment=True)
+MAYBE_NUMBER, MAYBE_AMOUNT, WORD = Rule(known=False), Rule(0, known=False), Rule(words=())
+Columns = dict[str, "np.ndarray"]
+
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 Field = tuple[str, int]  # its text, and its column in the line
 
@@ -469,6 +504,28 @@ def read_table(
         if table._read_numbers(data, columns, optional):
             return table
     return parse_table(name, data, columns, optional)
+
+
+def read_columns(
+    folder: str,
+    name: str,
+    rules: Mapping[str, Rule],
+    notes: Notes,
+    optional: Sequence[str] = (),
+    check: Callable[[Columns, np.ndarray], None] = lambda columns, valid: None,
+) -> Columns:
+    """
+    Read the valid rows of a table, and note the others.
+
+    `check` clears rows that are invalid next to others. Raises UserError if the table cannot be
+    read.
+    """
+    table = read_table(folder, name, tuple(rules), optional)
+    columns, valid = table.take(rules)
+    check(columns, valid)
+    table.refuse(valid)
+    table.note(notes)
+    return {column: values[valid] for column, values in columns.items()}
 
 
 def parse_table(

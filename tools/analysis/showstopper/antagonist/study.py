@@ -26,7 +26,8 @@ import numpy as np
 from .. import statistics
 from ..records import Record
 from ..text import (
-    Notes, UserError, has_file, member, read_json, read_table, reason, show, text_of,
+    MAYBE_NUMBER, NUMBER, Notes, UserError, has_file, member, read_json, read_table, reason, show,
+    text_of,
 )
 from . import effects
 from .effects import HURTS, SHIFTS, Codes, Effects
@@ -221,17 +222,17 @@ def read_slots(folder: str) -> Slots:
     """Read slots.csv, which may be missing. A last line that a kill cut is left out."""
     if not has_file(folder, "slots.csv"):
         return Slots()
-    columns = ("begin_epoch_seconds", "length_seconds", "figures", "figure")
-    table = read_table(folder, "slots.csv", columns)
-    valid = np.ones(len(table), dtype=bool)
-    begins, lengths, counts = (table.known(name, valid) for name in columns[:3])
-    figures = table.numbers("figure", valid)
+    rules = dict.fromkeys(("begin_epoch_seconds", "length_seconds", "figures"), NUMBER)
+    rules["figure"] = MAYBE_NUMBER
+    table = read_table(folder, "slots.csv", tuple(rules))
+    columns, valid = table.take(rules)
     table.refuse(valid)
     last = max(table.lines, default=0)
     if any(line <= last for line in table.invalid_lines):
         notes = Notes()
         table.note(notes)
         raise UserError(f"{show(folder)}/{notes}")
+    begins, lengths, counts, figures = columns.values()
     return Slots(begins[0], lengths[-1], counts, figures) if len(table) else Slots()
 
 

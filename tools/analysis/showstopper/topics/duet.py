@@ -19,7 +19,7 @@ from ..page import Part, Picture, Section
 from ..statistics import LOOK_MIN, Array, Look, percent_of
 from ..studies import Report
 from ..tables import Table, number
-from ..text import Notes, UserError, read_table
+from ..text import MAYBE_NUMBER, NUMBER, WORD, Notes, UserError, read_columns
 from ..text import number as parse
 
 FIRST = 10  # a study begins with so many blocks that compare A with A
@@ -294,14 +294,9 @@ def _rates(plan: Plan, records: Sequence[Any], late: float) -> Iterator[float]:
 def _read_requests(record: str, notes: Notes) -> pd.DataFrame:
     """Read the file of ssrequest --each next to a record: due and finished, in seconds since the
     first request, and success, by the time at which requests are due."""
-    columns = ("due_seconds", "finished_seconds", "outcome")
-    table = read_table("", f"{record}.each.csv", columns)
-    valid = np.ones(len(table), dtype=bool)
-    due, finished = table.known(columns[0], valid), table.numbers(columns[1], valid)
-    success = [outcome.lower() == "success" for outcome in table.fields["outcome"]]
-    table.refuse(valid)
-    table.note(notes)
-    frame = pd.DataFrame({"due": due, "finished": finished, "success": success})[valid]
+    rules = {"due_seconds": NUMBER, "finished_seconds": MAYBE_NUMBER, "outcome": WORD}
+    due, finished, outcome = read_columns("", f"{record}.each.csv", rules, notes).values()
+    frame = pd.DataFrame({"due": due, "finished": finished, "success": outcome == "success"})
     return frame.sort_values("due", kind="stable")
 
 
