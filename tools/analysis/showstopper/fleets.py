@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from . import text
-from .records import SILENCE_MAX, Events
+from .records import SILENCE_MAX, Events, follow
 from .text import NUMBER, Notes, UserError
 from .verdicts import Verdict
 
@@ -32,16 +32,13 @@ END_PART = 0.05
 # Nodes whose invalid samples are noted; others are only counted.
 FAULTS = 3
 
-# The columns of nodes, and of fleet.csv those that are numbers.
-FIGURES = "late cpus covered ended load target error error_abs apart".split()
-NODE = "node record trace reason failed verdict start offset offset_error clock clock_error".split()
-NODE += FIGURES
-NUMBERS = {
-    "start": "start",
-    "offset_seconds": "offset",
-    "offset_error_seconds": "offset_error",
-    "clock_error_seconds": "clock_error",
-}
+# Columns of nodes: those of fleet.csv, and figures.
+NUMBERS = ("start", "offset_seconds", "offset_error_seconds", "clock_error_seconds")
+TEXTS = ("node", "record", "trace", "reason", "clock")
+FIGURES = (
+    "late_seconds cpus covered_seconds ended load_mean target_mean error_mean error_abs_mean "
+    "apart_mean"
+).split()
 
 NO_VERDICT = Verdict("not checked", "")
 
@@ -52,10 +49,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d
 class Fleet:
     """A replay on many nodes.
 
-    `nodes` has a row for each node: its record, verdict and clock; `late`, the time from the
-    planned start to the start of the trace; means over its samples; `apart`, the mean absolute
-    error over spans of 10 s. `bins` and `map` have CPU seconds, and these times load and target, by
-    bins of time: of all nodes, and of the nodes in a row of the map.
+    `nodes` has a row for each node: its record, verdict and clock; `late_seconds`, the time from
+    the planned start to the start of the trace; means over its samples; `apart_mean`, the mean
+    absolute error over spans of 10 s. `bins` and `map` have CPU seconds, and these times load and
+    target, by bins of time: of all nodes, and of the nodes in a row of the map.
     """
 
     name: str
@@ -83,13 +80,13 @@ class Fleet:
         if len(faults) > FAULTS:
             more = len(faults) - FAULTS
             notes.add(f"{more} more nodes have invalid or incomplete lines of samples")
-        types: dict[str, type] = dict.fromkeys((*NUMBERS.values(), *FIGURES), float)
-        fleet.nodes = pd.DataFrame(nodes, columns=NODE).astype(types | {"failed": bool})
-        offset = fleet.nodes.offset
+        columns = (*TEXTS, "failed", "verdict", *NUMBERS, *FIGURES)
+        types: dict[str, type] = dict.fromkeys((*NUMBERS, *FIGURES), float)
+        frame = pd.DataFrame(nodes, columns=columns).astype(types | {"failed": bool})
         # A clock that was not measured is trusted.
-        fleet.nodes["trusted"] = offset.isna() | (
-            (offset.abs() <= CLOCK_TRUSTED) & ~(fleet.nodes.offset_error > CLOCK_TRUSTED)
-        )
+        off = frame["offset_seconds"].abs().gt(CLOCK_TRUSTED)
+        off |= frame["offset_seconds"].notna() & frame["offset_error_seconds"].gt(CLOCK_TRUSTED)
+        fleet.nodes = frame.assign(clock_trusted=~off)
         return fleet
 
     @property
@@ -149,32 +146,22 @@ def _cut(line: str, octets: int) -> str:
 
 
 def _read_nodes(folder: str, notes: Notes) -> list[dict[str, Any]]:
-    known = ("node", "status", "start", "offset_seconds", "offset_error_seconds")
     optional = ("record", "trace", "reason", "clock", "clock_error_seconds")
-    table = text.read_table(folder, TABLE, known + optional, optional)
+    table = text.read_table(folder, TABLE, (*TEXTS, "status", *NUMBERS), optional)
     valid = np.array([bool(name) for name in table.fields["node"]], dtype=bool)
     table.refuse(valid)
     table.note(notes)
-    texts = {
-        name: [field.replace('""', '"') for field in table.fields[name]]
-        for name in ("node", "record", "trace", "status", "reason", "clock")
-    }
-    numbers = {name: text.numbers(table.fields[name])[0] for name in known[2:] + optional[4:]}
-    nodes = []
-    for row in np.flatnonzero(valid).tolist():
-        node = dict.fromkeys(NODE, math.nan)
-        node |= {name: values[row] for name, values in texts.items()}
-        node |= {NUMBERS[name]: float(values[row]) for name, values in numbers.items()}
-        node["record"] = node["record"] or node["node"]
-        node["failed"] = texts["status"][row].lower() != "done"
-        nodes.append(node)
-    return nodes
+    frame = pd.DataFrame(table.fields, dtype=object)
+    numbers = {name: text.numbers(table.fields[name])[0] for name in NUMBERS}
+    frame = frame.replace({'""': '"'}, regex=True).assign(**numbers)[valid]
+    frame["record"] = frame["record"].mask(frame["record"] == "", frame["node"])
+    return frame.assign(failed=frame["status"].str.lower() != "done").to_dict("records")
 
 
 def _read_record(fleet: Fleet, node: dict[str, Any], row: int, notes: Notes) -> None:
     """Sum up the record of a node. Samples of a node without CPUs are not read."""
     folder = f"{fleet.name}/{node['record']}"
-    node |= {"covered": 0.0, "ended": 0.0, "verdict": _read_verdict(folder)}
+    node |= {"covered_seconds": 0.0, "ended": 0.0, "verdict": _read_verdict(folder)}
     try:
         plan = text.read_json(folder, "plan.json")
         cpus = text.number_of(text.member(plan, "measured", dict), "capacity_cpus")
@@ -183,7 +170,7 @@ def _read_record(fleet: Fleet, node: dict[str, Any], row: int, notes: Notes) -> 
             raise UserError("its record does not say how many CPUs the node has")
         node["cpus"] = cpus
         samples = _read_samples(folder, node, notes)
-        if not node["covered"]:
+        if not node["covered_seconds"]:
             raise UserError("its record has no counted sample")
         fleet.add(row, samples, cpus)
     except UserError as error:
@@ -236,39 +223,27 @@ def _read_samples(folder: str, node: dict[str, Any], notes: Notes) -> Samples:
     samples = Samples(begin[rows], end[rows], load[rows], target[rows])
     if len(rows):
         started = text.wall_clock(times[rows[0]]) - end[rows[0]] - node["start"]
-        node["late"] = started - (0 if math.isnan(node["offset"]) else node["offset"])
+        late = started - np.nan_to_num(node["offset_seconds"])
+        node["late_seconds"] = late
         _sum_up(node, samples)
-        shift = 0 if math.isnan(node["late"]) else node["late"]
+        shift = np.nan_to_num(late)
         samples.begin, samples.end = samples.begin + shift, samples.end + shift
         node["ended"] = samples.end[-1]
     return samples
 
 
 def _follow(ends: np.ndarray, valid: np.ndarray, pauses: Sequence[float]) -> np.ndarray:
-    """Return when rows begin: at the end of the previous row, or of a later pause.
-
-    Clears `valid` in rows whose time does not advance or is too long after the previous one. Then
-    the next row may confirm that time: there was a real gap, and the next row begins at its end.
-    """
+    """Return when rows begin: at the end of the previous row, or of a later pause. Clears `valid`
+    in rows whose time does not advance."""
     begins = np.append(0.0, ends[:-1])[: len(ends)]
-    gaps = ends - begins
-    if not pauses and valid.all() and (gaps[1:] > 0).all() and (gaps <= SILENCE_MAX).all():
-        return begins
-    last, refused, any_row = 0.0, 0.0, False
-    for row, (end, is_valid) in enumerate(zip(ends.tolist(), valid.tolist())):
-        if not is_valid or (any_row and end <= last):
-            valid[row] = False
-            continue
-        begin = last
-        for pause in pauses:
-            begin = pause if begin < pause < end else begin
-        if end - begin > SILENCE_MAX:
-            confirmed = begin < refused < end and end - refused <= SILENCE_MAX
-            begin, refused = refused, end
-            valid[row] = confirmed
-            if not confirmed:
-                continue
-        begins[row], last, any_row = begin, end, True
+    follow(ends, valid)
+    known = ends[valid]
+    valid[valid] = known > np.maximum.accumulate(np.append(-math.inf, known))[:-1]
+    last = np.append(0.0, ends[valid])[:-1]
+    # After a gap, only the row before knows when a row began.
+    begins[valid] = np.where(ends[valid] - last > SILENCE_MAX, begins[valid], last)
+    for pause in pauses:
+        begins = np.where((begins < pause) & (pause < ends), pause, begins)
     return begins
 
 
@@ -276,15 +251,12 @@ def _sum_up(node: dict[str, Any], samples: Samples) -> None:
     """Set means over the covered time. Sums are in the order of the samples, to their last bit."""
     length = samples.end - samples.begin
     load, target = length * samples.load, length * samples.target
+    covered = float(np.cumsum(length)[-1])
     apart = length * np.abs(samples.load - samples.target)
-    covered, node["load"], node["target"], node["error_abs"] = (
-        float(np.cumsum(values)[-1]) for values in (length, load, target, apart)
-    )
-    node["covered"] = covered
-    node["apart"] = _apart(length, load, target) / covered
-    for name in ("load", "target", "error_abs"):
-        node[name] /= covered
-    node["error"] = node["target"] - node["load"]
+    sums = {"load_mean": load, "target_mean": target, "error_abs_mean": apart}
+    node |= {name: float(np.cumsum(values)[-1]) / covered for name, values in sums.items()}
+    node |= {"covered_seconds": covered, "apart_mean": _apart(length, load, target) / covered}
+    node["error_mean"] = node["target_mean"] - node["load_mean"]
 
 
 def _apart(length: np.ndarray, load: np.ndarray, target: np.ndarray) -> float:

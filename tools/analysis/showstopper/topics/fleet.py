@@ -16,7 +16,7 @@ from ..findings import Headline
 from ..fleets import Fleet
 from ..page import Code, Part, Picture, Section
 from ..responses import divide
-from ..statistics import Interval, median, quantile
+from ..statistics import median, quantile
 from ..studies import Report
 from ..tables import Sheet, Table
 
@@ -39,32 +39,29 @@ def whole_of(fleet: Fleet) -> dict[str, Any]:
     nodes, bins = fleet.nodes, fleet.bins[: fleet.used]
     cpu, load, target = (float(np.cumsum([0, *column])[-1]) for column in bins.T)
     apart = float(np.cumsum([0, *np.abs(bins[:, 1] - bins[:, 2])])[-1])
-    errors, late = np.sort(nodes["error"].dropna()), nodes["late"].dropna()
-    whole = {
+    errors, late = np.sort(nodes["error_mean"].dropna()), nodes["late_seconds"].dropna()
+    measured = nodes["covered_seconds"] > 0
+    return {
         "fleet": fleet.name,
         "set": fleet.set + 1,
         "nodes": len(nodes),
-        "measured": int((nodes["covered"] > 0).sum()),
+        "measured": int(measured.sum()),
         "failed": int(nodes["failed"].sum()),
-        "cpus": float(nodes["cpus"].where(nodes["covered"] > 0).sum()),
+        "cpus": float(nodes["cpus"].where(measured).sum()),
         "duration_seconds": fleet.used * fleet.width,
         "load_mean": divide(load, cpu),
         "target_mean": divide(target, cpu),
+        "error_mean": divide(target, cpu) - divide(load, cpu),
         "error_abs_mean": divide(apart, cpu),
         "node_error_low": quantile(errors, 0.05),
         "node_error_high": quantile(errors, 0.95),
-        "node_error_worst": math.nan,
+        "node_error_worst": max(reversed(errors), key=abs, default=math.nan),
         "late_median_seconds": median(late),
         "late_most_seconds": late.max(),
         "start_spread_seconds": late.max() - late.min(),
-        "clock_error_seconds": max(0.0, nodes["offset_error"].max(skipna=True)),
-        "untrusted_clocks": int((~nodes["trusted"]).sum()),
+        "clock_error_seconds": max(0.0, nodes["offset_error_seconds"].max(skipna=True)),
+        "untrusted_clocks": int((~nodes["clock_trusted"]).sum()),
     }
-    whole["error_mean"] = whole["target_mean"] - whole["load_mean"]
-    if len(errors):
-        least, most = errors[0], errors[-1]
-        whole["node_error_worst"] = least if abs(least) > abs(most) else most
-    return whole
 
 
 def df_fleet(report: Report) -> pd.DataFrame:
@@ -94,19 +91,18 @@ def predict(fleet: Fleet, nodes: pd.DataFrame) -> pd.DataFrame:
     """Predict nodes from those of a fleet that did not fail: from those that follow the same trace,
     if they are enough. Returns a row for each node, with NaN if there are too few for an interval.
     """
-    known = fleet.nodes[~fleet.nodes["failed"] & (fleet.nodes["covered"] > 0)]
-    by_trace = {trace: part for trace, part in known.groupby("trace", sort=False, dropna=False)}
+    known = fleet.nodes[~fleet.nodes["failed"] & (fleet.nodes["covered_seconds"] > 0)]
     rows = {}
     for trace in nodes["trace"].unique():
-        part = by_trace.get(trace, known[:0])
+        part = known[known["trace"] == trace]
         any_trace = rank_of_bound(len(part)) == 0
         part = known if any_trace else part
         rank = rank_of_bound(len(part))
         row = {"predicted_by": len(part) if rank else 0, "any_trace": "yes" if any_trace else "no"}
         for name in ("error", "apart"):
-            values = np.sort(part[name])
-            bounds = (values[rank - 1], values[-rank]) if rank else (math.nan, math.nan)
-            row[f"{name}_low"], row[f"{name}_high"] = bounds
+            values = np.sort(part[f"{name}_mean"])
+            row[f"{name}_low"] = values[rank - 1] if rank else math.nan
+            row[f"{name}_high"] = values[-rank] if rank else math.nan
         rows[trace] = row
     return pd.DataFrame([rows[trace] for trace in nodes["trace"]], index=nodes.index)
 
@@ -153,19 +149,8 @@ def df_nodes(report: Report) -> pd.DataFrame:
     compared = _compared(report)
     frames = [pd.DataFrame()]
     for fleet in report.fleets:
-        nodes = fleet.nodes.rename(
-            columns={"covered": "covered_seconds", "late": "late_seconds", "load": "load_mean"}
-        ).rename(columns={"target": "target_mean", "error_abs": "error_abs_mean"})
-        nodes = nodes.assign(
-            fleet=fleet.name,
-            status=np.where(nodes["failed"], "failed", "done"),
-            error_mean=nodes["error"],
-            apart_mean=nodes["apart"],
-            offset_seconds=nodes["offset"],
-            offset_error_seconds=nodes["offset_error"],
-            clock_error_seconds=nodes["clock_error"],
-            clock_trusted=nodes["trusted"],
-        )
+        status = np.where(fleet.nodes["failed"], "failed", "done")
+        nodes = fleet.nodes.assign(fleet=fleet.name, status=status)
         if compared and fleet is compared[1]:
             nodes = _with_prediction(nodes, predict(compared[0], fleet.nodes))
         frames.append(nodes)
@@ -178,7 +163,7 @@ def _with_prediction(nodes: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFr
     prediction = prediction.where(known)
     for name in ("error", "apart"):
         low, high = prediction[f"{name}_low"], prediction[f"{name}_high"]
-        within = np.where(nodes[name].between(low, high), "yes", "no")
+        within = np.where(nodes[f"{name}_mean"].between(low, high), "yes", "no")
         prediction[f"{name}_within"] = pd.Series(within, index=nodes.index).where(known)
     texts = ["any_trace", "error_within", "apart_within"]
     return nodes.join(prediction.fillna(dict.fromkeys(texts, "")))
@@ -278,10 +263,10 @@ def _failures(fleet: Fleet) -> str:
 
 
 def _clocks(fleet: Fleet) -> str:
-    off = fleet.nodes[~fleet.nodes["trusted"]]
+    off = fleet.nodes[~fleet.nodes["clock_trusted"]]
     what = [
         f"{abs(offset):.3f} s {'behind' if offset < 0 else 'ahead'}, known within {error:.2g} s"
-        for offset, error in zip(off["offset"], off["offset_error"])
+        for offset, error in zip(off["offset_seconds"], off["offset_error_seconds"])
     ]
     return _name(" These clocks are not trusted: ", off["node"], what)
 
@@ -353,11 +338,12 @@ def _pictures(fleet: Fleet) -> Iterator[Picture]:
             figures.svg(plot_sum(fleet)),
             "Sum over the nodes that have samples at that time, in CPUs",
         )
-    if (fleet.nodes["covered"] > 0).sum() > 1:
-        errors = Errors.of(fleet)
-        more = f"{errors.beyond} more extreme node{'' if errors.beyond == 1 else 's'}"
-        more = f"; the outermost bars include {more}" if errors.beyond else ""
-        yield Picture(figures.svg(plot_errors(errors)), f"Number of nodes by mean error{more}")
+    if (fleet.nodes["covered_seconds"] > 0).sum() > 1:
+        counts, edges, beyond = histogram(fleet.nodes["error_mean"].dropna())
+        more = f"{beyond} more extreme node{'' if beyond == 1 else 's'}"
+        more = f"; the outermost bars include {more}" if beyond else ""
+        fig = plot_errors(counts, 100 * edges)
+        yield Picture(figures.svg(fig), f"Number of nodes by mean error{more}")
     if fleet.used:
         caption = _map_caption(fleet, "Load of each node over time")
         yield Picture(figures.svg(plot_map(fleet)), caption)
@@ -378,40 +364,29 @@ def plot_sum(fleet: Fleet) -> Any:
     return fig
 
 
-@dataclass(frozen=True)
-class Errors:
-    """A histogram of the mean errors of nodes, in points."""
-
-    middles: np.ndarray
-    nodes: np.ndarray
-    width: float
-    beyond: int  # nodes outside of all bins, which the outermost ones include
-
-    @staticmethod
-    def of(fleet: Fleet) -> Errors:
-        """Nodes that failed early may be far from the others, so quantiles determine the scale."""
-        errors = fleet.nodes["error"].dropna().to_numpy()
-        bounds = Interval(quantile(errors, 0.05), quantile(errors, 0.95))
-        span = bounds.high - bounds.low
-        low = bounds.low - span / 2
-        measured = int((fleet.nodes["covered"] > 0).sum())
-        count = min(math.ceil(math.sqrt(measured)) + 1, ERROR_BINS_MAX)
-        width = max(2 * span / count, ERROR_BIN_MIN)
-        bins = (errors - low) / width
-        nodes = np.bincount(np.clip(bins, 0, count - 1).astype(int), minlength=count)
-        beyond = int(((bins < -1e-6) | (bins > count + 1e-6)).sum())
-        middles = 100 * (low + (np.arange(count) + 0.5) * width)
-        return Errors(middles, nodes, 100 * width, beyond)
+def histogram(errors: pd.Series) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the number of nodes in each bin, the edges of bins, and the number of nodes beyond
+    them, which the outermost bins include: quantiles determine the scale, because nodes that failed
+    early may be far from the others."""
+    low, high = quantile(errors, 0.05), quantile(errors, 0.95)
+    low, span = low - (high - low) / 2, 2 * (high - low)
+    count = min(math.ceil(math.sqrt(len(errors))) + 1, ERROR_BINS_MAX)
+    edges = low + max(span / count, ERROR_BIN_MIN) * np.arange(count + 1)
+    slack = 1e-6 * (edges[1] - edges[0])
+    beyond = int((~errors.between(edges[0] - slack, edges[-1] + slack)).sum())
+    return np.histogram(errors.clip(edges[0], edges[-1]), edges)[0], edges, beyond
 
 
-def plot_errors(errors: Errors) -> Any:
-    """Draw a histogram of the mean errors of the nodes."""
+def plot_errors(counts: np.ndarray, edges: np.ndarray) -> Any:
+    """Draw a histogram of the mean errors of the nodes, with edges in points."""
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_around_zero(ax, "x", "mean error (target minus load), points")
     figures.axis_from_zero(ax, "y", "nodes", whole=True)
-    titles = [f"{count} nodes at {at:.3f}" for at, count in zip(errors.middles, errors.nodes)]
-    figures.bars(ax, errors.middles, errors.nodes, titles, width=errors.width, opacity=figures.HALF)
+    middles = (edges[:-1] + edges[1:]) / 2
+    titles = [f"{count} nodes at {at:.3f}" for at, count in zip(middles, counts)]
+    width = edges[1] - edges[0]
+    figures.bars(ax, middles, counts, titles, width=width, opacity=figures.HALF)
     return fig
 
 
