@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from .text import UserError, show
 
-_DIGITS = "0123456789"
+_NUMBER = re.compile(r"(?=\.?[0-9])([0-9]*)(?:/([0-9]+)|\.([0-9]*))?(.*)", re.DOTALL)
 _DIGITS_MAX = 24  # of a whole number
-_DECIMALS_MAX = 30
-_MANTISSA_MAX = 10**23  # further decimals are dropped
+_DECIMALS_MAX = 30  # further ones are dropped
 _COUNT_MAX = 2**64 - 1
 _NEVER = 2**64 - 1  # nanoseconds
 
@@ -26,39 +28,27 @@ _UNITS = {name: length for length, names in _LENGTHS for name in names.split()}
 _LISTED = "n, u, m (milliseconds), s, M (minutes), h and d, or ns, us, ms and min"
 
 
-class _Number:
+class _Number(NamedTuple):
     """The number `over / under` at the beginning of a text, and the text after it."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.over, self.under = 0, 1
-        self.fault = ""
-        digits, self.rest = _split(text)
-        if self.rest.startswith(".") and (digits or _split(self.rest[1:])[0]):
-            decimals, self.rest = _split(self.rest[1:])
-            self._set(digits, decimals)
-        elif not digits:
-            self.fault = "nothing"
-        elif self.rest.startswith("/") and _split(self.rest[1:])[0]:
-            under, self.rest = _split(self.rest[1:])
-            self._set(digits)
-            self.under = _whole(under)
-            if self.under == 0:
-                self.fault = self.fault or "divides by zero: write a fraction such as 1/3"
-            elif self.under < 0:
-                self.fault = "is too large"
-        else:
-            self._set(digits)
+    text: str
+    rest: str
+    over: int = 0
+    under: int = 1
+    fault: str = ""
 
-    def _set(self, digits: str, decimals: str = "") -> None:
-        self.over = _whole(digits)
-        if self.over < 0:
-            self.fault = "is too large"
-        for digit in decimals[:_DECIMALS_MAX]:
-            if self.over >= _MANTISSA_MAX:
-                break
-            self.over = 10 * self.over + int(digit)
-            self.under *= 10
+    @classmethod
+    def of(cls, text: str) -> _Number:
+        match = _NUMBER.fullmatch(text)
+        if not match:
+            return cls(text, text, fault="nothing")
+        over, under, decimals, rest = match.groups("")
+        if max(len(digits.lstrip("0")) for digits in (over, under)) > _DIGITS_MAX:
+            return cls(text, rest, fault="is too large")
+        if under and not int(under):
+            return cls(text, rest, fault="divides by zero: write a fraction such as 1/3")
+        decimals = decimals[:_DECIMALS_MAX]
+        return cls(text, rest, int(over + decimals), int(under or 10 ** len(decimals)))
 
     @property
     def value(self) -> float:
@@ -71,17 +61,6 @@ class _Number:
         if self.text.startswith("-"):
             return "is negative: write 0 or more"
         return "" if self.fault == "nothing" else self.fault
-
-
-def _split(text: str) -> tuple[str, str]:
-    rest = text.lstrip(_DIGITS)
-    return text[: len(text) - len(rest)], rest
-
-
-def _whole(digits: str) -> int:
-    """Return a whole number, or -1 if it is too large."""
-    digits = digits.lstrip("0")
-    return int(digits or "0") if len(digits) <= _DIGITS_MAX else -1
 
 
 def _time_fault(number: _Number, milliseconds: bool) -> UserError:
@@ -106,7 +85,7 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
     A time below `sensible` in milliseconds was most likely meant in minutes. If `sensible` is at
     least 0.1, a number without a unit is in seconds.
     """
-    number = _Number(text)
+    number = _Number.of(text)
     milliseconds = sensible < 0.1
     unit = _UNITS.get(number.rest or ("" if milliseconds else "s"), 0)
     if not number.fault and not number.rest and number.over == 0:
@@ -136,7 +115,7 @@ def time_text(nanoseconds: int) -> str:
 def load(text: str, plain_percent: bool = True) -> float:
     """Return a load from 0 to 1: 6/10, 0.6 or 60%; with `plain_percent`, as of options, also a
     number from 2 to 100."""
-    number = _Number(text)
+    number = _Number.of(text)
     shown = show(text)
     if not number.fault and number.rest in ("cpu", "cpus"):
         unknown = "but how many CPUs make a load of 100 % is unknown here: write 60%, 0.6 or 6/10"
@@ -145,7 +124,7 @@ def load(text: str, plain_percent: bool = True) -> float:
     is_plain = not number.fault and not number.rest
     is_plain_percent = is_plain and 2 * number.under <= number.over <= 100 * number.under
     if is_percent or (is_plain_percent and plain_percent):
-        number.under *= 100
+        number = number._replace(under=100 * number.under)
     if not number.fault and number.rest in ("", "%") and number.over <= number.under:
         return number.value
     if not number.fault and is_percent:
@@ -155,18 +134,16 @@ def load(text: str, plain_percent: bool = True) -> float:
 
 
 def count(text: str) -> int:
-    digits, rest = _split(text)
-    if rest or not text:
+    if not re.fullmatch("[0-9]+", text):
         raise UserError(f"'{show(text)}' is not a whole number: write digits only")
-    value = _whole(digits)
-    if not 0 <= value <= _COUNT_MAX:
+    if len(text.lstrip("0")) > _DIGITS_MAX or int(text) > _COUNT_MAX:
         raise UserError(f"'{show(text)}' is too large: write at most {_COUNT_MAX}")
-    return value
+    return int(text)
 
 
 def number(text: str) -> float:
     """Return a decimal or a fraction that is not negative."""
-    read = _Number(text)
+    read = _Number.of(text)
     if not read.fault and not read.rest:
         return read.value
     example = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3"
@@ -175,5 +152,5 @@ def number(text: str) -> float:
 
 def percent(text: str) -> float:
     """Return a percentage: 5 and 5% are 5."""
-    read = _Number(text)
+    read = _Number.of(text)
     return read.value if not read.fault and read.rest == "%" else number(text)
