@@ -188,6 +188,12 @@ ACCEPTED: tuple[Accepted, ...] = (
         "requests-records/(1[379]|18|2.)-.*/(stdout|page)$",
         r"^-($|capacity: |requests +demand|table: Capacity|(\| )?\d\d/(b|capacity)\W.* p95=2s|\| record\| .*\| demand)",
         "findings and the table requests have the capacities"),
+    Accepted("/requests-savings.csv$", "^other order of columns", "the first columns are those of the terminal"),
+    Accepted(
+        "(tradeoffs/page|requests-underload/09-page)/(stdout|page)$",
+        r"^[-+]($|what each knob|table: (What each|Idle)|## Idle|(\| )?(knob|frequency|pin|instances|cpus|power)\b"
+        r"|\| (service|record)\|.* (of idle|active), %|\| .*\| (POLL|C\d\w*|haltpoll_idle)\|)",
+        "idle states of rates are those of runs; failures say why levels of a knob are missing"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )
 

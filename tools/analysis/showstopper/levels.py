@@ -262,20 +262,6 @@ def df_savings(report: Report) -> pd.DataFrame:
     return _with_published(report, pd.DataFrame(found))
 
 
-def df_knobs(report: Report) -> pd.DataFrame:
-    """Return the pairs of levels that differ in one knob only, by knob. Each knob that the
-    publication has or that the machine lacks has a row without pairs, too: `note` says why."""
-    if not are_compared(report):
-        return pd.DataFrame()
-    savings = report.table("requests-savings").frame
-    parts = []
-    for knob in PUBLISHED:
-        pairs = savings[savings["knob"] == knob] if len(savings) else savings
-        missing = [] if len(pairs) else list(_missing(report, knob))
-        parts += [pairs, _with_published(report, pd.DataFrame(missing))]
-    return pd.concat(parts, ignore_index=True)
-
-
 def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
     """Yield what the lower of two levels saves and costs at the highest common rate, if known."""
     common = one.rates.index.intersection(other.rates.index)
@@ -315,23 +301,6 @@ def _saving(one: Level, other: Level) -> Iterator[dict[str, Any]]:
         "low_knobs": other.of.knobs,
         "arrival": one.of.arrival,
     }
-
-
-def _missing(report: Report, knob: str) -> Iterator[dict[str, Any]]:
-    """Yield why a knob has no two levels. tools/experiments/tradeoffs skips a run with the name of
-    each actuator that the machine lacks."""
-    why = next(
-        (
-            failure.why.removeprefix("skipped: ")
-            for failure in report.failures
-            if os.path.basename(failure.name) == knob and failure.why.startswith("skipped: ")
-        ),
-        "",
-    )
-    note = "no two levels that differ only in this knob have a known capacity"
-    if why or PUBLISHED[knob]:
-        empty = dict.fromkeys(("high_knobs", "low_knobs", "arrival"), "")
-        yield {"knob": knob, "note": f"absent: {why}" if why else note, **empty}
 
 
 def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:

@@ -226,7 +226,7 @@ TABLES = (
         "idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps",
         "record step (half) target load seconds watts frequency_mhz active active_deviation "
-        "state share share_deviation residency (environment) placement (round) (set) (rate)",
+        "state share share_deviation residency (environment) placement (round) (set) rate",
         df_idle_states,
         about="A row for each idle state of each run, of each of its steps, and of each rate of "
         "requests. For runs side by side it is that of the background.",
@@ -301,7 +301,7 @@ def plot_settings(rows: pd.DataFrame) -> Any:
 
 
 def sections(report: Report) -> Iterator[Section]:
-    idle = Sheet(report.table("idle-states").table, _idle_of_runs(report), report.prefix)
+    idle = report.table("idle-states")
     if len(idle):
         yield Section("Idle states", [idle])
     if not _sources(report):

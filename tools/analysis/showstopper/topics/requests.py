@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from ..findings import Finding, Headline, first
-from ..levels import are_compared, describe, df_knobs, df_limits, df_rules, df_savings
+from ..levels import PUBLISHED, are_compared, describe, df_limits, df_rules, df_savings
 from ..page import Note, Part, Section
-from ..rates import df_idle, find_beside, origin, times
+from ..rates import find_beside, origin, times
 from ..request_pictures import pictures
 from ..responses import DUTY_FULL, TIMES, Response, Responses, added_by_stops
 from ..statistics import Interval
@@ -116,10 +116,11 @@ LIMITS = Table(
 )
 SAVINGS = Table(
     "requests-savings",
-    "Power saved and capacity lost between two levels of a service, at the highest common rate",
-    "high low rate saturated high_watts low_watts saved high_capacity low_capacity lost "
-    "lost_per_saved (knob) (high_knobs) (low_knobs) (arrival) (published_as) "
-    "(published_saved_percent) (published_lost_percent) (published_lost_per_saved)",
+    "Power saved and capacity lost between two levels of a service, at the highest common rate, and "
+    "published figures (Table 7, another machine)",
+    "knob high_knobs low_knobs high low rate saturated high_watts low_watts saved high_capacity "
+    "low_capacity lost lost_per_saved (arrival) published_as published_saved_percent "
+    "published_lost_percent published_lost_per_saved",
     df_savings,
     about="What a service saves and loses between two levels at the highest rate that both have, "
     "next to published figures (Table 7). The comparison is fair if both are `saturated`.",
@@ -133,26 +134,6 @@ RULES = Table(
     "the runs.",
 )
 TABLES = (REQUESTS, RATES, LIMITS, SAVINGS, RULES)
-
-# What readers see of these tables.
-KNOBS = Table(
-    "requests-knobs",
-    "What each knob saves and costs, and published figures (Table 7, another machine)",
-    "knob high_knobs low_knobs arrival note high_capacity low_capacity saved lost lost_per_saved "
-    "published_as published_saved_percent published_lost_percent published_lost_per_saved",
-    df_knobs,
-)
-IDLE = Table(
-    "requests-idle",
-    "Idle states of the CPUs by rate",
-    "workload method throttle_target arrival knobs balance cap rate seconds frequency_mhz "
-    "active active_deviation state share share_deviation variant",
-    df_idle,
-)
-
-
-def _knobs(report: Report) -> Sheet:
-    return Sheet(KNOBS, df_knobs(report))
 
 
 # Notes and findings
@@ -382,10 +363,11 @@ def _find_doubts(of: Responses) -> Iterator[Finding]:
 
 def _find_knobs(report: Report) -> Iterator[Finding]:
     """Find for each knob the pair of levels with the largest loss of capacity."""
-    knobs = _knobs(report).frame
-    known = knobs[knobs["lost"].notna()] if len(knobs) and "lost" in knobs else knobs[:0]
-    if known.empty:
+    savings = report.table("requests-savings").frame
+    if savings.empty or not are_compared(report):
         return
+    known = savings[savings["lost"].notna() & savings["knob"].isin(PUBLISHED)]
+    known = known.sort_values("knob", key=lambda knob: knob.map([*PUBLISHED].index), kind="stable")
     most = known.groupby(["knob", "arrival"], sort=False, dropna=False)["lost"].idxmax()
     for _, row in known.loc[known.index.isin(most)].iterrows():
         lost, saved = row["lost"], row["saved"]
@@ -441,24 +423,21 @@ def text(report: Report) -> str:
     )
     if len(rates) > RATES_MAX:
         shown = f"\nrequests at {len(rates)} rates: see requests-rates.csv (--output)\n"
-    return (
-        _knobs(report).text("what each knob saves and costs, and published figures, in percent")
-        + shown
-    )
+    title = "what each knob saves and costs, and published figures, in percent"
+    savings = report.table("requests-savings")
+    return (savings.text(title) if are_compared(report) else "") + shown
 
 
 def sections(report: Report) -> Iterator[Section]:
     if not report.responses:
         return
-    names = "requests-limits requests-savings requests-rates requests".split()
-    sheets = {name: report.table(name) for name in names}
-    idle = Sheet(IDLE, df_idle(report), report.prefix)
+    names = "requests-limits requests-rates requests".split()
     parts: list[Part] = [Note(str(of.notes), of.title) for of in report.responses if of.notes]
-    parts += [_knobs(report), report.table("requests-rules")]
+    parts += [report.table("requests-savings"), report.table("requests-rules")]
     parts.append(
         "Response times of successful requests: solid lines count from when a request was due, "
         "dashed ones from when it was sent."
     )
     parts += pictures(report)
-    parts += [sheets[name] for name in names[:2]] + [idle] + [sheets[name] for name in names[2:]]
+    parts += [report.table(name) for name in names]
     yield Section("Requests", [p for p in parts if not isinstance(p, Sheet) or len(p)])
