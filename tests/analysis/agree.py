@@ -188,6 +188,12 @@ ACCEPTED: tuple[Accepted, ...] = (
         "requests-records/(1[379]|18|2.)-.*/(stdout|page)$",
         r"^-($|capacity: |requests +demand|table: Capacity|(\| )?\d\d/(b|capacity)\W.* p95=2s|\| record\| .*\| demand)",
         "findings and the table requests have the capacities"),
+    Accepted(
+        "/stdout$",
+        r"^[-+]($|run  +|runs; | {20,}%|.{20,23} +([-\d.e+]+ +){5}(<= )?[-\d.e+]+( [!+*])*$|[!+*] "
+        r"|.{21} *(valid|doubtful|invalid|not checked) | *step +from| *\d+ +[-\d.]+ +[-\d.]+( +[-\d.e+]+){3} +(<= )?[-\d.e+]+$"
+        r"|<= no iteration)",
+        "runs and steps are printed like all tables, with the verdict of each run"),
     Accepted("/requests-savings.csv$", "^other order of columns", "the first columns are those of the terminal"),
     Accepted(
         "(tradeoffs/page|requests-underload/09-page)/(stdout|page)$",

@@ -149,7 +149,7 @@ a_run_in_progress_is_not_called_interrupted() {
     await has_samples
     report 0 -o "$folder/report" "$folder/running"
     [ "$(value runs.csv 1 state)" = running ] || fail "expected state 'running', got $(value runs.csv 1 state)"
-    grep -qx '+ still running' "$folder/out" || fail "the running record is not mentioned: $(cat "$folder/out")"
+    grep -q 'the run is in progress' "$folder/err" || fail "the running record is not mentioned: $(cat "$folder/err")"
     ! grep -q interrupted "$folder/out" "$folder/err" || fail "the running record is called interrupted"
     kill -KILL "$run"
     wait "$run" 2>/dev/null || true

@@ -155,7 +155,8 @@ def _read_nodes(folder: str, notes: Notes) -> list[dict[str, Any]]:
     numbers = {name: text.numbers(table.fields[name])[0] for name in NUMBERS}
     frame = frame.replace({'""': '"'}, regex=True).assign(**numbers)[valid]
     frame["record"] = frame["record"].mask(frame["record"] == "", frame["node"])
-    return frame.assign(failed=frame["status"].str.lower() != "done").to_dict("records")
+    frame["failed"] = frame["status"].str.lower() != "done"
+    return [dict(zip(frame.columns, row)) for row in frame.itertuples(index=False)]
 
 
 def _read_record(fleet: Fleet, node: dict[str, Any], row: int, notes: Notes) -> None:

@@ -368,7 +368,7 @@ class Report:
         lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]
         head = "".join(f"{line}\n" for line in lines if line)
         gap = "\n" if self.headline.question else ""
-        return head + gap + "".join(self.from_topics("text"))
+        return head + gap + "".join(self.from_topics("text")).removeprefix("\n")
 
     def page(self, files: Sequence[str] = ()) -> Page:
         """Return the page; `files` are next to it."""

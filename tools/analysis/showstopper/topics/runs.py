@@ -18,7 +18,7 @@ from ..page import Code, Fold, Note, Part, Picture, Rows, Section, Small
 from ..run_pictures import pictures, plot_pool
 from ..runs import Pool, Run
 from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
-from ..tables import Table, name_text, number
+from ..tables import Sheet, Table
 from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
 from .environments import around
 
@@ -344,73 +344,22 @@ def _listed(report: Report) -> list[Run]:
     return [run for run in report.runs if run.experiment != "duet"]
 
 
-def _rate(width: int, rate: float, bound: float) -> str:
-    """Return a throughput, or its upper bound if no iteration ended."""
-    known = f"<= {bound:.3g}" if math.isfinite(bound) else number(rate, 3)
-    return f" {known:>{width}}"
-
-
-def _cells(*cells: tuple[float, int, int]) -> str:
-    return "".join(f" {number(value, decimals):>{width}}" for value, width, decimals in cells)
-
-
 def text(report: Report) -> str:
-    listed = _listed(report)
-    lines = list(_runs_text(listed)) if listed else []
+    runs = [at for at, run in enumerate(report.runs) if run.experiment != "duet"]
+    found = _rows(report, "runs", runs).text("runs; loads and errors in percent")
     for run in report.runs if len(report.runs) <= STEPS_OF_MAX else []:
-        lines += [*_steps_text(run), *_line_text(run.pool, run.record.has_iterations)]
+        if len(run.steps) > 1:
+            steps = np.flatnonzero(report.table("steps").frame["record"] == run.name)
+            found += _rows(report, "steps", steps).text(f"steps of {show(run.title)}")
+        found += "".join(_line_text(run.pool, run.record.has_iterations))
     for pooled in pools(report):
-        lines += ["", show(pooled.name), *_line_text(pooled.pool, True)]
-    return "".join(f"{line}\n" for line in lines)
+        found += "".join([f"\n{show(pooled.name)}\n", *_line_text(pooled.pool, True)])
+    return found
 
 
-def _runs_text(runs: list[Run]) -> Iterator[str]:
-    layout = "{:<23} {:>7} {:>7} {:>7} {:>10} {:>8} {:>10}"
-    yield layout.format("run", "samples", "target", "load", "mean error", "MSE", "throughput")
-    yield layout.format("", "", "%", "%", "%", "%^2", "/s")
-    marks: dict[str, bool] = {}
-    for run in runs:
-        errors = run.errors
-        mark = {"running": " +", "interrupted": " !"}.get(_state(run), "")
-        disturbed = " *" if others_disturb(run.others) else ""
-        marks |= {mark: True, disturbed: True, "<=": marks.get("<=") or math.isfinite(run.bound)}
-        yield (
-            name_text(run.title, 23)
-            + _cells(
-                (errors.count, 7, 0),
-                (100 * errors.target_mean, 7, 2),
-                (100 * errors.load_mean, 7, 2),
-                (errors.error_mean_percent, 10, 3),
-                (errors.error_mse_e4, 8, 3),
-            )
-            + _rate(10, run.throughput, run.bound)
-            + mark
-            + disturbed
-        )
-    keys = {
-        " !": "! interrupted",
-        " +": "+ still running",
-        "<=": "<= no iteration ended: the throughput is at most this",
-        " *": f"* disturbed: other processes used more than {100 * OTHERS_MAX:g} % of the machine",
-    }
-    yield from (words for mark, words in keys.items() if marks.get(mark))
-
-
-def _steps_text(run: Run) -> Iterator[str]:
-    if len(run.steps) < 2:
-        return
-    layout = "{:>4} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10}"
-    yield f"\nsteps of {show(run.title)}"
-    yield layout.format("step", "from, s", "to, s", "target", "load", "mean", "throughput")
-    yield layout.format("", "", "", "%", "%", "error, %", "/s")
-    for at, step in enumerate(run.steps.to_dict("records"), 1):
-        yield (
-            f"{at:>4}"
-            + _cells((step["from"], 7, 1), (step["to"], 7, 1))
-            + _cells((100 * step["target"], 7, 2), (100 * step["load"], 7, 2))
-            + _cells((step["error_mean_percent"], 8, 3))
-            + _rate(10, step["throughput"], step["bound"])
-        )
+def _rows(report: Report, name: str, rows: Any) -> Sheet:
+    sheet = report.table(name)
+    return Sheet(sheet.table, sheet.frame.iloc[rows], report.prefix)
 
 
 def _line_text(pool: Pool, has_iterations: bool) -> Iterator[str]:
@@ -418,13 +367,13 @@ def _line_text(pool: Pool, has_iterations: bool) -> Iterator[str]:
     if not has_iterations or not pool.of_steps:  # a single load does not determine a line
         return
     if line.missing:
-        yield f"least squares: {line.missing}"
+        yield f"least squares: {line.missing}\n"
         return
     sign = "-" if line.slope < 0 else "+"
     words = f"least squares: {line.intercept:.4g} {sign} {abs(line.slope):.4g} x load /s"
     words += f", R^2 {line.r_squared:.4f}" if math.isfinite(line.r_squared) else ""
     words += f", p {line.slope_p:.1e}" if math.isfinite(line.slope_p) else ""
-    yield wrap(f"{words}, of {line.count} points")
+    yield wrap(f"{words}, of {line.count} points") + "\n"
 
 
 # Page
