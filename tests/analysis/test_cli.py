@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from showstopper import __version__
+from showstopper import __version__, cli
 
 PACKAGE = Path(__file__).parents[2] / "tools/analysis"
 LAUNCH = f"import sys; sys.path.insert(0, {str(PACKAGE)!r}); from showstopper import cli; "
@@ -60,6 +60,16 @@ def test_missing_packages_are_named() -> None:
     needed = "python3-numpy python3-pandas python3-scipy python3-matplotlib python3-jinja2"
     assert f"install {needed}, or" in done.stderr.decode()
     assert done.stderr.count(b"\n") == 1
+
+
+def test_check_names_a_missing_package(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["check"]) == 0
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert cli.main(["check"]) == 125
+    why = f"{sys.executable} lacks jinja2: install python3-jinja2, or choose another Python with"
+    assert capsys.readouterr().err.startswith(f"analysis: {why} -DSHOWSTOPPER_PYTHON")
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

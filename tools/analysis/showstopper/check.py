@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import importlib
-
-from .cli import NEEDED, Program
+from .cli import Program, find_missing
 from .options import Option, Values
+from .text import UserError
 
 
 def run(values: Values) -> int:
-    for name in NEEDED:
-        importlib.import_module(name)
+    if advice := find_missing():
+        raise UserError(advice)
     return 0
 
 
