@@ -211,7 +211,7 @@ check_names() {
 
 # require_throughput TABLE COLUMN: fails if the column, a throughput, is empty in the report of the study.
 require_throughput() {
-    ! command -v ssreport >/dev/null || ssreport --table "$1" --column "$2" "$output" >/dev/null 2>&1 ||
+    ! command -v ssreport >/dev/null || print_csv "$1" | take_column "$2" >/dev/null ||
         fail "no iteration of any run could be timed, so there is no throughput: give the runs more time, or see --iteration"
 }
 
@@ -291,7 +291,7 @@ print_plan=''         # value of --plan
 declare -A planned=() # first line of each run, by its name
 places=''             # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
-explained_first=''    # yes to print no summary of ssreport above these lines
+answers=''            # table whose column `answer` replaces these lines and the summary of ssreport
 skipped=()            # `skip` lines of the plan
 advice="; --go-on also tries the runs that were not started"
 shuffle=''            # seed of the order of runs within a round; empty: as planned
@@ -590,14 +590,40 @@ carry_out_plan() {
     esac
 }
 
-# print_table NAME FORMAT: prints a table of the report. Prints nothing if the table has no rows. Warnings are in the
-# report; errors are printed.
+# print_table NAME: prints a table of the report as Markdown, or as it is in the report: print_csv. Both print nothing if
+# the table has no rows. Warnings are in the report; errors are printed.
 print_table() {
     local errors status=0
-    { errors=$(ssreport --table "$1" --format "$2" "$output" 2>&1 >&3) || status=$?; } 3>&1
+    [ -e "$output/report/$1.csv" ] || return 0
+    { errors=$(ssreport --table "$1" --format md ${deviation:+--deviation "$deviation%"} "$output" 2>&1 >&3) || status=$?; } 3>&1
     [ "$status" -gt 1 ] || return 0
     say "$errors"
     return "$status"
+}
+
+print_csv() {
+    [ ! -e "$output/report/$1.csv" ] || cat "$output/report/$1.csv"
+}
+
+# take_column NAME: prints the known values of a column of the table on standard input. Fails if there is none.
+take_column() {
+    awk -v name="$1" '
+        {
+            count = 0
+            for (rest = $0 ","; match(rest, /^("([^"]|"")*"|[^",]*),/); rest = substr(rest, RLENGTH + 1))
+                cells[++count] = substr(rest, 1, RLENGTH - 1)
+        }
+        NR == 1 { for (column = 1; column < count && cells[column] != name;) column++ }
+        NR > 1 && cells[column] != "" {
+            value = cells[column]
+            if (sub(/^"/, "", value)) {
+                sub(/"$/, "", value)
+                gsub(/""/, "\"", value)
+            }
+            print value
+            found = 1
+        }
+        END { exit !found }'
 }
 
 fail_unwritten() {
@@ -614,16 +640,17 @@ write_whole() {
 report_study() {
     local reported=0 index
     if command -v ssreport >/dev/null; then
-        ssreport --output "$output/report" ${explained_first:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
+        ssreport --output "$output/report" ${answers:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
-            write_whole "${*:index+1:1}" print_table "${!index}" csv
+            write_whole "${*:index+1:1}" print_csv "${!index}"
         done
+        [ -z "$answers" ] || readarray -t explained < <(print_csv "$answers" | take_column answer)
         {
             [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
             for ((index = 1; index < $#; index += 2)); do
                 [ "$index" -eq 1 ] || echo
-                print_table "${!index}" md || exit
+                print_table "${!index}" || exit
             done
         } | tee "$output/.report.md" || fail_unwritten report.md
         mv "$output/.report.md" "$output/report.md" || fail_unwritten report.md
