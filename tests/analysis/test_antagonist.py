@@ -7,6 +7,7 @@ Each recipe simulates a study. corpus/antagonist/ has a file for each, with a pa
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import math
 import os
@@ -300,8 +301,9 @@ def test_calls_that_contradict_the_study_are_refused(
     same = ["suspects=100,101", "depth=0.2", "seed=12", "suspects_of=job"]
     assert cli.main(["ssantagonist", "command=answer", *simulation.words(), *same]) == 0
     capsys.readouterr()
-    for word, message in CONTRADICTIONS.items():
-        assert cli.main(["ssantagonist", "command=answer", *simulation.words(), word]) == 125
+    for command, (word, message) in itertools.product(("plan", "answer"), CONTRADICTIONS.items()):
+        words = [f"command={command}", *simulation.words(), word]
+        assert cli.main(["ssantagonist", *words]) == 125
         assert capsys.readouterr().err.startswith(f"ssantagonist: {message}")
 
 

@@ -116,6 +116,16 @@ def test_session(session: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         ]
 
 
+def test_a_benchmark_of_another_class_is_an_application(folder: Path) -> None:
+    both = ["results.csv:base", "results.csv:target"]
+    assert call(["compare", "-q", "--battery", "twenty", "-o", "battery", *both])[0] == 0
+    assert call(["compare", "-q", "-o", "all", *both])[0] == 0
+    table = Path("all/ratios.csv")
+    table.write_text(table.read_text().replace(",kernel-01,cpu,", ",kernel-01,other,"))
+    status, out, _ = call(["predict", "battery", "all"])
+    assert status == 0 and " of 6 applications lie within" in out
+
+
 # R
 
 
