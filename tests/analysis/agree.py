@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import copy
 import csv
 import difflib
 import functools
@@ -30,6 +31,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 HERE = Path(__file__).resolve().parent
@@ -358,6 +360,7 @@ def forget_inputs() -> None:
     for folder in _inputs.values():
         shutil.rmtree(folder, ignore_errors=True)
     _inputs.clear()
+    _records.clear()
 
 
 def inputs_of(case: Case, version: str) -> str:
@@ -416,15 +419,38 @@ def program(words: list[str]) -> Runner:
     return run
 
 
-def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
-    """Calls ssreport of the package in this process. Pictures are made, but not written as SVG,
-    which takes most of the time and is not compared."""
-    from markupsafe import Markup
-    from showstopper import cli, figures  # type: ignore[import]
+_records: dict[tuple[object, ...], object] = {}  # of a case, by all that a method of Report reads them from
 
-    no_picture = mock.patch.object(figures, "svg", lambda fig: Markup("<svg></svg>"))
+
+def read_once(read: Callable[..., object]) -> Callable[..., object]:
+    """Returns a method of Report that reads each record once, and then returns copies."""
+    from showstopper.runs import place_of  # type: ignore[import]
+
+    def read_again(report: Any, source: Any, name: str) -> object:
+        is_repeated = (source.set, place_of(source.path)) in report._places
+        inputs = repr((source, name, report._settings(source)))
+        key = os.getcwd(), read.__name__, inputs, report.decides, is_repeated
+        if key not in _records:
+            _records[key] = read(report, source, name)
+        return copy.deepcopy(_records[key])
+
+    return read_again
+
+
+def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
+    """Calls ssreport of the package in this process. Commands of a case share what they read. Pictures are made, but
+    not written as SVG, which takes most of the time and is not compared."""
+    from markupsafe import Markup
+    from showstopper import cli, figures, studies  # type: ignore[import]
+
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="") for _ in range(2)]
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]), no_picture:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(streams[0]))
+        stack.enter_context(contextlib.redirect_stderr(streams[1]))
+        stack.enter_context(mock.patch.object(figures, "svg", lambda fig: Markup("<svg></svg>")))
+        for name in ("_read_run", "_read_responses"):
+            once = read_once(getattr(studies.Report, name))
+            stack.enter_context(mock.patch.object(studies.Report, name, once))
         try:
             status = cli.main(["ssreport", *arguments])
         except SystemExit as ended:
