@@ -202,6 +202,14 @@ ACCEPTED: tuple[Accepted, ...] = (
         r"^[-+]($|what each knob|table: (What each|Idle)|## Idle|(\| )?(knob|frequency|pin|instances|cpus|power)\b"
         r"|\| (service|record)\|.* (of idle|active), %|\| .*\| (POLL|C\d\w*|haltpoll_idle)\|)",
         "idle states of rates are those of runs; failures say why levels of a knob are missing"),
+    Accepted("/page$", "The (dotted|dashed) line shows throughput", "the line is dashed"),
+    Accepted("/page$", "[Tt]he deepest color is|darkest at .* up or down", "fields of 0 have no color"),
+    Accepted("/page$", r"of colors, from .* \((red|orange): A is slower\)", "fields of 1 have no color"),
+    Accepted("/page$", "^.details: (Counters pair by pair|Response times over time|Run by run): ", "many pictures are folded"),
+    Accepted(
+        "(interference|pairs|energy|counters|environments|records)[^/]*/.*/(page|study.csv|stdout)$",
+        r"^.(## Study|table: Mean of the rounds|Runs that differ only in round|Tables next to)|^-\| |^is missing",
+        "pairs with different backgrounds are not rounds of one another"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )
 
@@ -488,7 +496,8 @@ def line_differences(before: str, now: str) -> Iterator[str]:
 
 
 def page_differences(before: str, now: str, pictures: bool) -> Iterator[str]:
-    for line in line_differences(before, now):
+    """Compares the texts of pages. A minus is the same in sentences, where it was a hyphen, and in tables."""
+    for line in line_differences(*(text.replace("\u2212", "-") for text in (before, now))):
         if pictures or not line[1:].startswith("picture: "):
             yield line
 

@@ -145,9 +145,9 @@ def test_pictures_and_their_tables_stand_side_by_side() -> None:
 
 
 def test_matrix_has_shaded_fields() -> None:
-    fields = [Field("1.0"), Field("9.0", "8 to 10", full=(240, 145, 105), share=0.5, outlier=True)]
+    fields = [Field("1.0"), Field("9.0", "8 to 10", color="#d55e00", share=0.5, outlier=True)]
     html = body_of(Matrix("Caption", ["x", "y"], [("a", fields)]))
-    assert '<td>1.0</td><td class="far" style="background:#f8c8b4">9.0<br/>' in html
+    assert '<td>1.0</td><td class="far" style="background:#d55e004b">9.0<br/>' in html
     assert '<th scope="row">a</th>' in html
 
 

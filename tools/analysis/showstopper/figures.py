@@ -45,8 +45,8 @@ COLORS = (BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY, BROWN, GRAY)
 MARKS = ("o", "s", "^", "v", "D", "o open", "s open", "^ open", "v open", "D open", "P")
 
 PLACEMENT_COLORS = {
-    "per-chip": BLUE, "per-core": ORANGE, "per-thread": GREEN, "neutral": PURPLE, "quota": INK,
-    "sets": SKY, "free": AMBER,
+    "per-chip": BLUE, "per-core": ORANGE, "per-thread": GREEN, "neutral": PURPLE, "quota": BROWN,
+    "sets": SKY, "free": INK,
 }
 
 # Small to large values of fields that cover the background.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 ROWS_OPEN_MAX = 24  # tables with more rows are folded
+SHADE_MAX = 150  # opacity of the background of a field, of 255: text must stay legible
 CONTENTS = range(4, 25)  # numbers of sections with which a page has contents
 
 
@@ -83,7 +84,7 @@ class Picture:
     A picture of figures.svg().
 
     Rows of pictures fill the page. A picture with a width in pixels has that width if the page is
-    wide enough, and scrolls below three quarters of it.
+    wide enough, and scrolls below two thirds of it.
     """
 
     svg: Markup
@@ -94,20 +95,18 @@ class Picture:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a Matrix: a text, a smaller text below, and a color from white to full."""
+    """A field of a Matrix: a text, a smaller text below, and a share of a color."""
 
     text: str
     below: str = ""
-    full: tuple[int, int, int] = (255, 255, 255)  # the color at a share of 1
+    color: str = ""
     share: float = 0
     outlier: bool = False  # dashed
 
     @property
     def background(self) -> str:
-        """Return the color; '' leaves the background of the page, which may be dark."""
-        if self.share == 0:
-            return ""
-        return "#" + "".join(f"{round(255 + (one - 255) * self.share):02x}" for one in self.full)
+        """Return the color, through which the page shines, because it may be light or dark."""
+        return f"{self.color}{round(SHADE_MAX * self.share):02x}" if self.share else ""
 
 
 @dataclass(frozen=True)
@@ -183,13 +182,6 @@ class _Style:
         """Return the identifier of a section of the page; '' for a section of a section."""
         return self._anchors.get(id(section), "")
 
-    @property
-    def ink(self) -> str:
-        """Return the color of text on fields of a Matrix, which are light in both schemes."""
-        from .style import PALETTE
-
-        return PALETTE["ink"][0]
-
     @staticmethod
     def colors(dark: bool) -> Iterator[tuple[str, str]]:
         from .style import PALETTE
@@ -229,9 +221,14 @@ def _environment() -> Environment:
     )
     environment.globals["ROWS_OPEN_MAX"] = ROWS_OPEN_MAX
     environment.filters["groups"] = _groups
-    environment.filters["sentence"] = lambda text: text.replace(" %", "\u00a0%")
+    environment.filters["sentence"] = _sentence
     environment.tests["kind"] = _is_kind
     return environment
+
+
+def _sentence(text: str) -> str:
+    """Return a text with the minus of tables, and without a line break before a percent sign."""
+    return re.sub(r"(?<![^ (])-(?=[\d.])", "\u2212", text).replace(" %", "\u00a0%")
 
 
 def _is_kind(part: object, name: str) -> bool:

@@ -59,6 +59,9 @@ def pictures(report: Report) -> Iterator[Picture]:
         for _, series in service.groupby("series", sort=False, dropna=False):
             for axis in ("rate", "load"):
                 yield from _picture(series, axis, describe(series["of"].iloc[0]))
+
+
+def pictures_over_time(report: Report) -> Iterator[Picture]:
     if len(report.responses) > PICTURED_MAX:
         return
     for of in report.responses:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import statistics, steps
+from .. import figures, statistics, steps
 from ..findings import Headline
 from ..page import Code, Field, Matrix, Part, Section
 from ..runs import Run
@@ -347,7 +347,6 @@ MATRIX = (
     "experiment environment_a measured_in_a environment_b measured_in_b placement method "
     "tau_seconds speed variant"
 ).split()
-SLOWER, FASTER = (240, 145, 105), (120, 175, 230)
 
 
 def _place(row: Any, side: str) -> str:
@@ -366,7 +365,7 @@ def _matrices(report: Report, frame: pd.DataFrame) -> Iterator[Part]:
         "The foreground's throughput in the steps of its background, "
         f"{report.set_name(0)} divided by {report.set_name(1)}: the median over all steps and "
         "rounds of a pair; foregrounds by row, backgrounds by column. All tables share one range "
-        f"of colors, from {math.exp(-reach):.3f} (red: A is slower) over 1 (white) to "
+        f"of colors, from {math.exp(-reach):.3f} (orange: A is slower) over 1 (no color) to "
         f"{math.exp(reach):.3f} (blue: A is faster)."
     )
     for _, group in pairs.groupby(MATRIX, sort=False, dropna=False):
@@ -386,7 +385,7 @@ def _matrices(report: Report, frame: pd.DataFrame) -> Iterator[Part]:
 def _field(by_place: Any, reach: float, foreground: str, background: str) -> Field:
     ratio = float(by_place.get((foreground, background), math.nan))
     part = math.log(ratio) / reach if reach > 0 and ratio > 0 else 0.0
-    return Field(page_number(ratio, 3), "", SLOWER if part < 0 else FASTER, min(abs(part), 1))
+    return Field(page_number(ratio, 3), "", figures.ORANGE if part < 0 else figures.BLUE, min(abs(part), 1))
 
 
 def sections(report: Report) -> Iterator[Part]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import figures
-from ..page import Part, Picture, Section
+from ..page import Fold, Part, Picture, Section
 from ..runs import Run
 from ..steps import total
 from ..studies import Report
@@ -20,6 +20,7 @@ from ..tables import Sheet, Table
 
 SLACK = 0.02  # seconds by which a second may exceed a step
 ACROSS = 2  # panels side by side
+OPEN_MAX = 2  # more pictures are folded
 
 # Rates are per second; shares are of another counter.
 RATES = {
@@ -153,8 +154,8 @@ def _part(report: Report, title: str, rows: pd.DataFrame, of_run: bool) -> Sheet
 
 
 def plot_counters(steps: pd.DataFrame) -> Any:
-    """Draw the counters of one program over the load, with a color for each placement; None if
-    none is known at two loads."""
+    """Draw the counters of one program over the load, with a color and a mark for each placement;
+    None if none is known at two loads."""
     known = [
         name
         for name in PANELS
@@ -173,9 +174,10 @@ def plot_counters(steps: pd.DataFrame) -> Any:
         for at, (placement, part) in enumerate(groups):
             loads, values = 100 * part["load"], part[name] / divisor
             color = figures.PLACEMENT_COLORS.get(placement, figures.color_of(at))
-            titles = [f"{load:.1f} %: {value:.4g}" for load, value in zip(loads, values)]
+            titles = [f"{placement}, {load:.1f} %: {value:.4g}" for load, value in zip(loads, values)]
             shown = placement[:24] if name == known[0] else ""
-            figures.mark(ax, loads, values, titles, color=color, size=4, label=shown)
+            look: dict[str, Any] = {"color": color, "marker": figures.marker_of(at)}
+            figures.mark(ax, loads, values, titles, label=shown, **look)
     for ax in fig.axes[len(known) :]:
         ax.remove()
     return fig
@@ -188,7 +190,7 @@ def sections(report: Report) -> Iterator[Section]:
         return
     is_step = frame["step"].notna() if "step" in frame else pd.Series(False, frame.index)
     title = "Counters of the instances during the counted time"
-    parts: list[Part] = [_part(report, title, frame[~is_step], False)]
+    pictures: list[Part] = []
     for values, rows in frame[is_step].groupby(PICTURE, sort=False, dropna=False):
         of, environment, workload, _, background = values
         fig = plot_counters(rows)
@@ -196,8 +198,10 @@ def sections(report: Report) -> Iterator[Section]:
             against = f" against the load of {background[:100]}" if background else ""
             second = ", second set" if of > 1 else ""
             caption = f"{environment[:60]}: counters of {workload[:100]}{against}{second}"
-            parts.append(Picture(figures.svg(fig), caption))
-    yield Section("Counters", parts)
+            pictures.append(Picture(figures.svg(fig), caption))
+    if len(pictures) > OPEN_MAX:
+        pictures = [Fold(f"Counters pair by pair: {len(pictures)} pictures", pictures)]
+    yield Section("Counters", [_part(report, title, frame[~is_step], False), *pictures])
 
 
 def run_parts(report: Report, run: Run) -> Iterator[Part]:

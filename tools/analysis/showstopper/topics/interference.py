@@ -28,7 +28,6 @@ RUNS_MIN = 6  # for an interval from their medians
 RANGE_MIN = 5.0  # of colors, in percent: with a smaller range, noise would be shaded
 FAR_RANGES, FAR_MIN = 3.0, 5.0  # distance of an outlier: interquartile ranges, and percent
 FAR_OTHERS = 4  # other programs that an outlier requires
-LOSS, GAIN = (240, 145, 105), (150, 195, 235)
 
 # A rule of a policy is so far from a change, as a part of all CPUs: noise of the load must not
 # cause switches. Loads are written with a tenth of a percent.
@@ -596,7 +595,7 @@ def _field(mean: Any, most: float, far: list[Far]) -> Field:
     return Field(
         page_number(mean.percent, 1) + ("\u2225" if mean.rounds and mean.agree else ""),
         _range(mean.low, mean.high).strip("()"),
-        LOSS if mean.percent >= 0 else GAIN,
+        figures.ORANGE if mean.percent >= 0 else figures.BLUE,
         min(abs(mean.percent) / most, 1) if mean.significant else 0,
         not ends.isdisjoint(far),
     )
@@ -635,7 +634,7 @@ def _matrices(report: Report) -> Iterator[Part]:
             for is_background, name, placement in far
         )
         beyond = f" Outliers beyond this range (dashed): {outliers}." if far else ""
-        yield f"Colors of {first.environment}: darkest at {most:.1f} % up or down.{beyond}"
+        yield f"{first.environment}: the deepest color is {most:.1f} % lost or gained.{beyond}"
 
 
 SIDES = ("foregrounds by row, backgrounds by column", "backgrounds by row, foregrounds by column")

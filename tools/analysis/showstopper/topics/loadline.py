@@ -558,7 +558,7 @@ def sections(report: Report) -> Iterator[Part]:
         "Each level of load was held on the way up and on the way down. Done is the throughput at "
         "a load relative to the maximum, which is the throughput of the highest level unless that "
         "of another level exceeds it by three errors. The error is estimated from the differences "
-        "between both ways. The dotted line shows throughput in proportion to load."
+        "between both ways. The dashed line shows throughput in proportion to load."
     ]
     for series in found:
         parts.append(_method(series))

@@ -11,15 +11,16 @@ import pandas as pd
 
 from ..findings import Finding, Headline, first
 from ..levels import PUBLISHED, are_compared, describe, df_limits, df_rules, df_savings
-from ..page import Note, Part, Section
+from ..page import Fold, Note, Part, Section
 from ..rates import find_beside, origin, times
-from ..request_pictures import pictures
+from ..request_pictures import pictures, pictures_over_time
 from ..responses import DUTY_FULL, TIMES, Response, Responses, added_by_stops
 from ..statistics import Interval
 from ..studies import Report, others_permit
 from ..tables import Sheet, Table
 
 RATES_MAX = 40  # rates that the terminal shows
+OPEN_MAX = 6  # more pictures over time are folded
 
 # A service keeps up with a rate if the part SUCCESSES_MIN of the due requests succeeds, and the
 # part IN_TIME_MIN, minus one request, before the last request is due. Otherwise a queue grows,
@@ -439,5 +440,9 @@ def sections(report: Report) -> Iterator[Section]:
         "dashed ones from when it was sent."
     )
     parts += pictures(report)
+    over_time: list[Part] = list(pictures_over_time(report))
+    if len(over_time) > OPEN_MAX:
+        over_time = [Fold(f"Response times over time: {len(over_time)} records", over_time)]
+    parts += over_time
     parts += [report.table(name) for name in names]
     yield Section("Requests", [p for p in parts if not isinstance(p, Sheet) or len(p)])

@@ -25,6 +25,7 @@ from .environments import around
 LOADS = 41  # equidistant loads at which the table curve has values
 STEPS_OF_MAX = 4  # with more runs, the terminal does not show their steps
 NAMED_MAX = 4  # runs that a finding names
+OPEN_MAX = 8  # sections of more runs are folded
 PICTURED_MAX = 40  # with more runs, each has only the picture of its load
 
 # What runs of a pool have in common.
@@ -439,12 +440,12 @@ def details(report: Report) -> Iterator[Part]:
         pictures_ = [Picture(figures.svg(fig), "Throughput against load")] if fig else []
         yield Section(pooled.name, [*pictures_, Rows(report.table("fits"), pooled.name)])
     yield report.table("runs")
-    sections = [_section(report, run) for run in listed]
-    if len(report.runs) <= PICTURED_MAX or report.runs[0].experiment == "duet":
-        yield from sections
-        return
-    yield (
-        f"In a report of more than {PICTURED_MAX} runs, each run has only the picture of its load "
-        "over time: report fewer runs for all pictures."
-    )
-    yield Fold(f"Run by run: {len(report.runs)} runs", sections)
+    sections: list[Part] = [_section(report, run) for run in listed]
+    if len(report.runs) > PICTURED_MAX and report.runs[0].experiment != "duet":
+        yield (
+            f"In a report of more than {PICTURED_MAX} runs, each run has only the picture of its "
+            "load over time: report fewer runs for all pictures."
+        )
+    if len(sections) > OPEN_MAX:
+        sections = [Fold(f"Run by run: {len(sections)} runs", sections)]
+    yield from sections

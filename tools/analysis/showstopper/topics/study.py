@@ -40,9 +40,9 @@ def _order(value: str) -> tuple[bool, bool, float, str]:
 
 
 def _is_point(run: Run) -> bool:
-    """Return whether a run belongs to a point. Runs of a service have no iterations, and those of
-    duet are compared in blocks."""
-    alone = run.experiment not in ("latency", "duet") and bool(run.columns)
+    """Return whether a run belongs to a point. Runs of a service have no iterations; those of duet
+    and interference are compared in blocks and pairs, because they are not alone."""
+    alone = run.experiment not in ("latency", "duet", "interference") and bool(run.columns)
     return alone and len(run.steps) < 2 and run.errors.count > 0
 
 
