@@ -207,9 +207,13 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("/page$", r"of colors, from .* \((red|orange): A is slower\)", "fields of 1 have no color"),
     Accepted("/page$", "^.details: (Counters pair by pair|Response times over time|Run by run): ", "many pictures are folded"),
     Accepted(
-        "(interference|pairs|energy|counters|environments|records)[^/]*/.*/(page|study.csv|stdout)$",
-        r"^.(## Study|table: Mean of the rounds|Runs that differ only in round|Tables next to)|^-\| |^is missing",
+        "interference-(experiment|quota)/page/(page|study.csv|stdout)$",
+        r"^-(## Study|table: Mean of the rounds|Runs that differ only|\| .*foreground|\| (workload\| )?method|study; )|"
+        r"^-($|(workload +)?method |serial +|\.\.trolled )|^is missing",
         "pairs with different backgrounds are not rounds of one another"),
+    Accepted(
+        "/page$", "^-(## Published figures$|Published figures are those)",
+        "the page lists the published tables with which it compares"),
     Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
 )
 

@@ -432,8 +432,14 @@ def sections(report: Report) -> Iterator[Part]:
 
 
 def details(report: Report) -> Iterator[Part]:
+    """Yield the published tables that a table of this report is compared with."""
+    from . import tables
+
+    filled = [f"{table.name}.csv" for table in tables() if len(report.table(table.name))]
+    rows = df_references(report)
+    rows = rows[rows["beside"].isin(filled)]
     names = "tables source what file beside note"
     table = Table("references", "What was published", names, df_references)
-    sheet = Sheet(table, df_references(report), report.prefix)
+    sheet = Sheet(table, rows, report.prefix)
     if len(sheet):
         yield Section("Published figures", [ELSEWHERE, sheet])
