@@ -681,4 +681,4 @@ def sections(report: Report) -> Iterator[Section]:
         summary = f"{pair.environment}{second}: {pair.program} beside {pair.background_program}"
         parts.append(Fold(summary, list(_pictures_of_pair(report, pair))))
     tables = [report.table(name) for name in ("interference", "interference-steps")]
-    yield Section("Interference", [*parts, *tables, published.ELSEWHERE])
+    yield Section("Interference", [*parts, *tables])

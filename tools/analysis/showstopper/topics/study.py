@@ -90,7 +90,8 @@ def _relative(rows: pd.DataFrame, base: pd.DataFrame) -> pd.Series:
     rounds affect both; to a run of the same study if that has the round."""
     both = rows.reset_index().merge(base, on="turn", suffixes=("", "_base"))
     both = both.assign(away=both["study"] != both["study_base"])
-    both = both.sort_values("away", kind="stable").drop_duplicates("index").sort_values("index")
+    both = both.sort_values("away", kind="stable").drop_duplicates("index")
+    both = both.sort_values("index", kind="stable")
     return (both["throughput"] / both["throughput_base"])[both["throughput_base"] > 0]
 
 
