@@ -292,6 +292,8 @@ class Run:
             return pd.DataFrame()
         try:
             table = text.read_table(self.record.folder, "cpus.csv", None)
+            if len(table.columns) < 3:  # time, elapsed_seconds, and one of each CPU
+                raise UserError("cpus.csv has no column of a CPU")
         except UserError as error:
             self.notes.add(str(error))
             return pd.DataFrame()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs that are damaged or long: each is named, and the rest is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import agree
+import pytest
+from showstopper import checks
+
+OTHER = "other\n1\n"  # a table without the columns that are required
+
+
+def unpack(case: str, folder: Path) -> None:
+    agree.unpack(agree.read_tree(agree.CORPUS / case / "in.tree"), folder)
+
+
+@pytest.mark.parametrize(
+    ("case", "file", "note"),
+    [
+        ("run-of-two-steps", "two/cpus.csv", "cpus.csv has no column of a CPU"),
+        ("run-of-two-steps", "two/decisions.csv", "duties are unknown: decisions.csv:1:1: no column"),
+        ("run-of-two-steps", "two/energy.csv", "power is unknown: energy.csv:1:1: no column"),
+        ("run-of-two-steps", "two/host-load.csv", "host-load.csv:1:1: no column"),
+        ("run-of-two-steps", "two/idle.csv", "idle states are unknown: idle.csv:1:1: invalid heading"),
+        ("run-of-two-steps", "two/iteration-times.csv", "iteration-times.csv:1:1: no column"),
+        ("requests-underload", "03/a/beside.csv", "the load in beside.csv is unknown: beside.csv:1:1: no"),
+    ],
+)
+def test_a_damaged_part_of_a_record_is_noted(tmp_path: Path, case: str, file: str, note: str) -> None:
+    unpack(case, tmp_path)
+    (tmp_path / file).write_text(OTHER)
+    status, printed, notes = agree.in_process([str(tmp_path / file.rpartition("/")[0])])
+    assert status == 0 and printed
+    assert note in notes.decode()
+
+
+@pytest.mark.parametrize(
+    ("file", "contents", "reason"),
+    [
+        ("run.json", "[", "run.json: invalid JSON: line 1: expecting value"),
+        ("run.json", "{}", "its run.json has no schema, so ssbatch did not write it"),
+        ("run.json", '{"schema": 9}', "its run.json has schema 9, but this program reads only schema 1"),
+        ("run.json", '{"schema": 1, "reason": "why"}', "status unknown: why"),
+        ("run.json", '{"schema": 1, "status": "done"}', "no command of this run has a record"),
+        ("manifest.csv", OTHER, "manifest.csv:1:1: no column 'run'"),
+    ],
+)
+def test_a_run_without_a_record_has_a_reason(tmp_path: Path, file: str, contents: str, reason: str) -> None:
+    (tmp_path / file).write_text(contents)
+    [(_, verdict)] = checks.judge([str(tmp_path)], [])
+    assert verdict.result == "invalid" and reason in verdict.reasons
+    status, _, messages = agree.in_process([str(tmp_path)])
+    assert status == 1 and reason in messages.decode()
+
+
+def test_folders_without_a_readable_record_are_refused(tmp_path: Path) -> None:
+    reasons = {"fleet.csv": "fleet.csv:1:1: no column", "requests.json": "requests.json is damaged"}
+    for number, (file, reason) in enumerate(reasons.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in {file, file.replace("json", "csv")}:
+            (folder / name).write_text(OTHER)
+        [(_, verdict)] = checks.judge([str(folder)], [])
+        assert reason in verdict.reasons
+        assert agree.in_process([str(folder)])[0] == 125
+
+
+@pytest.mark.parametrize(
+    ("limit", "case", "words", "text"),
+    [
+        ("comparison.RATIOS_MAX", "loadline-several", "-o out two --against again", "See ratios.csv for each ratio."),
+        ("findings.SENTENCES_MAX", "interference-matrix", "matrix", "more about single pairs: see findings.csv"),
+        ("fleet.SHOWN_MAX", "fleet-simulated", "-o out one", "fleet-nodes.csv has all nodes."),
+        ("interference.PAIRS_MAX", "interference-matrix", "matrix", "pairs: see interference.csv (--output)"),
+        ("requests.RATES_MAX", "latency", "other", "rates: see requests-rates.csv (--output)"),
+        ("runs.PICTURED_MAX", "study-roles", "-o out study", "each run has only the picture of its load"),
+    ],
+)
+def test_long_lists_are_left_to_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, case: str, words: str, text: str
+) -> None:
+    monkeypatch.setattr(f"showstopper.topics.{limit}", 0)
+    unpack(case, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    status, printed, _ = agree.in_process(words.split())
+    page = Path("out/report.html")
+    shown = agree.page_text(page.read_bytes()) if page.exists() else printed.decode()
+    assert status == 0 and text in shown
