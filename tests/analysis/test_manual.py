@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from showstopper import topics
 from showstopper.tables import glossary
 
 TOOLS = Path(__file__).parents[2] / "tools"
@@ -40,6 +41,19 @@ def test_every_heading_is_of_a_column() -> None:
     shown = [name for name, row in glossary().items() if not row["meaning"]]
     unused = [name for name in shown if not words.issuperset(name.split("."))]
     assert unused == [], "columns.tsv has these lines for no column"
+
+
+def test_both_ends_of_an_interval_look_alike() -> None:
+    both = [
+        (low, high)
+        for table in topics.tables()
+        if isinstance(table.columns, tuple)
+        for low, high in zip(table.columns, table.columns[1:])
+        if high.heading == "to"
+    ]
+    for low, high in both:
+        assert (low.decimals, low.percent) == (high.decimals, high.percent), high.name
+    assert len(both) > 15
 
 
 def test_the_glossary_is_sorted() -> None:

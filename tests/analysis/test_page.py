@@ -186,6 +186,17 @@ def test_axes_have_lines_at_their_begin_and_a_tick_at_each_number() -> None:
     assert svg.count("<use ") == len(re.findall("<text", svg)) == 6
 
 
+def test_axes_include_zero() -> None:
+    fig = figures.figure()
+    ax = fig.axes[0]
+    figures.axis_around_zero(ax, "x", "deviation")
+    figures.axis_from_zero(ax, "y", "runs")
+    figures.mark(ax, [5, 6], [7, 8], ["", ""])
+    figures.svg(fig)
+    assert ax.get_xlim() == pytest.approx((-0.3, 6.3))
+    assert ax.get_ylim() == pytest.approx((0, 8.4))
+
+
 def test_logarithmic_axis_has_round_numbers() -> None:
     fig = figures.figure()
     figures.axis_logarithmic(fig.axes[0], "x", "ratio", 0.5, 3)
