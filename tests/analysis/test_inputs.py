@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that are damaged or long: each is named, and the rest is reported."""
+"""Inputs that are damaged, long or without a match: each is named, and the rest is reported."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import agree
+import pandas as pd
 import pytest
-from showstopper import checks
+from showstopper import Record, checks
+from showstopper.runs import Surroundings
+from showstopper.topics import study
 
 OTHER = "other\n1\n"  # a table without the columns that are required
 
@@ -65,6 +68,26 @@ def test_folders_without_a_readable_record_are_refused(tmp_path: Path) -> None:
         [(_, verdict)] = checks.judge([str(folder)], [])
         assert reason in verdict.reasons
         assert agree.in_process([str(folder)])[0] == 125
+
+
+def test_a_record_inside_a_guest_begins_by_the_clock_of_the_host(tmp_path: Path) -> None:
+    unpack("run-of-two-steps", tmp_path)
+    clocks = "when,host_seconds,guest_seconds\nstart,100,102\nend,200,205\n"
+    (tmp_path / "two/guest-clock.csv").write_text(clocks)
+    record = Record(str(tmp_path / "two"))
+    assert len(record.samples) == 12
+    wall = record.wall
+    assert Surroundings.read(record, inside=False).clock == (2, 5)
+    assert record.wall == wall
+    Surroundings.read(record, inside=True)
+    assert record.wall == wall - 2
+
+
+def test_runs_are_related_to_those_of_their_round_and_study() -> None:
+    runs = {"turn": [1, 2, 0, -1], "study": ["a", "a", "a", "b"], "throughput": [2, 4, 6, 8]}
+    base = {"turn": [1, 1, 0, -1], "study": ["b", "a", "b", "b"], "throughput": [4, 8, 3, 0]}
+    found = study._relative(pd.DataFrame(runs), pd.DataFrame(base))
+    assert found.tolist() == [2 / 8, 6 / 3]
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,12 @@ def test_deviations_refer_to_the_wider_baseline() -> None:
     assert rows_of(methods, "1cdc")["deviation"].tolist() == pytest.approx([-100 * 2 / 3, -80])
 
 
+def test_deviations_from_a_throughput_of_zero_are_unknown() -> None:
+    idle = [("nbench", load, load, 0) for load in (0.2, 0.6)]
+    found = rows_of(compare(make_points(*idle, ("cdc", 0.4, 0.4, 5))), "cdc")
+    assert found["expected"].tolist() == [0] and found["deviation"].isna().all()
+
+
 def test_a_baseline_has_one_mean_length_of_rounds() -> None:
     nbench = [("nbench", load, load, 10 * load) for load in (0.2, 0.6)]
     one = [("1cdc", load, load, 20 * load, math.nan, 0.107) for load in (0.1, 0.9)]

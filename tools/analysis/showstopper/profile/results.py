@@ -16,12 +16,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import statistics
-from ..text import LINE_MAX, UserError, number, parse_table, reason, show, unpack
+from ..text import UserError, number, parse_table, reason, show, unpack
 
 WITHOUT = "without"  # the limits without a throttle
 KEY = ["benchmark", "class"]  # identify a benchmark: a name may occur in two classes
 
 _COLUMNS = ("machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result")
+_LINE_MAX = 1 << 20  # bytes
 _APART_MAX = 10  # factor between repetitions above which results are suspicious
 _CONTROL = re.compile("[\0-\x1f\x7f]")
 _MARK = "\ufeff".encode()  # some spreadsheets write a byte order mark, also into joined tables
@@ -139,8 +140,8 @@ def _read_bytes(path: str) -> bytes:
     """Read a file, which may be a pipe; of an endless one without lines only its beginning."""
     try:
         with open(path, "rb") as file:
-            first = file.readline(LINE_MAX + 1)
-            if len(first) > LINE_MAX:
+            first = file.readline(_LINE_MAX + 1)
+            if len(first) > _LINE_MAX:
                 raise UserError(f"{path}: the first line is too long")
             return first + file.read()
     except OSError as error:
