@@ -23,19 +23,12 @@ from .statistics import Band, mover, sample_of, welch
 if TYPE_CHECKING:
     from .studies import Report
 
-# Actuators, and how the publication calls changing them. `workers`, a setting of the service,
-# counts as a knob, so that levels that also differ in it are not compared.
+# How the publication calls changing some actuators. `workers`, a setting of the service, counts as a
+# knob, so that levels that also differ in it are not compared.
 PUBLISHED = {
-    "frequency": "frequency",
-    "pin": "pinning",
-    "instances": "horizontal",
-    "cpus": "vertical",
-    "quota": "",
-    "memory": "",
-    "duty": "",
-    "power": "",
+    "frequency": "frequency", "pin": "pinning", "instances": "horizontal", "cpus": "vertical"
 }
-KNOBS = (*PUBLISHED, "workers")
+KNOBS = (*PUBLISHED, "quota", "memory", "duty", "power", "workers")
 UNLIMITED = 1e15  # larger than any amount, but finite, so that such levels can be ordered
 
 # Response times of all requests from when they were due, or of successes from when they were sent.
@@ -65,16 +58,12 @@ def differing_knob(one: Responses, other: Responses) -> str:
 
 def are_one_step(one: Responses, other: Responses) -> bool:
     """Return whether two levels differ in exactly one knob, in balance or in cap; also if a level
-    has no knobs."""
+    has no knobs. Caps that differ by less than a manifest can express are equal."""
     if not (one.knobs and other.knobs):
         return True
-    same = (one.knobs == other.knobs, one.balance == other.balance, _is_same(one.cap, other.cap))
+    is_one_cap = bool(np.isclose(one.cap, other.cap, 0, 1e-9, equal_nan=True))
+    same = (one.knobs == other.knobs, one.balance == other.balance, is_one_cap)
     return sum(same) == 2 and (same[0] or bool(differing_knob(one, other)))
-
-
-def _is_same(one: float, other: float) -> bool:
-    """Return whether two numbers are equal, or differ by less than a manifest can express."""
-    return (math.isnan(one) and math.isnan(other)) or abs(one - other) <= 1e-9
 
 
 def _number(words: str) -> float:
@@ -120,11 +109,9 @@ def find_limit(rates: Any, values: Any, limit: float) -> Limit:
     last = rates[first - 1] if first else math.nan
     if first == len(values):
         return Limit(last)
-    crossing = math.nan
-    if first and math.isfinite(values[first]):
-        below, reached = values[first - 1], values[first]
-        crossing = last + (limit - below) * (rates[first] - last) / (reached - below)
-    return Limit(last, rates[first], crossing)
+    below, reached = values[first - 1] if first else math.nan, values[first]
+    part = (limit - below) / (reached - below) if math.isfinite(reached) else math.nan
+    return Limit(last, rates[first], last + part * (rates[first] - last))
 
 
 def first_limit(one: Limit, other: Limit) -> Limit:
@@ -308,15 +295,14 @@ def _with_published(report: Report, frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         return frame
     names = {"saved": "power_saved_percent", "lost": "throughput_lost_percent"}
-    published = report.published_figures
-    found = pd.DataFrame(
-        {
-            f"published_{name}_percent": published.number("actuators-savings", [as_], column)
-            for name, column in names.items()
-        }
-        | {"published_as": as_ or math.nan}
-        for as_ in (PUBLISHED.get(knob, "") for knob in frame["knob"])
-    )
+    published_as = frame["knob"].map(PUBLISHED.get)
+    found = pd.DataFrame({"published_as": published_as})
+    for name, column in names.items():
+        numbers = [
+            report.published_figures.number("actuators-savings", [as_ or ""], column)
+            for as_ in published_as
+        ]
+        found[f"published_{name}_percent"] = numbers
     ratio = found["published_lost_percent"] / found["published_saved_percent"]
     return frame.join(found.assign(published_lost_per_saved=ratio))
 
@@ -354,22 +340,13 @@ class Rule(NamedTuple):
                 yield Rule._make([*words, *bounds, than, float(times or 0)])
 
 
-# The rates of a state, and why there is none.
-STATES: dict[str, tuple[Callable[[pd.DataFrame], pd.Series], str]] = {
-    "any": (lambda points: points["rate"].notna(), ""),
-    "underloaded": (
-        lambda points: points["state"] == "underloaded",
-        " at which both are underloaded",
-    ),
-    "overloaded": (lambda points: points["state"] == "overloaded", " at which both are overloaded"),
-    "unsaturated": (
-        lambda points: points["busiest"] < SATURATED,
-        " at which no CPU set is 98 % busy",
-    ),
-    "saturated": (
-        lambda points: points["busiest"] >= SATURATED,
-        " at which a CPU set is at least 98 % busy",
-    ),
+# Queries for the points of a state, and why it has no common rate.
+STATES = {
+    "any": ("rate == rate", ""),
+    "underloaded": ("state == 'underloaded'", " at which both are underloaded"),
+    "overloaded": ("state == 'overloaded'", " at which both are overloaded"),
+    "unsaturated": (f"busiest < {SATURATED}", " at which no CPU set is 98 % busy"),
+    "saturated": (f"busiest >= {SATURATED}", " at which a CPU set is at least 98 % busy"),
 }
 CPUS = ("some CPUs", "all CPUs")  # to which the second series is pinned; both are overloaded
 STATES |= dict.fromkeys(CPUS, STATES["overloaded"])
@@ -386,10 +363,8 @@ ROUNDS_MAX = 64  # values of a series at one rate
 
 def df_rules(report: Report) -> pd.DataFrame:
     """Test the published statements on the runs of the report."""
-    if not are_compared(report):
-        return pd.DataFrame()
     rows = []
-    for rule in Rule.all():
+    for rule in Rule.all() if are_compared(report) else ():
         found = _contrast(report, rule)
         band = found["difference"]
         if rule.than:
@@ -399,21 +374,17 @@ def df_rules(report: Report) -> pd.DataFrame:
             found["why"] = found["why"] or other["why"]
             found["rate"] = other["rate"] if math.isnan(found["rate"]) else found["rate"]
             found["runs"] = min(found["runs"], other["runs"])
-        known = {
-            "statement": rule.statement,
-            "source": rule.source,
-            "verdict": "not tested" if found["why"] else _verdict(rule, band),
-            "low": band.low,
-            "high": band.high,
-        }
-        rows.append(found | known | {"difference": band.y, "runs": found["runs"] or math.nan})
+        verdict = "undecided"
+        if found["why"]:
+            verdict = "not tested"
+        elif rule.least < band.low and band.high < rule.most:
+            verdict = "supported"
+        elif band.high <= rule.least or band.low >= rule.most:
+            verdict = "contradicted"
+        known = {"statement": rule.statement, "source": rule.source, "verdict": verdict}
+        known |= {"low": band.low, "high": band.high, "difference": band.y}
+        rows.append(found | known | {"runs": found["runs"] or math.nan})
     return pd.DataFrame(rows)
-
-
-def _verdict(rule: Rule, band: Band) -> str:
-    if rule.least < band.low and band.high < rule.most:
-        return "supported"
-    return "contradicted" if band.high <= rule.least or band.low >= rule.most else "undecided"
 
 
 def _contrast(report: Report, rule: Rule) -> dict[str, Any]:
@@ -484,7 +455,8 @@ def _find_rate(pair: Iterable[Level], state: str) -> float:
     found = []
     for level in pair:
         rates = level.points["rate"].round(9)
-        is_in = STATES[state][0](level.points).groupby(rates, sort=True, dropna=False).all()
+        points = level.points.eval(STATES[state][0], engine="python")
+        is_in = points.groupby(rates, sort=True, dropna=False).all()
         found.append(set(is_in[is_in].index))
     return max(set.intersection(*found), default=math.nan)
 
