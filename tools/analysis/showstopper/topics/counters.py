@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import figures
-from ..page import Fold, Part, Picture, Section
+from ..page import Fold, Part, Picture, Rows, Section
 from ..runs import Run
 from ..steps import total
 from ..studies import Report
@@ -94,7 +94,7 @@ def df_counters(report: Report) -> pd.DataFrame:
         if record.counters.empty:
             continue
         whole = count(record.counters, record.counted_from, record.counted_to)
-        rows.append({"record": run.name, "set": run.set + 1} | whole)
+        rows.append({"record": run.name, "set": run.set + 1, "step": math.nan} | whole)
         background = report.beside(run, "background") if run.role == "foreground" else None
         of = background or run
         shift = of.record.wall - record.wall if background else 0
@@ -140,27 +140,18 @@ TABLES = (
 )
 
 
-PLACE = ("step", "half", "target", "load")
-
-
-def _part(report: Report, title: str, rows: pd.DataFrame, of_run: bool) -> Sheet:
-    """Return rows for readers: those of runs, or the steps of one run."""
-    columns = tuple(
-        replace(column, if_known=False) if column.name in PLACE else column
-        for column in TABLES[0].columns
-        if column.name not in (("record",) if of_run else PLACE)
-    )
-    return Sheet(Table("counters", title, columns, df_counters), rows, report.prefix)
+def _sheet(report: Report, of_steps: bool) -> Sheet:
+    """Return rows for readers: those of steps or of runs."""
+    frame = report.table("counters").frame
+    title = "Counters by step; for a foreground, by the steps of its background"
+    table = replace(TABLES[0], title=title) if of_steps else TABLES[0]
+    return Sheet(table, frame[frame["step"].notna() == of_steps], report.prefix)
 
 
 def plot_counters(steps: pd.DataFrame) -> Any:
     """Draw the counters of one program over the load, with a color and a mark for each placement;
     None if none is known at two loads."""
-    known = [
-        name
-        for name in PANELS
-        if steps.loc[steps[name].notna(), "load"].nunique() > 1
-    ]
+    known = [n for n in PANELS if steps.loc[steps[n].notna(), "load"].nunique() > 1]
     if not known:
         return None
     rows = math.ceil(len(known) / ACROSS)
@@ -185,13 +176,11 @@ def plot_counters(steps: pd.DataFrame) -> Any:
 
 def sections(report: Report) -> Iterator[Section]:
     """Yield nothing without counts: few machines permit counting."""
-    frame = report.table("counters").frame
-    if frame.empty:
+    if not len(report.table("counters")):
         return
-    is_step = frame["step"].notna() if "step" in frame else pd.Series(False, frame.index)
-    title = "Counters of the instances during the counted time"
     pictures: list[Part] = []
-    for values, rows in frame[is_step].groupby(PICTURE, sort=False, dropna=False):
+    steps = report.once(_sheet, True).frame
+    for values, rows in steps.groupby(PICTURE, sort=False, dropna=False):
         of, environment, workload, _, background = values
         fig = plot_counters(rows)
         if fig:
@@ -201,13 +190,9 @@ def sections(report: Report) -> Iterator[Section]:
             pictures.append(Picture(figures.svg(fig), caption))
     if len(pictures) > OPEN_MAX:
         pictures = [Fold(f"Counters pair by pair: {len(pictures)} pictures", pictures)]
-    yield Section("Counters", [_part(report, title, frame[~is_step], False), *pictures])
+    yield Section("Counters", [_sheet(report, False), *pictures])
 
 
 def run_parts(report: Report, run: Run) -> Iterator[Part]:
-    frame = report.table("counters").frame
-    if run.record.counters.empty:
-        return
-    rows = frame[(frame["record"] == run.name) & frame["step"].notna()]
-    title = "Counters by step; for a foreground, by the steps of its background"
-    yield _part(report, title, rows, True)
+    if not run.record.counters.empty:
+        yield Rows(report.once(_sheet, True), run.name)
