@@ -33,7 +33,6 @@ ONE_LOAD = "set environment experiment workload method tau_seconds target".split
 SETTINGS_MIN = 3  # fewer placements need no picture
 
 
-
 def df_energy(report: Report, level: str = "run") -> pd.DataFrame:
     """Return the energy of runs, or of their steps."""
     rows = report.observations
@@ -127,16 +126,15 @@ def df_power_settings(report: Report) -> pd.DataFrame:
 
     rows = []
     for load in report.groups(ONE_LOAD, has_power):
-        names = dict.fromkeys(run.placement for run in load)
-        for name in names if len(names) >= SETTINGS_MIN else ():
-            runs = [run for run in load if run.placement == name]
-            ends = [(run.steps["from"].iloc[0], run.steps["to"].iloc[-1]) for run in runs]
-            watts = pd.Series([run.power(*at)["watts"] for run, at in zip(runs, ends)]).dropna()
-            if len(watts):
-                quartiles = (0, 0.25, 0.5, 0.75, 1)
-                found = (statistics.quantile(watts.to_numpy(), share) for share in quartiles)
-                row = {"load": runs[0].target, "runs": len(watts)} | dict(zip(QUARTILES, found))
-                rows.append(_name(runs[0]) | row)
+        ends = [(run.steps["from"].iloc[0], run.steps["to"].iloc[-1]) for run in load]
+        watts = pd.Series([run.power(*at)["watts"] for run, at in zip(load, ends)])
+        groups = watts.groupby([run.placement for run in load], sort=False, dropna=False)
+        for _, own in groups if len(groups) >= SETTINGS_MIN else ():
+            known = own.dropna()
+            if len(known):
+                quartiles = known.quantile([0, 0.25, 0.5, 0.75, 1])
+                row = _name(load[own.index[0]]) | dict(zip(QUARTILES, quartiles))
+                rows.append(row | {"load": load[0].target, "runs": len(known)})
     return pd.DataFrame(rows)
 
 
@@ -234,17 +232,24 @@ TABLES = (
 )
 # Sheets for readers: programs find their columns in runs and steps, and those of power-settings in
 # runs.
+COST = "watts watt_hours power_iterations iterations_per_watt_hour"
 SHOWN = {
-    "energy": Table("energy", "Energy: iterations per watt-hour", "record covers power_seconds watts watt_hours power_iterations "
-                    "iterations_per_watt_hour power_note", df_energy),
+    "energy": Table(
+        "energy",
+        "Energy: iterations per watt-hour",
+        f"record covers power_seconds {COST} power_note",
+        df_energy,
+    ),
     "steps": Table(
-        "energy-steps", "Energy by step", "record step target_mean load power_seconds watts watt_hours power_iterations "
-        "iterations_per_watt_hour", functools.partial(df_energy, level="step")
+        "energy-steps",
+        "Energy by step",
+        f"record step target_mean load power_seconds {COST}",
+        functools.partial(df_energy, level="step"),
     ),
     "settings": Table(
         "power-settings",
         "Mean power of the runs by setting, at loads with three or more settings",
-        "workload variant load placement runs least lower_quartile median upper_quartile most",
+        f"workload variant load placement runs {' '.join(QUARTILES)}",
         df_power_settings,
     ),
 }
@@ -268,21 +273,18 @@ def text(report: Report) -> str:
     sources = _sources(report)
     if not sources:
         return "energy: no power was recorded\n"
-    lines = [
-        "power covers " + wrap(show(source) or "an unknown part of the machine", 13) + "\n"
+    sheets = {
+        "energy; iterations per watt-hour": _shown(report, "energy"),
+        "power over busy CPUs: a line and a parabola through all steps": report.table("power-fits"),
+        "mean power of the runs by setting, W, at loads with three or more settings": _shown(
+            report, "settings"
+        ),
+    }
+    lines = (
+        f"power covers {wrap(show(source) or 'an unknown part of the machine', 13)}\n"
         for source in sources
-    ]
-    title = "mean power of the runs by setting, W, at loads with three or more settings"
-    return "".join(
-        [
-            _shown(report, "energy").text("energy; iterations per watt-hour"),
-            report.table("power-fits").text(
-                "power over busy CPUs: a line and a parabola through all steps"
-            ),
-            _shown(report, "settings").text(title),
-            *lines,
-        ]
     )
+    return "".join([*(sheet.text(title) for title, sheet in sheets.items()), *lines])
 
 
 def plot_settings(rows: pd.DataFrame) -> Any:
@@ -291,9 +293,7 @@ def plot_settings(rows: pd.DataFrame) -> Any:
     ax = fig.axes[0]
     least, most = rows["least"].min(), rows["most"].max()
     room = max(0.05 * (most - least), 0.01 * most)
-    figures.axis_between(
-        ax, "y", "power, W", math.floor(max(least - room, 0)), most + room
-    )
+    figures.axis_between(ax, "y", "power, W", math.floor(max(least - room, 0)), most + room)
     figures.axis_names(ax, "x", list(rows["placement"]))
     titles = [f"{name}: {watts:.1f} W" for name, watts in zip(rows["placement"], rows["median"])]
     figures.boxes(ax, np.arange(len(rows)), rows[list(QUARTILES)], titles, width=0.5)
@@ -328,8 +328,4 @@ def run_parts(report: Report, run: Run) -> Iterator[Part]:
     """Yield the energy of a run's steps. The rows of a background have the power of both."""
     elsewhere = is_counted_elsewhere(report, run)
     if len(run.steps) > 1 and not run.energy.empty and not elsewhere:
-        yield Rows(report.once(_steps), run.name)
-
-
-def _steps(report: Report) -> Sheet:
-    return _shown(report, "steps")
+        yield Rows(report.once(_shown, "steps"), run.name)
