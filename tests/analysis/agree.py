@@ -173,6 +173,9 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("(pairs|replay-predicted|studies|study|interference|schema-1).*/(fits|curve|interference).csv$", "(_p|_error|intercept|percent|low|high): ", "of points on a line"),
     Accepted("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| ", "of points on a line"),
     Accepted("pairs-environments/page/interference.csv$", "angle_degrees: ", "of points on a line"),
+    Accepted(
+        "(published|accuracy|replay).*/(stdout|page)$", "of Showstopper\\. Published|on all platforms|^-measure: all published|^.Linux.$",
+        "the measure of the published statement is unknown"),
     Accepted("pairs-environments/page/page$", r"e-30", "of points on a line"),
     Accepted("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0", "of points on a line"),
     Accepted("schema-1/page/requests-rates.csv$", "percentiles|_p\\d+_seconds", "records of schema 1 were never released"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from .studies import Report, others_permit
 
 STEPS_MIN = 3  # for a line with a confidence interval
 ROUNDS_MIN = 3  # for an interval from their means
-PLACEMENTS_MAX = 16
-CHANGES_MAX = 32
 GRID = 200  # intervals of the loads in which crossings are sought
 HALVINGS = 50  # of such an interval
 
@@ -53,7 +52,6 @@ class Placements:
     loads: Array
     foreground: Array  # part of the measure, by placement and step
     background: Array
-    bandwidth: float = math.inf
     best: int = 0
     second: int = 1
     advantage: float = math.nan  # of the best over the second, relative to the second
@@ -61,10 +59,6 @@ class Placements:
     is_clear: bool = False  # the interval does not contain 0
     by_rounds: int = 0  # rounds from which the interval comes; 0: it comes from the steps
     changes: list[Change] = field(default_factory=list)
-
-    @property
-    def values(self) -> Array:
-        return self.foreground + self.background
 
     @property
     def steps(self) -> int:
@@ -80,38 +74,35 @@ class Placements:
         """Compare all pairs that differ from this one only in placement and round."""
         like = alike(report, pair, SAME_PAIR)
         enough = [p for p in like if _known(p, measure).sum() >= STEPS_MIN]
-        names = list(dict.fromkeys(p.placement for p in enough))[:PLACEMENTS_MAX]
-        rows: list[Array] = [np.empty((0, 2 + 2 * len(names)))]
-        for first in like:
-            if names and first.placement == names[0]:
-                rows.append(_common_steps(first, like, names, measure))
-        steps = np.concatenate(rows)
-        steps = steps[np.argsort(steps[:, 0], kind="stable")].T
-        foreground, background = steps[2::2], steps[3::2]
-        loads, rounds, *_ = steps
-        made = Placements(
-            pair, measure, report.settings.confidence, names, rounds, loads, foreground, background
-        )
+        names = list(dict.fromkeys(p.placement for p in enough))
+        firsts = [p for p in like if p.placement in names[:1]]
+        rows = [_common_steps(first, like, names, measure) for first in firsts]
+        steps = np.concatenate([np.empty((0, 2 + 2 * len(names))), *rows])
+        loads, rounds, *parts = steps[np.argsort(steps[:, 0], kind="stable")].T
+        sides = np.array(parts[::2]), np.array(parts[1::2])
+        made = Placements(pair, measure, report.settings.confidence, names, rounds, loads, *sides)
         if made.is_known:
-            made._choose_bandwidth()
             made._find_best()
             made._find_changes()
         return made
 
     def _difference(self, more: int, less: int) -> Array:
-        difference: Array = self.values[more] - self.values[less]
+        difference: Array = self._values[more] - self._values[less]
         return difference
 
-    def _curve(self, more: int, less: int) -> Curve | None:
-        return statistics.fit_curve_with(self.loads, self._difference(more, less), self.bandwidth)
+    @cached_property
+    def _values(self) -> Array:
+        return self.foreground + self.background
 
-    def _choose_bandwidth(self) -> None:
-        """Choose the smallest that is chosen for a difference from the first placement."""
-        curves = (
-            statistics.fit_curve(self.loads, self._difference(at, 0))
-            for at in range(1, len(self.names))
-        )
-        self.bandwidth = min((c.bandwidth for c in curves if c), default=math.inf)
+    @cached_property
+    def _bandwidth(self) -> float:
+        """The smallest that is chosen for a difference from the first placement."""
+        differences = (self._difference(at, 0) for at in range(1, len(self.names)))
+        curves = (statistics.fit_curve(self.loads, difference) for difference in differences)
+        return min((curve.bandwidth for curve in curves if curve), default=math.inf)
+
+    def _curve(self, more: int, less: int) -> Curve | None:
+        return statistics.fit_curve_with(self.loads, self._difference(more, less), self._bandwidth)
 
     def _widen(self, weights: Array, more: int, less: int, band: Band) -> Band:
         """Widen the interval of a difference by the uncertainty of the throughputs alone, by which
@@ -119,17 +110,20 @@ class Placements:
         if self.measure == FOREGROUND or self.pair.is_one_program:
             return band
         sides = zip((self.foreground, self.background), self.pair.alone)
-        errors = [(weights @ (of[more] - of[less])) * alone.error for of, alone in sides]
-        low = np.sqrt((band.y - band.low) ** 2 + errors[0] ** 2 + errors[1] ** 2)
-        high = np.sqrt((band.high - band.y) ** 2 + errors[0] ** 2 + errors[1] ** 2)
+        square = sum(((weights @ (of[more] - of[less])) * alone.error) ** 2 for of, alone in sides)
+        low, high = (np.sqrt(half**2 + square) for half in (band.y - band.low, band.high - band.y))
         return Band(band.y, band.y - low, band.y + high)
 
     def _find_best(self) -> None:
-        means = self.values.mean(axis=1)
-        order = np.argsort(-means, kind="stable")
-        self.best, self.second = int(order[0]), int(order[1])
+        means = self._values.mean(axis=1)
+        self.best, self.second = np.argsort(-means, kind="stable")[:2].tolist()
         difference = self._difference(self.best, self.second)
-        band = self._weigh_steps(difference)
+        curve = self._curve(self.best, self.second)
+        if curve:
+            band = curve.sum(curve.weights(self.loads).mean(axis=0), self.confidence)
+        else:  # all steps have nearly the same load, or are too many
+            mean = statistics.mean_of(difference, self.confidence)
+            band = Band(mean.mean, mean.low, mean.high)
 
         # Errors of steps in a round are correlated, so the means of rounds may scatter more.
         numbers = np.nan_to_num(self.rounds, nan=-1)
@@ -144,28 +138,19 @@ class Placements:
         self.interval = Interval(band.low / whole, band.high / whole)
         self.is_clear = bool(band.low > 0 and whole > 0)
 
-    def _weigh_steps(self, difference: Array) -> Band:
-        """Return the mean of the curve through the differences, over all steps. There is no curve
-        if all steps have nearly the same load, or are too many."""
-        curve = self._curve(self.best, self.second)
-        if curve:
-            return curve.sum(curve.weights(self.loads).mean(axis=0), self.confidence)
-        mean = statistics.mean_of(difference, self.confidence)
-        return Band(mean.mean, mean.low, mean.high)
-
     def _find_changes(self) -> None:
         """Find the changes of the best placement in the order of loads."""
         any_ = self._curve(1, 0)
         if not any_:
             return
         grid = self.loads[0] + (self.loads[-1] - self.loads[0]) * np.arange(GRID + 1) / GRID
-        heights = any_.weights(grid) @ self.values.T
+        heights = any_.weights(grid) @ self._values.T
         best = np.where(np.isnan(heights), -np.inf, heights).argmax(axis=1)
-        for at in (np.flatnonzero(np.diff(best)) + 1)[:CHANGES_MAX].tolist():
-            below, above = int(best[at - 1]), int(best[at])
+        for at in np.flatnonzero(np.diff(best)).tolist():
+            below, above = int(best[at]), int(best[at + 1])
             curve = self._curve(above, below)
             if curve:
-                self.changes.append(self._find_change(curve, below, above, grid, at))
+                self.changes.append(self._find_change(curve, below, above, grid, at + 1))
 
     def _find_change(
         self, curve: Curve, below: int, above: int, grid: Array, at: int
@@ -174,8 +159,10 @@ class Placements:
             weights = curve.weights(loads)
             return self._widen(weights, above, below, curve.sum(weights, self.confidence))
 
-        load = _find_root(lambda x: float(bands(np.array(x)).y), grid[at - 1], grid[at])
-        on_grid = bands(grid)
+        def root(name: str, from_: float, to: float) -> float:
+            return _find_root(lambda x: float(getattr(bands(np.array(x)), name)), from_, to)
+
+        load, on_grid = root("y", grid[at - 1], grid[at]), bands(grid)
         position = int((load - grid[0]) / (grid[-1] - grid[0]) * GRID)
 
         # The nearest load on each side at which the placements differ significantly.
@@ -183,11 +170,11 @@ class Placements:
         lower = np.flatnonzero(on_grid.high[: position + 1] < 0)
         if len(lower):
             last = load if lower[-1] == position else grid[lower[-1] + 1]
-            low = _find_root(lambda x: float(bands(np.array(x)).high), last, grid[lower[-1]])
+            low = root("high", last, grid[lower[-1]])
         upper = position + 1 + np.flatnonzero(on_grid.low[position + 1 :] > 0)
         if len(upper):
             last = load if upper[0] == position + 1 else grid[upper[0] - 1]
-            high = _find_root(lambda x: float(bands(np.array(x)).low), last, grid[upper[0]])
+            high = root("low", last, grid[upper[0]])
         return Change(self.names[below], self.names[above], load, Interval(low, high))
 
 

@@ -18,7 +18,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -116,6 +116,15 @@ class Matrix:
     caption: str
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Field]]]
+
+    @staticmethod
+    def of(caption: str, fields: Mapping[tuple[str, str], Field]) -> Matrix:
+        """Return fields by row and column; those that are missing have a dash."""
+        rows, columns = (list(dict.fromkeys(names)) for names in zip(*fields))
+        unknown = Field("\u2013")
+        return Matrix(
+            caption, columns, [(r, [fields.get((r, c), unknown) for c in columns]) for r in rows]
+        )
 
 
 @dataclass(frozen=True)

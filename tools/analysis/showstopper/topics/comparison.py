@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -372,18 +371,14 @@ def _matrices(report: Report, frame: pd.DataFrame) -> Iterator[Part]:
         first = group.iloc[0]
         named = [first["placement"] or "not known", first["method"], first["variant"]]
         places = f"environment {_place(first, 'a')} / {_place(first, 'b')}"
-        backgrounds = list(dict.fromkeys(group["background"]))
-        by_place = group.set_index(["foreground", "background"])["ratio_median"]
-        field = partial(_field, by_place, reach)
-        rows = [
-            (foreground, [field(foreground, background) for background in backgrounds])
-            for foreground in dict.fromkeys(group["foreground"])
-        ]
-        yield Matrix(f"Placement {', '.join([n for n in named if n] + [places])}", backgrounds, rows)
+        fields = {
+            (row.foreground, row.background): _field(row.ratio_median, reach)
+            for row in group.itertuples()
+        }
+        yield Matrix.of(f"Placement {', '.join([n for n in named if n] + [places])}", fields)
 
 
-def _field(by_place: Any, reach: float, foreground: str, background: str) -> Field:
-    ratio = float(by_place.get((foreground, background), math.nan))
+def _field(ratio: float, reach: float) -> Field:
     part = math.log(ratio) / reach if reach > 0 and ratio > 0 else 0.0
     return Field(page_number(ratio, 3), "", figures.ORANGE if part < 0 else figures.BLUE, min(abs(part), 1))
 

@@ -620,15 +620,8 @@ def _matrices(report: Report) -> Iterator[Part]:
                 (mean.program, mean.background_program): _field(mean, most, far)
                 for mean in rows.itertuples()
             }
-            columns = rows["background_program"].unique()
-            yield Matrix(
-                f"{first.environment}, {placement}{' (second set)' if first.set else ''}",
-                columns,
-                [
-                    (row, [fields.get((row, column), Field("\u2013")) for column in columns])
-                    for row in rows["program"].unique()
-                ],
-            )
+            second = " (second set)" if first.set else ""
+            yield Matrix.of(f"{first.environment}, {placement}{second}", fields)
         outliers = ", ".join(
             f"{name} as {'background' if is_background else 'foreground'} with {placement}"
             for is_background, name, placement in far
