@@ -65,12 +65,6 @@ def test_the_nearest_number_counts_if_it_is_near_enough(figures: published.Publi
     assert math.isnan(find("x", 0.5))
 
 
-def test_a_range_has_all_numbers_with_a_first_key(figures: published.Published) -> None:
-    least, most = figures.range("interference-lxc", "per-chip")
-    assert (least, most) == (-6.9, -1.2)
-    assert all(map(math.isnan, figures.range("interference-lxc", "elsewhere")))
-
-
 def test_files_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
     notes = Notes()
     assert published.read(str(tmp_path / "none"), "ssreport", notes).references.empty

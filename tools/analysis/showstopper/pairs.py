@@ -210,18 +210,15 @@ def find(report: Report) -> list[Pair]:
         if run.role == "foreground" and (background := report.beside(run, "background"))
     ]
     found = [_make(report, *sides, both[0][1]) for sides in both]
-    orders: list[dict[Any, int]] = [{}, {}]
-    for pair in found:
-        for order, program in zip(orders, (pair.program, pair.background_program)):
-            order.setdefault((pair.set, program), len(order))
+    orders = [list(dict.fromkeys((p.set, getattr(p, name)) for p in found)) for name in PROGRAMS]
     return sorted(
         found,
         key=lambda p: (
             p.set,
             not p.foreground.on_host,
             p.environment,
-            orders[0][p.set, p.program],
-            orders[1][p.set, p.background_program],
+            orders[0].index((p.set, p.program)),
+            orders[1].index((p.set, p.background_program)),
             p.placement,
             sort_key(p.foreground, ["round"]),
         ),

@@ -92,13 +92,6 @@ class Published:
         cell = self.find(name, keys, column, within)
         return cell.number if cell else math.nan
 
-    def range(self, name: str, key: str) -> tuple[float, float]:
-        """Return the range of all numbers whose first key is this word; NaN without any."""
-        own = (cell for cell in self.cells if cell.table == name)
-        numbers = [cell.number for cell in own if key and self.is_word(cell.keys[0], key)]
-        known = [number for number in numbers if math.isfinite(number)]
-        return min(known, default=math.nan), max(known, default=math.nan)
-
 
 def _plain(word: str) -> str:
     return word.replace("_", "-")

@@ -39,7 +39,7 @@ SCHEMES = ("free", "per-chip", "per-core", "per-thread")  # of the knob `pin` of
 
 
 def _common(pair: Pair) -> dict[str, Any]:
-    run, tau = pair.foreground, pair.background.tau_seconds
+    run = pair.foreground
     return {
         "environment": run.environment_name,
         "measured_in": run.measured_in,
@@ -47,7 +47,7 @@ def _common(pair: Pair) -> dict[str, Any]:
         "foreground": pair.program,
         "background": pair.background_program,
         "round": run.round,
-        "tau_seconds": tau if tau > 0 else math.nan,
+        "tau_seconds": pair.background.tau_seconds,
         "set": run.set + 1,
     }
 
@@ -64,17 +64,12 @@ def df_interference(report: Report) -> pd.DataFrame:
 
 
 def _published(report: Report, pair: Pair) -> dict[str, float]:
-    """Return the published figures of a pair, and their range over all published pairs with its
-    placement. Those for LXC and KVM apply to the same environment, and both to the machine itself.
-    """
-    figures_, run, row = report.published_figures, pair.foreground, {}
-    for environment in ("kvm", "lxc"):
-        applies = run.on_host or run.environment_name == environment
-        placement, name = run.placement if applies else "", f"interference-{environment}"
-        keys = (placement, run.published_name)
-        row[f"{environment}_percent"] = figures_.number(name, keys, pair.background.published_name)
-        row[f"{environment}_least"], row[f"{environment}_most"] = figures_.range(name, placement)
-    return row
+    """Return the published figures of a pair. Those for LXC and KVM apply to the same environment,
+    and both to the machine itself."""
+    run, background = pair.foreground, pair.background.published_name
+    known = ("kvm", "lxc") if run.on_host else (run.environment_name,)
+    keys, number = (run.placement, run.published_name), report.published_figures.number
+    return {f"{name}_percent": number(f"interference-{name}", keys, background) for name in known}
 
 
 def df_steps(report: Report) -> pd.DataFrame:
@@ -107,8 +102,7 @@ TABLES = (
         "significant first_points first_intercept first_intercept_p first_slope first_slope_p "
         "second_points second_intercept second_intercept_p second_slope second_slope_p "
         "first_low_percent first_high_percent second_low_percent second_high_percent "
-        "(measured_in) others note (set) kvm_percent (kvm_least) (kvm_most) lxc_percent "
-        "(lxc_least) (lxc_most)",
+        "(measured_in) others note (set) kvm_percent lxc_percent",
         df_interference,
         about="For runs side by side: a row for each pair of records, with the metric, the "
         "marks, and the line of the foreground's throughput over the background's load in "

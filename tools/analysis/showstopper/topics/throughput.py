@@ -430,20 +430,19 @@ def findings(report: Report) -> Iterator[Finding]:
 def _name_place(report: Report, rows: pd.DataFrame, at: Any) -> str:
     """Return what distinguishes a row from the others, such as "serial, 4 CPUs: "."""
     row = rows.loc[at]
-    parts = []
-    for name in "workload variant environment measured_in cpus set".split():
-        others = rows[rows["method"] == row["method"]] if name == "variant" else rows
-        if others[name].nunique(dropna=False) < 2:
-            continue
-        value = row[name]
-        if name == "set":
-            parts.append(report.set_name(value - 1)[:100])
-        elif name == "cpus":
-            parts.append(f"{value:.4g} CPU{'' if value == 1 else 's'}" if value == value else "")
-        else:
-            parts.append(value[:100])
-    named = ", ".join(filter(None, parts))
-    return f"{named}: " if named else ""
+    same = rows[rows["method"] == row["method"]]
+    words = {name: row[name] for name in "workload variant environment measured_in".split()}
+    words |= {"cpus": _cpus(row["cpus"]), "set": report.set_name(row["set"] - 1)}
+    parts = [
+        value[:100]
+        for name, value in words.items()
+        if value and (same if name == "variant" else rows)[name].nunique(dropna=False) > 1
+    ]
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def _cpus(number: float) -> str:
+    return "" if math.isnan(number) else f"{number:.4g} CPU{'' if number == 1 else 's'}"
 
 
 def answer(report: Report) -> Headline | None:
@@ -510,7 +509,7 @@ def _pictures(report: Report) -> Iterator[Picture]:
     names_cpus = len({points["cpus"].iloc[0] for points in found}) > 1
     for points in found:
         first = points.iloc[0]
-        cpus = f", {first['cpus']:.4g} CPU{'' if first['cpus'] == 1 else 's'}" if names_cpus else ""
+        cpus = f", {_cpus(first['cpus'])}" if names_cpus else ""
         where = f"environment {first['environment'][:60]}{cpus}"
         name = f"{first['workload'][:100]}, {where}{', second set' if first['set'] else ''}"
         captions = "throughput by method", "deviation from the baseline"
