@@ -23,8 +23,8 @@ from .statistics import Band, mover, sample_of, welch
 if TYPE_CHECKING:
     from .studies import Report
 
-# How the publication calls changing some actuators. `workers`, a setting of the service, counts as a
-# knob, so that levels that also differ in it are not compared.
+# How the publication calls changing some actuators. `workers`, a setting of the service, counts
+# as a knob, so that levels that also differ in it are not compared.
 PUBLISHED = {
     "frequency": "frequency", "pin": "pinning", "instances": "horizontal", "cpus": "vertical"
 }

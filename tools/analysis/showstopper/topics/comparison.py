@@ -74,7 +74,7 @@ def _steps(report: Report) -> pd.DataFrame:
         # A note already says that a foreground has no background.
         if run.role != "background" and (background or not run.role):
             found.append((run, background))
-    folders = [{run.name.rpartition("/")[2] for run, _ in found if run.set == s} for s in (0, 1)]
+    unnamed = {(run.set, run.name.rpartition("/")[2]) for run, _ in found if not run.workload}
     same = SAME + (["trace"] if _differ_in_trace(found) else [])
     keys: dict[Any, int] = {}
     copies: dict[Any, int] = {}
@@ -84,7 +84,7 @@ def _steps(report: Report) -> pd.DataFrame:
         leader = background or run
         # Records without a workload have the names of their folders, if both sets have it.
         folder = run.name.rpartition("/")[2]
-        label = "" if run.workload or folder not in folders[0] & folders[1] else folder
+        label = folder if not run.workload and (1 - run.set, folder) in unnamed else ""
         key = sort_key(run, same), label, sort_key(background, same) if background else ()
         place = sort_key(run, ["environment"])
         copy = copies[run.set, place, key] = copies.get((run.set, place, key), -1) + 1
@@ -285,7 +285,7 @@ UNMATCHED = Table(
 
 def notes(report: Report) -> None:
     ratios, lost = df_ratios(report), df_unmatched(report)
-    unlike, forbidden = (int(ratios[n].sum()) if len(ratios) else 0 for n in ("unlike", "forbidden"))
+    unlike, forbidden = ratios[["unlike", "forbidden"]].sum() if len(ratios) else (0, 0)
     if unlike:
         report.notes.add(
             f"{unlike} of {len(ratios)} steps are not compared at equal loads: one set has the "
@@ -411,4 +411,5 @@ def text(report: Report) -> str:
     columns = (
         replace(column, text=shown.get(column.name, column.text)) for column in sheet.table.columns
     )
-    return Sheet(replace(sheet.table, columns=tuple(columns)), sheet.frame, sheet.prefix).text(title)
+    table = replace(sheet.table, columns=tuple(columns))
+    return Sheet(table, sheet.frame, sheet.prefix).text(title)

@@ -162,7 +162,7 @@ def _finding(pair: Pair, kind: str, sentence: str, scope: str = "all", **values:
     )
 
 
-def _name(pair: Pair, most: int = 120) -> str:
+def _name(pair: Any, most: int = 120) -> str:
     return f"{pair.program[:most]} beside {pair.background_program[:most]}"
 
 
@@ -408,9 +408,10 @@ def _ask_who(means: pd.DataFrame) -> Headline:
     question = "How much do these programs disturb each other?"
     if known.empty:
         return Headline(question)
+    ends = known.loc[[known["percent"].idxmin(), known["percent"].idxmax()]]
     least, most = (
-        f"{_name(row)}: {' '.join(filter(None, (f'{row.percent:.1f} %', _range(row.low, row.high))))}"
-        for row in (known.loc[known["percent"].idxmin()], known.loc[known["percent"].idxmax()])
+        f"{_name(row)}: {row.percent:.1f} % {_range(row.low, row.high)}".rstrip()
+        for row in ends.itertuples()
     )
     return Headline(
         question,
