@@ -175,7 +175,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| ", "of points on a line"),
     Accepted("pairs-environments/page/interference.csv$", "angle_degrees: ", "of points on a line"),
     Accepted(
-        "(published|accuracy|replay).*/(stdout|page)$", "of Showstopper\\. Published|on all platforms|^-measure: all published|^.Linux.$",
+        "/(stdout|page)$", "of Showstopper\\. Published|on all platforms|^-measure: all published|^.Linux.$",
         "the measure of the published statement is unknown"),
     Accepted("pairs-environments/page/page$", r"e-30", "of points on a line"),
     Accepted("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0", "of points on a line"),
