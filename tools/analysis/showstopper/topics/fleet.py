@@ -359,8 +359,8 @@ def plot_sum(fleet: Fleet) -> Any:
     figures.axis_from_zero(ax, "y", "load, CPUs")
     times = (np.arange(fleet.used) + 0.5) * fleet.width / unit
     loads, targets = fleet.bins[: fleet.used, 1:].T / fleet.width
+    figures.line(ax, times, targets, label="their targets", color=figures.AXIS, width=4)
     figures.line(ax, times, loads, label="load of all nodes", width=1.6)
-    figures.line(ax, times, targets, label="their targets", color=figures.ORANGE, dashed=True)
     return fig
 
 
