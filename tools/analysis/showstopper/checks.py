@@ -16,7 +16,6 @@ Judged = list[tuple[str, Verdict]]
 
 
 def _of_run(path: str) -> Verdict:
-    """Return the verdict of a record of showstopper, which is its summary's."""
     open_folder(path)
     try:
         check_schema(read_json(path, "plan.json"))
@@ -36,7 +35,6 @@ def _of_run(path: str) -> Verdict:
 
 
 def _of_requests(path: str) -> Verdict:
-    """Return the verdict of a record of ssrequest, or of a file of its --json."""
     is_file = os.path.isfile(path)
     folder, name = os.path.split(path) if is_file else (path, "requests.json")
     if not text.has_file(folder or ".", name):

@@ -67,7 +67,6 @@ class Fleet:
 
     @staticmethod
     def read(folder: str, notes: Notes) -> Fleet:
-        """Read a fleet. A node whose record cannot be read has failed."""
         nodes = _read_nodes(folder, notes)
         fleet = Fleet(folder, pd.DataFrame(), rows=min(len(nodes), ROWS))
         faults = []
@@ -133,8 +132,6 @@ class Fleet:
 
 @dataclass
 class Samples:
-    """The counted samples of a record: begin and end in seconds, load and target."""
-
     begin: np.ndarray
     end: np.ndarray
     load: np.ndarray
@@ -189,7 +186,6 @@ def _read_verdict(folder: str) -> Verdict:
 
 
 def _read_pauses(folder: str) -> list[float]:
-    """Return when the pauses of a record end."""
     events = Events()
     try:
         lines = text.read_bytes(folder, "events.jsonl").split(b"\n")

@@ -48,8 +48,6 @@ class Failure:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The records of a replay on many nodes."""
-
     path: str
     set: int = 0
 
@@ -126,7 +124,6 @@ class Gatherer:
         self.study_number = 0
 
     def gather(self, *sets: Sequence[str]) -> Iterator[Input]:
-        """Yield what the paths of all sets name, in order."""
         for set_, paths in enumerate(sets):
             for path in paths:
                 yield from self._find(path, set_)
@@ -228,7 +225,6 @@ class Gatherer:
 
 
 def _describe_absence(document: Any) -> str:
-    """Return why the records of a run are not read; '' if the run is done."""
     schema, status = number_of(document, "schema"), text_of(document, "status")
     why = text_of(document, "reason")
     if math.isnan(schema):

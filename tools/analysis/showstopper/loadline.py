@@ -159,7 +159,6 @@ def loadline_of(visits: pd.DataFrame) -> Loadline:
 
 
 def _with_errors(line: Loadline, differences: Array) -> Loadline:
-    """Add what follows from d, by level in the order of their targets, and round."""
     count, rounds = differences.shape
     off = np.arange(count) - (count - 1) / 2
     means = differences.mean(axis=0)

@@ -142,7 +142,6 @@ def _row(
 
 
 def origin(of: Responses) -> dict[str, Any]:
-    """Return the columns that all tables of requests have."""
     return {
         "record": of.name,
         "set": of.set + 1,
@@ -155,7 +154,6 @@ def origin(of: Responses) -> dict[str, Any]:
 
 
 def times(response: tuple[Response, ...]) -> dict[str, Any]:
-    """Return the columns of response times, and whether percentiles are estimated."""
     columns: dict[str, Any] = {
         f"{name}_{figure}_seconds": getattr(found, figure)
         for name, found in zip(ORIGINS, response)
@@ -167,7 +165,6 @@ def times(response: tuple[Response, ...]) -> dict[str, Any]:
 
 
 def _active(of: Responses, from_: float, to: float) -> dict[str, float]:
-    """Return how long CPUs were active, and their frequency."""
     states = runs.idle_states(between(of.idle, from_, to)) if len(of.idle) else iter(())
     unknown = dict.fromkeys(("frequency_mhz", "active", "active_deviation"), math.nan)
     found = next(states, unknown)
@@ -294,7 +291,6 @@ def _idle_watts(of: Responses, run: runs.Run | None) -> float:
 
 
 def df_idle(report: Report) -> pd.DataFrame:
-    """Return a row for each idle state at each rate."""
     rows = []
     for point in report.rates.to_dict("records"):
         of = point["of"]

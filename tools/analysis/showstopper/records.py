@@ -166,7 +166,6 @@ class Record:
         self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
 
     def _read_requests(self) -> None:
-        """Read a record of ssrequest, which has no plan."""
         from .responses import Responses
 
         requests = Responses.read(self.folder, self.name)
@@ -308,7 +307,6 @@ class Record:
 
     @property
     def end(self) -> float:
-        """The end of the last sample."""
         return float(self.read_samples["end"][-1])
 
     @property
@@ -462,7 +460,6 @@ class Record:
 
     @cached_property
     def read_iterations(self) -> dict[str, np.ndarray]:
-        """The columns of the iterations."""
         found = self._read_iterations()
         names = ("start", "end", "instance")
         self.has_iterations = len(found[0]) > 0 or self.figure("iterations") >= 0
@@ -483,7 +480,6 @@ class Record:
     has_iterations = False  # whether the run counted iterations; set by `iterations`
 
     def _read_iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return starts, ends and instances."""
         columns = ("start", "end", "instance")
         try:
             table = text.read_table(

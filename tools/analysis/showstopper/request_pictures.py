@@ -140,7 +140,6 @@ def _draw_expected(ax: Any, points: pd.DataFrame) -> None:
 
 
 def plot_series(service: pd.DataFrame) -> Any:
-    """Draw the 95th percentiles of the series of a service; None with fewer than two."""
     by_series = service.groupby("series", sort=False, dropna=False)
     series = [points for _, points in by_series if points["rate"].nunique() > 1]
     if len(series) < 2:
@@ -167,7 +166,6 @@ def _draw_line(ax: Any, at: int, x: Any, y: Any, name: str, label: str) -> None:
 
 
 def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
-    """Draw response times and requests over time and, if it is known, the CPU load."""
     frame = _over_time(of, run)
     panels = "response time, ms", "requests, /s", "CPU load, %"
     fig = figures.figure(2 + int(frame["load"].notna().any()))
@@ -268,7 +266,6 @@ def plot_grid(means: pd.DataFrame) -> Any:
 
 
 def plot_cost(means: pd.DataFrame) -> Any:
-    """Draw the power against the mean response time of each level, a panel for each arrival."""
     arrivals = list(means["arrival"].unique())
     fig = figures.figure(len(arrivals), height=len(arrivals) * figures.HEIGHT)
     for ax, arrival in zip(fig.axes, arrivals):

@@ -34,8 +34,6 @@ ORIGIN = (*TEXTS, *NUMBERS)  # columns of plans and manifests that every run has
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of a report."""
-
     edge: float = -1.0  # seconds excluded at both ends of a step; negative: a sixth, at most 30 s
     interval: float = 6.0  # seconds, of intervals of throughput
     confidence: float = 0.95
@@ -101,8 +99,6 @@ class Pool:
 
 @dataclass
 class Run:
-    """A record with everything that is known about it."""
-
     record: Record
     settings: Settings
     set: int = 0  # 1: the second set, after --against
@@ -287,7 +283,6 @@ class Run:
         self.idle = self._read_seconds("idle.csv", read_idle, "idle states are unknown")
 
     def _read_cpus(self) -> pd.DataFrame:
-        """Read the load of each CPU: elapsed, and a column for each; empty if not recorded."""
         if not text.has_file(self.record.folder, "cpus.csv"):
             return pd.DataFrame()
         try:
@@ -329,7 +324,6 @@ class Run:
         return frame.assign(at=at)[~self.record.is_paused(elapsed)].reset_index(drop=True)
 
     def power(self, from_: float, to: float) -> dict[str, float]:
-        """Return the energy between two times of the run's clock; see `power()`."""
         return power(self.energy, self.record.wall + from_, self.record.wall + to)
 
 

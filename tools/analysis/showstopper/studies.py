@@ -302,7 +302,6 @@ class Report:
     # Topics
 
     def from_topics(self, function: str, *arguments: Any) -> Iterator[Any]:
-        """Yield the results of a function of all topics that define it."""
         from .topics import modules
 
         for module in modules():
@@ -326,7 +325,6 @@ class Report:
         return {}
 
     def table(self, name: str) -> Sheet:
-        """Return a table of a topic."""
         from .tables import Sheet
         from .topics import tables
 
@@ -364,7 +362,6 @@ class Report:
         return replace(headline, answer=self.worth.qualify(sentence)) if sentence else headline
 
     def text(self) -> str:
-        """Return the summary for the terminal."""
         lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]
         head = "".join(f"{line}\n" for line in lines if line)
         gap = "\n" if self.headline.question else ""
@@ -400,7 +397,6 @@ class Report:
 
     @cached_property
     def rates(self) -> pd.DataFrame:
-        """A row for each rate of requests; see `rates.df_rates()`."""
         from .rates import df_rates
 
         return df_rates(self)
@@ -472,7 +468,6 @@ def _set_response_variants(responses: list[Responses]) -> None:
 
 
 def _observe(report: Report, at: int, run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a run: the run as a whole, and its steps."""
     record = run.record
     known = {
         "run": at,
@@ -555,7 +550,6 @@ def consumer_of(report: Report, run: Run) -> tuple[Run | None, bool]:
 
 
 def _note_power(report: Report, run: Run, power: dict[str, float]) -> str:
-    """Return what is to be known about the energy of a whole run."""
     if run.energy.empty:
         return "no power was recorded"
     if is_counted_elsewhere(report, run):

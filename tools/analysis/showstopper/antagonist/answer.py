@@ -23,7 +23,6 @@ _BOUNDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 def digits(number: float) -> str:
-    """Return a number with two significant digits."""
     return f"{number:.0f}" if abs(number) >= 9.95 else f"{number:.2g}"
 
 
@@ -188,7 +187,6 @@ def _alone(study: Study, one: pd.Series) -> str:
 
 
 def sentence_of(study: Study, one: pd.Series) -> str:
-    """Return the sentence about a suspect."""
     name = f"pid {one['pid']} ({one['name']})"
     if one["stage"] < 0:
         return f"{name}: {'no estimate' if study.is_done else 'not measured yet'}"
@@ -347,7 +345,6 @@ def json_answer(study: Study, suspects: pd.DataFrame) -> str:
 
 
 def write_page(study: Study, suspects: pd.DataFrame, folder: str) -> None:
-    """Write report.html, suspects.csv and crossed.csv."""
     answer, *findings = [*results(study, suspects), *warnings(study)]
     known = suspects.assign(verdict=lambda rows: rows["verdict"].mask(rows["verdict"] == ""))
     sheets = [Sheet(SUSPECTS, known), Sheet(CROSSED, df_crossed(study))]

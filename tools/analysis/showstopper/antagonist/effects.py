@@ -135,7 +135,6 @@ def drift(slots: int, columns: int) -> np.ndarray:
 
 
 def _regressors(low: np.ndarray) -> np.ndarray:
-    """Return the drift, and for each code: low, and low in the slot before."""
     before = np.vstack([np.zeros_like(low[:1]), low[:-1]])
     both = np.stack([low, before], axis=2).reshape(len(low), -1)
     return np.hstack([drift(len(low), DRIFT), both])

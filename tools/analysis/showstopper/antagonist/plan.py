@@ -19,7 +19,6 @@ NOISE_MAX = 0.12
 
 
 def quote(word: str) -> str:
-    """Quote a word of a line of a plan."""
     if re.search("[\0-\x1f\x7f]", word):
         escaped = re.sub(r"(['\\])", r"\\\1", word)
         return "$'" + re.sub("[\0-\x1f\x7f]", lambda one: f"\\{ord(one[0]):03o}", escaped) + "'"
@@ -34,7 +33,6 @@ def _literal(word: str) -> str:
 
 
 def lines(study: Study) -> Iterator[str]:
-    """Return the plan of the runs known so far."""
     yield "plan 1"
     yield "set experiment=antagonist"
     for stage in study.stages:

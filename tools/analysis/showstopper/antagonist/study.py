@@ -71,7 +71,6 @@ class Call:
 
     @classmethod
     def parse(cls, words: Sequence[str]) -> Call:
-        """Take the options from words NAME=VALUE."""
         given = dict(word.split("=", 1) for word in words)
         kinds: dict[str, Callable[[str], object]]
         kinds = {"bool": lambda value: value == "yes", "float": float, "int": int, "str": str}
@@ -262,8 +261,6 @@ def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
 
 @dataclass
 class Stage:
-    """A run of the study."""
-
     name: str
     groups: list[list[int]]  # places of suspects
     depth: float
@@ -319,7 +316,6 @@ class Study:
         return len(self.stages) > 1 and all(stage.done for stage in self.stages)
 
     def pending(self) -> list[Suspect]:
-        """Return the suspects that the runs that are not done throttle or measure."""
         groups = [group for stage in self.stages if not stage.done for group in stage.groups]
         return [self.suspects[one] for group in groups for one in group]
 
@@ -379,7 +375,6 @@ class Study:
         return stage
 
     def _read(self, stage: Stage) -> None:
-        """Read the results of a run, if it is done."""
         stage.done = read_run(self.call.folder, stage.name) is not None
         if not stage.done:
             return

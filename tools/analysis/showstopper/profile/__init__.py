@@ -33,7 +33,6 @@ FORWARDED = (
 
 
 def _check_words(values: Values, least: int, most: float, what: str) -> None:
-    """Check how many words there are that are no options."""
     if len(values.words) < least:
         raise UserError(f"name {what}: see --help")
     if len(values.words) > most:

@@ -194,14 +194,11 @@ def _reduce(compared: Sequence[Ratios]) -> Iterator[tuple[dict[str, object], Ite
 
 
 class _Side(NamedTuple):
-    """A profile that is compared, and where it is from."""
-
     profile: Profile
     origin: Origin
 
 
 def _sides(values: Values, warnings: Warnings) -> list[_Side]:
-    """Read the base and its targets."""
     known: dict[str, Results] = {}  # a pipe can be read only once
     sides: list[_Side] = []
     for word in values.words:
@@ -257,7 +254,6 @@ def _compare_all(values: Values, sides: Sequence[_Side], warnings: Warnings) -> 
 
 
 def _findings(values: Values, compared: Sequence[Ratios]) -> Iterator[str]:
-    """Say what was found about each target."""
     for ratios in compared:
         if values.halves:
             yield from _say_chance(ratios.figures, ratios.base.name.removesuffix("-odd"))
@@ -305,7 +301,6 @@ def _published(values: Values, warnings: Warnings) -> tuple[str, pd.DataFrame]:
 
 
 def _draw(compared: Sequence[Ratios]) -> Iterator[page.Picture]:
-    """Draw all targets of a machine in one histogram and one plot of dots."""
     for machine in dict.fromkeys(one.target.machine for one in compared):
         series = [
             pictures.Series(

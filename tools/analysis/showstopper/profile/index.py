@@ -39,8 +39,6 @@ TESTS = (
 
 
 class _Part(NamedTuple):
-    """What a command wrote into a folder."""
-
     folder: str  # its name
     kind: str
     document: Any

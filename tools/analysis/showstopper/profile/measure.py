@@ -17,7 +17,6 @@ from .ratios import Key
 
 
 def forward(values: Values) -> list[str]:
-    """Return the words of these options."""
     words = []
     for option in FORWARDED:
         value = getattr(values, option.name.replace("-", "_"))

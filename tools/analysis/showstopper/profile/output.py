@@ -29,7 +29,6 @@ def sheet(name: str, title: str, columns: Sequence[Column], rows: Any) -> Sheet:
 
 
 def findings_text(findings: Iterable[str]) -> str:
-    """Return findings, each after a dash, in lines of at most 79 columns."""
     return "".join(f"- {wrap(one, 2)}\n" for one in findings)
 
 
@@ -63,7 +62,6 @@ def show_range(least: float, most: float, between: str = ", ") -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a sentence, up to a number."""
     more = len(names) - _NAMES_MAX
     return ", ".join(names[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
 
@@ -77,8 +75,6 @@ def name_outside(others: pd.DataFrame, digits: str) -> str:
 
 @dataclass
 class Output:
-    """The result of a command."""
-
     name: str  # of its files
     title: str
     findings: list[str]
@@ -91,7 +87,6 @@ class Output:
         return findings_text(self.findings) + "".join(map(sheet_text, self.sheets))
 
     def write(self, folder: str) -> None:
-        """Write a CSV file for each sheet with rows, a document and a page."""
         files = {f"{one.table.name}.csv": one.csv() if len(one) else None for one in self.sheets}
         files[f"{self.name}.json"] = self._json()
         files[f"{self.name}.html"] = page.render(self._page())
@@ -108,7 +103,6 @@ class Output:
         return json_text(document) + "\n"
 
     def _page(self) -> page.Page:
-        """Return a page: the findings, pictures and tables."""
         more = ". A ratio above 1 means faster than the base."
         base: list[page.Part] = [("Base: ", page.Bold(self.base), more)] if self.base else []
         findings = page.Section("Findings", [self.findings])

@@ -40,13 +40,11 @@ class Series:
 
 
 def _ends(series: Sequence[Series]) -> tuple[float, float]:
-    """Return the smallest and the largest ratio; the range includes 1."""
     ratios = pd.concat([one.table["ratio"] for one in series])
     return min(ratios.min(), 1.0), max(ratios.max(), 1.0)
 
 
 def is_wide(series: Sequence[Series]) -> bool:
-    """Return whether the axis of dots() is logarithmic."""
     least, most = _ends(series)
     return most / least > _WIDE
 
@@ -163,7 +161,6 @@ def path(tests: pd.DataFrame, by_cost: bool, found: float) -> Markup:
 
 
 def boxes(table: pd.DataFrame, kind: str) -> Markup:
-    """Draw the speeds of benchmarks over the settings of a throttle."""
     is_frequency = kind == "frequency"
     settings = table["setting"] * (1 if is_frequency else 100)
     low, high = settings.min(), settings.max()

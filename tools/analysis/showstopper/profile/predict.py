@@ -58,7 +58,6 @@ def _read(path: str, target: str) -> pd.DataFrame:
 
 
 def _read_target(path: str, target: str) -> pd.DataFrame:
-    """Read the ratios of a target, which need not be named if it is the only one."""
     frame = _read(path, target)
     first = frame["target"].iloc[0]
     if frame["target"].ne(first).any():

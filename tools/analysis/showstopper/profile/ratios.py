@@ -24,8 +24,6 @@ Key = tuple[str, str]  # a benchmark's name and class
 
 @dataclass(frozen=True)
 class Matching:
-    """Which benchmarks are compared."""
-
     only: str = "*"  # a list of shell patterns
     battery: dict[Key, bool] | None = None  # by name and class: whether lower results are better
     unstable: float = math.inf  # the largest spread
@@ -38,8 +36,6 @@ class Matching:
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of ratios, by the names of their columns."""
-
     benchmarks: int
     least: float
     most: float

@@ -255,7 +255,6 @@ class _Reader:
 
 
 def direction(lower: bool) -> str:
-    """Return lower_is_better as in a table."""
     return "true" if lower else "false"
 
 

@@ -34,7 +34,6 @@ class _Subject(NamedTuple):
 
 
 def _find_target(document: Any, folder: str, wanted: str) -> str:
-    """Return the target with this name, or the only throttled one."""
     names = [text_of(row, "target") for row in list_of(document, "ranges")]
     fits = re.escape(wanted) if wanted else f"(?s).*:(?!{WITHOUT}$)[^:]*"
     found = [name for name in names if re.fullmatch(fits, name)]

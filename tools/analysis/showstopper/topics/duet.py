@@ -140,8 +140,6 @@ def _response(one: Any, name: str) -> float:
 
 
 class Block(NamedTuple):
-    """The runs of a block in the order in which they ran; None if absent."""
-
     measured: Sequence[Any]
     process: Sequence[Any]
     background: Sequence[Any]
@@ -427,7 +425,6 @@ class Study:
 
 
 def read_study(report: Report) -> Study | None:
-    """Read the first study of the report, and judge it."""
     runs, notes = list(read_runs(report)), Notes()
     if not runs:
         return None
@@ -569,7 +566,6 @@ def decide(report: Report, markdown: bool = False) -> tuple[int, str]:
 
 
 def df_duet(report: Report) -> pd.DataFrame:
-    """Return a row with the answer; none without a study of the experiment."""
     study = report.once(read_study)
     if study is None:
         return pd.DataFrame()
@@ -664,7 +660,6 @@ def answer(report: Report) -> Headline | None:
 
 
 def plot_blocks(blocks: pd.DataFrame) -> Any:
-    """Draw the difference of each block of A and B, and the estimate after it."""
     block, percent = blocks["block"], blocks["percent"]
     fig = figures.figure()
     ax = fig.axes[0]

@@ -38,7 +38,6 @@ def around(run: Run) -> dict[str, Any]:
 
 
 def df_environments(report: Report) -> pd.DataFrame:
-    """Return the rows of the table of runs whose host measured something."""
     runs = report.table("runs").frame
     return runs[runs["host_samples"].notna()] if "host_samples" in runs else runs[:0]
 

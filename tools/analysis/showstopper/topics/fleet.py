@@ -65,7 +65,6 @@ def whole_of(fleet: Fleet) -> dict[str, Any]:
 
 
 def df_fleet(report: Report) -> pd.DataFrame:
-    """Return a row for each fleet."""
     return pd.DataFrame([whole_of(fleet) for fleet in report.fleets])
 
 
@@ -352,7 +351,6 @@ def _pictures(fleet: Fleet) -> Iterator[Picture]:
 
 
 def plot_sum(fleet: Fleet) -> Any:
-    """Draw the sums of the loads and of the targets of all nodes over time."""
     fig = figures.figure()
     ax = fig.axes[0]
     unit = figures.axis_time(ax, "time", fleet.used * fleet.width)
@@ -378,7 +376,6 @@ def histogram(errors: pd.Series) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def plot_errors(counts: np.ndarray, edges: np.ndarray) -> Any:
-    """Draw a histogram of the mean errors of the nodes, with edges in points."""
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_around_zero(ax, "x", "mean error (target minus load), points")
@@ -424,7 +421,6 @@ def plot_map(fleet: Fleet, distance: bool = False) -> Any:
 
 
 def plot_prediction(nodes: pd.DataFrame, figure: str, axis: str) -> Any:
-    """Draw a figure of each node, and the interval predicted for it."""
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_between(ax, "x", "node, in the order of the table", 0, len(nodes) + 1, whole=True)

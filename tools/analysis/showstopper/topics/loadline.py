@@ -264,7 +264,6 @@ def df_loadline(report: Report) -> pd.DataFrame:
 
 
 def df_answers(report: Report) -> pd.DataFrame:
-    """Return what is done and left at the load in question, with the sentence."""
     rows = []
     for series in series_of(report):
         row = _origin(series) | {"at": series.at if series.at > 0 else 0.0}
@@ -310,7 +309,6 @@ def df_predictions(report: Report) -> pd.DataFrame:
 
 
 def df_power(report: Report) -> pd.DataFrame:
-    """Return the power at parts of the maximum throughput of the levels, interpolated."""
     parts = [series.power.assign(**_origin(series)) for series in _lines(report)]
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -491,7 +489,6 @@ def plot_throughput(series: Series) -> Any:
 
 
 def plot_responses(series: Series) -> Any:
-    """Draw response times against load; the band contains the 95th percentile of each visit."""
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_between(ax, "x", "load, %", 0, 100)
@@ -509,7 +506,6 @@ def plot_responses(series: Series) -> Any:
 
 
 def plot_power(series: Series) -> Any:
-    """Draw power against load; the band contains each visit."""
     fig = figures.figure()
     ax = fig.axes[0]
     figures.axis_between(ax, "x", "load, %", 0, 100)

@@ -340,7 +340,6 @@ def _capacity(of: Responses) -> str:
 
 
 def _find_doubts(of: Responses) -> Iterator[Finding]:
-    """Find what makes other figures doubtful. Waiting at the cap does not make a generator late."""
     p95, all_p95 = of.successes[0].p95, of.all[0].p95
     waited = of.cap > 0 and not of.unfinished_most < of.cap
     if of.lateness_p99 >= LATE_MIN and of.lateness_p99 > LATE_SHARE * p95 and not waited:

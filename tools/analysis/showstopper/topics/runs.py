@@ -180,7 +180,6 @@ def fitted(report: Report) -> Iterator[Fitted]:
 
 
 def df_fits(report: Report) -> pd.DataFrame:
-    """Return the lines of every record, and of runs that form a curve together."""
     names = "intercept intercept_error intercept_p slope slope_error slope_p r_squared".split()
     return pd.DataFrame(
         [
@@ -193,7 +192,6 @@ def df_fits(report: Report) -> pd.DataFrame:
 
 
 def df_curve(report: Report) -> pd.DataFrame:
-    """Return the local curve of every record, and of runs that form a curve together."""
     curves = [_curve(one) for one in fitted(report) if one.pool.curve]
     return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
