@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 
 from . import inputs, text
-from .documents import check_schema, is_written, open_folder
+from .documents import check_schema, judge_run, open_folder
 from .inputs import Failure, Fleet
-from .text import UserError, read_json, text_of
+from .text import UserError, read_json
 from .verdicts import RANKS, Verdict
 
 Judged = list[tuple[str, Verdict]]
@@ -22,16 +22,12 @@ def _of_run(path: str) -> Verdict:
     except UserError as error:
         if "schema" in str(error):
             raise
-    if not text.has_file(path, "summary.json"):
-        return Verdict(reasons="still running: no verdict") if is_written(path) else Verdict()
     try:
         summary = read_json(path, "summary.json")
     except UserError:
-        return Verdict(reasons="summary.json is damaged")
+        summary = None
     check_schema(summary)
-    is_whole = bool(text_of(summary, "ended_by"))
-    verdict = Verdict.of(summary)
-    return verdict if is_whole else Verdict(reasons="summary.json is damaged")
+    return judge_run(path, summary)
 
 
 def _of_requests(path: str) -> Verdict:

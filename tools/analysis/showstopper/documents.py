@@ -10,6 +10,7 @@ from typing import Any
 
 from . import __version__, text
 from .text import UserError, number_of, text_of
+from .verdicts import Verdict
 
 SCHEMA = 2  # of records, as in src/base/version.h
 
@@ -38,6 +39,15 @@ def open_folder(folder: str) -> None:
         except OSError as error:
             why = text.reason(error)
         raise UserError(f"the record cannot be read: {why}")
+
+
+def judge_run(folder: str, summary: Any) -> Verdict:
+    """Return the verdict of a run; `summary` is None if it cannot be read."""
+    if not text.has_file(folder, "summary.json"):
+        return Verdict(reasons="still running: no verdict") if is_written(folder) else Verdict()
+    if not text_of(summary, "ended_by"):
+        return Verdict(reasons="summary.json is damaged")
+    return Verdict.of(summary)
 
 
 def is_written(folder: str) -> bool:

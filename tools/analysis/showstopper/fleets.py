@@ -103,19 +103,11 @@ class Fleet:
 
     def add(self, row: int, samples: Samples, cpus: float) -> None:
         """Add samples of a node in a row of the map to all bins that they cover."""
-        begin, end = np.maximum(samples.begin, 0), samples.end
-        at = int(np.searchsorted(end, 0, side="right"))
-        while at < len(end):
-            fits = int(np.searchsorted(end, BINS * self.width, side="right"))
-            if fits > at:
-                part = slice(at, fits)
-                load, target = samples.load[part], samples.target[part]
-                self._add(row, begin[part], end[part], load, target, cpus)
-                at = fits
-            else:
-                self.widen()
-
-    def _add(self, row: int, begin: Any, end: Any, load: Any, target: Any, cpus: float) -> None:
+        used = samples.end > 0
+        begin, end = np.maximum(samples.begin[used], 0), samples.end[used]
+        load, target = samples.load[used], samples.target[used]
+        while len(end) and end[-1] > BINS * self.width:
+            self.widen()
         first = (begin / self.width).astype(int)
         count = np.ceil(end / self.width).astype(int) - first
         sample = np.repeat(np.arange(len(end)), count)

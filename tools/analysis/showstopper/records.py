@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 from . import __version__, text
-from .documents import check_schema, is_written, open_folder
+from .documents import check_schema, is_written, judge_run, open_folder
 from .statistics import Histogram, unfinished_length
 from .text import (
     AMOUNT, MAYBE_AMOUNT, MAYBE_NUMBER, MOMENT, Notes, Rule, UserError, list_of, member,
     number_of, read_json, text_of,
 )
-from .verdicts import Verdict
 
 USUAL_LENGTH = 0.5  # seconds between two samples
 LENGTH_MAX = 1.0  # if more seconds pass, samples were lost
@@ -158,11 +157,7 @@ class Record:
         self.interrupted = not text.has_file(folder, "summary.json")
         self.running = self.interrupted and is_written(folder)
         self.summary = self._read_summary()
-        self.verdict = Verdict.of(self.summary)
-        if self.running:
-            self.verdict = Verdict(reasons="still running: no verdict")
-        elif self.is_damaged:
-            self.verdict = Verdict(reasons="summary.json is damaged")
+        self.verdict = judge_run(folder, self.summary)
         self.wall = math.nan  # start of control, seconds since 1970; set by `samples`
 
     def _read_requests(self) -> None:
@@ -202,12 +197,10 @@ class Record:
             words = warning if isinstance(warning, str) else "?"
             if not (self.never_stopped and "does not follow the load" in words):
                 self.notes.add(f"warning: {words}")
-        self.is_damaged = not text_of(summary, "ended_by")
-        if summary is not None and self.is_damaged:
+        if summary is not None and not text_of(summary, "ended_by"):
             self.notes.add("summary.json is not the summary of a run")
         return summary
 
-    is_damaged = False
     responses = pd.DataFrame()
 
     # Figures from plan and summary; NaN and '' if unknown.

@@ -294,10 +294,7 @@ class Run:
             return pd.DataFrame()
         loads, valid = table.take(dict.fromkeys(table.columns[1:], MAYBE_NUMBER))
         table.refuse(valid)
-        lines = table.invalid_lines
-        if lines:
-            more = " (and more)" if len(lines) > 1 else ""
-            self.notes.add(f"cpus.csv:{lines[0]}: invalid row{more}")
+        table.note(self.notes)
         return pd.DataFrame(loads)[valid].rename(columns={table.columns[1]: "elapsed"})
 
     def _read_seconds(

@@ -371,11 +371,14 @@ class Report:
         """Return the page; `files` are next to it."""
         from .page import Note, Page
 
-        kinds: list[tuple[list[Any], str, str]] = [(self.runs, "run", ""), (self.responses, "record", " of requests")]
-        kinds.append((self.fleets, "fleet", ""))
+        kinds: dict[str, tuple[str, list[Any]]] = {
+            "run": ("runs", self.runs),
+            "record of requests": ("records of requests", self.responses),
+            "fleet": ("fleets", self.fleets),
+        }
         counts = [
-            f"{len(items)} {what}{'' if len(items) == 1 else 's'}{more}"
-            for items, what, more in kinds
+            f"{len(items)} {one if len(items) == 1 else several}"
+            for one, (several, items) in kinds.items()
             if items
         ]
         counted = " and ".join([", ".join(counts[:-1]), counts[-1]] if counts[1:] else counts)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import calendar
 import json
 import math
 import os
 import re
 import subprocess
+from datetime import datetime
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
@@ -113,8 +113,7 @@ def numbers(fields: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 # Times
 
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d))?(\.\d+)?"
-    r"(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))",
     re.ASCII,
 )
 
@@ -126,16 +125,16 @@ def wall_clock(field: str) -> float:
     match = _TIME.fullmatch(field)
     if not match:
         return math.nan
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    in_calendar = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(max(year, 1), month)[1]
-    if not in_calendar or hour > 23 or minute > 59 or second > 59 or not 1678 <= year <= 2261:
+    date, time, part, hours, minutes = match.groups("")
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}+00:00")
+    except ValueError:
         return math.nan
-    seconds = calendar.timegm((year, month, day, hour, minute, second))
-    if match[9]:
-        offset = 60 * (60 * int(match[10]) + int(match[11]))
-        seconds -= offset if match[9] == "+" else -offset
-    nanoseconds = int(((match[7] or ".0")[1:] + "0" * 9)[:9])
-    return (seconds * 1_000_000_000 + nanoseconds) / 1e9
+    if not 1678 <= moment.year <= 2261:
+        return math.nan
+    ahead = 3600 * int(hours or 0) + 60 * int(hours[:1] + (minutes or "0"))
+    nanoseconds = int((part[1:] + "0" * 9)[:9])
+    return ((int(moment.timestamp()) - ahead) * 1_000_000_000 + nanoseconds) / 1e9
 
 
 def wall_clocks(fields: Iterable[str]) -> np.ndarray:
