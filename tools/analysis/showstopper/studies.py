@@ -81,7 +81,6 @@ class Report:
     names: tuple[str, str] = ("", "")  # of the sets
     trace: str = ""  # over which the throughput is predicted
     published: str = ""  # the folder with published figures; '': the installed one
-    cache: dict[str, Any] = field(default_factory=dict)  # what topics compute once
     prefix: str = ""  # of all absolute paths, which readers do not see
     _names: set[str] = field(default_factory=set)
     _places: set[tuple[int, Any]] = field(default_factory=set)

@@ -177,7 +177,6 @@ class _Reader:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.rows: list[_Row] = []
         self._found: list[tuple[int, str, tuple[object, ...]]] = []  # warnings, by line
 
     def _warn(self, line: int, text: str, *values: object) -> None:
@@ -192,27 +191,25 @@ class _Reader:
         for line, fault in table.faults.items():
             more = "" if ": unexpected second heading" in fault else ": the row is left out"
             self._found.append((line, f"%s{more}", (fault,)))
+        rows = []
         for line, *fields in zip(table.lines, *table.fields.values()):
-            texts = [field.replace('""', '"').strip(" \t\r") for field in fields]
-            row = dict(zip(_COLUMNS, texts))
+            row = dict(zip(_COLUMNS, (one.replace('""', '"').strip(" \t\r") for one in fields)))
             if obstacle := _obstacle(row):
                 self._warn(line, f"{obstacle[0]}: the row is left out", *obstacle[1:])
                 continue
-            lower = row["lower_is_better"].lower() == "true"
             key = row["machine"], row["limits"], row["benchmark"], row["class"]
-            label = _label(row["repetition"])
-            self.rows.append(_Row(*key, lower, label, float(row["result"]), line))
-        if is_unended and self.rows and self.rows[-1].line == data.count(b"\n"):
+            lower, label = row["lower_is_better"].lower() == "true", _label(row["repetition"])
+            rows.append(_Row(*key, lower, label, float(row["result"]), line))
+        if is_unended and rows and rows[-1].line == data.count(b"\n"):
             why = "the last line has no newline: the row is kept, but may be truncated"
-            self._warn(self.rows[-1].line, why)
-        return self._drop_repeats()
+            self._warn(rows[-1].line, why)
+        return self._drop_repeats(rows)
 
-    def _drop_repeats(self) -> pd.DataFrame:
-        """Return a row for each repetition."""
+    def _drop_repeats(self, rows: list[_Row]) -> pd.DataFrame:
         first: dict[tuple[str, ...], _Row] = {}  # by name, by benchmark, and by repetition
         contradictory = set()
         kept = []
-        for row in self.rows:
+        for row in rows:
             key = row[:4]
             alike = first.setdefault(key, row)
             known = first.setdefault((*key, row.repetition), row)
@@ -235,8 +232,8 @@ class _Reader:
                 self._warn(
                     line, f"repetition %s of %s {why}", show(row.repetition), name, known.line
                 )
-        rows = pd.DataFrame(kept, columns=_Row._fields).rename(columns={"group": "class"})
-        return rows.assign(contradictory=[row[:4] in contradictory for row in kept])
+        frame = pd.DataFrame(kept, columns=_Row._fields).rename(columns={"group": "class"})
+        return frame.assign(contradictory=[row[:4] in contradictory for row in kept])
 
     def warn_if_apart(self, rows: pd.DataFrame) -> None:
         """Warn about results that seem to have another unit, or to lack a decimal point."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -213,25 +214,26 @@ def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
 
 def series_of(report: Report) -> list[Series]:
     """Return the series: visits of one workload, variant, environment and method in a study."""
-    if "loadline" in report.cache:
-        return list(report.cache["loadline"])
+    return report.once(_gather)
+
+
+def _gather(report: Report) -> list[Series]:
     found: dict[Any, Series] = {}
-    copies: dict[Any, int] = {}
-    measured: list[tuple[Any, bool]] = [(run, False) for run in report.runs]
-    measured += [(one, True) for one in report.responses]
-    for one, is_service in measured:
+    copies: Counter[Any] = Counter()
+    measured: list[Any] = [*report.runs, *report.responses]
+    for one in measured:
         if one.experiment != "loadline":
             continue
+        is_service = not isinstance(one, Run)
         like = (one.set, one.workload, one.variant, one.environment, one.method)
         key = (like, one.manifest)
         if key not in found:
-            copies[like] = copies.get(like, 0) + 1
+            copies[like] += 1
             label = f"{one.workload or one.title}{', ' if one.variant else ''}{one.variant}"
             label += f" ({copies[like]})" if copies[like] > 1 else ""
             found[key] = Series(one, label, is_service, report.settings.confidence)
         found[key].rows += _of_requests(one) if is_service else _of_run(one)
-    report.cache["loadline"] = [series for series in found.values() if series.rows]
-    return list(report.cache["loadline"])
+    return [series for series in found.values() if series.rows]
 
 
 def _lines(report: Report) -> Iterator[Series]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -116,16 +114,14 @@ def df_steps(report: Report) -> pd.DataFrame:
     return steps.rename(columns=STEP_NAMES)
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """Points of one run or of a pool of runs, through which a line and a curve are fitted."""
 
     name: str
     pool: Pool
-    report: Report
     invalid: pd.DataFrame  # steps of invalid runs
 
-    @cached_property
+    @property
     def over(self) -> str:
         return "steps" if self.pool.of_steps else "intervals"
 
@@ -142,7 +138,7 @@ def pools(report: Report) -> list[Fitted]:
         known = np.isfinite(steps["load"].astype(float)) & np.isfinite(steps["throughput"])
         used = steps[known & ~steps["is_exceeded"].astype(bool)]
         pool = Pool(used["load"].to_numpy(), used["throughput"].to_numpy(), True, 0)
-        found.append(Fitted(_pool_name(report, group[0]), pool, report, steps[steps["bad"]]))
+        found.append(Fitted(_pool_name(report, group[0]), pool, steps[steps["bad"]]))
     return found
 
 
@@ -175,7 +171,7 @@ def fitted(report: Report) -> Iterator[Fitted]:
     """Yield the runs that counted iterations, then the pools of several."""
     for run in report.runs:
         if run.record.has_iterations:
-            yield Fitted(run.name, run.pool, report, run.steps[:0])
+            yield Fitted(run.name, run.pool, run.steps[:0])
     yield from pools(report)
 
 
@@ -192,15 +188,15 @@ def df_fits(report: Report) -> pd.DataFrame:
 
 
 def df_curve(report: Report) -> pd.DataFrame:
-    curves = [_curve(one) for one in fitted(report) if one.pool.curve]
+    confidence = report.settings.confidence
+    curves = [_curve(one, confidence) for one in fitted(report) if one.pool.curve]
     return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
 
-def _curve(one: Fitted) -> pd.DataFrame:
+def _curve(one: Fitted, confidence: float) -> pd.DataFrame:
     curve, line = one.pool.curve, one.pool.line
     loads = curve.least + (curve.most - curve.least) * np.arange(LOADS) / (LOADS - 1)
     loads[-1] = curve.most  # rounding errors must not exceed the end of the curve
-    confidence = one.report.settings.confidence
     local, straight = curve.at(loads, confidence), line.at(loads, confidence)
     return pd.DataFrame(
         {
