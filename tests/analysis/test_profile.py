@@ -224,10 +224,6 @@ def test_pictures_show_names_ranges_and_the_result() -> None:
     assert "quota-4000: 0.50 to 3.00 (coverage 50.0%)" in svg and "(logarithmic)" in svg
     assert "<title>a: 0.5000</title>" in svg
     assert "range 0.50 to 3.00, median 2.00" in pictures.histogram(two)
-    columns = "setting", "log_ratio_mean", "half_width", "cost"
-    tests = pd.DataFrame([(1, 0.9, 0.1, 1.6), (0.4, 0, math.nan, 1)], columns=columns)
-    assert "40.00%" in pictures.path(tests, False, 0.4)
-    assert "40.00%" not in pictures.path(tests, True, math.nan)
 
 
 def test_throttles_lead_back_to_their_settings() -> None:

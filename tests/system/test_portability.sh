@@ -219,7 +219,7 @@ demo_calibrates_the_throttle() {
         [ -s "$results/$file" ] || fail "no $file"
         grep -q "<a href=\"$file\">" "$results/index.html" || fail "no link to $file"
     done
-    grep -q '<figcaption>Path of the calibration' "$results/index.html" || fail "index: the calibration is missing"
+    grep -q '>Tests[<:]' "$results/index.html" || fail "index: the calibration is missing"
     grep -q '<p>Setting found: duty at 40.00.*%' "$results/index.html" || fail "index: the setting is missing"
     grep -q '>target:without</td><td>3</td>' "$results/index.html" || fail "index: the table is missing"
     is_balanced "$results/index.html"

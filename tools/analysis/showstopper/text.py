@@ -180,7 +180,7 @@ class Table:
         self.lines: Sequence[int] = []  # the number of each row's line
         self.columns: list[str] = []  # all names, as written
         self._values: dict[str, np.ndarray] = {}  # instead of fields, if all are numbers
-        self._faults: dict[int, str] = {}  # by line
+        self.faults: dict[int, str] = {}  # why lines are left out
         self._texts: Callable[[int], str] = lambda line: ""
 
     def __len__(self) -> int:
@@ -210,22 +210,13 @@ class Table:
         for row in (~valid).nonzero()[0].tolist():
             line = self.lines[row]
             text, reason = show(self._texts(line)), why.get(row, "invalid row")
-            self._faults[line] = f'{show(self.name)}:{line}: {reason}, in "{text}"'
-
-    @property
-    def invalid_lines(self) -> list[int]:
-        return sorted(self._faults)
-
-    @property
-    def faults(self) -> dict[int, str]:
-        """Return why lines are left out, by number."""
-        return self._faults
+            self.faults[line] = f'{show(self.name)}:{line}: {reason}, in "{text}"'
 
     def note(self, notes: Notes) -> None:
-        if not self._faults:
+        if not self.faults:
             return
-        first = self._faults[min(self._faults)]
-        more = len(self._faults) - 1
+        first = self.faults[min(self.faults)]
+        more = len(self.faults) - 1
         notes.add(f"{first} (and {more} more)" if more else first)
 
     def _blame(self, line: int, column: int, text: str, message: str) -> str:
@@ -246,7 +237,7 @@ class Table:
             raise UserError(f"{self.name} is empty")
         columns = self._split(heading, at)
         if columns is None:
-            raise UserError(self._faults[at])
+            raise UserError(self.faults[at])
         self.columns = columns
         picks = self._find(heading, at, wanted, optional)
         width = len(self.columns)
@@ -258,9 +249,9 @@ class Table:
                 continue
             if unended and at == len(lines):
                 why = "the last line has no newline"
-                self._faults[at] = self._blame(at, len(line) + 1, line, why)
+                self.faults[at] = self._blame(at, len(line) + 1, line, why)
             elif wanted and self._is_heading(parts, wanted, optional):
-                self._faults[at] = self._blame(at, 1, line, "unexpected second heading")
+                self.faults[at] = self._blame(at, 1, line, "unexpected second heading")
                 self.columns = parts
                 picks = self._find(line, at, wanted, optional)
                 width = len(parts)
@@ -268,7 +259,7 @@ class Table:
                 why = f"the row has {len(parts)} field{'' if len(parts) == 1 else 's'}"
                 why += f", but {width} are expected"
                 why += " (is the file truncated?)" if len(parts) < width else ""
-                self._faults[at] = self._blame(at, len(line) + 1, line, why)
+                self.faults[at] = self._blame(at, len(line) + 1, line, why)
             else:
                 kept.append([parts[pick] if pick >= 0 else "" for pick in picks])
                 numbers_of_lines.append(at)
@@ -281,13 +272,13 @@ class Table:
         if "\0" in line:
             why = "the file contains a null byte: it is not text"
             cut = line[: line.index("\0")]
-            self._faults[at] = self._blame(at, len(cut) + 1, cut, why)
+            self.faults[at] = self._blame(at, len(cut) + 1, cut, why)
             return None
         try:
             return [part for part, _ in split_fields(line)]
         except InvalidLine as error:
             why, column = error.args
-            self._faults[at] = self._blame(at, column, line, why)
+            self.faults[at] = self._blame(at, column, line, why)
             return None
 
     @staticmethod

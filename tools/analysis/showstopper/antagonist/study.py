@@ -227,7 +227,7 @@ def read_slots(folder: str) -> Slots:
     columns, valid = table.take(rules)
     table.refuse(valid)
     last = max(table.lines, default=0)
-    if any(line <= last for line in table.invalid_lines):
+    if any(line <= last for line in table.faults):
         notes = Notes()
         table.note(notes)
         raise UserError(f"{show(folder)}/{notes}")

@@ -8,15 +8,12 @@ import os
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-import pandas as pd
-
 from .. import __version__, page
 from ..options import Values
 from ..outputs import write_file
 from ..tables import Column, Sheet
 from ..text import UserError, list_of, number_of, read_json, reason, text_of
-from . import pictures
-from .output import findings_text, picture, read_document, sheet
+from .output import findings_text, read_document, sheet
 from .results import Choice
 
 _KINDS = ("calibrate", "compare", "predict", "sweep")
@@ -59,26 +56,11 @@ class _Part(NamedTuple):
         parts: list[page.Part] = [f"Base: {base}"] if base else []
         parts.append(self.findings)
         if self.kind == "calibrate":
-            return page.Section(title, [*parts, *self._calibration()])
+            # A calibration has no page of its own.
+            tests = sheet("calibration", "Tests", TESTS, self.rows("calibration", TESTS))
+            return page.Section(title, [*parts, *[tests] * bool(len(tests))])
         href = f"{quote(os.fsencode(self.folder), safe='')}/{self.kind}.html"
         return page.Section(page.Link(title, href), parts)
-
-    def _calibration(self) -> list[page.Part]:
-        """Return the path of a calibration, which has no page of its own."""
-        table = pd.DataFrame(self.rows("calibration", TESTS))
-        if not len(table):
-            return []
-        result = next(iter(list_of(self.document, "calibrated")), None)
-        by_cost = text_of(result, "method") == "search"
-        how = (
-            "Setting and cost of each test. Dashed: a cost of 1, as fast as the base."
-            if by_cost else
-            "Setting and mean ln ratio of each test, with its 95% interval. Dashed: as fast as the "
-            "base."
-        )
-        path = pictures.path(table, by_cost, number_of(result, "setting"))
-        shown = picture(path, "Path of the calibration", how)
-        return [shown, sheet("calibration", "Tests", TESTS, table)]
 
 
 def _read(folder: str) -> list[_Part]:

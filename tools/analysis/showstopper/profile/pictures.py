@@ -134,32 +134,6 @@ def dots(series: Sequence[Series]) -> Markup:
     return figures.svg(fig)
 
 
-def path(tests: pd.DataFrame, by_cost: bool, found: float) -> Markup:
-    """Draw the settings of a calibration with their costs or mean logarithms. Rings the result."""
-    fig = figures.figure(2, height=480)
-    above, below = fig.axes
-    places = np.arange(len(tests))
-    settings = 100 * tests["setting"]
-    for ax, name in ((above, ""), (below, "test")):
-        figures.axis_names(ax, "x", [str(place + 1) for place in places], name)
-    figures.axis_between(above, "y", "setting, %", 0, 105)
-    figures.line(above, places, settings, marker="o")
-    for place, setting in zip(places, settings):
-        if setting == 100 * found:
-            figures.rings(above, place, setting)
-            figures.label_at(above, place, setting, f"{setting:.2f}%")
-    values = tests["cost" if by_cost else "log_ratio_mean"]
-    if by_cost:
-        figures.axis_from_zero(below, "y", "cost")
-    else:
-        figures.axis_around_zero(below, "y", "mean ln ratio")
-        half = tests["half_width"].fillna(0)
-        figures.intervals(below, places, values - half, values + half, color=figures.ORANGE)
-    figures.line_at(below, "y", float(by_cost))
-    figures.line(below, places, values, marker="s", color=figures.ORANGE)
-    return figures.svg(fig)
-
-
 def boxes(table: pd.DataFrame, kind: str) -> Markup:
     is_frequency = kind == "frequency"
     settings = table["setting"] * (1 if is_frequency else 100)
