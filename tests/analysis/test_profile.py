@@ -107,6 +107,7 @@ def test_session(session: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("sweep", "verify"):
         monkeypatch.setattr(f"showstopper.profile.{name}.measure", measured)
     wanted = (CORPUS / "out" / session).read_text("utf-8", "surrogateescape")
+    wanted = re.sub("Path of the calibration\n.*\n", "", wanted)  # a picture of the table of tests
     commands = re.findall(r"(?m)^\$ (.*)$", wanted)
     assert play(commands, folder) == wanted
     if session == "verify":
