@@ -282,7 +282,7 @@ def test_curve_needs_points() -> None:
     x = np.arange(2001.0)
     assert st.fit_curve(x[:4], x[:4]) is None and st.fit_curve(np.ones(5), x[:5]) is None
     assert st.fit_curve(x, x) is None
-    assert st.fit_curve_with(x[:3], x[:3], math.inf) and not st.fit_curve_with(x[:3], x[:3], 1)
+    assert st.fit_curve(x[:3], x[:3], math.inf) and not st.fit_curve(x[:3], x[:3], 1)
 
 
 # Sequential intervals

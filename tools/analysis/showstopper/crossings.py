@@ -102,7 +102,7 @@ class Placements:
         return min((curve.bandwidth for curve in curves if curve), default=math.inf)
 
     def _curve(self, more: int, less: int) -> Curve | None:
-        return statistics.fit_curve_with(self.loads, self._difference(more, less), self._bandwidth)
+        return statistics.fit_curve(self.loads, self._difference(more, less), self._bandwidth)
 
     def _widen(self, weights: Array, more: int, less: int, band: Band) -> Band:
         """Widen the interval of a difference by the uncertainty of the throughputs alone, by which

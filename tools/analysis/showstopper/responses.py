@@ -49,13 +49,8 @@ NUMBERS = {
     "duration": "duration_seconds",
     "own_cpu": "own_cpu_seconds",
 }
-NUMBERS |= {
-    name: name
-    for name in (
-        "cap intended sent refused waiting unfinished succeeded failed bytes success_ratio "
-        "throughput unfinished_most"
-    ).split()
-}
+_SAME = "cap intended sent refused waiting unfinished succeeded failed bytes success_ratio "
+NUMBERS |= {name: name for name in (_SAME + "throughput unfinished_most").split()}
 
 SHORT = {"elapsed_seconds": "end", "lateness_most_seconds": "lateness_most"}
 COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Callable, Iterator, Mapping
 
@@ -23,13 +23,6 @@ LOST = 2.0  # if two samples of another program are further apart, one was lost
 APART = 0.02  # two sides that should start together may start so many seconds apart
 HOST = "host"
 ALONE = "alone"  # the role of a run of a program without a neighbor
-
-TEXTS = (
-    "role workload method placement experiment published environment measured_in group energy "
-    "trace knees"
-).split()
-NUMBERS = "target stands_for tau_seconds speed round at predict bursts others".split()
-ORIGIN = (*TEXTS, *NUMBERS)  # columns of plans and manifests that every run has
 
 
 @dataclass(frozen=True)
@@ -76,6 +69,10 @@ class Origin:
             known = value is not None and (value > 0 or (value == 0 and name == "others"))
             values[name] = value if known else math.nan
         return Origin(**values)
+
+
+ORIGIN = tuple(one.name for one in fields(Origin))  # columns of plans that every run has
+NUMBERS = [one.name for one in fields(Origin) if isinstance(one.default, float)]
 
 
 @dataclass(frozen=True)

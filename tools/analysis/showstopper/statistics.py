@@ -596,22 +596,23 @@ def _narrowest(x: Array) -> float:
     return bandwidth
 
 
-def _points(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Array, Array]:
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    order = np.argsort(x, kind="stable")
-    return x[order], y[order]
-
-
-def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike) -> Curve | None:
+def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike, bandwidth: float | None = None) -> Curve | None:
     """
-    Fit a curve; None with fewer than 5 or more than 2000 points, or if all x are equal.
+    Fit a curve; None with fewer than 5 or more than 2000 points, or if all x are equal. Three
+    points are enough for a given bandwidth.
 
     Chooses, from the smallest bandwidth that leaves no gap up to infinity, the largest one whose
     mean squared error of predicting each point from the others is at most 5 % above the smallest.
     """
-    x, y = _points(x, y)
-    if not CURVE_MIN <= len(x) <= CURVE_MAX or x[0] == x[-1]:
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    fewest = CURVE_MIN if bandwidth is None else LOADS_MIN
+    if not fewest <= len(x) <= CURVE_MAX or x[0] == x[-1]:
         return None
+    if bandwidth is not None:
+        curve = _judge(x, y, bandwidth)[0]
+        return curve if curve.freedom > FREEDOM_MIN else None
 
     least, widest = _narrowest(x), WIDEST * float(x[-1] - x[0])
     steps = np.arange(BANDWIDTHS) / (BANDWIDTHS - 1)
@@ -622,15 +623,6 @@ def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike) -> Curve | None:
     good = np.flatnonzero(errors <= HARDLY * errors.min())
     curve, error = curves[good[-1] if len(good) else 0]
     return curve if math.isfinite(error) else None
-
-
-def fit_curve_with(x: npt.ArrayLike, y: npt.ArrayLike, bandwidth: float) -> Curve | None:
-    """Fit a curve with this bandwidth, through at least three points."""
-    x, y = _points(x, y)
-    if not LOADS_MIN <= len(x) <= CURVE_MAX or x[0] == x[-1]:
-        return None
-    curve = _judge(x, y, bandwidth)[0]
-    return curve if curve.freedom > FREEDOM_MIN else None
 
 
 # Means that are examined after every value
