@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -124,25 +123,6 @@ def expected_within(predicting: list[int], predicted: list[int]) -> int:
     return min(int(np.searchsorted(np.cumsum(chances), SURPRISE, side="right")), sum(predicted))
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """How many nodes are within the intervals that another fleet predicts for them."""
-
-    nodes: int
-    error: int
-    apart: int
-    expected: int
-
-    @staticmethod
-    def of(frame: pd.DataFrame) -> Prediction:
-        known = frame[frame["predicted_by"] > 0]
-        trace = known["trace"].where(known["any_trace"] == "no")
-        groups = known.groupby(trace, sort=False, dropna=False)["predicted_by"]
-        expected = expected_within(groups.first().tolist(), groups.size().tolist())
-        error, apart = (int((known[f"{n}_within"] == "yes").sum()) for n in ("error", "apart"))
-        return Prediction(len(known), error, apart, expected)
-
-
 def df_nodes(report: Report) -> pd.DataFrame:
     """Return a row for each node. Those of the second set have the intervals of the first one."""
     compared = _compared(report)
@@ -229,17 +209,21 @@ def answer(report: Report) -> Headline | None:
 
 def _answer_prediction(report: Report, first: Fleet, second: Fleet) -> Headline:
     nodes = report.table("fleet-nodes").frame
-    prediction = Prediction.of(nodes[nodes["fleet"] == second.name])
+    known = nodes[(nodes["fleet"] == second.name) & (nodes["predicted_by"] > 0)]
+    trace = known["trace"].where(known["any_trace"] == "no")
+    groups = known.groupby(trace, sort=False, dropna=False)["predicted_by"]
+    expected = expected_within(groups.first().tolist(), groups.size().tolist())
+    error, apart = (int((known[f"{n}_within"] == "yes").sum()) for n in ("error", "apart"))
     question = (
         f"Do {len(second.nodes)} nodes follow their traces as {len(first.nodes)} nodes predict?"
     )
     sentence = (
-        f"{prediction.error} of {prediction.nodes} nodes are in the interval that "
-        f"{report.set_name(0)} predicts for the mean error of 90 % of the nodes, and "
-        f"{prediction.apart} in that for the absolute error over 10 s. If the prediction is right, "
-        f"each interval contains at least {prediction.expected} nodes in 97.5 % of all cases."
+        f"{error} of {len(known)} nodes are in the interval that {report.set_name(0)} predicts for "
+        f"the mean error of 90 % of the nodes, and {apart} in that for the absolute error over 10 "
+        f"s. If the prediction is right, each interval contains at least {expected} nodes in 97.5 "
+        "% of all cases."
     )
-    if not prediction.nodes:
+    if not len(known):
         sentence = (
             "Unknown: at least 19 nodes of the first fleet and one node of the second must have "
             "samples."
