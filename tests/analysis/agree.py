@@ -200,7 +200,7 @@ ACCEPTED: tuple[Accepted, ...] = (
         r"|.{21} *(valid|doubtful|invalid|not checked) | *step +from| *\d+ +[-\d.]+ +[-\d.]+( +[-\d.e+]+){3} +(<= )?[-\d.e+]+$"
         r"|<= no iteration)",
         "runs and steps are printed like all tables, with the verdict of each run"),
-    Accepted("environments/08-page/(stderr|page)$", "cpus.csv:", "an invalid row is quoted, as in other tables"),
+    Accepted("environments/08-page/(stderr|page|runs.csv)$", "cpus.csv:", "an invalid row is quoted, as in other tables"),
     Accepted("/requests-savings.csv$", "^other order of columns", "the first columns are those of the terminal"),
     Accepted(
         "(tradeoffs/page|requests-underload/09-page)/(stdout|page)$",

@@ -412,9 +412,7 @@ class Surroundings:
 
     host: pd.DataFrame  # at (seconds since 1970, by the host's clock), load
     clock: tuple[float, float] = (math.nan, math.nan)  # guest minus host at start and end, seconds
-    vcpus: int = 0
-    vcpu_host: float = 0.0  # CPU time of the host for all virtual CPUs, seconds
-    vcpu_wall: float = 0.0  # time that passed, summed over them
+    vcpus: dict[str, float] = field(default_factory=dict)  # columns of the table of runs
 
     @staticmethod
     def read(record: Record, inside: bool) -> Surroundings:
@@ -443,10 +441,12 @@ class Surroundings:
             ahead = columns["guest_seconds"] - columns["host_seconds"]
             last = dict(zip(columns["when"].tolist(), ahead.tolist()))
             self.clock = last.get("start", math.nan), last.get("end", math.nan)
-        else:
-            self.vcpus = len(columns["vcpu"])
-            self.vcpu_host = steps.total(columns["host_cpu_seconds"])
-            self.vcpu_wall = steps.total(columns["wall_seconds"])
+        elif len(columns["vcpu"]):
+            names = ("host_cpu_seconds", "wall_seconds")
+            used, wall = (steps.total(columns[name]) for name in names)
+            self.vcpus = {"vcpus": len(columns["vcpu"]), "vcpu_host_cpu_seconds": used}
+            load = used / wall if wall else math.nan
+            self.vcpus |= {"vcpu_wall_seconds": wall, "vcpu_load": load}
 
     def host_load(self, record: Record, from_: float, to: float) -> tuple[float, int]:
         """Return the mean load of the host between two times of the run, and its samples."""

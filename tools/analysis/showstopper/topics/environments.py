@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,22 +18,15 @@ def around(run: Run) -> dict[str, Any]:
     """Return what the host measured during a run: columns of the table of runs."""
     found, record = run.surroundings, run.record
     host, samples = found.host_load(record, record.counted_from, record.counted_to)
-    known = len(found.host) or found.vcpus or any(not math.isnan(ahead) for ahead in found.clock)
-    if not known:
+    if not (len(found.host) or found.vcpus or any(ahead == ahead for ahead in found.clock)):
         return {}
-    row = {
+    return found.vcpus | {
         "host_load_mean": host,
         "load_difference": run.errors.load_mean - host,
         "host_samples": samples,
         "clock_difference_start_seconds": found.clock[0],
         "clock_difference_end_seconds": found.clock[1],
     }
-    if found.vcpus:
-        row["vcpus"] = found.vcpus
-        row["vcpu_host_cpu_seconds"] = found.vcpu_host
-        row["vcpu_wall_seconds"] = found.vcpu_wall
-        row["vcpu_load"] = found.vcpu_host / found.vcpu_wall
-    return row
 
 
 def df_environments(report: Report) -> pd.DataFrame:
