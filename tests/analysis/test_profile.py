@@ -109,7 +109,8 @@ def test_session(session: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     wanted = (CORPUS / "out" / session).read_text("utf-8", "surrogateescape")
     wanted = re.sub("Path of the calibration\n.*\n", "", wanted)  # a picture of the table of tests
     commands = re.findall(r"(?m)^\$ (.*)$", wanted)
-    assert play(commands, folder) == wanted
+    # Pages have the minus of tables in sentences, too.
+    assert play(commands, folder).replace("\u2212", "-") == wanted.replace("\u2212", "-")
     if session == "verify":
         both = [words[1:6:2] + words[-1:] for words in calls[2:4]]
         assert both == [
