@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A large table of numbers is read like a small one."""
+"""Tables are read from the places of their fields as they are read line by line."""
+
+import random
+import struct
 
 import numpy as np
 import pytest
@@ -10,24 +13,27 @@ from showstopper.text import Notes
 COLUMNS = ("start", "end", "instance")
 FIELDS = "1 -1 +1 .5 5. 1e3 1E-3 1e999 1e-400 1e0005 - -- 1e 1.2.3 e . 1-2 007".split()
 FIELDS += ["123456789012345678901", "0.1000000000000000055511151231257827", "9007199254740993", ""]
+FIELDS += "-0 -. -.5 0.5 -0.25 12.3456 1234567.12345678 999999999999.999 / : \u00fc nan".split()
 
 
-def _read(folder, body, monkeypatch, large):
-    monkeypatch.setattr(text, "LARGE", large)
+def _read(folder, body, monkeypatch, by_lines):
+    monkeypatch.setattr(text, "SMALL", 1 << 20 if by_lines else 0)
     (folder / "numbers.csv").write_bytes(body)
     try:
-        table = text.read_table(str(folder), "numbers.csv", COLUMNS, ("instance",), numeric=True)
+        table = text.read_table(str(folder), "numbers.csv", COLUMNS, ("instance",))
     except text.UserError as error:
         return str(error)
     valid = np.ones(len(table), dtype=bool)
     values = [table.numbers(name, valid)[valid].tolist() for name in COLUMNS]
+    texts = [table.texts(name) for name in COLUMNS]
     table.refuse(valid)
     notes = Notes()
     table.note(notes)
-    return repr(values), list(table.lines), str(notes)
+    return repr(values), texts, list(table.lines), str(notes)
 
 
 BODIES = [f"start,end,instance\n0,1,2\n{field},2,3\n" for field in FIELDS]
+BODIES += [f"start,end,instance\n0.5,1,2\n,2,{field}\n-{field},,\n" for field in FIELDS]
 BODIES += [
     "start,end,instance\n",
     "start,end\n1,2\n",
@@ -42,6 +48,9 @@ BODIES += [
     "start,other\n1,2\n",
     "start,start,end\n1,2,3\n",
     "start\n\n",
+    "\nstart,end\n1,2\n",
+    "start,end\n1,2\n#\n",
+    "start,end\n 1,2\n",
     "start,end\r\n1,2\r\n",
     "",
     "\n",
@@ -49,15 +58,17 @@ BODIES += [
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_large_tables_are_read_like_small_ones(tmp_path, monkeypatch, body):
-    small = _read(tmp_path, body.encode(), monkeypatch, 1 << 20)
-    assert _read(tmp_path, body.encode(), monkeypatch, 0) == small
+def test_fields_are_found_as_line_by_line(tmp_path, monkeypatch, body):
+    found = _read(tmp_path, body.encode(), monkeypatch, False)
+    assert found == _read(tmp_path, body.encode(), monkeypatch, True)
 
 
-def test_only_large_tables_of_numbers_are_read_in_one_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "LARGE", 0)
-    for field, in_one_pass in {"1": True, "x": False}.items():
-        (tmp_path / "numbers.csv").write_text(f"start,end\n0,1\n{field},2\n")
-        arguments = str(tmp_path), "numbers.csv", COLUMNS, ("instance",)
-        assert (not text.read_table(*arguments, numeric=True).fields) == in_one_pass
-        assert text.read_table(*arguments).fields
+@pytest.mark.parametrize("decimals", (0, 1, 6, 9))
+def test_decimals_are_those_of_the_c_library(tmp_path, decimals):
+    make = random.Random(decimals)
+    texts = [f"{make.uniform(-1, 1) * 10 ** make.randint(0, 5):.{decimals}f}" for _ in range(20000)]
+    (tmp_path / "one.csv").write_text("\n".join(["start", *texts, ""]))
+    table = text.read_table(str(tmp_path), "one.csv", ("start",))
+    values = table.numbers("start", np.ones(len(texts), dtype=bool))
+    assert values.tobytes() == struct.pack(f"{len(texts)}d", *map(float, texts))
+    assert text._decimals(table._letters, *table._places["start"]) is not None

@@ -62,7 +62,7 @@ def _judge_nodes(fleet: Fleet) -> tuple[Judged, Judged]:
     judged: Judged = []
     failed: Judged = []
     try:
-        nodes = text.read_table(fleet.path, "fleet.csv", ("record", "reason"), ("reason",))
+        nodes = text.read_texts(fleet.path, "fleet.csv", ("record", "reason"), ("reason",))
     except UserError as error:
         return [], [(fleet.path, Verdict(reasons=str(error)))]
     for record, reason in zip(nodes.fields["record"], nodes.fields["reason"]):

@@ -174,6 +174,8 @@ def _prepare_libraries() -> None:
     """Choose one thread, and a folder that matplotlib may write to; no warnings of libraries."""
     warnings.simplefilter("ignore")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # In a virtual machine, the first use of a huge page may take longer than all else.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "MPLCONFIGDIR" in os.environ:
         return
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

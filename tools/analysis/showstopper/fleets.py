@@ -136,7 +136,7 @@ def _cut(line: str, octets: int) -> str:
 
 def _read_nodes(folder: str, notes: Notes) -> list[dict[str, Any]]:
     optional = ("record", "trace", "reason", "clock", "clock_error_seconds")
-    table = text.read_table(folder, TABLE, (*TEXTS, "status", *NUMBERS), optional)
+    table = text.read_texts(folder, TABLE, (*TEXTS, "status", *NUMBERS), optional)
     valid = np.array([bool(name) for name in table.fields["node"]], dtype=bool)
     table.refuse(valid)
     table.note(notes)
@@ -199,11 +199,11 @@ def _read_samples(folder: str, node: dict[str, Any], notes: Notes) -> Samples:
     """
     names = ("elapsed_seconds", "load", "counted")
     table = text.read_table(folder, "samples.csv", ("time", "target", *names))
-    times = table.fields["time"]
+    times = table.texts("time")
     columns, valid = table.take(dict.fromkeys(names, NUMBER))
     end, load, counted = columns.values()
     valid &= np.fromiter(map(bool, map(_TIME.fullmatch, times)), dtype=bool, count=len(table))
-    target = text.numbers(table.fields["target"])[0]
+    target = table.numbers("target", np.ones_like(valid))
     begin = _follow(end, valid, _read_pauses(folder))
     table.refuse(valid)
     table.note(notes)

@@ -144,7 +144,7 @@ class Gatherer:
         self.manifests += 1
         notes = Notes()
         try:
-            table = text.read_table(folder, MANIFEST, COLUMNS, COLUMNS[1:])
+            table = text.read_texts(folder, MANIFEST, COLUMNS, COLUMNS[1:])
         except UserError as error:
             yield Failure(folder, str(error))
             return

@@ -134,7 +134,7 @@ def _read(
 ) -> dict[str, list[str]]:
     """Read the valid rows of a table; none if it cannot be read."""
     try:
-        table = text.read_table(folder, name, columns)
+        table = text.read_texts(folder, name, columns)
     except UserError as error:
         notes.add(f"published figures: {error}")
         return {column: [] for column in columns or ()}

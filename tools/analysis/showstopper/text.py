@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a w
     import numpy as np
 
 DOCUMENT_MAX = 16 << 20
-LARGE = 1 << 20  # bytes; pandas reads smaller tables more slowly than we do
+SMALL = 1 << 12  # bytes; smaller tables are read faster line by line
+DIGITS_MAX = 15  # a double represents integers with so many digits
+ROWS_AT_ONCE = 1 << 13  # their fields fit into the cache of a CPU
 
 
 class UserError(Exception):
@@ -148,8 +150,7 @@ def wall_clocks(fields: Iterable[str]) -> np.ndarray:
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-# Marks of quotes, comments, empty lines and blanks around fields, and other ends of lines.
-_UNUSUAL = tuple('"|#|\0|\r|\n\n|\n |\n\t| \n|\t\n| ,|, |\t,|,\t'.encode().split(b"|"))
+_BYTE_ORDER = "\ufeff".encode()
 
 
 def unpack(data: bytes, name: str) -> bytes:
@@ -176,10 +177,11 @@ class Table:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.fields: dict[str, list[str]] = {}
+        self.fields: dict[str, list[str]] = {}  # of read_texts()
         self.lines: Sequence[int] = []  # the number of each row's line
         self.columns: list[str] = []  # all names, as written
-        self._values: dict[str, np.ndarray] = {}  # instead of fields, if all are numbers
+        self._data = b""  # the file, and where its fields begin and end
+        self._places: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.faults: dict[int, str] = {}  # why lines are left out
         self._texts: Callable[[int], str] = lambda line: ""
 
@@ -188,15 +190,20 @@ class Table:
 
     def numbers(self, column: str, valid: np.ndarray) -> np.ndarray:
         """Return the numbers of a column; clear `valid` in rows where a field is no number."""
-        import numpy as np
-
-        if column in self._values:
-            values = self._values[column]
-            invalid = np.isinf(values)
-        else:
-            values, invalid = numbers(self.fields[column])
-        valid &= ~invalid
+        places = self._places.get(column)
+        values = _decimals(self._data, *places) if places else None
+        if values is None:
+            values, invalid = numbers(self.texts(column))
+            valid &= ~invalid
         return values
+
+    def texts(self, column: str) -> list[str]:
+        """Return the fields of a column."""
+        if column not in self._places:
+            return self.fields[column]
+        begin, end = self._places[column]
+        fields = [self._data[at:to] for at, to in zip(begin.tolist(), end.tolist())]
+        return _decode(b"\n".join(fields)).split("\n")[: len(fields)]
 
     def take(self, rules: Mapping[str, Rule]) -> tuple[Columns, np.ndarray]:
         """Return columns by name, and which rows follow all rules."""
@@ -224,7 +231,7 @@ class Table:
         return f'{show(self.name)}:{line}:{column}: {message}, in "{show(text)}"'
 
     def _read(self, data: bytes, wanted: Sequence[str] | None, optional: Sequence[str]) -> None:
-        text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        text = _decode(data).removeprefix("\ufeff")
         lines = text.split("\n")
         unended = lines.pop() if lines else ""
         if unended:
@@ -274,6 +281,8 @@ class Table:
             cut = line[: line.index("\0")]
             self.faults[at] = self._blame(at, len(cut) + 1, cut, why)
             return None
+        if '"' not in line:
+            return [part.strip(" \t") for part in line.split(",")]
         try:
             return [part for part, _ in split_fields(line)]
         except InvalidLine as error:
@@ -309,70 +318,82 @@ class Table:
             raise UserError(self._blame(line, 1, heading, why))
         return picks
 
-    def _read_quickly(self, data: bytes, wanted: Sequence[str], optional: Sequence[str]) -> bool:
-        """Read a table without quotes, comments or empty lines. Return False for any other."""
-        if not data.endswith(b"\n") or any(mark in data for mark in _UNUSUAL):
-            return False
-        lines = data.decode("utf-8", "surrogateescape").split("\n")[:-1]
-        self.columns = lines[0].split(",")
-        picks = self._find(lines[0], 1, wanted, optional)
-        if len(lines) == 1:
-            self.fields = {name: [] for name in wanted}
-            return True
-        rows = [line.split(",") for line in lines[1:]]
-        if set(map(len, rows)) != {len(self.columns)}:
-            return False
-        if data.lower().count(wanted[0].lower().encode()) > 1:
-            return False
-        columns = list(zip(*rows))
-        empty = [""] * len(rows)
-        self.fields = {n: list(columns[p]) if p >= 0 else empty for n, p in zip(wanted, picks)}
-        self.lines = list(range(2, len(lines) + 1))
-        self._texts = lambda line: lines[line - 1]
-        return True
-
-    def _read_numbers(self, data: bytes, wanted: Sequence[str], optional: Sequence[str]) -> bool:
-        """Read a large table that has only numbers. Return False for any other."""
-        import io
-
+    def _find_fields(
+        self, data: bytes, wanted: Sequence[str] | None, optional: Sequence[str]
+    ) -> bool:
+        """Find the fields of a table without quotes, comments, blanks or empty lines. Return False
+        for any other."""
         import numpy as np
-        import pandas as pd
 
-        begin = data.find(b"\n") + 1
-        rows = data.count(b"\n") - 1
-        heading, body = data[: begin - 1], data[begin:]
-        width = heading.count(b",") + 1
-        if len(data) < LARGE or not data.endswith(b"\n") or b"\n\n" in data:
+        letters = np.frombuffer(data, np.uint8)
+        is_newline = letters == ord("\n")
+        lines = np.flatnonzero(is_newline)
+        is_plain = np.count_nonzero(letters > ord("#")) + len(lines) == len(data)
+        if not is_plain or not data.endswith(b"\n") or data.startswith(_BYTE_ORDER):
             return False
-        if any(mark in heading for mark in _UNUSUAL) or body.translate(None, b"0123456789.+-eE,\n"):
+        has_words = letters[lines[0] :].max() > ord("9")
+        if wanted and has_words and data.lower().count(wanted[0].lower().encode()) > 1:
             return False
-        if body.count(b",") != rows * (width - 1):
+        heading = _decode(data[: lines[0]])
+        self.columns = heading.split(",")
+        width = len(self.columns)
+        ends = np.flatnonzero((letters == ord(",")) | is_newline)
+        is_even = len(ends) == width * len(lines) and (ends[width - 1 :: width] == lines).all()
+        if not is_even or np.diff(lines, prepend=-1).min() == 1:
             return False
-        try:
-            frame = pd.read_csv(
-                io.BytesIO(body),
-                header=None,
-                names=range(width),
-                dtype=float,
-                float_precision="round_trip",
-                keep_default_na=False,
-                na_values=[""],
-            )
-        except ValueError:
-            return False
-        if len(frame) != rows or not isinstance(frame.index, pd.RangeIndex):
-            return False
-        line = heading.decode("utf-8", "surrogateescape")
-        self.columns = line.split(",")
-        picks = self._find(line, 1, wanted, optional)
-        unknown = np.full(rows, math.nan)
-        self._values = {
-            name: frame[pick].to_numpy() if pick >= 0 else unknown
-            for name, pick in zip(wanted, picks)
-        }
-        self.lines = range(2, rows + 2)
-        self._texts = lambda line: data.split(b"\n", line)[line - 1].decode()
+        picks = self._find(heading, 1, wanted, optional)
+        self.lines = range(2, len(lines) + 1)
+        absent = np.full(len(self.lines), ends[0])
+        for name, pick in zip(self.columns if wanted is None else wanted, picks):
+            begin, end = ends[width + pick - 1 : -1 : width] + 1, ends[width + pick :: width]
+            self._places[name] = (begin, end) if pick >= 0 else (absent, absent)
+        self._texts = lambda line: _decode(data[lines[line - 2] + 1 : lines[line - 1]])
+        self._data = data
         return True
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _decimals(data: bytes, begin: np.ndarray, end: np.ndarray) -> np.ndarray | None:
+    """Return the numbers in fields with the same number of decimals, NaN for empty ones. Return
+    None if there are other fields.
+
+    The digits are an exact integer, and its quotient is rounded once, as by strtod().
+    """
+    import numpy as np
+
+    letters = np.frombuffer(data, np.uint8)
+    negative = letters[begin] == ord("-")
+    sizes = end - begin - negative
+    width = int(sizes.max(initial=0))
+    values = np.full(len(begin), math.nan)
+    if width == 0:
+        return values
+    last = end[sizes.argmax()]
+    point = data[last - width : last].find(b".")
+    if width > min(DIGITS_MAX, end[0]) or point == width - 1:
+        return None
+    places = np.arange(width)
+    powers = 10.0 ** (width - 1 - places - (places < point))
+    decimals = width - 1 - point if point >= 0 else 0
+    windows = np.lib.stride_tricks.sliding_window_view(letters, width)
+
+    for first in range(0, len(begin), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        size = sizes[rows]
+        digits = windows[end[rows] - width] - np.uint8(ord("0"))
+        digits[places < width - size[:, None]] = 0
+        if point >= 0:
+            if (digits[size > 0, point] != (ord(".") - ord("0")) % 256).any():
+                return None
+            digits[:, point] = 0
+        if digits.max() > 9:
+            return None
+        values[rows] = np.where(size > 0, digits @ powers / 10.0**decimals, math.nan)
+    np.negative(values, out=values, where=negative)
+    return values
 
 
 class Rule(NamedTuple):
@@ -390,11 +411,11 @@ class Rule(NamedTuple):
         import numpy as np
 
         if self.words is not None:
-            words = np.char.lower(np.array(table.fields[column], dtype=str))
-            valid &= np.isin(words, self.words or words)
-            return words
+            words = [word.lower() for word in table.texts(column)]
+            valid &= np.array([not self.words or word in self.words for word in words], dtype=bool)
+            return np.array(words, dtype=str)
         if self.moment:
-            values = wall_clocks(table.fields[column])
+            values = wall_clocks(table.texts(column))
         else:
             values = table.numbers(column, valid)
         valid &= ~((values < self.least) | (values > self.most))
@@ -469,25 +490,25 @@ def read_bytes(folder: str, name: str) -> bytes:
 
 
 def read_table(
-    folder: str,
-    name: str,
-    columns: Sequence[str] | None,
-    optional: Sequence[str] = (),
-    numeric: bool = False,
+    folder: str, name: str, columns: Sequence[str] | None, optional: Sequence[str] = ()
 ) -> Table:
     """Read a table, whose columns have any order; all of its columns if `columns` is None.
-
-    If the caller needs only numbers (`numeric`), a large table may have no texts in `fields`.
 
     Invalid lines are left out. A last line without a newline, which a killed run may leave, is
     one of them. Raises UserError if the table cannot be read.
     """
     data = unpack(read_bytes(folder, name), name)
-    if numeric and columns:
-        table = Table(name)
-        if table._read_numbers(data, columns, optional):
-            return table
-    return parse_table(name, data, columns, optional)
+    table = Table(name)
+    if len(data) < SMALL or not table._find_fields(data, columns, optional):
+        return parse_table(name, data, columns, optional)
+    return table
+
+
+def read_texts(
+    folder: str, name: str, columns: Sequence[str] | None, optional: Sequence[str] = ()
+) -> Table:
+    """Read a table of texts as read_table() does, but without NumPy and with its `fields`."""
+    return parse_table(name, unpack(read_bytes(folder, name), name), columns, optional)
 
 
 def read_columns(
@@ -515,10 +536,9 @@ def read_columns(
 def parse_table(
     name: str, data: bytes, columns: Sequence[str] | None, optional: Sequence[str] = ()
 ) -> Table:
-    """Parse the contents of a file, as read_table() does."""
+    """Parse the contents of a file, as read_texts() does."""
     table = Table(name)
-    if columns is None or not table._read_quickly(data, columns, optional):
-        table._read(data, columns, optional)
+    table._read(data, columns, optional)
     return table
 
 

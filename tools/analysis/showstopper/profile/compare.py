@@ -13,7 +13,7 @@ import pandas as pd
 from .. import page, published
 from ..options import Values
 from ..tables import Column, Sheet
-from ..text import UserError, read_table
+from ..text import UserError, read_texts
 from . import pictures
 from .measure import read_battery
 from .output import (
@@ -289,7 +289,7 @@ def _published(values: Values, warnings: Warnings) -> tuple[str, pd.DataFrame]:
         return "", pd.DataFrame()
     try:
         references, rows = (
-            pd.DataFrame(read_table(published.folder(), f"{name}.csv", None).fields)
+            pd.DataFrame(read_texts(published.folder(), f"{name}.csv", None).fields)
             for name in ("references", "variability")
         )
     except UserError as error:

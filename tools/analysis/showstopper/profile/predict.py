@@ -13,7 +13,7 @@ import pandas as pd
 from .. import page
 from ..options import Values
 from ..tables import Column
-from ..text import Notes, UserError, read_table
+from ..text import Notes, UserError, read_texts
 from . import pictures
 from .output import Output, name_outside, picture, sheet, show_range
 from .ratios import Interval, interval
@@ -38,7 +38,7 @@ def _read(path: str, target: str) -> pd.DataFrame:
     if is_folder and not os.path.exists(f"{path}/ratios.csv"):
         hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"
         raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
-    table = read_table("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
+    table = read_texts("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
     frame = pd.DataFrame(table.fields, columns=list(_COLUMNS), dtype=object)
     frame = frame.replace({'""': '"'}, regex=True)
     valid = np.ones(len(frame), dtype=bool)
