@@ -71,4 +71,4 @@ def test_decimals_are_those_of_the_c_library(tmp_path, decimals):
     table = text.read_table(str(tmp_path), "one.csv", ("start",))
     values = table.numbers("start", np.ones(len(texts), dtype=bool))
     assert values.tobytes() == struct.pack(f"{len(texts)}d", *map(float, texts))
-    assert text._decimals(table._letters, *table._places["start"]) is not None
+    assert text._decimals(table._data, *table._places["start"]) is not None

@@ -21,8 +21,10 @@ LABEL_MAX = 24
 
 def _color(report: Report, placement: str) -> str:
     """Return a color; unknown placements get theirs in the order of their first pairs."""
+    if placement in figures.PLACEMENT_COLORS:
+        return figures.PLACEMENT_COLORS[placement]
     names = list(dict.fromkeys(pair.placement for pair in report.once(pairs.find)))
-    return figures.PLACEMENT_COLORS.get(placement) or figures.color_of(4 + names.index(placement))
+    return figures.color_of(4 + names.index(placement))
 
 
 def _first(report: Report, keys: Sequence[str]) -> Sequence[Pair]:

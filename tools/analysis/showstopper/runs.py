@@ -239,12 +239,12 @@ class Run:
 
     def means(self, from_: float, to: float) -> dict[str, float]:
         """Return mean target, load and duty of the samples whose middle is between two times."""
-        samples = self.record.samples
-        middles = (samples["begin"] + samples["end"]).to_numpy() / 2
+        samples = self.record.read_samples
+        middles = (samples["begin"] + samples["end"]) / 2
         first, last = np.searchsorted(middles, [from_, to])
-        part = samples.iloc[first : max(last, first)]
-        known = {"target": part["target"], "load": part["load"], "duty": part["duty"].dropna()}
-        return {name: mean(values.to_numpy()) for name, values in known.items()}
+        part = {name: samples[name][first:last] for name in ("target", "load", "duty")}
+        part["duty"] = part["duty"][~np.isnan(part["duty"])]
+        return {name: mean(values) for name, values in part.items()}
 
     @cached_property
     def pool(self) -> Pool:

@@ -261,19 +261,7 @@ class Report:
 
     def beside(self, run: Run, role: str) -> Run | None:
         """Return the run that had this role in the same group, placement and environment."""
-        return next(
-            (
-                other
-                for other in self.runs
-                if other.role == role
-                and role
-                and (other.set, other.manifest) == (run.set, run.manifest)
-                and other.group == run.group != ""
-                and other.environment_name == run.environment_name
-                and other.placement == run.placement
-            ),
-            None,
-        )
+        return self.once(_runs_of_groups).get((role, *_group_key(run))) if run.group else None
 
     # Results
 
@@ -411,6 +399,15 @@ class Report:
         frame = pd.DataFrame(rows)
         texts = [n for n in frame if frame[n].dtype == object]
         return frame.fillna({name: "" for name in texts})
+
+
+def _group_key(run: Run) -> tuple[Any, ...]:
+    return run.set, run.manifest, run.group, run.environment_name, run.placement
+
+
+def _runs_of_groups(report: Report) -> dict[Any, Run]:
+    """Return the first run of each role in each group."""
+    return {(run.role, *_group_key(run)): run for run in reversed(report.runs) if run.role}
 
 
 KEYS: dict[str, Callable[[Run], Any]] = {
