@@ -25,7 +25,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .frame import Axis, cut, draw_frame
+from .frame import Axis, cut, draw_axes, draw_legend, place_panels
 from .outputs import write_whole
 from .style import PALETTE, SMALL, TEXT, TITLES, style, tidy
 from .tables import page_text
@@ -83,7 +83,7 @@ def figure(
             ax.set_title("", y=1)  # or matplotlib would create ticks to place titles
             ax.xaxis.set_visible(False)
             ax.yaxis.set_visible(False)
-            ax.spines[["left", "bottom"]].set_position(("outward", 0))
+            ax.spines[:].set_visible(False)
             ax.axis_of = {"x": Axis(), "y": Axis()}
             ax.scale = None
     return fig
@@ -106,6 +106,10 @@ def _classes() -> tuple[Any, Any]:
             for axis in (self.xaxis, self.yaxis):
                 axis.set_clip_path = axis.set_tick_params = self.grid
 
+        def draw(self, renderer: Any) -> None:
+            draw_axes(self, renderer)
+            super().draw(renderer)
+
     class FramedFigure(Figure):  # type: ignore[misc]
         """A figure that gets its frame when it is drawn."""
 
@@ -118,9 +122,10 @@ def _classes() -> tuple[Any, Any]:
         def draw(self, renderer: Any) -> None:
             if not self.is_framed:
                 self.is_framed = True
-                with style():
-                    draw_frame(self)
-            super().draw(renderer)
+                place_panels(self)
+            with style():
+                super().draw(renderer)
+                draw_legend(self, renderer)
 
         def _repr_html_(self) -> str:
             colors = ";".join(f"--{name}:{light}" for name, (light, _) in PALETTE.items())

@@ -13,6 +13,7 @@ from .tables import page_text
 
 _LETTER = 0.6  # mean width of a letter, relative to the size of the text
 _LABEL_MAX = 56
+ABOVE, MIDDLE, BELOW = 0.76, 0.36, -0.24  # where a text's point is, relative to its baseline
 
 
 @dataclass
@@ -26,11 +27,12 @@ class Axis:
     categories: Sequence[str] = ()
 
 
-def draw_frame(fig: Any) -> None:
-    """Place the panels so that numbers and names have room, and draw these and the legend."""
+def place_panels(fig: Any) -> None:
+    """Place the panels so that numbers, names and legend have room."""
     width, height = 72 * fig.get_size_inches()
     rows, columns = fig.grid
-    top = 10 + 20 * _draw_legend(fig, width)
+    fig.entries = _arrange_legend(fig, width)
+    top = 10 + 20 * (fig.entries[-1][0] + 1 if fig.entries else 0)
     wide, tall = width / columns, (height - top) / rows
     for at, ax in enumerate(fig.axes):
         row, column = divmod(at, columns)
@@ -46,8 +48,7 @@ def draw_frame(fig: Any) -> None:
         ax.set_position(
             ((column * wide + left) / width, low / height, box[0] / width, box[1] / height)
         )
-        if ax.axison:
-            _draw_axes(ax, left, *box)
+        ax.left = left
         for line in ax.lines:
             if line.get_marker() not in ("", "None", None):
                 line.set_clip_path(None)
@@ -74,51 +75,84 @@ def _is_inclined(axis: Axis, wide: float) -> bool:
     return any(len(name) * _LETTER * TEXT > wide / len(names) - 6 for name in names)
 
 
-def _draw_axes(ax: Any, left: float, wide: float, tall: float) -> None:
-    """Draw grid, ticks, numbers and names."""
-    x, y = ax.axis_of["x"], ax.axis_of["y"]
-    numbers = {"x": _ticks(ax, "x", wide), "y": _ticks(ax, "y", tall)}
-    places = {which: [at for at, _ in numbers[which]] for which in numbers}
-    look = {"linestyle": "", "color": AXIS, "clip_on": False}
-    ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim())
+def draw_axes(ax: Any, renderer: Any) -> None:
+    """Draw the axes of a panel with grid, ticks, numbers and names: as lines and texts in one step,
+    because artists of matplotlib take many times as long."""
+    if not ax.axison:
+        return
+    fig, x, y = ax.figure, ax.axis_of["x"], ax.axis_of["y"]
+    box = ax.bbox
+    numbers = {"x": _ticks(ax, "x", box.width), "y": _ticks(ax, "y", box.height)}
+    places = {
+        "x": [ax.get_xaxis_transform().transform((at, 0))[0] for at, _ in numbers["x"]],
+        "y": [ax.get_yaxis_transform().transform((0, at))[1] for at, _ in numbers["y"]],
+    }
+    lines = [(box.x0, box.y0, box.x1, box.y0), (box.x0, box.y0, box.x0, box.y1)]
     if not x.categories:
-        across = ax.get_xaxis_transform()
-        ax.plot(places["x"], [0] * len(places["x"]), marker=3, transform=across, **look)
+        lines += [(at, box.y0 - 6, at, box.y0) for at in places["x"]]
     if not y.categories:
-        across = ax.get_yaxis_transform()
-        ax.hlines(places["y"], 0, 1, GRID, linewidth=0.5, zorder=0.5, transform=across)
-        ax.plot([0] * len(places["y"]), places["y"], marker=0, transform=across, **look)
+        lines += [(box.x0 - 6, at, box.x0, at) for at in places["y"]]
+        _draw_lines(renderer, [(box.x0, at, box.x1, at) for at in places["y"]], GRID, 0.5)
+    _draw_lines(renderer, lines, AXIS, 1)
 
-    inclined = {"rotation": 35, "ha": "right"} if _is_inclined(x, wide) else {}
-    for at, text in numbers["x"] if x.numbers else ():
-        _write(ax, text, (at, 0), (4 if inclined else 0, -6), "x", **inclined)
-    for at, text in numbers["y"] if y.numbers else ():
+    turn, align, shift = (35, "end", 4) if _is_inclined(x, box.width) else (0, "middle", 0)
+    for at, (_, text) in zip(places["x"], numbers["x"] if x.numbers else ()):
+        _write(fig, renderer, text, at + shift, box.y0 - 6, turn=turn, align=align)
+    for at, (_, text) in zip(places["y"], numbers["y"] if y.numbers else ()):
         size = SMALL if y.categories else TEXT
-        _write(ax, text, (0, at), (-7, 0), "y", ha="right", va="center_baseline", fontsize=size)
+        _write(fig, renderer, text, box.x0 - 7, at, drop=MIDDLE, align="end", size=size)
     if ax.scale:
         low, high, label = ax.scale
-        for at, value in ((0, low), (0.5, (low + high) / 2), (1, high)):
-            _write(
-                ax, f"{value:.3g}", (1.055, at), (5, 0), ha="left", va="center_baseline",
-                fontsize=SMALL,
-            )
-        _write(ax, label, (1, 0.5), (82, 0), va="bottom", rotation=90)
+        for part, value in ((0, low), (0.5, (low + high) / 2), (1, high)):
+            place = box.x0 + 1.055 * box.width + 5, box.y0 + part * box.height
+            _write(fig, renderer, f"{value:.3g}", *place, drop=MIDDLE, align="start", size=SMALL)
+        _write(fig, renderer, label, box.x1 + 82, (box.y0 + box.y1) / 2, drop=BELOW, turn=90)
 
-    below = _below(ax, wide)
-    _write(ax, _name(ax, "x"), (0.5, 0), (0, 2 - below), va="bottom")
-    _write(ax, _name(ax, "y"), (0, 0.5), (6 - left, 0), rotation=90)
+    middle = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    _write(fig, renderer, _name(ax, "x"), middle[0], box.y0 + 2 - _below(ax, box.width), drop=BELOW)
+    _write(fig, renderer, _name(ax, "y"), box.x0 + 6 - ax.left, middle[1], turn=90)
+
+
+def _draw_lines(renderer: Any, lines: Any, color: str, width: float) -> None:
+    from matplotlib.path import Path
+    from matplotlib.transforms import IdentityTransform
+
+    if not lines:
+        return
+    context = renderer.new_gc()
+    context.set_foreground(color)
+    context.set_linewidth(width)
+    points = [point for line in lines for point in (line[:2], line[2:])]
+    path = Path(points, [Path.MOVETO, Path.LINETO] * len(lines))
+    renderer.draw_path(context, path, IdentityTransform())
+    context.restore()
 
 
 def _write(
-    ax: Any, text: str, point: tuple[float, float], shift: tuple[float, float], which: str = "",
-    **look: Any,
+    fig: Any, renderer: Any, text: str, x: float, y: float, *, drop: float = ABOVE,
+    align: str = "middle", size: int = TEXT, turn: float = 0,
 ) -> None:
-    """Write a text at a point of the panel; which of its positions is one of the axis, if any."""
-    from matplotlib.transforms import Affine2D
+    """Write a text whose baseline is `drop` of its size below a point, turned around it."""
+    from matplotlib.text import Text
 
-    place = getattr(ax, f"get_{which}axis_transform")() if which else ax.transAxes
-    look = {"ha": "center", "va": "top", "rotation_mode": "anchor", **look}
-    ax.text(*point, page_text(text), transform=place + Affine2D().translate(*shift), **look)
+    x += drop * size * math.sin(math.radians(turn))
+    y -= drop * size * math.cos(math.radians(turn))
+    if not text:
+        return
+    if hasattr(renderer, "writer"):  # of SVG
+        x, y = round(x, 1), round(renderer.height - y, 1)
+        look = f"font-size: {size}px; text-anchor: {align}"
+        turned = {"transform": f"rotate({-turn:g} {x:g} {y:g})"} if turn else {}
+        place = {"x": f"{x:g}", "y": f"{y:g}", "style": look} | turned
+        renderer.writer.element("text", page_text(text), attrib=place)
+        return
+    sides = {"start": "left", "middle": "center", "end": "right"}
+    written = Text(
+        x, y, page_text(text), ha=sides[align], va="baseline", rotation=turn, fontsize=size,
+        rotation_mode="anchor",
+    )
+    written.set_figure(fig)
+    written.draw(renderer)
 
 
 def _name(ax: Any, which: str) -> str:
@@ -152,22 +186,44 @@ def _ticks(ax: Any, which: str, pixels: float) -> list[tuple[float, str]]:
     ]
 
 
-def _draw_legend(fig: Any, width: float) -> int:
-    """Draw a legend of all panels, and return the number of its rows."""
+def _arrange_legend(fig: Any, width: float) -> list[tuple[int, float, str, Any]]:
+    """Return the entries of a legend of all panels: their rows, where they begin, texts, and what
+    they stand for."""
     entries: dict[str, Any] = {}
     for ax in fig.axes:
         for handle, text in zip(*ax.get_legend_handles_labels()):
             entries.setdefault(cut(page_text(text), _LABEL_MAX), handle)
-    if not entries:
-        return 0
     widths = [46 + len(text) * _LETTER * TEXT for text in entries]
-    columns = len(entries) if sum(widths) < width else max(int(width / max(widths)), 1)
-    fig.legend(
-        entries.values(), entries.keys(), loc="upper right", ncols=columns, frameon=False,
-        borderpad=0, borderaxespad=0.3, handlelength=1.5, handletextpad=0.4, columnspacing=1.2,
-        labelspacing=0.3,
-    )
-    return math.ceil(len(entries) / columns)
+    columns = len(entries)
+    if sum(widths) >= width:
+        widths = [max(widths)] * columns
+        columns = max(int(width / widths[0]), 1)
+    rows = [at // columns for at in range(len(entries))]
+    begins = [width + 14 - sum(widths[at : (row + 1) * columns]) for at, row in enumerate(rows)]
+    return list(zip(rows, begins, entries, entries.values()))
+
+
+def draw_legend(fig: Any, renderer: Any) -> None:
+    """Draw the legend, at the upper right."""
+    import numpy as np
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import IdentityTransform
+
+    for row, x, text, handle in fig.entries:
+        y = fig.bbox.y1 - 10 - 20 * row
+        sample: Any
+        if isinstance(handle, Line2D):
+            sample = Line2D([x, x + 10, x + 20], [y, y, y])
+            sample.update_from(handle)
+            sample.set(transform=IdentityTransform(), clip_on=False, markevery=[1])
+        else:
+            color = getattr(handle, "patches", [handle])[0].get_facecolor()
+            color = np.reshape(color, (-1, 4))[0]
+            sample = Rectangle((x, y - 5), 20, 10, facecolor=color, linewidth=0)
+        sample.set_figure(fig)
+        sample.draw(renderer)
+        _write(fig, renderer, text, x + 26, y, drop=MIDDLE, align="start")
 
 
 def cut(text: str, most: int) -> str:

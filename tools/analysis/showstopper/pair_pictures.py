@@ -87,18 +87,18 @@ def plot_panels(report: Report, like: Sequence[Pair] = (), what: str = "sides") 
 
 
 def _mark(ax: Any, pair: Pair, values: Array, color: str, label: str) -> None:
-    """Mark steps of a rising half by triangles, others by open ones."""
-    rising = pair.steps["direction"].to_numpy() != "down"
+    """Mark steps of a rising half by triangles, of a falling one by open ones."""
+    directions = pair.steps["direction"].to_numpy()
     loads = 100 * pair.steps["load"].to_numpy(float)
     titles = [f"{pair.placement}, {x:.1f} %: {y:.4g}" for x, y in zip(loads, values)]
-    for is_up, marker in ((True, "^"), (False, "v open")):
-        part = np.flatnonzero(rising == is_up)
+    for direction, marker in (("up", "^"), ("down", "v open"), ("", "o")):
+        part = np.flatnonzero(directions == direction)
         if len(part):
-            shown = label if is_up or not rising.any() else ""
             titled = [titles[at] for at in part]
             figures.mark(
-                ax, loads[part], values[part], titled, color=color, marker=marker, label=shown
+                ax, loads[part], values[part], titled, color=color, marker=marker, label=label
             )
+            label = ""
 
 
 def plot_placements(report: Report, round_: Sequence[Pair] = ()) -> Any:

@@ -31,14 +31,13 @@ TITLES = "\ue000"  # precedes each title in the identifier of marks
 
 
 def style() -> Any:
-    """Return a context in which matplotlib draws in this style."""
+    """Return a context in which matplotlib draws in this style, whatever a user has chosen."""
     import matplotlib
 
+    defaults = dict.items(matplotlib.rcParamsDefault)
+    chosen = matplotlib.rcParams
     return matplotlib.rc_context({
-        "axes.edgecolor": AXIS,
-        "axes.linewidth": 1,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
+        **{n: value for n, value in defaults if n != "backend" and dict.get(chosen, n) != value},
         "font.size": TEXT,
         "svg.fonttype": "none",
         "svg.hashsalt": "showstopper",

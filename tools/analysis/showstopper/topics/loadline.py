@@ -177,6 +177,7 @@ class Series:
 def _of_run(run: Run) -> Iterator[dict[str, Any]]:
     most = run.steps["target"].max() if len(run.steps) else 0
     for step in run.steps.to_dict("records"):
+        direction = steps.direction(run.steps, step["half"])
         is_burst = run.bursts > 0 and step["target"] >= most
         if run.bursts > 0 and not is_burst:
             continue
@@ -186,7 +187,8 @@ def _of_run(run: Run) -> Iterator[dict[str, Any]]:
             "throughput": math.nan if step["is_exceeded"] else step["throughput"],
             "watts": run.power(step["from"], step["to"])["watts"],
             "round": int(run.round) if run.round >= 1 else 1,
-            "up": steps.direction(run.steps, step["half"]) != "down",
+            "up": direction != "down",
+            "direction": direction,
             "is_burst": is_burst,
             "is_invalid": run.verdict.is_invalid,
             **dict.fromkeys(RESPONSES.values(), math.nan),
@@ -206,6 +208,7 @@ def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
             "watts": joined["watts"],
             "round": int(one.round) if one.round >= 1 else 1,
             "up": not falls,
+            "direction": "down" if falls else "up",
             "is_burst": False,
             "is_invalid": False,
             **{column: getattr(response, name) for name, column in RESPONSES.items()},
@@ -451,11 +454,14 @@ def answer(report: Report) -> Headline | None:
 
 
 def _draw_visits(ax: Any, series: Series, value: str) -> None:
-    for up, marker, color, label in (
-        (True, "^", figures.GREEN, "going up"),
-        (False, "v", figures.ORANGE, "going down"),
+    for direction, marker, color, label in (
+        ("up", "^", figures.GREEN, "going up"),
+        ("down", "v", figures.ORANGE, "going down"),
+        ("", "o", figures.PURPLE, "without a staircase"),
     ):
-        visits = series.held[series.held["up"] == up]
+        visits = series.held[series.held["direction"] == direction]
+        if not direction and visits.empty:
+            continue
         x, y = 100 * visits["load"], visits[value]
         titles = [f"{load:.1f} %: {height:.4g}" for load, height in zip(x, y, strict=True)]
         figures.mark(ax, x, y, titles, marker=marker, color=color, label=label, size=6)

@@ -417,7 +417,9 @@ def _section(report: Report, run: Run) -> Section:
     if others_disturb(run.others):
         used = f"{100 * run.others:.1f} % of the machine during this run"
         parts.append(Note(f"disturbed: other processes used {used}"))
-    parts += pictures(run, first_only=len(report.runs) > PICTURED_MAX)
+    is_brief = len(report.runs) > PICTURED_MAX
+    if not (is_brief and run.role == "background" and report.beside(run, "foreground")):
+        parts += pictures(run, first_only=is_brief)
     if len(run.steps) > 1:
         parts.append(Rows(report.table("steps"), run.name))
     for found in report.from_topics("run_parts", run):
@@ -438,7 +440,8 @@ def details(report: Report) -> Iterator[Part]:
     if len(report.runs) > PICTURED_MAX and report.runs[0].experiment != "duet":
         yield (
             f"In a report of more than {PICTURED_MAX} runs, each run has only the picture of its "
-            "load over time: report fewer runs for all pictures."
+            "load over time, and a background that with its foreground: report fewer runs for all "
+            "pictures."
         )
     if len(sections) > OPEN_MAX:
         sections = [Fold(f"Run by run: {len(sections)} runs", sections)]
