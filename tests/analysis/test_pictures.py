@@ -19,7 +19,7 @@ EXPECTED = Path(__file__).with_name("pictures.txt")
 REPORTS = (
     "accuracy/page",
     "counters/02-page",
-    "duet-beside/page",
+    "duet-doubt/two",
     "fleet-rehearsal/sample",
     "interference-experiment/page",
     "latency/page",
