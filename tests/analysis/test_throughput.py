@@ -130,7 +130,7 @@ def test_the_answer_names_the_method_that_deviates_most(monkeypatch: pytest.Monk
 
 def test_a_pool_without_points_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = Pool(np.empty(0), np.empty(0), True, 3)
-    fitted = runs.Fitted("all runs", pool, Report(), pd.DataFrame())
+    fitted = runs.Fitted("all runs", pool, pd.DataFrame())
     monkeypatch.setattr(runs, "pools", lambda report: [fitted])
     section: Any = next(runs.details(Report()))
     assert [type(part).__name__ for part in section.parts] == ["Rows"]
