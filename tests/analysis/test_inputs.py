@@ -70,6 +70,14 @@ def test_folders_without_a_readable_record_are_refused(tmp_path: Path) -> None:
         assert agree.in_process([str(folder)])[0] == 125
 
 
+@pytest.mark.parametrize("instance", ["0.5", "-1", "1e9"])
+def test_an_iteration_of_no_instance_still_counts(tmp_path: Path, instance: str) -> None:
+    unpack("run-of-two-steps", tmp_path)
+    (tmp_path / "two/iterations.csv").write_text(f"instance,start,end\n0,0,1\n{instance},1,2\n")
+    found = Record(str(tmp_path / "two")).iterations
+    assert found["instance"].isna().tolist() == [False, True, False]  # the last one is unfinished
+
+
 def test_a_record_inside_a_guest_begins_by_the_clock_of_the_host(tmp_path: Path) -> None:
     unpack("run-of-two-steps", tmp_path)
     clocks = "when,host_seconds,guest_seconds\nstart,100,102\nend,200,205\n"

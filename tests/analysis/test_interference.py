@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from showstopper import pairs
+from showstopper import pair_pictures, pairs
 from showstopper.crossings import Change, Placements
 from showstopper.pairs import FOREGROUND, Isolation, Pair
 from showstopper.statistics import Interval, Line
@@ -197,3 +197,11 @@ def test_pairs_with_an_unlike_load_of_others_are_not_compared() -> None:
     found = report.once(pairs.find)
     found[3].foreground.others = 0.05  # per-core in the second round
     assert Placements.compare(report, found[0], FOREGROUND).steps == 20
+
+
+def test_placements_of_one_round_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = make_pair("free", LOADS), make_pair("per-core", LOADS, round_=2)
+    monkeypatch.setattr(pair_pictures, "plot_overlay", lambda lines, axis: [line.name for line in lines])
+    report = report_of(first, second)
+    assert pair_pictures.plot_placements(report, [second]) == ["per-core"]
+    assert pair_pictures.plot_placements(report) == ["free"]
