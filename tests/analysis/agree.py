@@ -98,6 +98,7 @@ DROPPED = {
     "energy": Dropped("moved to runs", "runs", ("record",), (*POWER, ("covers", "covers"), ("note", "power_note"))),
     "energy-steps": Dropped("moved to steps", "steps", ("record", "step"), POWER),
     "environments": Dropped("moved to runs", "runs", ("record",), same(*HOST)),
+    "curve": Dropped("dropped because nothing but a picture needs it, which draws it"),
     "changes": Dropped("dropped because interference has the placements, and findings the changes"),
     "requests-capacity": Dropped(
         "moved to requests", "requests", ("record", "set"), same(*CAPACITY)),

@@ -157,5 +157,5 @@ def test_names_become_columns() -> None:
         Column("slope", "W for each CPU", 3, text=("W/CPU", 8)),
         Column("r_squared_low"),
     )
-    [load] = describe("curve", "load")
+    [load] = describe("ratios", "load")
     assert load == Column("load", "load, %", 2, percent=True)

@@ -20,7 +20,6 @@ from ..tables import Sheet, Table
 from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
 from .environments import around
 
-LOADS = 41  # equidistant loads at which the table curve has values
 STEPS_OF_MAX = 4  # with more runs, the terminal does not show their steps
 NAMED_MAX = 4  # runs that a finding names
 OPEN_MAX = 8  # sections of more runs are folded
@@ -187,33 +186,6 @@ def df_fits(report: Report) -> pd.DataFrame:
     )
 
 
-def df_curve(report: Report) -> pd.DataFrame:
-    confidence = report.settings.confidence
-    curves = [_curve(one, confidence) for one in fitted(report) if one.pool.curve]
-    return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
-
-
-def _curve(one: Fitted, confidence: float) -> pd.DataFrame:
-    curve, line = one.pool.curve, one.pool.line
-    loads = curve.least + (curve.most - curve.least) * np.arange(LOADS) / (LOADS - 1)
-    loads[-1] = curve.most  # rounding errors must not exceed the end of the curve
-    local, straight = curve.at(loads, confidence), line.at(loads, confidence)
-    return pd.DataFrame(
-        {
-            "record": one.name,
-            "points": len(one.pool.loads),
-            "bandwidth": curve.bandwidth if math.isfinite(curve.bandwidth) else math.nan,
-            "load": loads,
-            "iterations_per_second": local.y,
-            "low": local.low,
-            "high": local.high,
-            "line": straight.y,
-            "line_low": straight.low,
-            "line_high": straight.high,
-        }
-    )
-
-
 TABLES = (
     Table(
         "runs",
@@ -253,14 +225,6 @@ TABLES = (
         "r_squared note",
         df_fits,
         about="The lines of every record, and of runs that form a curve together.",
-    ),
-    Table(
-        "curve",
-        "Throughput against load: local curve",
-        "record (points) bandwidth load iterations_per_second low high line line_low line_high",
-        df_curve,
-        about="The local curve of every record, and of runs that form a curve together, at 41 "
-        "loads, with its confidence band, and the line with its band.",
     ),
 )
 
