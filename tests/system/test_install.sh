@@ -156,7 +156,7 @@ check_moved() {
     ssreport -o report simulated >output 2>&1 || fail "moved: ssreport: $(<output)"
     "$tree/libexec/showstopper/analysis" ssreport --check simulated >output 2>&1 || fail "moved: analysis: $(<output)"
     grep -q '^simulated/.*: valid: ' output || fail "moved: analysis: $(<output)"
-    grep -q '<th scope="col">published, KVM</th>' report/report.html || fail "moved: the report has no published values"
+    grep -q 'id="published-figures"' report/report.html || fail "moved: the report has no published values"
     "$tree/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 || fail "moved: experiments: $(<output)"
     grep -q "^run " output || fail "moved: experiments: $(<output)"
     printf '%s\n' 'run one takes 1s' 'main -- true' >plan
