@@ -198,7 +198,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "/stdout$",
         r"^[-+]($|run  +|runs; | {20,}%|.{20,23} +([-\d.e+]+ +){5}(<= )?[-\d.e+]+( [!+*])*$|[!+*] "
-        r"|.{21} *(valid|doubtful|invalid|not checked) | *step +from| *\d+ +[-\d.]+ +[-\d.]+( +[-\d.e+]+){3} +(<= )?[-\d.e+]+$"
+        r"|.{20,21} *(valid|doubtful|invalid|not checked) | *step +from| *\d+ +[-\d.]+ +[-\d.]+( +[-\d.e+]+){3} +(<= )?[-\d.e+]+$"
         r"|<= no iteration)",
         "runs and steps are printed like all tables, with the verdict of each run"),
     Accepted("environments/08-page/(stderr|page|runs.csv)$", "cpus.csv:", "an invalid row is quoted, as in other tables"),

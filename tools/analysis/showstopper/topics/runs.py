@@ -131,11 +131,12 @@ def pools(report: Report) -> list[Fitted]:
     groups = report.groups(POOL, lambda run: not run.role and run.record.has_iterations)
     found = []
     for group in groups:
-        steps = pd.concat([run.steps.assign(bad=run.verdict.is_invalid) for run in group])
-        if len(group) < 2 or len(steps) < 3:
+        known = [run for run in group if len(run.steps)]
+        if len(group) < 2 or sum(len(run.steps) for run in known) < 3:
             continue
-        known = np.isfinite(steps["load"].astype(float)) & np.isfinite(steps["throughput"])
-        used = steps[known & ~steps["is_exceeded"].astype(bool)]
+        steps = pd.concat([run.steps.assign(bad=run.verdict.is_invalid) for run in known])
+        is_known = np.isfinite(steps["load"].astype(float)) & np.isfinite(steps["throughput"])
+        used = steps[is_known & ~steps["is_exceeded"].astype(bool)]
         pool = Pool(used["load"].to_numpy(), used["throughput"].to_numpy(), True, 0)
         found.append(Fitted(_pool_name(report, group[0]), pool, steps[steps["bad"]]))
     return found
