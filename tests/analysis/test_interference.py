@@ -205,3 +205,12 @@ def test_placements_of_one_round_are_drawn(monkeypatch: pytest.MonkeyPatch) -> N
     report = report_of(first, second)
     assert pair_pictures.plot_placements(report, [second]) == ["per-core"]
     assert pair_pictures.plot_placements(report) == ["free"]
+
+
+def test_steps_without_a_staircase_have_marks_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks: dict[str, int] = {}
+    monkeypatch.setattr(pair_pictures.figures, "mark", lambda ax, x, *_, marker, **__: marks.update({marker: len(x)}))
+    pair = make_pair("free", LOADS)
+    pair.steps["direction"] = ["up"] * 3 + ["down"] * 2 + [""] * 5
+    pair_pictures._mark(None, pair, LOADS, "", "free")
+    assert marks == {"^": 3, "v open": 2, "o": 5}

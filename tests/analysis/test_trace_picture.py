@@ -6,6 +6,7 @@ import io
 import re
 from pathlib import Path
 
+import matplotlib
 import pytest
 from showstopper import figures, trace_picture
 from showstopper.cli import main
@@ -58,3 +59,10 @@ def test_unwritable_picture_is_an_error(
     assert main(["sstrace", "plot", "-o", "/none/a.png"]) == 2
     assert "sstrace: /none/a.png cannot be written: No such file" in capsys.readouterr().err
     assert main(["sstrace", "plot"]) == 125
+
+
+def test_settings_of_a_user_change_nothing() -> None:
+    _, columns = trace_picture.read_columns(io.StringIO("6\n" + TABLE))
+    before = figures.svg(trace_picture.plot_trace(6, columns))
+    with matplotlib.rc_context({"axes.facecolor": "red", "lines.linewidth": 9, "font.size": 30, "axes.grid": True}):
+        assert figures.svg(trace_picture.plot_trace(6, columns)) == before

@@ -605,7 +605,7 @@ print_csv() {
     [ ! -e "$output/report/$1.csv" ] || cat "$output/report/$1.csv"
 }
 
-# take_column NAME: prints the known values of a column of the table on standard input. Fails if there is none.
+# take_column NAME: prints the known values of a column of the table on standard input. Fails if all are unknown.
 take_column() {
     awk -v name="$1" '
         {

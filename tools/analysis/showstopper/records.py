@@ -410,8 +410,7 @@ class Record:
 
     @cached_property
     def duties(self) -> pd.DataFrame:
-        """The seconds that each instance ran, and those that are known: of the whole run
-        (`running`, `known`) and of each of its parts (`running_0`, `known_0` ...)."""
+        """The decisions that apply to the counted time, cut to it; empty if they are unknown."""
         if not text.has_file(self.folder, "decisions.csv"):
             self.notes.add("duties of instances are unknown: decisions were not recorded")
             return pd.DataFrame()

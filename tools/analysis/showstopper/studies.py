@@ -352,7 +352,9 @@ class Report:
         lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]
         head = "".join(f"{line}\n" for line in lines if line)
         gap = "\n" if self.headline.question else ""
-        return head + gap + "".join(self.from_topics("text")).removeprefix("\n")
+        # Findings end with an empty line, and tables begin with one.
+        shown = "".join(self.from_topics("text")).removeprefix("\n").replace("\n\n\n", "\n\n")
+        return head + gap + shown
 
     def page(self, files: Sequence[str] = ()) -> Page:
         """Return the page; `files` are next to it."""
