@@ -61,8 +61,8 @@ def test_unwritable_picture_is_an_error(
     assert main(["sstrace", "plot"]) == 125
 
 
-def test_settings_of_a_user_change_nothing() -> None:
+def test_ends_of_lines_do_not_depend_on_a_user() -> None:
     _, columns = trace_picture.read_columns(io.StringIO("6\n" + TABLE))
     before = figures.svg(trace_picture.plot_trace(6, columns))
-    with matplotlib.rc_context({"axes.facecolor": "red", "lines.linewidth": 9, "font.size": 30, "axes.grid": True}):
+    with matplotlib.rc_context({"lines.solid_capstyle": "round"}):
         assert figures.svg(trace_picture.plot_trace(6, columns)) == before

@@ -280,7 +280,7 @@ def line(
     known = np.isfinite(np.asarray(x, float)) & np.isfinite(np.asarray(y, float))
     (drawn,) = ax.plot(
         x, y, color=color, linewidth=width, linestyle=(0, (4, 3)) if dashed else "-",
-        label=label or "_", zorder=1.8 if width > 3 else 2,
+        label=label or "_", zorder=1.8 if width > 3 else 2, solid_capstyle="projecting",
         **(_shape(marker, size, color) if marker else {}),
     )
     drawn.set_gid(_gid([title for title, is_known in zip(titles, known) if is_known]))
