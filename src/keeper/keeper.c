@@ -32,9 +32,10 @@ _Noreturn static void run(const struct ss_keeper *keeper, pid_t parent) {
     static const int none[] = {0};
     const struct ss_keeper_duty *duty = keeper->duty;
     setpgid(0, 0); /* a signal to the parent's group must not reach the keeper */
-    /* If the keeper is stopped, the parent's death continues it. */
+    /* If the keeper is stopped, the parent's death continues it, and so does the line. */
     ss_platform_die_with(parent, SIGCONT);
-    ss_platform_lifeline_own(keeper->line);
+    if (keeper->line >= 0 && ss_platform_lifeline_own(keeper->line) < 0)
+        _exit(SS_ERROR_FAILED);
     ss_signals_adopt(SIG_IGN, none);
     ss_platform_set_name(duty->name);
     int watched = ss_platform_process_open(parent, ss_platform_process_started(parent));

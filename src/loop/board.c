@@ -83,6 +83,7 @@ struct ss_board *ss_board_create(
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
+        *descriptor = -1;
         ss_error_fail(error, "cannot allocate %zu bytes of shared memory: %s: %s", size,
             strerror(status),
             status == EFBIG ? "raise the limit on file size (ulimit -f)"

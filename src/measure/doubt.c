@@ -77,7 +77,9 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
     case SS_DOUBT_BUSY:
         snprintf(why, sizeof why, "no CPU was idle");
         break;
-    default:
+    case SS_DOUBT_FEW:
+    case SS_DOUBT_OTHERS:
+    case SS_DOUBT_ESCAPED:
         snprintf(why, sizeof why,
             doubt->attached ? "attach more programs, or lower the target" : "run more instances");
     }

@@ -96,8 +96,11 @@ int ss_platform_die_with(pid_t parent, int signal);
  */
 int ss_platform_lifeline_open(void);
 
-/* Makes the caller the owner instead: a fork inherits the line, but not the ownership. */
-void ss_platform_lifeline_own(int line);
+/*
+ * Makes the caller the owner instead: a fork inherits the line, but not the ownership. Returns 0 or
+ * a negative errno.
+ */
+int ss_platform_lifeline_own(int line);
 
 /*
  * Returns a descriptor that holds the line, or a negative errno. Each copy of the descriptor holds

@@ -67,7 +67,8 @@ static struct ss_cpu_time_process *find_process(const struct ss_cpu_time_list *l
 }
 
 static void list_process(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
-    if (SS_GROW(list->items, list->count + 1, list->room))
+    list->incomplete |= !SS_GROW(list->items, list->count + 1, list->room);
+    if (!list->incomplete)
         list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
 }
 
@@ -115,6 +116,7 @@ static void list_processes(struct ss_cpu_time *meter) {
     bool attached = meter->board->attached;
     pid_t first = atomic_load(attached ? &row->leader : &row->executor);
     meter->now.count = 0;
+    meter->now.incomplete = false;
     if (first > 1 && !ss_row_is_settled(row))
         list_process(&meter->now, first, 0);
     list_descendants(meter, 0);
@@ -217,6 +219,7 @@ static void list_anew(struct ss_cpu_time *meter) {
         list_processes(meter);
     } else {
         meter->now.count = 0;
+        meter->now.incomplete = false;
         for (uint32_t i = 0; i < meter->last.count; i++) {
             if (meter->last.items[i].pid)
                 list_process(&meter->now, meter->last.items[i].pid, meter->last.items[i].parent);
@@ -230,6 +233,12 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
     bool first = meter->latest < 0;
     list_anew(meter);
+    if (meter->now.incomplete) { /* processes that are not listed would count as ended */
+        swap_lists(meter);
+        meter->latest = first ? -1 : 0;
+        meter->due = now + LISTING_INTERVAL;
+        return meter->known;
+    }
     read_clocks(meter);
     carry_over(meter, first);
     for (uint32_t i = 0; i < meter->last.count; i++) {
@@ -252,7 +261,7 @@ static int add_all(struct ss_cpu_time *meter) {
             return -1;
         all += added;
     }
-    return all;
+    return meter->now.incomplete ? -1 : all;
 }
 
 /*

@@ -36,6 +36,7 @@ struct ss_cpu_time_list {
     struct ss_cpu_time_process *items;
     uint32_t count;
     uint32_t room;
+    bool incomplete; /* memory was exhausted */
 };
 
 struct ss_cpu_time {

@@ -16,9 +16,9 @@
 static int run_stages(
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error) {
     struct sstrace_pipeline pipeline;
-    int result = sstrace_pipeline_open(&pipeline, request, end, error);
-    if (result == 0)
-        result = sstrace_source_run(request, pipeline.first, error);
+    if (sstrace_pipeline_open(&pipeline, request, end, error) != 0)
+        return -1;
+    int result = sstrace_source_run(request, pipeline.first, error);
     sstrace_pipeline_close(&pipeline);
     return result;
 }

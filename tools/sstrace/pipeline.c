@@ -14,6 +14,8 @@ int sstrace_pipeline_open(struct sstrace_pipeline *pipeline, const struct sstrac
             stage, &request->transforms[pipeline->begin], pipeline->first, error);
         pipeline->first = &stage->sink;
     }
+    if (result != 0)
+        sstrace_pipeline_close(pipeline);
     return result;
 }
 

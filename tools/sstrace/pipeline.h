@@ -15,10 +15,7 @@ struct sstrace_pipeline {
     size_t begin, count; /* the stages from `begin` up to `count` are open */
 };
 
-/*
- * Builds the stages, beginning with the last one, which gives its output to `end`. Close them even
- * on failure.
- */
+/* Builds the stages, beginning with the last one, which gives its output to `end`. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error);
 

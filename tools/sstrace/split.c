@@ -237,9 +237,10 @@ static int write_machine(
     if (sstrace_spool_open(&spool, error) != 0)
         return -1;
     int result = sstrace_pipeline_open(&pipeline, &machines->request, &spool.sink, error);
-    if (result == 0)
+    if (result == 0) {
         result = play_machine(machine, machines->origin, pipeline.first, error);
-    sstrace_pipeline_close(&pipeline);
+        sstrace_pipeline_close(&pipeline);
+    }
     if (result == 0)
         result = write_file(&machines->request, &spool, path, error);
     sstrace_spool_close(&spool);

@@ -14,8 +14,8 @@
 #include "base/owned.h"
 #include "platform/platform.h"
 
-void ss_platform_lifeline_own(int line) {
-    fcntl(line, F_SETOWN, getpid());
+int ss_platform_lifeline_own(int line) {
+    return fcntl(line, F_SETOWN, getpid()) < 0 ? -errno : 0;
 }
 
 int ss_platform_lifeline_open(void) {
@@ -24,8 +24,8 @@ int ss_platform_lifeline_open(void) {
         return -errno;
     SS_OWNED(close) int line = ends[0];
     close(ends[1]); /* close our end before requesting the signal: we do not hold the line */
-    ss_platform_lifeline_own(line);
-    if (fcntl(line, F_SETSIG, SIGCONT) < 0 || fcntl(line, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
+    if (ss_platform_lifeline_own(line) < 0 || fcntl(line, F_SETSIG, SIGCONT) < 0 ||
+        fcntl(line, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
         return -errno;
     return ss_owned_take(&line);
 }

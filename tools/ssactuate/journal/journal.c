@@ -430,12 +430,12 @@ static enum need find_need(
 static void write_marked(const struct ssactuate_journal *journal, const bool *marked) {
     for (size_t i = journal->count; i-- > 0;) {
         const struct ssactuate_entry *entry = &journal->entries[i];
+        int root = journal->state->root;
         char found[SSACTUATE_VALUE];
-        if (marked[i] &&
-            (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
-                strcmp(found, entry->before) != 0) &&
-            ssactuate_file_write(journal->state->root, entry->setting.path, entry->before) < 0)
+        if (!marked[i] || (ssactuate_file_read(root, entry->setting.path, found) >= 0 &&
+                              strcmp(found, entry->before) == 0))
             continue;
+        (void)!ssactuate_file_write(root, entry->setting.path, entry->before);
     }
 }
 

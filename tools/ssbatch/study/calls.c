@@ -110,7 +110,9 @@ static bool is_journal(const char *name) {
     return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
 }
 
-/* Removes the folder of a call, unless it has journals. */
+/*
+ * Removes the folder of a call, unless it has journals. If that fails, the next call tries again.
+ */
 static void remove_folder(const struct ssbatch_study *study, const char *mark) {
     struct ss_error ignored = {0};
     char folder[SSBATCH_PATH];
@@ -119,8 +121,8 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark) {
     SS_OWNED(closedir) DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         journals += is_journal(entry->d_name);
-    if (journals == 0 && ssbatch_disk_remove_tree(folder, &ignored) < 0)
-        return; /* the next call tries again */
+    if (journals == 0)
+        (void)!ssbatch_disk_remove_tree(folder, &ignored);
 }
 
 int ssbatch_call_folder(
