@@ -57,6 +57,7 @@ page() {
 
 readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
+modules_examples_run() { page modules/README.md; }
 changelog_examples_run() { page CHANGELOG.md; }
 security_examples_run() { page SECURITY.md; }
 experiments_examples_run() { page tools/experiments/README.md; }
@@ -204,6 +205,7 @@ blocks_are_run_according_to_their_notes() {
 
 run_case readme_examples_run
 run_case contributing_examples_run
+run_case modules_examples_run
 run_case changelog_examples_run
 run_case security_examples_run
 run_case experiments_examples_run

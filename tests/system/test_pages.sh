@@ -223,7 +223,8 @@ PATH=$(cd "$1/bin" && pwd):$PATH
         grep -vE '^[^:]*:[0-9]*:\.\\"' || true
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
-    for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
+    for document in README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md modules/README.md \
+        tests/README.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
     [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
