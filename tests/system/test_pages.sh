@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults, also those of the experiments; that
-# of catalogues describes their keys; mandoc accepts the pages, and documents name only existing files. Argument: the
+# Manual pages describe the options of --help and no others, with the same defaults; that of experiments describes each
+# of them, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files. Argument: the
 # build folder.
 set -eu
 shopt -s extglob
@@ -134,48 +134,13 @@ check_catalogue() {
     done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$source/tools/experiments/workloads" | tr ' ' '\n')
 }
 
-# part_of PAGE NAME: prints the part of a page with this heading .SS, which names one script or several.
-part_of() {
-    awk -v name="$2" '/^\.S[HS]/ { inside = 0 }
-        sub(/^\.SS /, "") { count = split($0, names, /, /); for (i = 1; i <= count; i++) inside = inside || names[i] == name }
-        inside' "$1"
-}
-
-# marked_for SCRIPT PAGE: prints the common options that the table of the page marks for this script.
-marked_for() {
-    section_of "$2" 'COMMON OPTIONS' | awk -F '\t' -v script="$1" '
-        $1 == "" { for (i = 2; i <= NF; i++) if (index(script, $i) == 1) column = i }
-        column && $column == "x" { print $1 }' | sed 's/\\-/-/g' | sort
-}
-
-# check_experiment NAME PAGE: prints one line for each difference between the options of a script and those that its part
-# of the page describes and the table of common options marks.
-check_experiment() {
-    local script=$source/tools/experiments/$1 part="$folder/${1##*/} in ${2##*/}"
-    part_of "$2" "$1" >"$part"
-    [ -s "$part" ] || { echo "${2##*/} lacks $1"; return; }
-    marked_for "$1" "$2" >"$folder/marked"
-    tags_of "$part" | sort - "$folder/marked" >"$folder/tags"
-    options_of "$script" | cut -d ' ' -f 1 | sort | diff - "$folder/tags" |
-        sed -n "s,^[<>].*,&: only --help (<) or ${2##*/} (>) has this option of $1,p"
-    [ ! -s "$folder/marked" ] || section_of "$2" 'COMMON OPTIONS' | sed "s/EXPERIMENT/$1/" >>"$part"
-    check "$script" "$part" "$folder/defaults"
-}
-
-# check_experiments PAGE: checks all scripts of tools/experiments, and the table of common options.
+# check_experiments PAGE: prints one line for each script of tools/experiments that the page lacks.
 check_experiments() {
     local name names
     names=$(cd "$source/tools/experiments" &&
         find . services -maxdepth 1 -type f -perm -u+x ! -name '*.sh' | sed 's,^\./,,' | sort)
-    section_of "$1" 'COMMON OPTIONS' >"$folder/common"
-    awk -F '\t' '/^\\-\\-/ && NF > 2 { print $1 }' "$folder/common" | sed 's/\\-/-/g' | sort >"$folder/marked"
-    tags_of "$folder/common" | diff "$folder/marked" - |
-        sed -n 's/^[<>].*/&: only the table (<) or the descriptions (>) of common options have it/p'
     for name in $names; do
-        options_of "$source/tools/experiments/$name"
-    done | sed -n 's/ .*//p' | sort -u >"$folder/defaults"
-    for name in $names; do
-        check_experiment "$name" "$1"
+        sed 's/\\-/-/g' "$1" | grep -qE "^\\.SS ([^ ]+, )*$name(,|\$)" || echo "${1##*/} lacks $name"
     done
 }
 
@@ -228,7 +193,7 @@ PATH=$(cd "$1/bin" && pwd):$PATH
         check_paths "$source/$document"
     done
     [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
-    [ ! -x "$1/bin/ssbatch" ] || (check_experiments "$source/tools/experiments/showstopper-experiments.7")
+    [ ! -x "$1/bin/ssbatch" ] || check_experiments "$source/tools/experiments/showstopper-experiments.7"
     while read -r page programs; do
         read -ra commands <<<"$programs"
         # Programs whose libraries are missing are not built.
