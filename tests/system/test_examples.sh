@@ -57,6 +57,7 @@ page() {
 
 readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
+architecture_examples_run() { page ARCHITECTURE.md; }
 modules_examples_run() { page modules/README.md; }
 changelog_examples_run() { page CHANGELOG.md; }
 security_examples_run() { page SECURITY.md; }
@@ -205,6 +206,7 @@ blocks_are_run_according_to_their_notes() {
 
 run_case readme_examples_run
 run_case contributing_examples_run
+run_case architecture_examples_run
 run_case modules_examples_run
 run_case changelog_examples_run
 run_case security_examples_run
