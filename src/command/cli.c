@@ -16,16 +16,19 @@ static int take_label(
 #define AT(member)       .offset = offsetof(struct ss_cli, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ss_cli, member)
 
+/* Options that have no meaning for processes that the run has not started. */
+#define EXCLUDED_BY_ATTACH                                                                         \
+    "instances workloads cpus fail-fast isolate repeat iteration output tty keep COMMAND"
+
 /* The options, in the order of --help. */
 // clang-format off
 static const struct ss_argument rows[] = {
     {'n', "N", {"instances", COUNT_AT(instances), .min = "1", .max = "1000000",
         .help = "how many copies of the command to run; default: the number of measured CPUs"}},
-    {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
-        .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct ss_cli),
     {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
-        .help = "run different commands together, one per line: COUNT COMMAND..."}},
+        .help = "run different commands together, one per line: COUNT COMMAND..."},
+        .excludes = "instances COMMAND"},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
         .help = "the text in the command that is replaced by the instance's index; write "
                 "it twice to keep it; '' turns this off"}, .may_be_empty = true},
@@ -61,33 +64,41 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "record the run in this folder: plan, machine, samples, decisions, iterations, events"}},
     {0, "all|none|TIME", {"record-decisions", SS_OPTION_TEXT, AT(decisions), .initial = "all",
-        .help = "which decisions to record: all, none, or at least the last TIME"}},
+        .help = "which decisions to record: all, none, or at least the last TIME"},
+        .needs = "record"},
     {0, "NAME=VALUE", {"label",
         .help = "store this text with the run, in the record and the summary; may be given several times, with different names"}, .take = take_label},
     {0, NULL, {"counters", AT(counters),
         .help = "record every second what the CPUs and the kernel count for the instances: "
-                "instructions, cache misses, page faults, ..."}},
-    {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
+                "instructions, cache misses, page faults, ..."}, .needs = "record"},
+    {0, NULL, {"force", AT(force), .help = "replace an existing record"}, .needs = "record"},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
-                "recorded ones"}},
+                "recorded ones"}, .excludes = "COMMAND"},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
         .help = "how long to wait for an instance to end before killing it"}},
-    {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"}},
+    /* The output passes through a pipe; when it is closed, instances that write would end. */
+    {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"},
+        .excludes = "isolate iteration output tty"},
     {0, "PID,...", {"attach", SS_OPTION_TEXT, AT(attach),
-        .help = "control these running processes and all that they start, instead of a command"}},
+        .help = "control these running processes and all that they start, instead of a command"},
+        .excludes = EXCLUDED_BY_ATTACH},
     {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
-        .help = "control the running process with this name"}},
+        .help = "control the running process with this name"}, .excludes = EXCLUDED_BY_ATTACH},
     {0, NULL, {"end", AT(end),
-        .help = "end attached processes with the run; by default they are left running"}},
+        .help = "end attached processes with the run; by default they are left running"},
+        .needs = "attach attach-name"},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
-        .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load)},
+        .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load),
+        .only_with = "quiet verbose"},
     {0, "PID", {"status", SS_OPTION_TEXT, AT(status_pid),
-        .help = "print the state, target, load and duty of a running showstopper of your own"}},
+        .help = "print the state, target, load and duty of a running showstopper of your own"},
+        .only_with = "openmetrics quiet verbose"},
     {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
-        .help = "with --status: write metrics to FILE as OpenMetrics text instead; - is standard output"}},
+        .help = "write metrics to FILE as OpenMetrics text instead; - is standard output"},
+        .needs = "status"},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",

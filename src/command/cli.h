@@ -11,13 +11,12 @@
 #include "options/option.h"
 #include "screen/progress.h"
 
-/* The parsed command line. Options have not been checked against one another yet. */
+/* The parsed command line. */
 struct ss_cli {
     uint64_t instances; /* 0: not given */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: not given */
     ss_time window;
-    const char *load;
     const char *workloads;
     const char *placeholder;
     const char *cpus;

@@ -103,9 +103,6 @@ static int resolve_commands(
     int status;
     if (cli->attach || cli->attach_name)
         return resolve_attached(plan, cli, error);
-    if (cli->workloads && (*cli->command || cli->instances))
-        return ss_error_fail(error, "-w gives the commands and their counts: leave out %s",
-            *cli->command ? "the command" : "-n");
     if (cli->workloads)
         status = read_workloads(plan, &commands, cli, error);
     else if (!*cli->command)
@@ -166,12 +163,8 @@ static int refuse_no_target(const struct ss_cli *cli, struct ss_error *error) {
 }
 
 static int check_target(const struct ss_cli *cli, struct ss_error *error) {
-    bool constant = strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0;
-    const char *options = cli->options[SS_KIND_TRACE];
-    if (cli->load && (!constant || options))
-        return ss_error_fail(
-            error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
-    return !cli->load && constant && !options ? refuse_no_target(cli, error) : 0;
+    bool holds_load = strcmp(cli->modules[SS_KIND_TRACE], SS_TRACE_DEFAULT) == 0;
+    return holds_load && !cli->options[SS_KIND_TRACE] ? refuse_no_target(cli, error) : 0;
 }
 
 static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
@@ -188,8 +181,7 @@ static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *e
 
 static int load_module(
     struct ss_plan *plan, const struct ss_cli *cli, enum ss_kind kind, struct ss_error *error) {
-    const char *options = kind == SS_KIND_TRACE && cli->load ? cli->load : cli->options[kind];
-    if (ss_module_set_load(&plan->set, kind, cli->modules[kind], options, error) < 0)
+    if (ss_module_set_load(&plan->set, kind, cli->modules[kind], cli->options[kind], error) < 0)
         return -1;
     return plan->record ? add_files(plan, kind, error) : 0;
 }
@@ -397,15 +389,6 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return ss_error_wrap(error, "--output");
     if (take_decisions(plan, cli->decisions, error) < 0)
         return ss_error_wrap(error, "--record-decisions");
-    if (!cli->record && strcmp(cli->decisions, "all") != 0)
-        return ss_error_fail(error, "--record-decisions requires --record");
-    if (cli->metrics)
-        return ss_error_fail(error, "--openmetrics requires --status: write --status PID "
-                                    "--openmetrics FILE during the run");
-    if (cli->force && !cli->record)
-        return ss_error_fail(error, "--force requires --record");
-    if (cli->counters && !cli->record)
-        return ss_error_fail(error, "--counters requires --record, which stores the counts");
     if (!cli->json)
         return 0;
     int result = strcmp(cli->json, "-") == 0 ? ss_streams_check_output(error)
@@ -458,60 +441,18 @@ static int check_limits(
     return 0;
 }
 
-/* Refuses options that have no meaning for processes that the run has not started. */
-static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
-    const struct {
-        const char *name;
-        bool given;
-    } excluded[] = {{"a command", *cli->command}, {"-n", cli->instances}, {"-w", cli->workloads},
-        {"--repeat", cli->repeat}, {"--isolate", cli->isolate}, {"--keep", cli->keep},
-        {"--fail-fast", cli->fail_fast}, {"--cpus", cli->cpus}, {"--iteration", cli->iteration},
-        {"--output", cli->output}, {"--tty", cli->tty}};
-    bool attaches = cli->attach || cli->attach_name;
-    if (cli->end && !attaches)
-        return ss_error_fail(error,
-            "--end requires --attach or --attach-name: instances of a command are ended unless "
-            "--keep is given");
-    for (size_t i = 0; attaches && i < sizeof excluded / sizeof *excluded; i++) {
-        if (excluded[i].given)
-            return ss_error_fail(error,
-                "%s cannot be combined with %s: attached processes run already; leave out "
-                "one of the two",
-                cli->attach ? "--attach" : "--attach-name", excluded[i].name);
-    }
-    return 0;
-}
-
-static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    if (check_attach(cli, error) < 0)
-        return -1;
-    plan->fail_fast = cli->fail_fast;
-    plan->repeat = cli->repeat;
-    plan->keep = cli->keep || ((cli->attach || cli->attach_name) && !cli->end);
-    plan->isolate = cli->isolate;
-    plan->tty = cli->tty;
-    if (plan->keep && plan->isolate)
-        return ss_error_fail(error, "--keep cannot be combined with --isolate: --keep lets "
-                                    "instances outlive the run, --isolate ends them with it");
-    if (plan->keep && (cli->iteration || cli->output || cli->tty))
-        return ss_error_fail(error,
-            "--keep cannot be combined with --%s: the output passes through a pipe, and when "
-            "Showstopper closes it, the instances would end, too; let the command write to a file "
-            "itself",
-            cli->iteration ? "iteration"
-            : cli->output  ? "output"
-                           : "tty");
-    return 0;
-}
-
 int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     *plan = (struct ss_plan){.reader = {.file = -1}};
     plan->tolerance = cli->tolerance;
     plan->quiet = cli->quiet;
     plan->verbose = cli->verbose;
     plan->progress = cli->progress;
+    plan->fail_fast = cli->fail_fast;
+    plan->repeat = cli->repeat;
+    plan->keep = cli->keep || ((cli->attach || cli->attach_name) && !cli->end);
+    plan->isolate = cli->isolate;
+    plan->tty = cli->tty;
     int status = ss_platform_check_system(error);
-    status = status < 0 ? status : resolve_end(plan, cli, error);
     status = status < 0 ? status : resolve_cpus(plan, cli, error);
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : check_target(cli, error);

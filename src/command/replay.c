@@ -72,9 +72,6 @@ static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
 
 int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     char path[4200];
-    if (*cli->command)
-        return ss_error_fail(error,
-            "--replay: unexpected argument '%s': the record has the command", cli->command[0]);
     if (ss_platform_program_path(path, sizeof path - sizeof SUBPATH) < 0)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
     *strrchr(path, '/') = '\0';

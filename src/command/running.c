@@ -10,41 +10,6 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
-/* Returns whether these are -q and -v, in any form, or the end of the options. */
-static bool is_common(const char *word) {
-    return strcmp(word, "--quiet") == 0 || strcmp(word, "--verbose") == 0 ||
-           strcmp(word, "--") == 0 || (word[0] == '-' && !word[1 + strspn(word + 1, "qv")]);
-}
-
-/* Returns how many words this option of a request has, with its values; 0: it has no meaning. */
-static size_t count_words(const char *request, const char *word) {
-    static const struct {
-        const char *request, *option;
-        size_t words;
-    } known[] = {
-        {"--set", "--set", 3}, {"--status", "--status", 2}, {"--status", "--openmetrics", 2}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t length = strlen(known[i].option);
-        if (strcmp(known[i].request, request) != 0 || strncmp(known[i].option, word, length) != 0)
-            continue;
-        if (word[length] == '=' || !word[length])
-            return known[i].words - (word[length] == '=');
-    }
-    return is_common(word);
-}
-
-int ss_running_check_options(
-    const struct ss_cli *cli, const char *request, struct ss_error *error) {
-    for (char **word = cli->arguments + 1; *word;) {
-        size_t count = count_words(request, *word);
-        if (count == 0)
-            return ss_error_fail(error, "%s cannot be combined with %s: leave out one of the two",
-                request, ss_words_show(*word).text);
-        word += count;
-    }
-    return 0;
-}
-
 /* The pids of running masters, as many as fit. */
 struct masters {
     char list[128];

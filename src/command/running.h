@@ -10,13 +10,6 @@
 struct ss_board;
 
 /*
- * Refuses options of a run, which have no effect on a running Showstopper. `request` is --set or
- * --status.
- */
-SS_MUST_USE SS_NONNULL(1, 2) int ss_running_check_options(
-    const struct ss_cli *cli, const char *request, struct ss_error *error);
-
-/*
  * Maps the board of the running master that `pid` names on the command line. On failure, the
  * message begins with `option` and lists the running masters.
  */

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "base/words.h"
 #include "command/running.h"
 #include "loop/board.h"
 #include "platform/platform.h"
@@ -12,12 +11,6 @@
 int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     const char *load = cli->set_load;
     double value = NAN;
-    if (*cli->command)
-        return ss_error_fail(error,
-            "--set: unexpected argument '%s': write --set PID LOAD, without a command",
-            ss_words_show(*cli->command).text);
-    if (ss_running_check_options(cli, "--set", error) < 0)
-        return -1;
     struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
     if (!board)
         return -1;

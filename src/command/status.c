@@ -6,7 +6,6 @@
 
 #include "base/wallclock.h"
 #include "base/whole_file.h"
-#include "base/words.h"
 #include "command/running.h"
 #include "command/status_metrics.h"
 #include "loop/board.h"
@@ -85,12 +84,6 @@ static int write_metrics(
 }
 
 int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {
-    if (*cli->command)
-        return ss_error_fail(error,
-            "--status: unexpected argument '%s': write --status PID, without a command",
-            ss_words_show(*cli->command).text);
-    if (ss_running_check_options(cli, "--status", error) < 0)
-        return -1;
     struct ss_board *board = ss_running_attach("--status", cli->status_pid, error);
     if (!board)
         return -1;

@@ -26,16 +26,29 @@
             .may_be_empty = true,                                                                  \
     }
 
+/* The default trace, whose main option is the load to hold. */
+#define SS_TRACE_DEFAULT "constant"
+
 /* The default control, and the default for a feedback that keeps no account of CPU time. */
 #define SS_CONTROL_DEFAULT         "deadbeat"
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
 
 /*
- * The rows for all kinds, and for --window, for a structure with the fields modules, options and
- * window.
+ * The rows for --load, all kinds, and --window, for a structure with the fields modules, options
+ * and window.
  */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
-    SS_ARGUMENTS_KIND(config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "sets the target"),    \
+    {                                                                                              \
+        'l',                                                                                       \
+        "LOAD",                                                                                    \
+        {.name = "load",                                                                           \
+            .type = SS_OPTION_TEXT,                                                                \
+            .offset = offsetof(config, options) + sizeof(char *) * SS_KIND_TRACE,                  \
+            .help = "hold this load: short for -t " SS_TRACE_DEFAULT " -T LOAD"},                  \
+        .excludes = "trace trace-options",                                                         \
+    },                                                                                             \
+        SS_ARGUMENTS_KIND(                                                                         \
+            config, 't', 'T', "trace", SS_KIND_TRACE, SS_TRACE_DEFAULT, "sets the target"),        \
         SS_ARGUMENTS_KIND(                                                                         \
             config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "exact", "measures the load"),         \
         SS_ARGUMENTS_KIND(config, 'c', 'C', "control", SS_KIND_CONTROL, NULL,                      \

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/arguments.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -36,9 +40,12 @@ static const struct ss_argument *find_name(
     return NULL;
 }
 
-/* The position of the parser. */
+/* The position of the parser, and what it has found. */
 struct cursor {
     char **at; /* the current word */
+    const struct ss_argument *rows;
+    bool *given;            /* for each row; for the one that ends the rows: words */
+    const char *first_word; /* the first word that is not an option; NULL: none */
     void *config;
     struct ss_option_store *store;
     struct ss_error *error;
@@ -58,6 +65,7 @@ static int call_taker(struct cursor *cursor, const struct ss_argument *row, char
 static int set_option(struct cursor *cursor, const struct ss_argument *row, char *value) {
     const char *name = row->option.name;
     char *config = cursor->config;
+    cursor->given[row - cursor->rows] = true;
     if (!row->value && value)
         return ss_error_fail(cursor->error, "--%s takes no value, but got '%s'", name, value);
     if (!row->value && row->take)
@@ -84,9 +92,9 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
     return ss_option_set(&dashed, value, config, cursor->store, cursor->error);
 }
 
-static int take_letters(struct cursor *cursor, const struct ss_argument *rows, char *letters) {
+static int take_letters(struct cursor *cursor, char *letters) {
     for (; *letters; letters++) {
-        const struct ss_argument *row = find_letter(rows, *letters, cursor->error);
+        const struct ss_argument *row = find_letter(cursor->rows, *letters, cursor->error);
         if (!row)
             return -1;
         bool joined = row->value && letters[1];
@@ -98,9 +106,9 @@ static int take_letters(struct cursor *cursor, const struct ss_argument *rows, c
     return 0;
 }
 
-static int take_name(struct cursor *cursor, const struct ss_argument *rows, char *word) {
+static int take_name(struct cursor *cursor, char *word) {
     size_t length = strcspn(word, "=");
-    const struct ss_argument *row = find_name(rows, word, length, cursor->error);
+    const struct ss_argument *row = find_name(cursor->rows, word, length, cursor->error);
     return row ? set_option(cursor, row, word[length] ? word + length + 1 : NULL) : -1;
 }
 
@@ -120,34 +128,172 @@ static const struct ss_argument *last_row(const struct ss_argument *rows) {
     return rows;
 }
 
-int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
-    char **argv, char ***rest, struct ss_error *error) {
-    struct cursor cursor = {argv, config, store, error};
-    const struct ss_argument *words = last_row(rows);
+/* Takes options, and words if the rows have a taker for them; otherwise ends at the first word. */
+static int take_words(struct cursor *cursor) {
+    const struct ss_argument *words = last_row(cursor->rows);
     bool marked = false;
-    if (set_defaults(rows, config, store, error) < 0)
-        return -1;
-    for (cursor.at = argv[0] ? argv + 1 : argv; *cursor.at; cursor.at++) {
-        char *word = *cursor.at;
+
+    for (; *cursor->at; cursor->at++) {
+        char *word = *cursor->at;
         bool is_option = !marked && word[0] == '-' && word[1] != '\0';
+        int status = 0;
+
+        if (!is_option && !cursor->first_word) {
+            cursor->first_word = word;
+            cursor->given[words - cursor->rows] = true;
+        }
         if (!is_option && !words->take)
             break;
-        if (is_option && strcmp(word, "--") == 0) {
+        if (!is_option)
+            status = words->take(cursor->config, words, word, cursor->error);
+        else if (strcmp(word, "--") == 0)
             marked = true;
-            continue;
-        }
-        int status = !is_option       ? words->take(config, words, word, error)
-                     : word[1] == '-' ? take_name(&cursor, rows, word + 2)
-                                      : take_letters(&cursor, rows, word + 1);
+        else if (word[1] == '-')
+            status = take_name(cursor, word + 2);
+        else
+            status = take_letters(cursor, word + 1);
         if (status < 0)
             return -1;
     }
+    return 0;
+}
+
+/* Returns whether the name stands for the words that are not options. */
+static bool is_capital(const struct ss_words_part *name) {
+    return isupper((unsigned char)*name->text);
+}
+
+static void append(char *text, size_t size, const char *label, const char *value) {
+    size_t used = strlen(text);
+    if (value)
+        snprintf(text + used, size - used, "%s%s", label, value);
+}
+
+/* Appends "LABEL--one, --two or three". */
+static void append_names(char *text, size_t size, const char *label, const char *names) {
+    struct ss_words_part name;
+
+    while (ss_words_next(&names, ' ', &name) && name.length > 0) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s%.*s", label, is_capital(&name) ? "" : "--",
+            (int)name.length, name.text);
+        label = names && strchr(names, ' ') ? ", " : " or ";
+    }
+}
+
+/* Gets the next row of a list; false: the list ends, or the rows lack the name. */
+static bool next_row(
+    const struct cursor *cursor, const char **names, const struct ss_argument **row) {
+    struct ss_words_part name;
+
+    if (!ss_words_next(names, ' ', &name) || name.length == 0)
+        return false;
+    *row = last_row(cursor->rows);
+    if (!is_capital(&name))
+        *row = find_name(cursor->rows, name.text, name.length, cursor->error);
+    return *row;
+}
+
+static const struct ss_argument *find_given(const struct cursor *cursor, const char *names) {
+    const struct ss_argument *row;
+
+    while (next_row(cursor, &names, &row)) {
+        if (cursor->given[row - cursor->rows])
+            return row;
+    }
+    return NULL;
+}
+
+static bool is_listed(
+    const struct cursor *cursor, const char *names, const struct ss_argument *other) {
+    const struct ss_argument *row;
+
+    while (next_row(cursor, &names, &row)) {
+        if (row == other)
+            return true;
+    }
+    return false;
+}
+
+static int refuse_alone(const struct cursor *cursor, const struct ss_argument *row) {
+    const char *name = row->option.name;
+    char names[256] = "";
+
+    append_names(names, sizeof names, "", row->needs);
+    return ss_error_fail(cursor->error, "--%s requires %s: add %s, or leave out --%s", name, names,
+        strchr(row->needs, ' ') ? "one of them" : "it", name);
+}
+
+static int refuse_pair(
+    const struct cursor *cursor, const struct ss_argument *row, const struct ss_argument *other) {
+    const char *name = row->option.name;
+
+    if (other->option.name)
+        return ss_error_fail(cursor->error,
+            "--%s cannot be combined with --%s: leave out one of the two", name,
+            other->option.name);
+    return ss_error_fail(cursor->error,
+        "--%s cannot be combined with '%s': leave out one of the two", name,
+        ss_words_show(cursor->first_word).text);
+}
+
+/* Looks up the names of all lists, also of options that are not given: it finds misspelled ones. */
+static int check_row(const struct cursor *cursor, const struct ss_argument *row) {
+    const struct ss_argument *needed = find_given(cursor, row->needs);
+    const struct ss_argument *excluded = find_given(cursor, row->excludes);
+    const struct ss_argument *end = last_row(cursor->rows) + 1;
+
+    if (!cursor->given[row - cursor->rows])
+        return 0;
+    if (row->needs && !needed)
+        return refuse_alone(cursor, row);
+    if (excluded)
+        return refuse_pair(cursor, row, excluded);
+    for (const struct ss_argument *other = cursor->rows; row->only_with && other < end; other++) {
+        if (other != row && cursor->given[other - cursor->rows] &&
+            !is_listed(cursor, row->only_with, other))
+            return refuse_pair(cursor, row, other);
+    }
+    return 0;
+}
+
+static int check_rows(const struct cursor *cursor) {
+    for (const struct ss_argument *row = cursor->rows; row->option.name; row++) {
+        bool asks =
+            strcmp(row->option.name, "help") == 0 || strcmp(row->option.name, "version") == 0;
+        if (asks && cursor->given[row - cursor->rows])
+            return 0;
+    }
+    for (const struct ss_argument *row = cursor->rows; row->option.name; row++) {
+        if (check_row(cursor, row) < 0)
+            return -1;
+    }
+    return cursor->error && cursor->error->status ? -1 : 0;
+}
+
+int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
+    char **argv, char ***rest, struct ss_error *error) {
+    size_t count = (size_t)(last_row(rows) - rows) + 1;
+    SS_OWNED(free) bool *given = calloc(count, sizeof *given);
+    struct cursor cursor = {
+        .at = argv[0] ? argv + 1 : argv,
+        .rows = rows,
+        .given = given,
+        .config = config,
+        .store = store,
+        .error = error,
+    };
+
+    if (!given)
+        return ss_error_memory(error);
+    if (set_defaults(rows, config, store, error) < 0 || take_words(&cursor) < 0)
+        return -1;
     if (rest)
         *rest = cursor.at;
     else if (*cursor.at)
         return ss_error_fail(
             error, "unexpected argument '%s': see --help", ss_words_show(*cursor.at).text);
-    return 0;
+    return check_rows(&cursor);
 }
 
 void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
@@ -155,7 +301,7 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         const struct ss_option *option = &rows->option;
         char letter[] = {'-', rows->letter, ',', '\0'};
         char left[96];
-        char text[512];
+        char text[1024];
         if (rows->heading)
             fprintf(stream, "%s\n", rows->heading);
         int length = snprintf(left, sizeof left, "  %-3s --%s%s%s", rows->letter ? letter : "",
@@ -163,9 +309,14 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         fprintf(stream, "%-*s", HELP_MARGIN, left);
         if (length >= HELP_MARGIN)
             fprintf(stream, "\n%*s", HELP_MARGIN, "");
-        snprintf(text, sizeof text, "%s%s%s%s%s", option->help, option->choices ? "; one of: " : "",
-            option->choices ? option->choices : "", option->initial ? "; default " : "",
-            option->initial ? option->initial : "");
+        snprintf(text, sizeof text, "%s", option->help);
+        append_names(text, sizeof text, "; requires ", rows->needs);
+        append_names(text, sizeof text, "; not with ", rows->excludes);
+        if (rows->only_with)
+            append(text, sizeof text, "; not with other options", "");
+        append_names(text, sizeof text, " but ", rows->only_with);
+        append(text, sizeof text, "; one of: ", option->choices);
+        append(text, sizeof text, "; default ", option->initial);
         ss_option_print_wrapped(stream, HELP_MARGIN, text);
     }
 }

@@ -19,7 +19,20 @@ struct ss_argument;
 typedef int ss_argument_taker(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error);
 
-/* One option of a command line: the row of a module option, plus what a command line adds. */
+/*
+ * One option of a command line: the row of a module option, plus what a command line adds.
+ *
+ * The last three fields are lists of long names, separated by spaces, which state how options of
+ * the command line belong together:
+ *
+ *     {0, NULL, {"force", AT(force), ...}, .needs = "record"},
+ *     {0, "PID", {"attach", ...}, .excludes = "instances workloads COMMAND"},
+ *     {0, "PID", {"status", ...}, .only_with = "openmetrics"},
+ *
+ * A name in capitals means the words that are not options. What is written on the command line
+ * counts, even if it equals the default, so an option with a default may exclude another one. One
+ * of the two options names the other. With --help or --version nothing is checked.
+ */
 struct ss_argument {
     char letter;       /* 0: no short form */
     const char *value; /* name of the value in the help; NULL: a flag, stored in an int */
@@ -28,6 +41,9 @@ struct ss_argument {
     bool may_be_empty;       /* an empty text is valid */
     ss_argument_taker *take; /* called for each occurrence; NULL: the field is set */
     const char *heading;     /* printed above the option in the help, or NULL */
+    const char *needs;       /* one of these must be given, too; NULL: nothing */
+    const char *excludes;    /* none of these may be given; NULL: nothing */
+    const char *only_with;   /* the only ones that may be given, too; NULL: any; "": none */
 };
 
 /* The type and the offset of an option that sets a uint64_t. */
@@ -44,11 +60,11 @@ struct ss_argument {
     { .take = (taker) }
 
 /*
- * Fills in the defaults and parses the words after argv[0]. Options may be written -n 12, -n12,
- * -qv, --name value or --name=value. The taker at the end of the rows gets all words that are not
- * options, which may be anywhere, and every word after `--`. Without a taker, the first such word
- * or `--` ends the options, and `rest` points to the words that follow; if `rest` is NULL, such
- * words are refused.
+ * Fills in the defaults, parses the words after argv[0], and checks which options belong together.
+ * Options may be written -n 12, -n12, -qv, --name value or --name=value. The taker at the end of
+ * the rows gets all words that are not options, which may be anywhere, and every word after `--`.
+ * Without a taker, the first such word or `--` ends the options, and `rest` points to the words
+ * that follow; if `rest` is NULL, such words are refused.
  */
 SS_NONNULL(1, 2, 4)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,

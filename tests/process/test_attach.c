@@ -920,24 +920,6 @@ START_TEST(attaching_a_stopped_process_is_refused) {
 }
 END_TEST
 
-START_TEST(options_that_conflict_with_attach_are_refused) {
-    struct run *target = start_one();
-    const char *pid = pid_text(target->pid);
-    const char *const *const options[] = {WORDS("--repeat"), WORDS("--isolate"), WORDS("--keep"),
-        WORDS("--fail-fast"), WORDS("-n", "1"), WORDS("--cpus", run_first_cpu()),
-        WORDS("--iteration", "x"), WORDS("--output", "x"), WORDS("-w", "x")};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const char *value = options[i][1] ? options[i][1] : "-q";
-        REFUSED("--attach cannot be combined with ", "--attach", pid, options[i][0], value);
-    }
-    REFUSED("--attach cannot be combined with a command", "--attach", pid, "true");
-    REFUSED("--attach-name cannot be combined with a command", "--attach-name", "x", "true");
-    REFUSED("--end requires --attach", "--end", "true");
-    ck_assert_int_ne(run_state(target->pid), 'T');
-    run_free(target);
-}
-END_TEST
-
 START_TEST(a_replay_of_a_run_with_attached_processes_is_refused) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -1034,7 +1016,6 @@ PROCESS_MAIN(
     SS_CASE(only_one_of_two_concurrent_runs_attaches),
     SS_CASE(a_tree_claimed_by_another_run_is_refused),
     SS_CASE(attaching_a_stopped_process_is_refused),
-    SS_CASE(options_that_conflict_with_attach_are_refused),
     SS_CASE(a_replay_of_a_run_with_attached_processes_is_refused),
     SS_CASE(the_end_option_sends_sigterm_to_the_attached_process),
     SS_CASE(the_end_option_kills_a_tree_that_ignores_sigterm))

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <stdlib.h>
+
+#include "base/words.h"
 #include "options/arguments.h"
+
+#define AT(member) .offset = offsetof(struct config, member)
 
 struct config {
     uint64_t count;
@@ -75,6 +80,87 @@ static void options_end_at_the_first_word_without_a_handler(void **state) {
     assert_string_equal(error.message, "unexpected argument 'word': see --help");
 }
 
+// clang-format off
+static const struct ss_argument related[] = {
+    {'a', "N", {"apple", SS_OPTION_COUNT, AT(count), .initial = "3", .help = "one"}, .needs = "pear"},
+    {0, NULL, {"fig", AT(flag), .help = "two"}, .needs = "apple pear WORD"},
+    {0, NULL, {"pear", AT(flag), .help = "three"}, .excludes = "plum"},
+    {0, NULL, {"plum", AT(flag), .help = "four"}, .excludes = "fig lime WORD"},
+    {0, NULL, {"lime", AT(flag), .help = "five"}, .only_with = "fig pear WORD"},
+    {0, NULL, {"kiwi", AT(flag), .help = "six"}, .only_with = ""},
+    {0, NULL, {"help", AT(flag), .help = "seven"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+static void related_options_are_checked(void **state) {
+    static const struct {
+        const char *line, *message; /* NULL: accepted */
+    } cases[] = {
+        {"", NULL},
+        {"-a3", "--apple requires --pear: add it, or leave out --apple"},
+        {"--pear -a3", NULL},
+        {"--fig", "--fig requires --apple, --pear or WORD: add one of them, or leave out --fig"},
+        {"--fig --pear", NULL},
+        {"--fig word", NULL},
+        {"--pear --plum", "--pear cannot be combined with --plum: leave out one of the two"},
+        {"--plum --pear", "--pear cannot be combined with --plum: leave out one of the two"},
+        {"--plum --lime", "--plum cannot be combined with --lime: leave out one of the two"},
+        {"--plum -- word -a3", "--plum cannot be combined with 'word': leave out one of the two"},
+        {"--lime --fig --pear word", NULL},
+        {"--lime --kiwi", "--lime cannot be combined with --kiwi: leave out one of the two"},
+        {"--kiwi", NULL},
+        {"--kiwi word", "--kiwi cannot be combined with 'word': leave out one of the two"},
+        {"--kiwi --pear", "--kiwi cannot be combined with --pear: leave out one of the two"},
+        {"--help --fig --plum --kiwi", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config config = {0};
+        struct ss_error error = {0};
+        char line[100];
+        char **rest;
+        snprintf(line, sizeof line, "program %s", cases[i].line);
+        char **argv = ss_words_split(line, NULL, NULL);
+        int status = ss_arguments_parse(related, &config, NULL, argv, &rest, &error);
+        assert_int_equal(status, cases[i].message ? -1 : 0);
+        assert_string_equal(error.message, cases[i].message ? cases[i].message : "");
+        free(argv);
+    }
+}
+
+static void misspelled_relation_is_noticed_without_the_option(void **state) {
+    static const struct ss_argument rows[] = {
+        {0, NULL, {"mark", .offset = offsetof(struct config, flag), .help = "one"},
+            .excludes = "marc"},
+        SS_ARGUMENTS_END,
+    };
+    struct config config = {0};
+    struct ss_error error = {0};
+    (void)state;
+    assert_int_equal(ss_arguments_parse(rows, &config, NULL,
+                         (char **)(const char *[]){"program", NULL}, NULL, &error),
+        -1);
+    assert_string_equal(error.message, "unknown option '--marc': did you mean '--mark'?");
+}
+
+static void help_lists_related_options(void **state) {
+    char text[1000] = "";
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    (void)state;
+    ss_arguments_print_help(stream, related);
+    fclose(stream);
+    assert_string_equal(text,
+        "  -a, --apple N               one; requires --pear; default 3\n"
+        "      --fig                   two; requires --apple, --pear or WORD\n"
+        "      --pear                  three; not with --plum\n"
+        "      --plum                  four; not with --fig, --lime or WORD\n"
+        "      --lime                  five; not with other options but --fig, --pear or\n"
+        "                              WORD\n"
+        "      --kiwi                  six; not with other options\n"
+        "      --help                  seven\n");
+}
+
 static void help_is_divided_by_headings(void **state) {
     char text[1000] = "";
     FILE *stream = fmemopen(text, sizeof text, "w");
@@ -93,6 +179,9 @@ int main(void) {
         cmocka_unit_test(option_handlers_get_options_and_words_in_order),
         cmocka_unit_test(error_of_an_option_handler_names_the_option),
         cmocka_unit_test(options_end_at_the_first_word_without_a_handler),
+        cmocka_unit_test(related_options_are_checked),
+        cmocka_unit_test(misspelled_relation_is_noticed_without_the_option),
+        cmocka_unit_test(help_lists_related_options),
         cmocka_unit_test(help_is_divided_by_headings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,8 +38,6 @@ const struct ss_argument simulation_rows[] = {
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
                   .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; queue:LOAD: one while work waits, which arrives all the time; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
-    {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
-                   .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct simulation),
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
                  .sensible = "500m",
@@ -199,12 +197,7 @@ void simulation_close(struct simulation *simulation) {
 
 static int resolve_trace(struct simulation *simulation, struct ss_error *error) {
     const char **options = &simulation->options[SS_KIND_TRACE];
-    bool constant = strcmp(simulation->modules[SS_KIND_TRACE], "constant") == 0;
-    if (simulation->load && (!constant || *options))
-        return ss_error_fail(
-            error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
-    if (simulation->load)
-        *options = simulation->load;
+    bool constant = strcmp(simulation->modules[SS_KIND_TRACE], SS_TRACE_DEFAULT) == 0;
     if (simulation->foreground && constant && !*options) {
         simulation->modules[SS_KIND_TRACE] = "staircase";
         *options = STAIRS_DEFAULT;

@@ -15,7 +15,6 @@ struct simulation {
     uint64_t instances; /* 0: one for each CPU */
     const char *class;
     ss_time switch_cost;
-    const char *load;
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS];
     ss_time window;
