@@ -206,27 +206,24 @@ static void decide_duty(
     decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
 }
 
-void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
-    enum ss_state state, struct ss_decision *decision) {
+void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct ss_target *target,
+    ss_time planned, enum ss_state state, struct ss_decision *decision) {
     const struct ss_dithering_module *dithering =
         &pipeline->set->modules[SS_KIND_DITHERING].table.dithering;
     struct ss_moment moment = {.now = now, .since = pipeline->since};
-    decision->failure = SS_FAILURE_NONE;
 
-    struct ss_target target;
-    ss_pipeline_target(
-        pipeline->set, &pipeline->selves[SS_KIND_TRACE], pipeline->board, now, &target);
-    decision->free = target.free;
-    if (target.free) {
+    decision->failure = SS_FAILURE_NONE;
+    decision->free = target->free;
+    if (target->free) {
         ss_time trace_now = ss_board_trace_time(pipeline->board, now);
-        decision->free_until = ss_time_add(now, ss_time_since(target.until, trace_now));
+        decision->free_until = ss_time_add(now, ss_time_since(target->until, trace_now));
         return;
     }
-    if (isnan(target.load)) {
+    if (isnan(target->load)) {
         decision->failure = SS_FAILURE_NOT_A_NUMBER;
         return;
     }
-    decision->target = target.load;
+    decision->target = target->load;
 
     find_place(pipeline, now);
     struct ss_dithering_input input = {

@@ -53,11 +53,11 @@ void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
 ss_time ss_pipeline_first_round(const struct ss_pipeline *pipeline, ss_time now);
 
 /*
- * Decides at `now` which state follows the one that was planned to end at `planned`. `decision`
- * holds this executor's previous decision.
+ * Decides at `now`, for the target at this time, which state follows the one that was planned to
+ * end at `planned`. `decision` holds this executor's previous decision.
  */
-void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
-    enum ss_state state, struct ss_decision *decision);
+void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct ss_target *target,
+    ss_time planned, enum ss_state state, struct ss_decision *decision);
 
 /* Warns of each module that gave a target or a duty beyond [0, 1]. */
 void ss_pipeline_warn_of_excess(

@@ -59,24 +59,22 @@ static ss_time find_beginning(
     return stepper->pause_seen > since ? stepper->pause_seen : since;
 }
 
-static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
-    struct ss_board *board = stepper->pipeline.board;
-    stepper->pause_seen = atomic_load(&board->control_since);
-    ss_time since = find_beginning(stepper, now, control_start);
-    ss_pipeline_begin(&stepper->pipeline, since);
+static void begin_control(
+    struct ss_stepper *stepper, ss_time now, ss_time control_start, bool is_free) {
+    struct ss_pipeline *pipeline = &stepper->pipeline;
+    stepper->pause_seen = atomic_load(&pipeline->board->control_since);
+    ss_pipeline_begin(pipeline, find_beginning(stepper, now, control_start));
     stepper->controlled = true;
-    struct ss_target target;
-    const struct ss_pipeline *pipeline = &stepper->pipeline;
-    ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
-    stepper->deadline = target.free ? now : ss_pipeline_first_round(pipeline, now);
+    stepper->deadline = is_free ? now : ss_pipeline_first_round(pipeline, now);
 }
 
-static struct ss_action decide_state(struct ss_stepper *stepper, ss_time now) {
+static struct ss_action decide_state(
+    struct ss_stepper *stepper, ss_time now, const struct ss_target *target) {
     ss_time planned = stepper->deadline;
     enum ss_state state = stepper->state;
     struct ss_decision *decision = &stepper->decision;
     for (int lapses = 0;; lapses++) {
-        ss_pipeline_decide(&stepper->pipeline, now, planned, state, decision);
+        ss_pipeline_decide(&stepper->pipeline, now, target, planned, state, decision);
         if (decision->failure)
             return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
         if (decision->free)
@@ -94,8 +92,11 @@ static struct ss_action decide_state(struct ss_stepper *stepper, ss_time now) {
 }
 
 struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
-    const struct ss_board *board = stepper->pipeline.board;
+    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    struct ss_board *board = pipeline->board;
     ss_time control_start = atomic_load(&board->control_start);
+    struct ss_target target;
+
     switch (atomic_load(&board->phase)) {
     /*
      * No instance runs before all have been started: hundreds of running instances would leave
@@ -111,15 +112,18 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
         if (now < control_start)
             return hold_state(stepper, now, SS_STATE_RUNNING, control_start);
     }
+
     bool begins = !stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since);
-    if (begins)
-        begin_control(stepper, now, control_start);
-    if (now < stepper->deadline) {
-        enum ss_state state = begins ? SS_STATE_STOPPED : stepper->state;
-        return enter_state(stepper, now, state, stepper->deadline);
-    }
+    if (!begins && now < stepper->deadline)
+        return enter_state(stepper, now, stepper->state, stepper->deadline);
+    ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
     /* The round in which control begins may have begun long before. */
-    if (!begins && ss_time_since(now, stepper->deadline) > AWAY)
+    if (begins)
+        begin_control(stepper, now, control_start, target.free);
+    else if (ss_time_since(now, stepper->deadline) > AWAY)
         stepper->deadline = now;
-    return decide_state(stepper, now);
+    /* The first round has not begun yet. */
+    if (now < stepper->deadline)
+        return enter_state(stepper, now, SS_STATE_STOPPED, stepper->deadline);
+    return decide_state(stepper, now, &target);
 }

@@ -23,6 +23,8 @@ void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_tim
     if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
         iterations->pauses[iterations->pause_count++] =
             (struct ss_pause){.begin = begin, .length = length};
+    else if (iterations->pause_count > 0)
+        iterations->pauses[iterations->pause_count - 1].length += length;
 }
 
 /* Converts a time to a clock that stops in pauses and agrees with the monotonic clock now. */

@@ -114,8 +114,8 @@ struct ss_usage_tree ss_usage_add_up(
 
 static void see(void *context, pid_t pid) {
     struct ss_usage *usage = context;
-    if (SS_GROW(usage->processes, usage->count + 1, usage->capacity) &&
-        ss_platform_process_times(pid, &usage->processes[usage->count].times))
+    usage->incomplete |= !SS_GROW(usage->processes, usage->count + 1, usage->capacity);
+    if (!usage->incomplete && ss_platform_process_times(pid, &usage->processes[usage->count].times))
         usage->count++;
 }
 
@@ -162,12 +162,15 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
         from->attached == to->attached ? busy - instances - grown(from->own, to->own) : NAN;
 }
 
-/* Returns false if nothing can be read. */
+/* Returns false if the use of some process is unknown. */
 static bool read_now(struct ss_usage *usage) {
     if (!usage->measures || ss_load_meter_read(&usage->meter) != 0)
         return false;
     usage->count = 0;
+    usage->incomplete = false;
     ss_platform_process_each(see, usage);
+    if (usage->incomplete)
+        return false;
     usage->tree = ss_usage_add_up(usage->board, getpid(), usage->processes, usage->count);
     ss_platform_quota_read(NULL, &usage->quota);
     return true;

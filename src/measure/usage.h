@@ -57,6 +57,7 @@ struct ss_usage {
     bool measures; /* the meter is open */
     struct ss_process_usage *processes;
     size_t count, capacity;
+    bool incomplete;            /* memory was exhausted */
     struct ss_usage_tree tree;  /* CPU times at the last reading */
     struct ss_quota quota;      /* quota at the last reading */
     bool has_last;              /* a previous reading exists */

@@ -29,6 +29,7 @@ struct script {
     int read_error;
     bool planned; /* the next state does not depend on the duty */
 
+    int asked;     /* calls of the trace */
     int decisions; /* calls of dithering */
     int updates;   /* calls of control */
     struct ss_dithering_input dithering;
@@ -50,6 +51,7 @@ static inline struct script *script_of(const struct ss_self *self) {
 static inline void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     struct script *script = script_of(self);
     script->trace_time = time;
+    script->asked++;
     target->load = script->target;
     target->free = time >= script->free_from && time < script->free_until;
     target->until = script->free_until;

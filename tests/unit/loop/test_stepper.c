@@ -57,6 +57,21 @@ static void control_begins_in_the_round_before_the_first(void **state) {
     }
 }
 
+static void target_is_asked_once_in_a_step(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 20 * MS);
+    assert_int_equal(bench.script.asked, 1);
+    step_at(&bench, 10 * MS);
+    assert_int_equal(bench.script.asked, 1);
+    /* Several states have lapsed. */
+    step_at(&bench, 90 * MS);
+    assert_int_equal(bench.script.asked, 2);
+    assert_that(bench.script.decisions, >, 3);
+    close_bench(&bench);
+}
+
 /* Its rounds are longer than an executor is ever late. */
 static void long_round_before_the_first_is_not_cut(void **state) {
     (void)state;
@@ -193,6 +208,7 @@ UNIT_MAIN(
     cmocka_unit_test(modules_are_not_called_before_control),
     cmocka_unit_test(first_round_begins_at_the_phase),
     cmocka_unit_test(control_begins_in_the_round_before_the_first),
+    cmocka_unit_test(target_is_asked_once_in_a_step),
     cmocka_unit_test(long_round_before_the_first_is_not_cut),
     cmocka_unit_test(no_instance_runs_before_all_are_started),
     cmocka_unit_test(first_state_begins_at_the_first_step),
