@@ -267,7 +267,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
     const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
-    ss_module_call_begin(trace->path);
+    ss_module_call_begin(trace->object.path);
     ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
     ss_module_call_end();
     if (length == 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/module_source.h"
 
-#ifndef SHOWSTOPPER_STATIC
-
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -20,12 +18,11 @@ struct folders {
     size_t count;
 };
 
-static void add_folder(struct folders *folders, const char *base, int length, enum ss_kind kind) {
+static void add_folder(struct folders *folders, const char *base, int length, const char *kind) {
     if (folders->count == FOLDERS_MAX || length == 0)
         return;
     char *path = folders->paths[folders->count];
-    int written =
-        snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, ss_kind_names[kind]);
+    int written = snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, kind);
     if (written < 0 || (size_t)written >= sizeof folders->paths[0])
         return;
     for (size_t i = 0; i < folders->count; i++) {
@@ -35,7 +32,7 @@ static void add_folder(struct folders *folders, const char *base, int length, en
     folders->count++;
 }
 
-static void list_folders(struct folders *folders, enum ss_kind kind) {
+static void list_folders(struct folders *folders, const char *kind) {
     folders->count = 0;
     char program[4096];
     if (ss_platform_program_path(program, sizeof program) == 0) {
@@ -60,7 +57,7 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
         add_folder(folders, folder.text, (int)folder.length, kind);
 }
 
-size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]) {
+size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX]) {
     static struct folders folders; /* static because it is large; only the master calls this */
     list_folders(&folders, kind);
     size_t count = 0;
@@ -90,44 +87,54 @@ size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]
     return count;
 }
 
-static int find_file(enum ss_kind kind, const char *name, char *path, size_t size) {
+/* Sets the path to the first file of this name; "" if there is none. */
+static int find_file(
+    const char *kind, const char *name, struct ss_module_object *object, struct ss_error *error) {
     static struct folders folders;
+
     list_folders(&folders, kind);
     for (size_t i = 0; *name && i < folders.count; i++) {
-        snprintf(path, size, "%.3800s/%.200s.so", folders.paths[i], name);
-        if (access(path, R_OK) == 0)
-            return 1;
+        int length =
+            snprintf(object->path, sizeof object->path, "%s/%s.so", folders.paths[i], name);
+        if (length < 0 || (size_t)length >= sizeof object->path)
+            return ss_error_fail(error, "the name of a %s module is too long", kind);
+        if (access(object->path, R_OK) == 0)
+            return 0;
     }
+    object->path[0] = '\0';
     return 0;
 }
 
-int ss_module_source_open(enum ss_kind kind, const char *name, struct ss_loaded *module,
-    const struct ss_module **head, struct ss_error *error) {
-    *head = NULL;
-    if (strchr(name, '/')) {
-        snprintf(module->path, sizeof module->path, "%s", name);
-        if (access(module->path, R_OK) < 0)
-            return ss_error_fail(error, "the %s module '%s' cannot be read: check the path",
-                ss_kind_names[kind], name);
-    } else if (!find_file(kind, name, module->path, sizeof module->path)) {
-        return 0;
-    }
-    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
-    if (!module->handle)
+int ss_module_source_open(
+    const char *kind, const char *name, struct ss_module_object *object, struct ss_error *error) {
+    object->head = NULL;
+    object->handle = NULL;
+    if (!strchr(name, '/')) {
+        if (find_file(kind, name, object, error) < 0)
+            return -1;
+        if (!*object->path)
+            return 0;
+    } else if (strlen(name) >= sizeof object->path || access(name, R_OK) < 0) {
         return ss_error_fail(
-            error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
-    *head = dlsym(module->handle, "showstopper_module");
-    if (*head)
+            error, "the %s module '%s' cannot be read: check the path", kind, name);
+    } else {
+        strcpy(object->path, name);
+    }
+
+    object->handle = dlopen(object->path, RTLD_NOW | RTLD_LOCAL);
+    if (!object->handle)
+        return ss_error_fail(
+            error, "the %s module '%s' cannot be loaded: %s", kind, name, dlerror());
+    object->head = dlsym(object->handle, "showstopper_module");
+    if (object->head)
         return 0;
-    ss_error_fail(error, "%s is not a module: it does not export showstopper_module", module->path);
-    ss_module_source_close(module);
+    ss_error_fail(error, "%s is not a module: it does not export showstopper_module", object->path);
+    ss_module_source_close(object);
     return -1;
 }
 
-void ss_module_source_close(struct ss_loaded *module) {
-    if (module->handle)
-        dlclose(module->handle);
-    module->handle = NULL;
+void ss_module_source_close(struct ss_module_object *object) {
+    if (object->handle)
+        dlclose(object->handle);
+    object->handle = NULL;
 }
-
-#endif

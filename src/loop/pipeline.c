@@ -62,7 +62,7 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     if (!isnan(setpoint)) {
         target->load = setpoint;
     } else {
-        ss_module_call_begin(module->path);
+        ss_module_call_begin(module->object.path);
         module->table.trace.target(trace, time, target);
         ss_module_call_end();
     }

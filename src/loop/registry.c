@@ -5,7 +5,6 @@
 
 #include "base/suggest.h"
 #include "base/units.h"
-#include "loop/module_source.h"
 #include "options/option.h"
 #include "platform/platform.h"
 
@@ -27,7 +26,7 @@ static const size_t table_sizes[SS_KINDS] = {
 
 static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *error) {
     char *names[SS_MODULE_NAMES_MAX + 1];
-    size_t count = ss_module_source_list(kind, names);
+    size_t count = ss_module_source_list(ss_kind_names[kind], names);
     if (count == 0 && ss_platform_check_proc(error) < 0)
         return -1;
     char what[32];
@@ -154,24 +153,26 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
             module->table.dithering.settling = SS_SETTLING;
     }
     if (!whole)
-        return ss_error_fail(error, "%s lacks a function that a %s module must have", module->path,
-            ss_kind_names[kind]);
+        return ss_error_fail(error, "%s lacks a function that a %s module must have",
+            module->object.path, ss_kind_names[kind]);
     module->head = head;
     return 0;
 }
 
 int ss_registry_load(
     enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
-    module->handle = NULL;
+    const struct ss_module_object *object = &module->object;
+    int status;
+
     module->head = NULL;
-    const struct ss_module *head;
-    int status = ss_module_source_open(kind, name, module, &head, error);
-    if (status == 0 && !head)
-        status = fail_unknown(kind, name, error);
-    if (status == 0)
-        status = check_head(head, kind, module->path, error);
+    if (ss_module_source_open(ss_kind_names[kind], name, &module->object, error) < 0)
+        return -1;
+    if (!object->head)
+        return fail_unknown(kind, name, error);
+
+    status = check_head(object->head, kind, object->path, error);
     if (status == 0) {
-        memcpy(&module->table, head, table_sizes[kind]);
+        memcpy(&module->table, object->head, table_sizes[kind]);
         status = complete(module, kind, error);
     }
     if (status < 0)
@@ -180,7 +181,7 @@ int ss_registry_load(
 }
 
 void ss_registry_unload(struct ss_loaded *module) {
-    ss_module_source_close(module);
+    ss_module_source_close(&module->object);
     module->head = NULL;
 }
 
@@ -188,7 +189,7 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
     static struct ss_loaded module;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         char *names[SS_MODULE_NAMES_MAX + 1];
-        size_t count = ss_module_source_list(kind, names);
+        size_t count = ss_module_source_list(ss_kind_names[kind], names);
         for (size_t i = 0; i < count; i++) {
             struct ss_error why = {0};
             char label[64];

@@ -12,6 +12,8 @@
 #include <showstopper/space.h>
 #include <showstopper/trace.h>
 
+#include "loop/module_source.h"
+
 extern const char *const ss_kind_names[SS_KINDS];
 
 /*
@@ -19,9 +21,8 @@ extern const char *const ss_kind_names[SS_KINDS];
  * module leaves out, so no caller has to test for NULL.
  */
 struct ss_loaded {
-    void *handle;
+    struct ss_module_object object;
     const struct ss_module *head; /* the head of `table` */
-    char path[4096];
     union {
         struct ss_module head;
         struct ss_trace_module trace;

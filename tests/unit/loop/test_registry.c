@@ -34,7 +34,7 @@ static void refuse(enum ss_kind kind, const char *name, const char *words) {
     if (!strstr(error.message, words) || strpbrk(error.message, "\r\n"))
         fail_msg("'%s': message without '%s': %s", name, words, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
-    assert_null(module.handle);
+    assert_null(module.object.handle);
     assert_null(module.head);
 }
 
@@ -65,13 +65,13 @@ static void check_loads(enum ss_kind kind, const char *name, void *data) {
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
     load(kind, name);
     assert_string_equal(module.head->name, name);
-    assert_string_equal(module.path, module_file(which));
+    assert_string_equal(module.object.path, module_file(which));
     assert_non_null(module.head->prepare);
     assert_non_null(module.head->release);
     assert_non_null(module.head->describe);
     assert_non_null(module.head->unavailable);
     ss_registry_unload(&module);
-    assert_null(module.handle);
+    assert_null(module.object.handle);
 }
 
 static void every_built_in_module_can_be_loaded(void **state) {
@@ -264,7 +264,7 @@ static void module_path_is_searched(void **state) {
     snprintf(path, sizeof path, ":/nowhere::%s:", tree_path("mine"));
     assert_int_equal(setenv("SHOWSTOPPER_MODULE_PATH", path, 1), 0);
     load(SS_KIND_CONTROL, "other");
-    assert_string_equal(module.path, tree_path("mine/control/other.so"));
+    assert_string_equal(module.object.path, tree_path("mine/control/other.so"));
     ss_registry_unload(&module);
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
     refuse(SS_KIND_SPACE, "other", "unknown space module 'other'");
@@ -275,7 +275,7 @@ static void module_path_is_searched(void **state) {
     assert_int_equal(ss_registry_load(SS_KIND_CONTROL, "zzzzzz", &module, &error), -1);
     assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
     load(SS_KIND_CONTROL, "rbpid");
-    assert_string_equal(module.path, module_file("control/rbpid"));
+    assert_string_equal(module.object.path, module_file("control/rbpid"));
     ss_registry_unload(&module);
     unsetenv("SHOWSTOPPER_MODULE_PATH");
 }

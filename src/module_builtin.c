@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loop/module_source.h"
-
-#ifdef SHOWSTOPPER_STATIC
-
 #include <stdlib.h>
 #include <string.h>
+
+#include <showstopper/control.h>
+#include <showstopper/dithering.h>
+#include <showstopper/feedback.h>
+#include <showstopper/space.h>
+#include <showstopper/trace.h>
+
+#include "loop/module_source.h"
 
 /* Each table is named after its module: see modules/CMakeLists.txt. */
 #define MODULE(kind, name) extern const struct ss_##kind##_module showstopper_##kind##_##name;
@@ -23,10 +27,10 @@ static const struct builtin {
 
 #define BUILTINS (sizeof builtins / sizeof *builtins)
 
-size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]) {
+size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX]) {
     size_t count = 0;
     for (size_t i = 0; i < BUILTINS && count < SS_MODULE_NAMES_MAX; i++) {
-        if (strcmp(builtins[i].kind, ss_kind_names[kind]) != 0)
+        if (strcmp(builtins[i].kind, kind) != 0)
             continue;
         names[count] = strdup(builtins[i].name);
         if (names[count])
@@ -35,27 +39,23 @@ size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]
     return count;
 }
 
-int ss_module_source_open(enum ss_kind kind, const char *name, struct ss_loaded *module,
-    const struct ss_module **head, struct ss_error *error) {
-    *head = NULL;
+int ss_module_source_open(
+    const char *kind, const char *name, struct ss_module_object *object, struct ss_error *error) {
+    *object = (struct ss_module_object){.path = ""};
     if (strchr(name, '/'))
         return ss_error_fail(error,
             "the %s module '%s' cannot be loaded: this program is statically linked and has only "
             "built-in modules",
-            ss_kind_names[kind], name);
+            kind, name);
     for (size_t i = 0; i < BUILTINS; i++) {
-        if (strcmp(builtins[i].kind, ss_kind_names[kind]) == 0 &&
-            strcmp(builtins[i].name, name) == 0) {
-            snprintf(module->path, sizeof module->path, "the built-in module %s/%s",
-                ss_kind_names[kind], name);
-            *head = builtins[i].head;
+        if (strcmp(builtins[i].kind, kind) == 0 && strcmp(builtins[i].name, name) == 0) {
+            snprintf(object->path, sizeof object->path, "the built-in module %s/%s", kind, name);
+            object->head = builtins[i].head;
         }
     }
     return 0;
 }
 
-void ss_module_source_close(struct ss_loaded *module) {
-    module->handle = NULL;
+void ss_module_source_close(struct ss_module_object *object) {
+    (void)object;
 }
-
-#endif
