@@ -74,4 +74,21 @@ static inline double ss_trace_interpolate(
     return a->load + (b->load - a->load) * part;
 }
 
+/* Returns the load at `time`, if `count` of at least one record are at or before it. */
+static inline double ss_trace_load_of(
+    const struct ss_trace_records *records, size_t count, ss_time time) {
+    const struct ss_trace_record *record = &records->items[count > 0 ? count - 1 : 0];
+    if (record->free || count == 0 || count == records->count)
+        return record->load;
+    return ss_trace_interpolate(record, record + 1, time);
+}
+
+/* Returns when a loop of the trace starts again: at the end of a leading `free` section. */
+static inline ss_time ss_trace_loop_from(const struct ss_trace_records *records) {
+    size_t first = 0;
+    while (first + 1 < records->count && records->items[first].free)
+        first++;
+    return records->items[first].time;
+}
+
 #endif

@@ -59,17 +59,6 @@ static int check_config(const struct config *config, struct ss_error *error) {
     return 0;
 }
 
-static void set_loop(struct trace *trace, const struct config *config) {
-    const struct ss_trace_records *records = &trace->records;
-    size_t first = 0;
-    while (first < records->count && records->items[first].free)
-        first++;
-    if (config->loop == LOOP_NO || first == records->count)
-        return;
-    trace->loop_from = records->items[first].time;
-    trace->loop_length = trace->end - trace->loop_from;
-}
-
 static int set_times(struct trace *trace, const struct config *config, struct ss_error *error) {
     struct ss_trace_records *records = &trace->records;
     for (size_t i = 0; i < records->count; i++)
@@ -88,7 +77,9 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
         return ss_error_fail(error,
             "offset is not before the end of the trace in %s: choose a smaller offset, or loop=yes",
             config->path);
-    set_loop(trace, config);
+    trace->loop_from = ss_trace_loop_from(records);
+    if (config->loop == LOOP_YES)
+        trace->loop_length = trace->end - trace->loop_from;
     return 0;
 }
 
@@ -157,12 +148,12 @@ static void target(const struct ss_self *self, ss_time time, struct ss_target *t
     size_t index = count > 0 ? count - 1 : 0;
     cursor->index = index;
 
-    const struct ss_trace_record *record = &records->items[index];
-    *target = (struct ss_target){.load = record->load, .free = record->free};
-    if (record->free)
+    *target = (struct ss_target){
+        .load = ss_trace_load_of(records, count, position),
+        .free = records->items[index].free,
+    };
+    if (target->free)
         target->until = ss_time_add(time, free_length(trace, index, position));
-    else if (count > 0 && count < records->count)
-        target->load = ss_trace_interpolate(record, record + 1, position);
 }
 
 static ss_time length(const struct ss_self *self) {

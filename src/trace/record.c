@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -8,6 +9,18 @@
 void ss_trace_records_free(struct ss_trace_records *records) {
     free(records->items);
     *records = (struct ss_trace_records){0};
+}
+
+double ss_trace_load_at(const struct ss_trace_records *records, ss_time time, bool loops) {
+    if (records->count == 0)
+        return NAN;
+    ss_time end = records->items[records->count - 1].time;
+    ss_time from = ss_trace_loop_from(records);
+    if (loops && time >= end && end > from)
+        time = from + (time - end) % (end - from);
+    size_t count = ss_trace_count_until(records, 0, records->count, time);
+    bool is_free = records->items[count > 0 ? count - 1 : 0].free;
+    return is_free ? NAN : ss_trace_load_of(records, count, time);
 }
 
 static int collect(

@@ -25,6 +25,12 @@ struct ss_trace_sink {
 
 void ss_trace_records_free(struct ss_trace_records *records);
 
+/*
+ * Returns the load at a time since the start; NaN in a `free` section or without records. With
+ * `loops` the trace starts again at its end, as the trace module `file` plays it.
+ */
+double ss_trace_load_at(const struct ss_trace_records *records, ss_time time, bool loops);
+
 /* A sink that keeps all records in memory. */
 struct ss_trace_collector {
     struct ss_trace_sink sink;

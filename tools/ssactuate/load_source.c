@@ -60,17 +60,6 @@ static double sample_reader(struct ssactuate_load *load) {
     return known ? between.load : NAN;
 }
 
-static double sample_trace(const struct ssactuate_load *load, ss_time now) {
-    const struct ss_trace_records *trace = &load->trace;
-    ss_time time = ss_time_since(now, load->begin);
-    size_t count = ss_trace_count_until(trace, 0, trace->count, time);
-    const struct ss_trace_record *record = &trace->items[count > 0 ? count - 1 : 0];
-    if (record->free)
-        return NAN;
-    return count > 0 && count < trace->count ? ss_trace_interpolate(record, record + 1, time)
-                                             : record->load;
-}
-
 static void add_time(void *context, pid_t pid) {
     struct ss_process_times times;
     if (!ss_platform_process_times(pid, &times))
@@ -155,7 +144,7 @@ double ssactuate_load_sample(struct ssactuate_load *load, ss_time now) {
         value = sample_reader(load);
         break;
     case SSACTUATE_TRACE:
-        value = sample_trace(load, now);
+        value = ss_trace_load_at(&load->trace, ss_time_since(now, load->begin), false);
         break;
     case SSACTUATE_RECORD:
         value = ssactuate_load_of_samples(load->samples);

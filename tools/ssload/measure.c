@@ -12,7 +12,7 @@
 #include "command.h"
 #include "load_metrics.h"
 #include "load_output.h"
-#include "target.h"
+#include "trace/file.h"
 
 /* The minimum length of the last sample: the counters are too coarse for less. */
 #define LEAST (10 * SS_MILLISECOND)
@@ -23,7 +23,7 @@
 struct measurement {
     const struct ssload_request *request;
     struct ss_load_meter meter;
-    struct ssload_target target;
+    struct ss_trace_records target; /* played in a loop; empty: none */
     struct ssload_report report;
     ss_time started;
     uint64_t taken;
@@ -97,8 +97,8 @@ static int open_all(struct measurement *it, struct ss_error *error) {
     }
     if (request->metrics && ss_whole_file_check(request->metrics, error) < 0)
         return ss_error_wrap(error, "--openmetrics");
-    if (request->target && ssload_target_open(&it->target, request->target, error) < 0)
-        return -1;
+    if (request->target && ss_trace_load(request->target, &it->target, error) != 0)
+        return ss_error_wrap(error, "--target");
     struct ss_source_request source = {
         .source = request->group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
         .argument = request->group,
@@ -146,10 +146,10 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
  * Returns the target of a sample between two times since the start: that from just before its end,
  * because a step exactly at the end has had no effect yet. NaN if a part of it has no target.
  */
-static double target_of(const struct ssload_target *target, ss_time from, ss_time to) {
-    double last = ssload_target_at(target, ss_time_since(to, 1));
+static double target_of(const struct ss_trace_records *target, ss_time from, ss_time to) {
+    double last = ss_trace_load_at(target, ss_time_since(to, 1), true);
     for (ss_time at = from; !isnan(last) && at < to; at = ss_time_add(at, FREE_STEP)) {
-        if (isnan(ssload_target_at(target, at)))
+        if (isnan(ss_trace_load_at(target, at, true)))
             return NAN;
     }
     return last;
@@ -173,7 +173,8 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     of_all.pressure = reading->pressure;
     if (!add_row(it, of_all, SS_LOAD_ALL_CPUS))
         return 0;
-    it->report.was_free = isnan(ssload_target_at(&it->target, ss_time_since(end, it->started)));
+    it->report.was_free =
+        isnan(ss_trace_load_at(&it->target, ss_time_since(end, it->started), true));
     it->taken++;
     for (size_t i = 0; it->request->per_cpu && i < reading->count; i++)
         add_row(it, sample, (int32_t)reading->items[i].cpu);
@@ -214,7 +215,7 @@ static int run(struct measurement *it, int *status, struct ss_error *error) {
     if (read_meter(it, error) < 0)
         return -1;
     it->started = it->meter.last.counters.time;
-    it->report.was_free = isnan(ssload_target_at(&it->target, 0));
+    it->report.was_free = isnan(ss_trace_load_at(&it->target, 0, true));
     if (it->request->command && ssload_command_start(it->request->command, error) < 0)
         return -1;
     ssload_report_begin(&it->report);
@@ -238,7 +239,7 @@ int ssload_measure(const struct ssload_request *request, int *status, struct ss_
     if (ssload_report_close(&it->report) < 0 && result == 0 && !it->nobody_reads)
         result = output_failed(it, error);
     ss_load_meter_close(&it->meter);
-    ssload_target_close(&it->target);
+    ss_trace_records_free(&it->target);
     free(it);
     return result;
 }
