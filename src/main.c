@@ -13,6 +13,7 @@
 #include "loop/registry.h"
 #include "platform/platform.h"
 #include "platform/program.h"
+#include "record/documents.h"
 #include "record/folder.h"
 #include "record/outcome.h"
 #include "record/summary.h"

@@ -10,6 +10,36 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
+enum { STARTING, WARMING_UP, CONTROLLED, PAUSED, ENDING };
+
+const char *const ss_running_states[] = {
+    [STARTING] = "starting",
+    [WARMING_UP] = "warming up",
+    [CONTROLLED] = "controlled",
+    [PAUSED] = "paused",
+    [ENDING] = "ending",
+    NULL,
+};
+
+const char *ss_running_state(const struct ss_board *board, ss_time now) {
+    switch ((enum ss_phase)atomic_load(&board->phase)) {
+    case SS_PHASE_STARTING:
+        return ss_running_states[STARTING];
+    case SS_PHASE_PAUSED:
+        return ss_running_states[PAUSED];
+    case SS_PHASE_ENDING:
+        return ss_running_states[ENDING];
+    default:
+        return ss_running_states[now < atomic_load(&board->control_start) ? WARMING_UP
+                                                                          : CONTROLLED];
+    }
+}
+
+ss_time ss_running_controlled(const struct ss_board *board, ss_time now) {
+    ss_time paused = atomic_load(&board->paused_since);
+    return ss_board_trace_time(board, paused && paused < now ? paused : now);
+}
+
 /* The pids of running masters, as many as fit. */
 struct masters {
     char list[128];

@@ -4,10 +4,18 @@
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
-
-#include "command/cli.h"
+#include <showstopper/time.h>
 
 struct ss_board;
+
+/* The states of a run, ended by NULL. */
+extern const char *const ss_running_states[];
+
+/* Returns one of ss_running_states; `now` is on the monotonic clock. */
+SS_NONNULL() const char *ss_running_state(const struct ss_board *board, ss_time now);
+
+/* Returns the time under control up to `now`, without pauses. */
+SS_NONNULL() ss_time ss_running_controlled(const struct ss_board *board, ss_time now);
 
 /*
  * Maps the board of the running master that `pid` names on the command line. On failure, the

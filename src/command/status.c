@@ -11,35 +11,6 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
-enum { STARTING, WARMING_UP, CONTROLLED, PAUSED, ENDING };
-
-const char *const ss_status_states[] = {
-    [STARTING] = "starting",
-    [WARMING_UP] = "warming up",
-    [CONTROLLED] = "controlled",
-    [PAUSED] = "paused",
-    [ENDING] = "ending",
-    NULL,
-};
-
-const char *ss_status_state(const struct ss_board *board, ss_time now) {
-    switch ((enum ss_phase)atomic_load(&board->phase)) {
-    case SS_PHASE_STARTING:
-        return ss_status_states[STARTING];
-    case SS_PHASE_PAUSED:
-        return ss_status_states[PAUSED];
-    case SS_PHASE_ENDING:
-        return ss_status_states[ENDING];
-    default:
-        return ss_status_states[now < atomic_load(&board->control_start) ? WARMING_UP : CONTROLLED];
-    }
-}
-
-ss_time ss_status_controlled(const struct ss_board *board, ss_time now) {
-    ss_time paused = atomic_load(&board->paused_since);
-    return ss_board_trace_time(board, paused && paused < now ? paused : now);
-}
-
 static void print_percent(FILE *stream, const char *name, double value, const char *otherwise) {
     if (isnan(value))
         fprintf(stream, ", %s %s", name, otherwise);
@@ -52,7 +23,7 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
     bool sampled = ss_board_read_sample(board, &sample);
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     ss_time start = atomic_load(&board->control_start);
-    fprintf(stream, "showstopper %d: %s", (int)board->master, ss_status_state(board, now));
+    fprintf(stream, "showstopper %d: %s", (int)board->master, ss_running_state(board, now));
     if (isnan(setpoint))
         print_percent(stream, "target", sample.target, sampled ? "none" : "unknown");
     else
@@ -65,7 +36,7 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
         char since[64];
         ss_wallclock_print(since, sizeof since, wallclock - (int64_t)(now - start));
         fprintf(stream, ", since %s (%.0f s)", since,
-            ss_time_seconds(ss_status_controlled(board, now)));
+            ss_time_seconds(ss_running_controlled(board, now)));
     }
     fputc('\n', stream);
 }

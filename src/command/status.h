@@ -12,15 +12,6 @@
 
 struct ss_board;
 
-/* The states of a run, ended by NULL. */
-extern const char *const ss_status_states[];
-
-/* Returns one of ss_status_states; `now` is on the monotonic clock. */
-SS_NONNULL() const char *ss_status_state(const struct ss_board *board, ss_time now);
-
-/* Returns the time under control up to `now`, without pauses. */
-SS_NONNULL() ss_time ss_status_controlled(const struct ss_board *board, ss_time now);
-
 /* Carries out --status: prints a line about a running master, or writes its metrics. */
 SS_MUST_USE SS_NONNULL() int ss_status_show(
     FILE *stream, const struct ss_cli *cli, struct ss_error *error);

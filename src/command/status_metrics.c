@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/openmetrics.h"
-#include "command/status.h"
+#include "command/running.h"
 #include "loop/board.h"
 
 /* clang-format off */
@@ -58,10 +58,10 @@ static void put_instances(struct ss_metrics *metrics, const struct ss_metric *me
 
 static void put_states(
     struct ss_metrics *metrics, const struct ss_board *board, const char *pid, ss_time now) {
-    const char *state = ss_status_state(board, now);
-    for (size_t i = 0; ss_status_states[i]; i++) {
-        const char *labels[] = {"pid", pid, "state", ss_status_states[i], NULL};
-        ss_metrics_put(metrics, &states, labels, strcmp(state, ss_status_states[i]) == 0);
+    const char *state = ss_running_state(board, now);
+    for (size_t i = 0; ss_running_states[i]; i++) {
+        const char *labels[] = {"pid", pid, "state", ss_running_states[i], NULL};
+        ss_metrics_put(metrics, &states, labels, strcmp(state, ss_running_states[i]) == 0);
     }
 }
 
@@ -80,7 +80,7 @@ void ss_status_print_metrics(FILE *stream, const struct ss_board *board, ss_time
     ss_metrics_put(&metrics, &instances, labels, board->instances);
     ss_metrics_put(&metrics, &alive, labels, atomic_load(&board->alive));
     ss_metrics_put(&metrics, &controlled, labels,
-        start <= now ? ss_time_seconds(ss_status_controlled(board, now)) : NAN);
+        start <= now ? ss_time_seconds(ss_running_controlled(board, now)) : NAN);
     put_states(&metrics, board, pid, now);
     put_instances(&metrics, &instance_alive, board, pid, is_alive);
     put_instances(&metrics, &instance_duty, board, pid, duty_of);

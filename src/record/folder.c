@@ -12,15 +12,11 @@
 #include <unistd.h>
 
 #include "base/advice.h"
-#include "base/json.h"
 #include "base/owned.h"
 #include "base/streams.h"
 #include "base/whole_file.h"
-#include "record/outcome.h"
-#include "record/recorder.h"
-#include "record/summary.h"
 
-#define MARK         "interrupted"
+#define MARK         SS_RECORD_MARK
 #define MARK_TEXT    "This run has not finished.\n"
 #define SUMMARY_ROOM 16384
 
@@ -28,9 +24,6 @@
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
     "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};
-
-/* The time that showstopper-platform may take, in milliseconds. */
-#define PLATFORM_PATIENCE 5000
 
 /*
  * Returns the lock that a run holds on the mark of its record. A lock of this kind belongs to one
@@ -109,57 +102,8 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
     return refuse(path, force, error);
 }
 
-static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
+int ss_record_folder_fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
     return ss_error_fail(error, "--record: %s/%s: %s", plan->record, name, strerror(errno));
-}
-
-/*
- * Writes a JSON file of the record. Its path is not used: if other users may write to the parent of
- * the folder, they may have put another folder there.
- */
-static int write_document(const struct ss_record_folder *record, const struct ss_plan *plan,
-    const struct ss_outcome *outcome, struct ss_error *error) {
-    struct ss_whole_file file;
-    const char *name = outcome ? "summary.json" : "plan.json";
-    if (ss_whole_file_open_below(&file, record->folder, name) < 0)
-        return fail(plan, name, error);
-    if (outcome)
-        ss_summary_print_json(file.stream, plan, outcome);
-    else
-        ss_summary_print_plan(file.stream, plan);
-    return ss_whole_file_commit(&file) < 0 ? fail(plan, name, error) : 0;
-}
-
-/*
- * Executes showstopper-platform in the child. Discards its messages, which are not part of our
- * output.
- */
-_Noreturn static void describe_platform(const char *program, int folder) {
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nowhere, STDIN_FILENO);
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    if (fchdir(folder) == 0)
-        execl(program, program, "-o", "platform.json", (char *)NULL);
-    _exit(127);
-}
-
-/* Describes the machine by running a separate program, which is not part of every build. */
-static void write_platform(const struct ss_record_folder *record) {
-    char program[4200];
-    if (ss_platform_program_path(program, sizeof program - 64) < 0)
-        return;
-    snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
-    pid_t child = fork();
-    if (child == 0)
-        describe_platform(program, record->folder);
-    for (int waited = 0; child > 0; waited++) {
-        if (waitpid(child, NULL, WNOHANG) != 0)
-            return;
-        if (waited == PLATFORM_PATIENCE)
-            kill(child, SIGKILL);
-        usleep(1000);
-    }
 }
 
 /*
@@ -251,7 +195,7 @@ static void remove_files(int folder) {
     remove_prefixed(folder);
 }
 
-static void close_folder(struct ss_record_folder *record) {
+void ss_record_folder_close(struct ss_record_folder *record) {
     if (record->mark >= 0)
         close(record->mark);
     if (record->folder >= 0)
@@ -266,7 +210,7 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path) 
     }
     if (record->made)
         rmdir(path);
-    close_folder(record);
+    ss_record_folder_close(record);
 }
 
 /*
@@ -284,7 +228,7 @@ static int refuse_stranger(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     if (record->mark >= 0)
         unlinkat(record->folder, MARK, 0);
-    close_folder(record);
+    ss_record_folder_close(record);
     return ss_error_fail(error,
         "--record: %s was replaced as soon as it had been created: choose a folder in which only "
         "you can create files",
@@ -307,7 +251,8 @@ static int take_folder(
             ss_advice_to_write(errno, plan->record));
     record->mark = take_mark(record->folder, record->made);
     if (record->mark < 0)
-        return errno == EBUSY ? refuse(plan->record, false, error) : fail(plan, MARK, error);
+        return errno == EBUSY ? refuse(plan->record, false, error)
+                              : ss_record_folder_fail(plan, MARK, error);
     return !record->made || has_our_owner(record) ? 0 : refuse_stranger(record, plan, error);
 }
 
@@ -317,28 +262,12 @@ int ss_record_folder_open(
     int status = take_folder(record, plan, error);
     if (status == 0) {
         remove_files(record->folder);
-        status = write_mark(record->mark) < 0 ? fail(plan, MARK, error)
-                                              : write_document(record, plan, NULL, error);
+        if (write_mark(record->mark) < 0)
+            status = ss_record_folder_fail(plan, MARK, error);
     }
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
-    if (status == 0 && !plan->clock)
-        write_platform(record); /* in a simulation, this machine is not the one that is recorded */
-    else if (status < 0)
+    if (status < 0)
         ss_record_folder_remove(record, plan->record);
-    return status;
-}
-
-int ss_record_finish(
-    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
-    struct ss_record_folder *record = &outcome->record;
-    if (record->mark < 0)
-        return 0;
-    int status = ftruncate(record->mark, 0) < 0 ? fail(plan, MARK, error) : 0;
-    if (status == 0)
-        status = write_document(record, plan, outcome, error);
-    if (status == 0)
-        unlinkat(record->folder, MARK, 0);
-    close_folder(record);
     return status;
 }

@@ -8,7 +8,8 @@
 
 #include "command/plan.h"
 
-struct ss_outcome;
+/* This file says that the record is incomplete. */
+#define SS_RECORD_MARK "interrupted"
 
 /* Checks whether a record may be written to `path`. Creates nothing. */
 SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
@@ -20,8 +21,8 @@ SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_e
 SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
 
 /*
- * The folder of the record being written. The mark is the file that says that the record is
- * incomplete. The one process that holds its lock owns the folder until it ends.
+ * The folder of the record being written. The one process that holds the lock of the mark owns the
+ * folder until it ends.
  */
 struct ss_record_folder {
     int folder; /* -1 if nothing is recorded */
@@ -29,18 +30,16 @@ struct ss_record_folder {
     bool made;  /* we created the folder */
 };
 
-/*
- * Creates the folder of a record with the plan, the platform and the mark. On failure nothing is
- * left.
- */
+/* Creates the folder of a record with the mark and the inputs. On failure nothing is left. */
 SS_MUST_USE int ss_record_folder_open(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error);
 
 /* Removes everything again, because the run could not be started. */
 void ss_record_folder_remove(struct ss_record_folder *record, const char *path);
 
-/* Completes the record: writes the summary and removes the mark. */
-SS_MUST_USE int ss_record_finish(
-    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
+void ss_record_folder_close(struct ss_record_folder *record);
+
+/* Fails with errno, about a file of the record. */
+int ss_record_folder_fail(const struct ss_plan *plan, const char *name, struct ss_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/wallclock.h"
 #include "platform/platform.h"
+#include "record/documents.h"
 
 static const struct {
     const char *name;
@@ -120,7 +121,7 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     if (!plan->record)
         return 0;
     set_wall(recorder);
-    if (ss_record_folder_open(&recorder->record, plan, error) < 0)
+    if (ss_record_begin(&recorder->record, plan, error) < 0)
         return -1;
     ss_inputs_close(&plan->inputs);
     int status = open_files(recorder, error);

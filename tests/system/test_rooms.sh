@@ -57,6 +57,16 @@ upward_arrows_are_reported() {
     expect_complaint "common/text uses common/json, which is not listed before it"
 }
 
+circles_are_reported() {
+    copy_sources
+    echo '#include "base/words.h"' >>"$work/src/base/number.h"
+    echo '#include "base/number.h"' >>"$work/src/base/words.c"
+    expect_complaint "src/base/number includes src/base/words, which includes it again"
+    copy_sources
+    echo '#include "csv.h"' >>"$work/tools/common/text/input.h"
+    expect_complaint "tools/common/text/input includes tools/common/text/csv, which includes it again"
+}
+
 headers_of_the_same_name_are_reported() {
     copy_sources
     cp "$work/tools/common/text/csv.h" "$work/tools/ssload/"
@@ -117,6 +127,7 @@ forbidden_arrows_do_not_compile() {
 run_case forbidden_arrows_are_reported
 run_case unused_arrows_are_reported
 run_case upward_arrows_are_reported
+run_case circles_are_reported
 run_case headers_of_the_same_name_are_reported
 run_case guards_of_other_paths_are_reported
 run_case forbidden_arrows_do_not_compile

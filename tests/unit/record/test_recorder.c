@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "heap.h"
+#include "record/documents.h"
 #include "record/journal.h"
 #include "record/recorder.h"
 #include "record/summary.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "record/documents.h"
 #include "record/judge.h"
 
 /* Trials begin at 2000-01-01T00:00:00Z of the simulated wall clock. */

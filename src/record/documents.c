@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/documents.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/whole_file.h"
+#include "platform/platform.h"
+#include "record/summary.h"
+
+/* The time that showstopper-platform may take, in milliseconds. */
+#define PLATFORM_PATIENCE 5000
+
+/*
+ * Writes a JSON file of the record. Its path is not used: if other users may write to the parent of
+ * the folder, they may have put another folder there.
+ */
+static int write_document(const struct ss_record_folder *record, const struct ss_plan *plan,
+    const struct ss_outcome *outcome, struct ss_error *error) {
+    struct ss_whole_file file;
+    const char *name = outcome ? "summary.json" : "plan.json";
+    if (ss_whole_file_open_below(&file, record->folder, name) < 0)
+        return ss_record_folder_fail(plan, name, error);
+    if (outcome)
+        ss_summary_print_json(file.stream, plan, outcome);
+    else
+        ss_summary_print_plan(file.stream, plan);
+    return ss_whole_file_commit(&file) < 0 ? ss_record_folder_fail(plan, name, error) : 0;
+}
+
+/*
+ * Executes showstopper-platform in the child. Discards its messages, which are not part of our
+ * output.
+ */
+_Noreturn static void describe_platform(const char *program, int folder) {
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nowhere, STDIN_FILENO);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    if (fchdir(folder) == 0)
+        execl(program, program, "-o", "platform.json", (char *)NULL);
+    _exit(127);
+}
+
+/* Describes the machine by running a separate program, which is not part of every build. */
+static void write_platform(const struct ss_record_folder *record) {
+    char program[4200];
+    if (ss_platform_program_path(program, sizeof program - 64) < 0)
+        return;
+    snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
+    pid_t child = fork();
+    if (child == 0)
+        describe_platform(program, record->folder);
+    for (int waited = 0; child > 0; waited++) {
+        if (waitpid(child, NULL, WNOHANG) != 0)
+            return;
+        if (waited == PLATFORM_PATIENCE)
+            kill(child, SIGKILL);
+        usleep(1000);
+    }
+}
+
+int ss_record_begin(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    if (ss_record_folder_open(record, plan, error) < 0)
+        return -1;
+    if (write_document(record, plan, NULL, error) < 0) {
+        ss_record_folder_remove(record, plan->record);
+        return -1;
+    }
+    /* In a simulation, this machine is not the one that is recorded. */
+    if (!plan->clock)
+        write_platform(record);
+    return 0;
+}
+
+int ss_record_finish(
+    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    struct ss_record_folder *record = &outcome->record;
+    if (record->mark < 0)
+        return 0;
+    int status =
+        ftruncate(record->mark, 0) < 0 ? ss_record_folder_fail(plan, SS_RECORD_MARK, error) : 0;
+    if (status == 0)
+        status = write_document(record, plan, outcome, error);
+    if (status == 0)
+        unlinkat(record->folder, SS_RECORD_MARK, 0);
+    ss_record_folder_close(record);
+    return status;
+}
