@@ -8,7 +8,7 @@
 #include <showstopper/module.h>
 
 #include "command/labels.h"
-#include "options/option.h"
+#include "options/values.h"
 #include "screen/progress.h"
 
 /* The parsed command line. */

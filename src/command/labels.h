@@ -6,7 +6,7 @@
 
 #include <showstopper/error.h>
 
-#include "options/option.h"
+#include "options/values.h"
 
 #define SS_LABELS_MAX      64
 #define SS_LABEL_NAME_MAX  64   /* limit of characters in a name */

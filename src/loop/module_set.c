@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "loop/host.h"
+#include "loop/module_host.h"
 #include "options/arguments.h"
 
 static size_t round_up(size_t size) {

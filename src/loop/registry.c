@@ -5,7 +5,7 @@
 
 #include "base/suggest.h"
 #include "base/units.h"
-#include "options/option.h"
+#include "options/values.h"
 #include "platform/platform.h"
 
 const char *const ss_kind_names[SS_KINDS] = {

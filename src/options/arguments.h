@@ -8,7 +8,7 @@
 #include <showstopper/error.h>
 #include <showstopper/module.h>
 
-#include "options/option.h"
+#include "options/values.h"
 
 struct ss_argument;
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "loop/host.h"
+#include "loop/module_host.h"
 #include "loop/registry.h"
-#include "options/option.h"
+#include "options/values.h"
 #include <showstopper/random.h>
 
 static double now(void) {

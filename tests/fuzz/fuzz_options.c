@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
-#include "options/option.h"
+#include "options/values.h"
 
 struct config {
     const char *path;

@@ -15,8 +15,8 @@
 
 #include <showstopper/module.h>
 
-#include "loop/host.h"
-#include "options/option.h"
+#include "loop/module_host.h"
+#include "options/values.h"
 #include "unit.h"
 
 struct rig {

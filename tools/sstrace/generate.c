@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "base/words.h"
-#include "options/option.h"
+#include "options/values.h"
 #include "stages.h"
 
 enum { NO, YES };

@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-#include "options/option.h"
+#include "options/values.h"
 #include "trace/record.h"
 
 struct sstrace_generator {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate.h"
 #include "import.h"
-#include "options/option.h"
+#include "options/values.h"
 #include "trace_options.h"
 
 static const char usage[] =

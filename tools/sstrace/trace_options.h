@@ -5,7 +5,7 @@
 #include <showstopper/contract.h>
 
 #include "generate.h"
-#include "options/option.h"
+#include "options/values.h"
 #include "samples.h"
 #include "stages.h"
 

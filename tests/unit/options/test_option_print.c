@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/option.h"
+#include "options/values.h"
 #include "unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -8,7 +8,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "options/option.h"
+#include "options/values.h"
 
 struct serve_options {
     int help, version;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_LOOP_HOST_H
-#define SHOWSTOPPER_LOOP_HOST_H
+#ifndef SHOWSTOPPER_LOOP_MODULE_HOST_H
+#define SHOWSTOPPER_LOOP_MODULE_HOST_H
 
 #include <showstopper/host.h>
 

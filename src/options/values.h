@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_OPTIONS_OPTION_H
-#define SHOWSTOPPER_OPTIONS_OPTION_H
+#ifndef SHOWSTOPPER_OPTIONS_VALUES_H
+#define SHOWSTOPPER_OPTIONS_VALUES_H
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loop/host.h"
+#include "loop/module_host.h"
 
 #include "base/units.h"
 #include "trace/file.h"

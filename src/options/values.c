@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options/option.h"
+#include "options/values.h"
 
 #include <math.h>
 #include <stdlib.h>
