@@ -44,7 +44,7 @@ static const struct ss_argument *find_name(
 struct cursor {
     char **at; /* the current word */
     const struct ss_argument *rows;
-    bool *given;            /* for each row; for the one that ends the rows: words */
+    bool *given;            /* for each row */
     const char *first_word; /* the first word that is not an option; NULL: none */
     void *config;
     struct ss_option_store *store;
@@ -135,23 +135,20 @@ static int take_words(struct cursor *cursor) {
 
     for (; *cursor->at; cursor->at++) {
         char *word = *cursor->at;
-        bool is_option = !marked && word[0] == '-' && word[1] != '\0';
         int status = 0;
 
-        if (!is_option && !cursor->first_word) {
-            cursor->first_word = word;
-            cursor->given[words - cursor->rows] = true;
-        }
-        if (!is_option && !words->take)
-            break;
-        if (!is_option)
+        if (marked || word[0] != '-' || word[1] == '\0') {
+            cursor->first_word = cursor->first_word ? cursor->first_word : word;
+            if (!words->take)
+                break;
             status = words->take(cursor->config, words, word, cursor->error);
-        else if (strcmp(word, "--") == 0)
+        } else if (strcmp(word, "--") == 0) {
             marked = true;
-        else if (word[1] == '-')
+        } else if (word[1] == '-') {
             status = take_name(cursor, word + 2);
-        else
+        } else {
             status = take_letters(cursor, word + 1);
+        }
         if (status < 0)
             return -1;
     }
@@ -181,54 +178,26 @@ static void append_names(char *text, size_t size, const char *label, const char 
     }
 }
 
-/* Gets the next row of a list; false: the list ends, or the rows lack the name. */
-static bool next_row(
-    const struct cursor *cursor, const char **names, const struct ss_argument **row) {
+/* Returns whether one of the names is given; `found` is its row, or NULL for a word. */
+static bool find_given(
+    const struct cursor *cursor, const char *names, const struct ss_argument **found) {
     struct ss_words_part name;
 
-    if (!ss_words_next(names, ' ', &name) || name.length == 0)
-        return false;
-    *row = last_row(cursor->rows);
-    if (!is_capital(&name))
-        *row = find_name(cursor->rows, name.text, name.length, cursor->error);
-    return *row;
-}
-
-static const struct ss_argument *find_given(const struct cursor *cursor, const char *names) {
-    const struct ss_argument *row;
-
-    while (next_row(cursor, &names, &row)) {
-        if (cursor->given[row - cursor->rows])
-            return row;
-    }
-    return NULL;
-}
-
-static bool is_listed(
-    const struct cursor *cursor, const char *names, const struct ss_argument *other) {
-    const struct ss_argument *row;
-
-    while (next_row(cursor, &names, &row)) {
-        if (row == other)
+    while (ss_words_next(&names, ' ', &name)) {
+        *found = NULL;
+        if (!is_capital(&name))
+            *found = find_name(cursor->rows, name.text, name.length, cursor->error);
+        if (*found ? cursor->given[*found - cursor->rows] : is_capital(&name) && cursor->first_word)
             return true;
     }
     return false;
-}
-
-static int refuse_alone(const struct cursor *cursor, const struct ss_argument *row) {
-    const char *name = row->option.name;
-    char names[256] = "";
-
-    append_names(names, sizeof names, "", row->needs);
-    return ss_error_fail(cursor->error, "--%s requires %s: add %s, or leave out --%s", name, names,
-        strchr(row->needs, ' ') ? "one of them" : "it", name);
 }
 
 static int refuse_pair(
     const struct cursor *cursor, const struct ss_argument *row, const struct ss_argument *other) {
     const char *name = row->option.name;
 
-    if (other->option.name)
+    if (other)
         return ss_error_fail(cursor->error,
             "--%s cannot be combined with --%s: leave out one of the two", name,
             other->option.name);
@@ -239,19 +208,25 @@ static int refuse_pair(
 
 /* Looks up the names of all lists, also of options that are not given: it finds misspelled ones. */
 static int check_row(const struct cursor *cursor, const struct ss_argument *row) {
-    const struct ss_argument *needed = find_given(cursor, row->needs);
-    const struct ss_argument *excluded = find_given(cursor, row->excludes);
-    const struct ss_argument *end = last_row(cursor->rows) + 1;
+    const char *name = row->option.name;
+    const struct ss_argument *other;
+    char names[256] = "";
+    bool needed = find_given(cursor, row->needs, &other);
+    bool excluded = find_given(cursor, row->excludes, &other);
 
     if (!cursor->given[row - cursor->rows])
         return 0;
+    append_names(names, sizeof names, "", row->needs);
     if (row->needs && !needed)
-        return refuse_alone(cursor, row);
+        return ss_error_fail(cursor->error, "--%s requires %s: add %s, or leave out --%s", name,
+            names, strchr(row->needs, ' ') ? "one of them" : "it", name);
     if (excluded)
-        return refuse_pair(cursor, row, excluded);
-    for (const struct ss_argument *other = cursor->rows; row->only_with && other < end; other++) {
+        return refuse_pair(cursor, row, other);
+    if (row->only_with && cursor->first_word)
+        return refuse_pair(cursor, row, NULL);
+    for (other = cursor->rows; row->only_with && other->option.name; other++) {
         if (other != row && cursor->given[other - cursor->rows] &&
-            !is_listed(cursor, row->only_with, other))
+            !ss_words_has(row->only_with, ' ', other->option.name))
             return refuse_pair(cursor, row, other);
     }
     return 0;
@@ -259,9 +234,8 @@ static int check_row(const struct cursor *cursor, const struct ss_argument *row)
 
 static int check_rows(const struct cursor *cursor) {
     for (const struct ss_argument *row = cursor->rows; row->option.name; row++) {
-        bool asks =
-            strcmp(row->option.name, "help") == 0 || strcmp(row->option.name, "version") == 0;
-        if (asks && cursor->given[row - cursor->rows])
+        if (cursor->given[row - cursor->rows] &&
+            ss_words_has("help version", ' ', row->option.name))
             return 0;
     }
     for (const struct ss_argument *row = cursor->rows; row->option.name; row++) {
@@ -273,8 +247,7 @@ static int check_rows(const struct cursor *cursor) {
 
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
     char **argv, char ***rest, struct ss_error *error) {
-    size_t count = (size_t)(last_row(rows) - rows) + 1;
-    SS_OWNED(free) bool *given = calloc(count, sizeof *given);
+    SS_OWNED(free) bool *given = calloc((size_t)(last_row(rows) - rows) + 1, sizeof *given);
     struct cursor cursor = {
         .at = argv[0] ? argv + 1 : argv,
         .rows = rows,

@@ -43,7 +43,7 @@ struct ss_argument {
     const char *heading;     /* printed above the option in the help, or NULL */
     const char *needs;       /* one of these must be given, too; NULL: nothing */
     const char *excludes;    /* none of these may be given; NULL: nothing */
-    const char *only_with;   /* the only ones that may be given, too; NULL: any; "": none */
+    const char *only_with;   /* the only options that may be given, too; NULL: any; "": none */
 };
 
 /* The type and the offset of an option that sets a uint64_t. */

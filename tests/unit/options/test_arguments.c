@@ -86,7 +86,7 @@ static const struct ss_argument related[] = {
     {0, NULL, {"fig", AT(flag), .help = "two"}, .needs = "apple pear WORD"},
     {0, NULL, {"pear", AT(flag), .help = "three"}, .excludes = "plum"},
     {0, NULL, {"plum", AT(flag), .help = "four"}, .excludes = "fig lime WORD"},
-    {0, NULL, {"lime", AT(flag), .help = "five"}, .only_with = "fig pear WORD"},
+    {0, NULL, {"lime", AT(flag), .help = "five"}, .only_with = "fig pear"},
     {0, NULL, {"kiwi", AT(flag), .help = "six"}, .only_with = ""},
     {0, NULL, {"help", AT(flag), .help = "seven"}},
     SS_ARGUMENTS_END,
@@ -107,7 +107,8 @@ static void related_options_are_checked(void **state) {
         {"--plum --pear", "--pear cannot be combined with --plum: leave out one of the two"},
         {"--plum --lime", "--plum cannot be combined with --lime: leave out one of the two"},
         {"--plum -- word -a3", "--plum cannot be combined with 'word': leave out one of the two"},
-        {"--lime --fig --pear word", NULL},
+        {"--lime --fig --pear", NULL},
+        {"--lime word", "--lime cannot be combined with 'word': leave out one of the two"},
         {"--lime --kiwi", "--lime cannot be combined with --kiwi: leave out one of the two"},
         {"--kiwi", NULL},
         {"--kiwi word", "--kiwi cannot be combined with 'word': leave out one of the two"},
@@ -155,8 +156,7 @@ static void help_lists_related_options(void **state) {
         "      --fig                   two; requires --apple, --pear or WORD\n"
         "      --pear                  three; not with --plum\n"
         "      --plum                  four; not with --fig, --lime or WORD\n"
-        "      --lime                  five; not with other options but --fig, --pear or\n"
-        "                              WORD\n"
+        "      --lime                  five; not with other options but --fig or --pear\n"
         "      --kiwi                  six; not with other options\n"
         "      --help                  seven\n");
 }
