@@ -7,7 +7,7 @@
 #include "command/cli.h"
 #include "command/plan.h"
 #include "command/replay.h"
-#include "command/setpoint.h"
+#include "command/running.h"
 #include "command/status.h"
 #include "keeper/signals.h"
 #include "loop/registry.h"
@@ -41,7 +41,7 @@ static bool answer_query(struct ss_cli *cli, int *status, struct ss_error *error
     else if (cli->replay)
         result = ss_replay(cli, error);
     else if (cli->set_pid)
-        result = ss_setpoint_change(cli, error);
+        result = ss_running_set_target(cli, error);
     else if (cli->status_pid)
         result = ss_status_show(stdout, cli, error);
     else

@@ -80,8 +80,7 @@ static inline int phase_prepare(struct ss_self *self, const char *text, struct s
         return 0;
     phase_release(self);
     return ss_error_fail(error,
-        "phase: '%.100s' is not together, together:SPREAD of at most 1h, hash or a whole number",
-        text);
+        "phase: '%s' is not together, together:SPREAD of at most 1h, hash or a whole number", text);
 }
 
 /* Returns a random seed that differs between executors and between values of the option. */

@@ -46,7 +46,7 @@ static int prepare_stairs(struct ss_self *self, struct ss_error *error) {
         ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) == 0)
         return 0;
     release_stairs(self);
-    return ss_error_wrap(error, "levels: '%.100s' is not FROM:TO:STEP", config->levels);
+    return ss_error_wrap(error, "levels: '%s' is not FROM:TO:STEP", config->levels);
 }
 
 static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {

@@ -7,9 +7,23 @@
 #include <showstopper/error.h>
 #include <showstopper/module.h>
 
-#include "command/labels.h"
 #include "options/values.h"
 #include "screen/progress.h"
+
+#define SS_LABELS_MAX      64
+#define SS_LABEL_NAME_MAX  64   /* limit of characters in a name */
+#define SS_LABEL_VALUE_MAX 1024 /* limit of bytes in a value */
+
+/* A user's note about a run, kept in its record. */
+struct ss_label {
+    const char *name;
+    const char *value;
+};
+
+struct ss_labels {
+    struct ss_label items[SS_LABELS_MAX];
+    size_t count;
+};
 
 /* The parsed command line. */
 struct ss_cli {

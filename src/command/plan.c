@@ -295,16 +295,16 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
         break;
     case SS_SOURCE_OWN:
         snprintf(
-            buffer, size, "the load is the CPU time of the run's own processes, from %.300s", from);
+            buffer, size, "the load is the CPU time of the run's own processes, from %s", from);
         break;
     case SS_SOURCE_SYSTEM:
     case SS_SOURCE_IDLE:
-        snprintf(buffer, size, "the load is measured by idle time, from %.300s%s%s", from,
+        snprintf(buffer, size, "the load is measured by idle time, from %s%s%s", from,
             *reader->reason ? ": " : "", reader->reason);
         break;
     default:
         snprintf(
-            buffer, size, "the load is measured by the time that processes ran, from %.300s", from);
+            buffer, size, "the load is measured by the time that processes ran, from %s", from);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "keeper/signals.h"
 #include "platform/platform.h"
 
@@ -19,13 +20,13 @@
 /* Adds an option once more, with an absolute path: the run is repeated in another folder. */
 static int add_absolute(char **word, const char *option, const char *path,
     struct ss_option_store *store, struct ss_error *error) {
-    char folder[4096], text[8400];
-    if (!getcwd(folder, sizeof folder))
+    SS_OWNED(free) char *folder = getcwd(NULL, 0), *text = NULL;
+    if (!folder)
         return ss_error_fail(error,
-            "--%s: cannot locate the current folder: %s: write an absolute path", option,
+            "--%s: cannot locate the current folder: %s: use an absolute path", option,
             strerror(errno));
-    snprintf(text, sizeof text, "--%s=%s/%s", option, folder, path);
-    *word = (char *)ss_option_store_add(store, text);
+    if (asprintf(&text, "--%s=%s/%s", option, folder, path) >= 0)
+        *word = (char *)ss_option_store_add(store, text);
     return *word ? 0 : ss_error_memory(error);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/running.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "base/words.h"
+#include "command/cli.h"
 #include "loop/board.h"
 #include "platform/platform.h"
 
@@ -73,14 +75,38 @@ static int refuse_pid(const char *option, const char *why, struct ss_error *erro
 
 struct ss_board *ss_running_attach(const char *option, const char *pid, struct ss_error *error) {
     uint64_t process;
-    char why[256];
-    struct ss_error unattached = {0};
+    struct ss_error why = {0};
     struct ss_board *board = NULL;
-    if (ss_units_count(pid, &process, &unattached) < 0 || process < 1 || process > INT32_MAX)
-        snprintf(why, sizeof why, "'%s' is not a pid", ss_words_show(pid).text);
-    else if (!(board = ss_board_attach((pid_t)process, &unattached)))
-        snprintf(why, sizeof why, "%.250s", unattached.message);
+
+    if (ss_units_count(pid, &process, NULL) < 0 || process < 1 || process > INT32_MAX)
+        ss_error_fail(&why, "'%s' is not a pid", ss_words_show(pid).text);
+    else
+        board = ss_board_attach((pid_t)process, &why);
     if (!board)
-        refuse_pid(option, why, error);
+        refuse_pid(option, why.message, error);
     return board;
+}
+
+int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
+    const char *load = cli->set_load;
+    double value = NAN;
+    struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
+    if (!board)
+        return -1;
+    if (strcmp(load, "trace") != 0 &&
+        ss_units_load_option(load, board->load_cpus, &value, error) < 0) {
+        ss_board_close(board);
+        return ss_error_wrap(error, "--set: expected a load or 'trace'");
+    }
+    /* Put first, because executors that notice the new target read when it changed. */
+    ss_setpoints_put(&board->setpoints, &(struct ss_setpoint_change){ss_platform_now(), value});
+    atomic_store(&board->setpoint, ss_word_from_double(value));
+    /*
+     * An executor that sleeps through a `free` interval would notice the change only at the
+     * interval's end.
+     */
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_platform_wake(&board->rows[i].wake);
+    ss_board_close(board);
+    return 0;
 }

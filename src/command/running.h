@@ -7,6 +7,7 @@
 #include <showstopper/time.h>
 
 struct ss_board;
+struct ss_cli;
 
 /* The states of a run, ended by NULL. */
 extern const char *const ss_running_states[];
@@ -23,5 +24,8 @@ SS_NONNULL() ss_time ss_running_controlled(const struct ss_board *board, ss_time
  */
 SS_MUST_USE SS_NONNULL() struct ss_board *ss_running_attach(
     const char *option, const char *pid, struct ss_error *error);
+
+/* Carries out --set: changes the target of a running master. */
+SS_MUST_USE int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error);
 
 #endif

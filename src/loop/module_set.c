@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/owned.h"
 #include "loop/module_host.h"
 #include "options/arguments.h"
 
@@ -34,8 +35,9 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     size_t before = set->store.warning_count;
     set->store.scale = (double)set->window / (double)SS_WINDOW_DEFAULT;
     set->store.cpus = kind == SS_KIND_TRACE ? set->load_cpus : 0;
-    char label[128];
-    snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
+    SS_OWNED(free) char *label = NULL;
+    if (asprintf(&label, "%s/%s", ss_kind_names[kind], name) < 0)
+        return ss_error_memory(error);
     if (ss_option_parse_string(
             module->head->options, options, set->configs[kind], &set->store, error) < 0)
         return ss_error_wrap(error, "%s", label);

@@ -78,7 +78,7 @@ void ss_pipeline_warn_of_excess(
         if (word == 0)
             continue;
         snprintf(text, sizeof text,
-            "%s/%.100s returned %g as a %s, which was limited to the range from 0 to 1",
+            "%s/%s returned %g as a %s, which was limited to the range from 0 to 1",
             ss_kind_names[kind], set->modules[kind].head->name, ss_double_from_word(word),
             kind == SS_KIND_TRACE ? "target" : "duty");
         ss_option_store_warn(store, text);

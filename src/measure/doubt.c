@@ -66,7 +66,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(why, sizeof why, "%u of %u instances had ended", ended, doubt->instances);
         break;
     case SS_DOUBT_OPEN_LOOP:
-        snprintf(why, sizeof why, "the control module '%.32s' does not follow the load",
+        snprintf(why, sizeof why, "the control module '%s' does not follow the load",
             doubt->open_loop);
         break;
     case SS_DOUBT_OWN:

@@ -143,7 +143,7 @@ static void warn(struct ss_option_store *store, const struct ss_option *row,
     char text[256];
     if (!store || !*doubt->text)
         return;
-    snprintf(text, sizeof text, "%.100s: %s", row->name, doubt->text);
+    snprintf(text, sizeof text, "%s: %s", row->name, doubt->text);
     ss_option_store_warn(store, text);
 }
 

@@ -36,7 +36,7 @@ size_t ss_ends_failed(const struct ss_ends *ends) {
     return failed;
 }
 
-void ss_end_signal_name(char name[SS_END_TEXT], int signal) {
+void ss_end_signal_name(char name[SS_END_NAME], int signal) {
     static const struct {
         int signal;
         const char *name;
@@ -64,25 +64,24 @@ void ss_end_signal_name(char name[SS_END_TEXT], int signal) {
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].signal == signal) {
-            snprintf(name, SS_END_TEXT, "%s", names[i].name);
+            snprintf(name, SS_END_NAME, "%s", names[i].name);
             return;
         }
     }
     if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-        snprintf(name, SS_END_TEXT, "SIGRTMIN+%d", signal - SIGRTMIN);
+        snprintf(name, SS_END_NAME, "SIGRTMIN+%d", signal - SIGRTMIN);
     else
-        snprintf(name, SS_END_TEXT, "signal %d", signal);
+        snprintf(name, SS_END_NAME, "signal %d", signal);
 }
 
 void ss_end_describe(char text[SS_END_TEXT], int status) {
-    char name[SS_END_TEXT];
+    char name[SS_END_NAME];
     if (!WIFSIGNALED(status)) {
         snprintf(text, SS_END_TEXT, "exit status %d", WEXITSTATUS(status));
         return;
     }
     ss_end_signal_name(name, WTERMSIG(status));
-    snprintf(
-        text, SS_END_TEXT, "killed by %.30s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
+    snprintf(text, SS_END_TEXT, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
 }
 
 void ss_end_print_time(char text[SS_END_TEXT], double seconds) {

@@ -31,6 +31,9 @@ size_t ss_ends_failed(const struct ss_ends *ends);
 /* Size of a buffer for the functions below, with the final 0. */
 #define SS_END_TEXT 64
 
+/* Size of a buffer for the name of a signal. */
+#define SS_END_NAME 24
+
 /* Prints "exit status 7", "killed by SIGSEGV (core dumped)". */
 void ss_end_describe(char text[SS_END_TEXT], int status);
 
@@ -38,6 +41,6 @@ void ss_end_describe(char text[SS_END_TEXT], int status);
 void ss_end_print_time(char text[SS_END_TEXT], double seconds);
 
 /* Prints "SIGSEGV", "SIGRTMIN+3". */
-void ss_end_signal_name(char name[SS_END_TEXT], int signal);
+void ss_end_signal_name(char name[SS_END_NAME], int signal);
 
 #endif

@@ -34,9 +34,10 @@ static struct flock whole_lock(void) {
 }
 
 pid_t ss_record_writer(const char *folder) {
-    char path[4200];
+    SS_OWNED(free) char *path = NULL;
     struct flock lock = whole_lock();
-    snprintf(path, sizeof path, "%.4000s/" MARK, folder);
+    if (asprintf(&path, "%s/" MARK, folder) < 0)
+        return 0;
     /* Do not wait for the writer of a FIFO. */
     int mark = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (mark < 0)

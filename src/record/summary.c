@@ -481,7 +481,7 @@ static void print_ends_json(struct ss_json *json, const struct ss_outcome *outco
     for (size_t i = 0; i < outcome->ends.count; i++) {
         const struct ss_end *end = &outcome->ends.items[i];
         bool killed = WIFSIGNALED(end->status);
-        char name[SS_END_TEXT];
+        char name[SS_END_NAME];
         if (killed)
             ss_end_signal_name(name, WTERMSIG(end->status));
         ss_json_open(json, NULL, '{');
