@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -67,7 +68,37 @@ static inline int unit_status(int failed, size_t cases) {
     return failed > 0 ? failed : unit_skips >= cases ? UNIT_SKIPPED : 0;
 }
 
+/* The cases of this program, in the order of the file. */
+static struct CMUnitTest unit_cases[128];
+static size_t unit_case_count;
+
+static inline void unit_add(struct CMUnitTest test) {
+    if (unit_case_count == sizeof unit_cases / sizeof *unit_cases)
+        abort();
+    unit_cases[unit_case_count++] = test;
+}
+
+/* Defines a case, which adds itself to the list: TEST(full_disk_is_reported) { ... } */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* The same, with functions that are called before and after it. */
+#define TEST_WITH(name, set_up, tear_down)                                                         \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void) {                                    \
+        unit_add((struct CMUnitTest){#name, name, set_up, tear_down, NULL});                       \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
+
 /* Runs the case that the command line names, or all cases. */
+#define UNIT_RUN                                                                                   \
+    int main(int argc, char **argv) {                                                              \
+        if (argc > 1)                                                                              \
+            cmocka_set_test_filter(argv[1]);                                                       \
+        int failed = _cmocka_run_group_tests(*argv, unit_cases, unit_case_count, NULL, NULL);      \
+        return unit_status(failed, argc > 1 ? 1 : unit_case_count);                                \
+    }
+
+/* The same with a list of the cases. */
 #define UNIT_MAIN(...)                                                                             \
     int main(int argc, char **argv) {                                                              \
         const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \

@@ -29,8 +29,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_that(ss_cpus_count(&cpus), ==, 1);
 }
 
-static void added_cpus_are_in_the_set(void **state) {
-    (void)state;
+TEST(added_cpus_are_in_the_set) {
     struct ss_cpus cpus = {0};
     assert_int_equal(ss_cpus_count(&cpus), 0);
     assert_int_equal(ss_cpus_last(&cpus), 0);
@@ -51,8 +50,7 @@ static void added_cpus_are_in_the_set(void **state) {
     assert_false(ss_cpus_has(&cpus, UINT32_MAX));
 }
 
-static void cpu_lists_are_parsed_and_printed(void **state) {
-    (void)state;
+TEST(cpu_lists_are_parsed_and_printed) {
     assert_list("0", 1, "0");
     assert_list("0-3", 4, "0-3");
     assert_list("0-3,8,10-14:2", 8, "0-3,8,10,12,14");
@@ -67,16 +65,14 @@ static void cpu_lists_are_parsed_and_printed(void **state) {
     assert_list("007", 1, "7");
 }
 
-static void invalid_cpu_lists_are_refused(void **state) {
-    (void)state;
+TEST(invalid_cpu_lists_are_refused) {
     static const char *const texts[] = {"", "\n", ",", "0,", ",0", "0,,1", "0-", "-1", "0--1", "a",
         "0-3:", "0:2", "0 1", " 0", "0\n\n", "0-3/2", "0x1", "all"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_refused(texts[i], "is not a list of CPUs: write numbers and ranges, such as 0-3");
 }
 
-static void invalid_cpu_ranges_are_refused(void **state) {
-    (void)state;
+TEST(invalid_cpu_ranges_are_refused) {
     assert_refused("3-1", "descending range");
     assert_refused("0-3:0", "step of 0");
     assert_refused("8192", "above 8191");
@@ -85,8 +81,7 @@ static void invalid_cpu_ranges_are_refused(void **state) {
     assert_refused("99999999999999999999999", "above 8191");
 }
 
-static void short_buffer_truncates_a_cpu_list_between_numbers(void **state) {
-    (void)state;
+TEST(short_buffer_truncates_a_cpu_list_between_numbers) {
     static const char *const texts[] = {
         "", "", "", "", "...", "...", "...", "...", "0-3,...", "0-3,...", "0-3,8,100"};
     struct ss_cpus cpus;
@@ -103,8 +98,7 @@ static void short_buffer_truncates_a_cpu_list_between_numbers(void **state) {
     assert_int_equal(buffer[0], 'x');
 }
 
-static void longest_cpu_list_fits(void **state) {
-    (void)state;
+TEST(longest_cpu_list_fits) {
     struct ss_cpus cpus = {0}, again;
     static char buffer[SS_CPUS_TEXT];
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
@@ -116,8 +110,7 @@ static void longest_cpu_list_fits(void **state) {
     assert_memory_equal(&again, &cpus, sizeof cpus);
 }
 
-static void cpu_missing_from_the_other_set_is_found(void **state) {
-    (void)state;
+TEST(cpu_missing_from_the_other_set_is_found) {
     static const struct {
         const char *cpus, *allowed;
         uint32_t first;
@@ -143,8 +136,7 @@ static void assert_set(const struct ss_cpus *cpus, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void cpu_sets_are_joined_and_intersected(void **state) {
-    (void)state;
+TEST(cpu_sets_are_joined_and_intersected) {
     struct ss_cpus cpus, other;
     assert_int_equal(ss_cpus_parse("0-3,100", &cpus, NULL), 0);
     assert_int_equal(ss_cpus_parse("2-5,8191", &other, NULL), 0);
@@ -155,13 +147,4 @@ static void cpu_sets_are_joined_and_intersected(void **state) {
     assert_set(&cpus, "1,4-5,100");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(added_cpus_are_in_the_set),
-    cmocka_unit_test(cpu_lists_are_parsed_and_printed),
-    cmocka_unit_test(invalid_cpu_lists_are_refused),
-    cmocka_unit_test(invalid_cpu_ranges_are_refused),
-    cmocka_unit_test(short_buffer_truncates_a_cpu_list_between_numbers),
-    cmocka_unit_test(longest_cpu_list_fits),
-    cmocka_unit_test(cpu_missing_from_the_other_set_is_found),
-    cmocka_unit_test(cpu_sets_are_joined_and_intersected))
+UNIT_RUN

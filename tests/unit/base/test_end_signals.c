@@ -3,8 +3,7 @@
 
 #include "unit.h"
 
-static void ignored_sighup_does_not_end_the_program(void **state) {
-    (void)state;
+TEST(ignored_sighup_does_not_end_the_program) {
     sigset_t set;
     signal(SIGHUP, SIG_IGN);
     ss_end_signals(&set);
@@ -16,8 +15,7 @@ static void ignored_sighup_does_not_end_the_program(void **state) {
     assert_false(sigismember(&set, SIGQUIT));
 }
 
-static void sigint_is_handled_even_if_ignored_before(void **state) {
-    (void)state;
+TEST(sigint_is_handled_even_if_ignored_before) {
     sigset_t set;
     signal(SIGINT, SIG_IGN);
     ss_end_signals(&set);
@@ -25,7 +23,4 @@ static void sigint_is_handled_even_if_ignored_before(void **state) {
     signal(SIGINT, SIG_DFL);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(ignored_sighup_does_not_end_the_program),
-    cmocka_unit_test(sigint_is_handled_even_if_ignored_before))
+UNIT_RUN

@@ -12,8 +12,7 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void) 
     return "allocator_may_return_null=1";
 }
 
-static void growing_an_array_keeps_its_items(void **state) {
-    (void)state;
+TEST(growing_an_array_keeps_its_items) {
     uint64_t *items = NULL;
     size_t count = 0, room = 0;
     for (uint64_t i = 0; i < 100000; i++) {
@@ -26,8 +25,7 @@ static void growing_an_array_keeps_its_items(void **state) {
     free(items);
 }
 
-static void array_capacity_grows_in_few_steps(void **state) {
-    (void)state;
+TEST(array_capacity_grows_in_few_steps) {
     char *bytes = NULL;
     uint32_t room = 0;
     int steps = 0;
@@ -40,8 +38,7 @@ static void array_capacity_grows_in_few_steps(void **state) {
     free(bytes);
 }
 
-static void tight_growth_wastes_at_most_half_of_the_array(void **state) {
-    (void)state;
+TEST(tight_growth_wastes_at_most_half_of_the_array) {
     char *bytes = NULL;
     size_t room = 0;
     for (size_t needed = 1; needed <= 100; needed++) {
@@ -51,8 +48,7 @@ static void tight_growth_wastes_at_most_half_of_the_array(void **state) {
     free(bytes);
 }
 
-static void required_array_capacity_is_allocated_at_once(void **state) {
-    (void)state;
+TEST(required_array_capacity_is_allocated_at_once) {
     char *bytes = NULL;
     size_t room = 0;
     assert_true(SS_GROW(bytes, 5000, room));
@@ -62,8 +58,7 @@ static void required_array_capacity_is_allocated_at_once(void **state) {
     free(bytes);
 }
 
-static void failed_allocation_leaves_the_array_unchanged(void **state) {
-    (void)state;
+TEST(failed_allocation_leaves_the_array_unchanged) {
     char *bytes = NULL;
     size_t room = 0;
     assert_true(SS_GROW(bytes, 1, room));
@@ -77,8 +72,7 @@ static void failed_allocation_leaves_the_array_unchanged(void **state) {
     free(bytes);
 }
 
-static void array_size_overflow_is_refused(void **state) {
-    (void)state;
+TEST(array_size_overflow_is_refused) {
     uint64_t *items = NULL;
     size_t room = 0;
     assert_false(SS_GROW(items, SIZE_MAX / 4, room));
@@ -86,11 +80,4 @@ static void array_size_overflow_is_refused(void **state) {
     assert_int_equal(room, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(growing_an_array_keeps_its_items),
-    cmocka_unit_test(array_capacity_grows_in_few_steps),
-    cmocka_unit_test(tight_growth_wastes_at_most_half_of_the_array),
-    cmocka_unit_test(required_array_capacity_is_allocated_at_once),
-    cmocka_unit_test(failed_allocation_leaves_the_array_unchanged),
-    cmocka_unit_test(array_size_overflow_is_refused))
+UNIT_RUN

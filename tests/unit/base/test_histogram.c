@@ -23,8 +23,7 @@ static int tear_down(void **state) {
 }
 
 /* Checks both ends of each bucket, for every width. */
-static void histogram_buckets_have_no_gaps(void **state) {
-    (void)state;
+TEST(histogram_buckets_have_no_gaps) {
     for (unsigned bits = 1; bits <= 11; bits++) {
         ss_time next = 0;
         for (unsigned bucket = 0; bucket < SS_HISTOGRAM_BUCKETS(bits); bucket++) {
@@ -41,8 +40,7 @@ static void histogram_buckets_have_no_gaps(void **state) {
     }
 }
 
-static void bucket_middle_is_within_a_2000th_of_each_of_its_values(void **state) {
-    (void)state;
+TEST(bucket_middle_is_within_a_2000th_of_each_of_its_values) {
     for (ss_time value = 1; value < SS_TIME_NEVER / 2; value += value / 97 + 1) {
         unsigned bucket = ss_histogram_bucket(value, SS_HISTOGRAM_FINE);
         ss_time middle = ss_histogram_bucket_middle(bucket, SS_HISTOGRAM_FINE);
@@ -51,8 +49,7 @@ static void bucket_middle_is_within_a_2000th_of_each_of_its_values(void **state)
 }
 
 /* Each fine bucket is within one coarse bucket, which makes merging exact. */
-static void fine_buckets_are_within_coarse_buckets(void **state) {
-    (void)state;
+TEST(fine_buckets_are_within_coarse_buckets) {
     for (unsigned bits = 1; bits < SS_HISTOGRAM_FINE; bits++) {
         for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE); i++)
             assert_int_equal(
@@ -61,8 +58,7 @@ static void fine_buckets_are_within_coarse_buckets(void **state) {
     }
 }
 
-static void histogram_bucket_is_printed_exactly(void **state) {
-    (void)state;
+TEST(histogram_bucket_is_printed_exactly) {
     char text[SS_HISTOGRAM_BUCKET_ROOM];
     static const struct {
         ss_time value;
@@ -77,8 +73,7 @@ static void histogram_bucket_is_printed_exactly(void **state) {
     }
 }
 
-static void empty_histogram_has_unknown_figures(void **state) {
-    (void)state;
+TEST_WITH(empty_histogram_has_unknown_figures, set_up, tear_down) {
     unsigned bucket = 0;
     assert_true(isnan(ss_histogram_mean(&histogram)));
     assert_true(isnan(ss_histogram_quantile(&histogram, 0.5)));
@@ -88,8 +83,7 @@ static void empty_histogram_has_unknown_figures(void **state) {
     assert_int_equal(histogram.max, 0);
 }
 
-static void histogram_of_one_value_is_exact(void **state) {
-    (void)state;
+TEST_WITH(histogram_of_one_value_is_exact, set_up, tear_down) {
     static const ss_time values[] = {
         0, 1, 1023, 1024, 1025, 123456789, 3600 * SS_SECOND, SS_TIME_NEVER};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -104,8 +98,7 @@ static void histogram_of_one_value_is_exact(void **state) {
 /*
  * The value is between a smaller and a larger one, because the extremes of a histogram are exact.
  */
-static void quantiles_are_exact_to_a_two_thousandth(void **state) {
-    (void)state;
+TEST_WITH(quantiles_are_exact_to_a_two_thousandth, set_up, tear_down) {
     for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
         ss_histogram_clear(&histogram);
         ss_histogram_add(&histogram, 0);
@@ -124,8 +117,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static void quantiles_of_ten_million_values_are_exact_to_a_thousandth(void **state) {
-    (void)state;
+TEST_WITH(quantiles_of_ten_million_values_are_exact_to_a_thousandth, set_up, tear_down) {
     enum { COUNT = 10000000 };
     ss_time *values = malloc(COUNT * sizeof *values);
     assert_non_null(values);
@@ -152,8 +144,7 @@ static void quantiles_of_ten_million_values_are_exact_to_a_thousandth(void **sta
     free(values);
 }
 
-static void quantile_is_the_value_of_its_rank(void **state) {
-    (void)state;
+TEST_WITH(quantile_is_the_value_of_its_rank, set_up, tear_down) {
     for (ss_time i = 1; i <= 100; i++)
         ss_histogram_add(&histogram, i);
     for (unsigned i = 1; i <= 100; i++)
@@ -162,8 +153,7 @@ static void quantile_is_the_value_of_its_rank(void **state) {
 }
 
 /* Adds far more values than a list could hold; every n-th value is long. */
-static void quantiles_of_periodic_values_include_both_lengths(void **state) {
-    (void)state;
+TEST_WITH(quantiles_of_periodic_values_include_both_lengths, set_up, tear_down) {
     for (unsigned i = 0; i < 300000; i++)
         ss_histogram_add(&histogram, (i % 2 == 0 ? 1 : 9) * SS_MILLISECOND);
     assert_near(ss_histogram_quantile(&histogram, 0.5), 1e-3, 5e-4 * (double)(1e-3));
@@ -177,15 +167,13 @@ static void quantiles_of_periodic_values_include_both_lengths(void **state) {
 }
 
 /* The manual pages state these sizes. */
-static void histogram_memory_is_bounded(void **state) {
-    (void)state;
+TEST(histogram_memory_is_bounded) {
     assert_int_equal(
         SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE) * sizeof *histogram.counts, 440 * 1024);
     assert_that(sizeof(struct ss_shared_histogram), <=, 1024);
 }
 
-static void adding_to_a_histogram_allocates_no_memory(void **state) {
-    (void)state;
+TEST_WITH(adding_to_a_histogram_allocates_no_memory, set_up, tear_down) {
     size_t before = heap_in_use();
     uint64_t random = 7;
     for (int i = 0; i < 100000; i++)
@@ -203,8 +191,7 @@ static void assert_same(const struct ss_histogram *one, const struct ss_histogra
 }
 
 /* Merged parts must equal the histogram of all values, bit by bit, in any order. */
-static void merging_histograms_is_exact(void **state) {
-    (void)state;
+TEST_WITH(merging_histograms_is_exact, set_up, tear_down) {
     struct ss_histogram parts[7], forward, backward;
     uint64_t random = 3;
     for (int i = 0; i < 7; i++)
@@ -232,8 +219,7 @@ static void merging_histograms_is_exact(void **state) {
  * Buckets that are written to a record and read again give the same quantiles, except the smallest
  * value, which is known only to within a bucket.
  */
-static void recorded_buckets_give_the_same_quantiles(void **state) {
-    (void)state;
+TEST_WITH(recorded_buckets_give_the_same_quantiles, set_up, tear_down) {
     struct ss_histogram read;
     uint64_t random = 5;
     assert_int_equal(ss_histogram_open(&read, SS_HISTOGRAM_FINE), 0);
@@ -249,8 +235,7 @@ static void recorded_buckets_give_the_same_quantiles(void **state) {
     ss_histogram_close(&read);
 }
 
-static void fine_histogram_merges_into_a_coarse_one(void **state) {
-    (void)state;
+TEST_WITH(fine_histogram_merges_into_a_coarse_one, set_up, tear_down) {
     struct ss_histogram coarse, merged;
     assert_int_equal(ss_histogram_open(&coarse, 7), 0);
     assert_int_equal(ss_histogram_open(&merged, 7), 0);
@@ -266,8 +251,7 @@ static void fine_histogram_merges_into_a_coarse_one(void **state) {
 }
 
 /* An impossible maximum would move quantiles beyond the last bucket, so it is ignored. */
-static void maximum_outside_of_the_last_bucket_is_ignored(void **state) {
-    (void)state;
+TEST_WITH(maximum_outside_of_the_last_bucket_is_ignored, set_up, tear_down) {
     ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 10, 3);
     ss_time middle = histogram.max;
     ss_histogram_set_max(&histogram, 2 * SS_SECOND);
@@ -276,8 +260,7 @@ static void maximum_outside_of_the_last_bucket_is_ignored(void **state) {
     assert_int_equal(histogram.max, SS_SECOND);
 }
 
-static void cleared_histogram_is_empty(void **state) {
-    (void)state;
+TEST_WITH(cleared_histogram_is_empty, set_up, tear_down) {
     struct ss_histogram fresh;
     assert_int_equal(ss_histogram_open(&fresh, SS_HISTOGRAM_FINE), 0);
     ss_histogram_add(&histogram, 0);
@@ -295,8 +278,7 @@ static void read_shared(const struct ss_shared_histogram *shared, size_t count) 
         ss_shared_histogram_read(&shared[i], &histogram);
 }
 
-static void shared_quantiles_exceed_values_by_at_most_a_quarter(void **state) {
-    (void)state;
+TEST_WITH(shared_quantiles_exceed_values_by_at_most_a_quarter, set_up, tear_down) {
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
         struct ss_shared_histogram shared = {0};
         ss_shared_histogram_add(&shared, value);
@@ -309,8 +291,7 @@ static void shared_quantiles_exceed_values_by_at_most_a_quarter(void **state) {
     }
 }
 
-static void shared_histograms_accept_any_value(void **state) {
-    (void)state;
+TEST_WITH(shared_histograms_accept_any_value, set_up, tear_down) {
     struct ss_shared_histogram shared = {0};
     ss_shared_histogram_add(&shared, 0);
     for (unsigned shift = 0; shift < 64; shift++)
@@ -322,8 +303,7 @@ static void shared_histograms_accept_any_value(void **state) {
 }
 
 /* Two writers; the maximum is exact whichever of them has it. */
-static void shared_histograms_are_merged(void **state) {
-    (void)state;
+TEST_WITH(shared_histograms_are_merged, set_up, tear_down) {
     struct ss_shared_histogram shared[2] = {{0}};
     for (int i = 0; i < 99; i++)
         ss_shared_histogram_add(&shared[0], 5 * SS_MICROSECOND);
@@ -338,25 +318,4 @@ static void shared_histograms_are_merged(void **state) {
     assert_int_equal(histogram.max, 66 * SS_MILLISECOND);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(histogram_buckets_have_no_gaps),
-    cmocka_unit_test(bucket_middle_is_within_a_2000th_of_each_of_its_values),
-    cmocka_unit_test(fine_buckets_are_within_coarse_buckets),
-    cmocka_unit_test(histogram_bucket_is_printed_exactly),
-    cmocka_unit_test_setup_teardown(empty_histogram_has_unknown_figures, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(histogram_of_one_value_is_exact, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantiles_are_exact_to_a_two_thousandth, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantiles_of_ten_million_values_are_exact_to_a_thousandth, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantile_is_the_value_of_its_rank, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_include_both_lengths, set_up, tear_down),
-    cmocka_unit_test(histogram_memory_is_bounded),
-    cmocka_unit_test_setup_teardown(adding_to_a_histogram_allocates_no_memory, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(merging_histograms_is_exact, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(fine_histogram_merges_into_a_coarse_one, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(maximum_outside_of_the_last_bucket_is_ignored, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(cleared_histogram_is_empty, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_quantiles_exceed_values_by_at_most_a_quarter, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_histograms_accept_any_value, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_histograms_are_merged, set_up, tear_down))
+UNIT_RUN

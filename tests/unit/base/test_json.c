@@ -34,8 +34,7 @@ static void assert_number(double value, const char *expected) {
     assert_written(expected);
 }
 
-static void empty_lists_are_printed_compactly(void **state) {
-    (void)state;
+TEST(empty_lists_are_printed_compactly) {
     begin();
     ss_json_open(&json, NULL, '{');
     ss_json_close(&json, '}');
@@ -46,8 +45,7 @@ static void empty_lists_are_printed_compactly(void **state) {
     assert_written("[]\n");
 }
 
-static void json_lists_and_objects_can_be_nested(void **state) {
-    (void)state;
+TEST(json_lists_and_objects_can_be_nested) {
     begin();
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "a", "b");
@@ -77,8 +75,7 @@ static void json_lists_and_objects_can_be_nested(void **state) {
                    "}\n");
 }
 
-static void json_texts_are_quoted(void **state) {
-    (void)state;
+TEST(json_texts_are_quoted) {
     assert_text("", "\"\"");
     assert_text("plain / text", "\"plain / text\"");
     assert_text("\"\\", "\"\\\"\\\\\"");
@@ -90,8 +87,7 @@ static void json_texts_are_quoted(void **state) {
     assert_written("{\n  \"a\\\"b\\u000a\": \"x\"\n}\n");
 }
 
-static void control_characters_are_escaped(void **state) {
-    (void)state;
+TEST(control_characters_are_escaped) {
     assert_text("\n\r\t\b\f", "\"\\u000a\\u000d\\u0009\\u0008\\u000c\"");
     for (unsigned char c = 1; c < 0x20; c++) {
         char value[] = {(char)c, '\0'}, expected[16];
@@ -102,8 +98,7 @@ static void control_characters_are_escaped(void **state) {
     assert_text("\x1f !", "\"\\u001f !\"");
 }
 
-static void valid_utf8_is_kept_in_json(void **state) {
-    (void)state;
+TEST(valid_utf8_is_kept_in_json) {
     static const char *const texts[] = {
         "\xc2\x80",         /* U+0080, the first of two bytes */
         "\xdf\xbf",         /* U+07FF, the last */
@@ -125,8 +120,7 @@ static void valid_utf8_is_kept_in_json(void **state) {
 
 #define BAD "\\ufffd"
 
-static void invalid_utf8_is_replaced(void **state) {
-    (void)state;
+TEST(invalid_utf8_is_replaced) {
     assert_text("a\x80z", "\"a" BAD "z\""); /* a lone continuation byte */
     assert_text("a\xbfz", "\"a" BAD "z\"");
     assert_text("\xc0\x80", "\"" BAD BAD "\""); /* overlong, two bytes */
@@ -140,8 +134,7 @@ static void invalid_utf8_is_replaced(void **state) {
     assert_text("\xfe\xff", "\"" BAD BAD "\"");
 }
 
-static void truncated_utf8_characters_are_replaced(void **state) {
-    (void)state;
+TEST(truncated_utf8_characters_are_replaced) {
     assert_text("\xc3", "\"" BAD "\"");
     assert_text("\xe2\x82", "\"" BAD BAD "\"");
     assert_text("\xf0\x9f\x98", "\"" BAD BAD BAD "\"");
@@ -153,8 +146,7 @@ static void truncated_utf8_characters_are_replaced(void **state) {
     assert_text("\xe2\xc3\xa9", "\"" BAD "\xc3\xa9\"");
 }
 
-static void infinite_numbers_are_null_in_json(void **state) {
-    (void)state;
+TEST(infinite_numbers_are_null_in_json) {
     assert_number(NAN, "null");
     assert_number(INFINITY, "null");
     assert_number(-INFINITY, "null");
@@ -163,8 +155,7 @@ static void infinite_numbers_are_null_in_json(void **state) {
     assert_written("null");
 }
 
-static void json_numbers_have_the_fewest_digits(void **state) {
-    (void)state;
+TEST(json_numbers_have_the_fewest_digits) {
     assert_number(0, "0");
     assert_number(1, "1");
     assert_number(-0.25, "-0.25");
@@ -175,8 +166,7 @@ static void json_numbers_have_the_fewest_digits(void **state) {
     assert_number(0.30000000000000004, "0.30000000000000004");
 }
 
-static void json_numbers_are_read_back_exactly(void **state) {
-    (void)state;
+TEST(json_numbers_are_read_back_exactly) {
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 0.1 + 0.2, 1e21, 1e-7, 5e-324,
         1.7976931348623157e308, 9007199254740991, 9007199254740993.0, 123456789.123456789,
         18446744073709551615.0, -1.0 / 7};
@@ -192,15 +182,4 @@ static void json_numbers_are_read_back_exactly(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(empty_lists_are_printed_compactly),
-    cmocka_unit_test(json_lists_and_objects_can_be_nested),
-    cmocka_unit_test(json_texts_are_quoted),
-    cmocka_unit_test(control_characters_are_escaped),
-    cmocka_unit_test(valid_utf8_is_kept_in_json),
-    cmocka_unit_test(invalid_utf8_is_replaced),
-    cmocka_unit_test(truncated_utf8_characters_are_replaced),
-    cmocka_unit_test(infinite_numbers_are_null_in_json),
-    cmocka_unit_test(json_numbers_have_the_fewest_digits),
-    cmocka_unit_test(json_numbers_are_read_back_exactly))
+UNIT_RUN

@@ -48,8 +48,7 @@ static void print_line(const char *text) {
     ss_lines_end(&lines, to);
 }
 
-static void buffered_lines_are_written_together(void **state) {
-    (void)state;
+TEST(buffered_lines_are_written_together) {
     char text[256];
     open_lines();
     print_line("one 1");
@@ -67,8 +66,7 @@ static void buffered_lines_are_written_together(void **state) {
     remove_all();
 }
 
-static void full_line_buffer_is_written_early(void **state) {
-    (void)state;
+TEST(full_line_buffer_is_written_early) {
     static char text[400000];
     open_lines();
     for (int i = 0; i < 20000; i++) {
@@ -83,8 +81,7 @@ static void full_line_buffer_is_written_early(void **state) {
     remove_all();
 }
 
-static void existing_file_is_not_replaced_by_lines(void **state) {
-    (void)state;
+TEST(existing_file_is_not_replaced_by_lines) {
     open_lines();
     ss_lines_close(&lines);
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY);
@@ -103,8 +100,7 @@ static void limit_files(rlim_t size) {
 }
 
 /* A short write, as on a full disk, must not leave a partial line. */
-static void full_disk_leaves_only_complete_lines(void **state) {
-    (void)state;
+TEST(full_disk_leaves_only_complete_lines) {
     char text[256];
     signal(SIGXFSZ, SIG_IGN);
     open_lines();
@@ -131,9 +127,4 @@ static void full_disk_leaves_only_complete_lines(void **state) {
     remove_all();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(buffered_lines_are_written_together),
-    cmocka_unit_test(full_line_buffer_is_written_early),
-    cmocka_unit_test(existing_file_is_not_replaced_by_lines),
-    cmocka_unit_test(full_disk_leaves_only_complete_lines))
+UNIT_RUN

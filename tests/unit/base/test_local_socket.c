@@ -50,8 +50,7 @@ static void assert_refused(const char *where, const char *why) {
     ss_local_socket_remove(&local);
 }
 
-static void socket_permissions_hold_from_the_start(void **state) {
-    (void)state;
+TEST_WITH(socket_permissions_hold_from_the_start, make_folder, remove_folder) {
     struct stat status;
     mode_t before = umask(027);
     struct ss_local_socket local = open_it(0777);
@@ -65,8 +64,7 @@ static void socket_permissions_hold_from_the_start(void **state) {
     assert_int_equal(umask(before), 027);
 }
 
-static void other_files_and_live_sockets_are_not_replaced(void **state) {
-    (void)state;
+TEST_WITH(other_files_and_live_sockets_are_not_replaced, make_folder, remove_folder) {
     struct ss_local_socket local = open_it(0777);
     assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);
@@ -80,8 +78,7 @@ static void other_files_and_live_sockets_are_not_replaced(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
-static void stale_socket_is_replaced(void **state) {
-    (void)state;
+TEST_WITH(stale_socket_is_replaced, make_folder, remove_folder) {
     struct ss_local_socket first = open_it(0777);
     assert_int_equal(unlink(path), 0);
     close(open_it(0777).file);
@@ -93,8 +90,7 @@ static void stale_socket_is_replaced(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void invalid_socket_path_is_refused(void **state) {
-    (void)state;
+TEST(invalid_socket_path_is_refused) {
     char much[109];
     memset(much, 'x', sizeof much);
     much[108] = '\0';
@@ -104,9 +100,4 @@ static void invalid_socket_path_is_refused(void **state) {
     assert_refused("/nowhere/x", "No such file or directory");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(socket_permissions_hold_from_the_start, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(other_files_and_live_sockets_are_not_replaced, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(stale_socket_is_replaced, make_folder, remove_folder),
-    cmocka_unit_test(invalid_socket_path_is_refused))
+UNIT_RUN

@@ -15,8 +15,7 @@ static void assert_put(double number, const char *expected, const char *plain) {
     assert_string_equal(text, plain);
 }
 
-static void numbers_are_printed_with_fewest_digits(void **state) {
-    (void)state;
+TEST(numbers_are_printed_with_fewest_digits) {
     assert_put(0, "0", "0");
     assert_put(-0.0, "0", "0");
     assert_put(0.1, "0.1", "0.1");
@@ -47,8 +46,7 @@ static void assert_shortest(double number) {
         fail_msg("%.17g was written as %s", number, text);
 }
 
-static void plain_numbers_have_fewest_decimals(void **state) {
-    (void)state;
+TEST(plain_numbers_have_fewest_decimals) {
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 1e-300, 1.7976931348623157e308, 1e23,
         2.2250738585072014e-308, 9007199254740993.0, 18446744073709551615.0, -1.0 / 7e7};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -66,8 +64,7 @@ static void assert_fixed(double number, int decimals, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void numbers_agree_with_printf(void **state) {
-    (void)state;
+TEST(numbers_agree_with_printf) {
     assert_fixed(0, 6, "0.000000");
     assert_fixed(0.5, 6, "0.500000");
     assert_fixed(-0.25, 6, "-0.250000");
@@ -88,8 +85,7 @@ static void numbers_agree_with_printf(void **state) {
     }
 }
 
-static void seconds_have_six_decimals(void **state) {
-    (void)state;
+TEST(seconds_have_six_decimals) {
     char text[64];
     ss_number_put_seconds(text, 1500000);
     assert_string_equal(text, "0.001500");
@@ -105,9 +101,4 @@ static void seconds_have_six_decimals(void **state) {
     assert_string_equal(text, "-9223372036.854776");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(numbers_are_printed_with_fewest_digits),
-    cmocka_unit_test(plain_numbers_have_fewest_decimals),
-    cmocka_unit_test(numbers_agree_with_printf),
-    cmocka_unit_test(seconds_have_six_decimals))
+UNIT_RUN

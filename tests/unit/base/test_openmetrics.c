@@ -33,8 +33,7 @@ static void assert_written(const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void values_of_a_metric_share_one_heading(void **state) {
-    (void)state;
+TEST_WITH(values_of_a_metric_share_one_heading, begin, end) {
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "0", NULL}, 0.25);
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "1", "side", "a", NULL}, 1);
     ss_metrics_put(&metrics, &switches, no_labels, 12345678901);
@@ -50,15 +49,13 @@ static void values_of_a_metric_share_one_heading(void **state) {
                    "# EOF\n");
 }
 
-static void metric_without_values_is_omitted(void **state) {
-    (void)state;
+TEST_WITH(metric_without_values_is_omitted, begin, end) {
     ss_metrics_put(&metrics, &load, no_labels, NAN);
     ss_metrics_end(&metrics);
     assert_written("# EOF\n");
 }
 
-static void label_values_are_escaped(void **state) {
-    (void)state;
+TEST_WITH(label_values_are_escaped, begin, end) {
     ss_metrics_put(
         &metrics, &switches, (const char *[]){"path", "a\"b\\x2d\n\xc3\xa4\xff", NULL}, 0);
     assert_written("# TYPE a_switches counter\n"
@@ -66,8 +63,4 @@ static void label_values_are_escaped(void **state) {
                    "a_switches_total{path=\"a\\\"b\\\\x2d\\n\xc3\xa4\xef\xbf\xbd\"} 0\n");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(values_of_a_metric_share_one_heading, begin, end),
-    cmocka_unit_test_setup_teardown(metric_without_values_is_omitted, begin, end),
-    cmocka_unit_test_setup_teardown(label_values_are_escaped, begin, end))
+UNIT_RUN

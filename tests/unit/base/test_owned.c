@@ -16,13 +16,11 @@ static int open_and(bool take) {
     return take ? ss_owned_take(&descriptor) : descriptor;
 }
 
-static void owned_descriptor_is_closed_with_its_variable(void **state) {
-    (void)state;
+TEST(owned_descriptor_is_closed_with_its_variable) {
     assert_false(is_open(open_and(false)));
 }
 
-static void taken_descriptor_stays_open(void **state) {
-    (void)state;
+TEST(taken_descriptor_stays_open) {
     int descriptor = open_and(true);
     assert_true(is_open(descriptor));
     close(descriptor);
@@ -37,16 +35,14 @@ static int open_folder_and_stream(int *stream_descriptor) {
     return dirfd(folder);
 }
 
-static void owned_folders_and_streams_are_closed_with_their_variables(void **state) {
-    (void)state;
+TEST(owned_folders_and_streams_are_closed_with_their_variables) {
     int stream;
     int folder = open_folder_and_stream(&stream);
     assert_false(is_open(folder));
     assert_false(is_open(stream));
 }
 
-static void absent_owned_values_are_not_released(void **state) {
-    (void)state;
+TEST(absent_owned_values_are_not_released) {
     SS_OWNED(close) int descriptor = -1;
     SS_OWNED(closedir) DIR *folder = NULL;
     SS_OWNED(fclose) FILE *stream = NULL;
@@ -55,12 +51,4 @@ static void absent_owned_values_are_not_released(void **state) {
     assert_true(!folder && !stream && !text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(owned_descriptor_is_closed_with_its_variable),
-        cmocka_unit_test(taken_descriptor_stays_open),
-        cmocka_unit_test(owned_folders_and_streams_are_closed_with_their_variables),
-        cmocka_unit_test(absent_owned_values_are_not_released),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_RUN

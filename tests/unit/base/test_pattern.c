@@ -32,8 +32,7 @@ static bool knows_digits(void) {
     return matches("^\\d$", "7") && !matches("^\\d$", "d");
 }
 
-static void digits_are_refused_unless_the_library_knows_them(void **state) {
-    (void)state;
+TEST(digits_are_refused_unless_the_library_knows_them) {
     if (knows_digits()) {
         assert_int_equal(ss_pattern_check("(\\d+)", NULL), 0);
         assert_int_equal(ss_pattern_check("took \\D", NULL), 0);
@@ -46,8 +45,7 @@ static void digits_are_refused_unless_the_library_knows_them(void **state) {
     assert_refused("\\\\\\d", "\\d is no");
 }
 
-static void non_posix_regex_syntax_is_refused(void **state) {
-    (void)state;
+TEST(non_posix_regex_syntax_is_refused) {
     assert_refused("(?:a|b)", "(? is not a POSIX extended regular expression: write ( alone");
     assert_refused("(?i)a", "(? is no");
     assert_refused("a+?", "+?: POSIX extended regular expressions have no lazy repetition");
@@ -56,8 +54,7 @@ static void non_posix_regex_syntax_is_refused(void **state) {
 }
 
 /* regcomp() needs gigabytes of memory for these patterns. */
-static void nested_repetitions_in_patterns_are_refused(void **state) {
-    (void)state;
+TEST(nested_repetitions_in_patterns_are_refused) {
     assert_refused(
         "a per ++++++++++++++++++++++++++++++++++++++++++++ second", "++ repeats a repetition");
     assert_refused("a*+", "*+ repeats a repetition");
@@ -69,8 +66,7 @@ static void nested_repetitions_in_patterns_are_refused(void **state) {
     assert_refused("(a{1,9999}){0,9999}", "the counts multiply");
 }
 
-static void posix_patterns_are_accepted(void **state) {
-    (void)state;
+TEST(posix_patterns_are_accepted) {
     static const char *const patterns[] = {"", "([0-9]+) ms", "[\\d]", "[+?]", "[(?]", "\\+?",
         "\\*?", "\\\\d", "\\(?", "(a|b)?", "a{2}", "[[:digit:]]+", "[^]\\d]", "[]\\d]", "[", "\\",
         "a\\.b", "[[.].]\\d]", "(^| )x", "a{", "a{,}+", "a{,2}", "a}+", "(a+)+", "[+*]+", "\\++",
@@ -83,8 +79,7 @@ static void posix_patterns_are_accepted(void **state) {
 }
 
 /* These patterns are accepted only if the C library gives them this meaning. */
-static void supported_extensions_are_accepted(void **state) {
-    (void)state;
+TEST(supported_extensions_are_accepted) {
     static const struct {
         const char *pattern, *match, *other;
     } cases[] = {{"^\\w$", "a", "-"}, {"^\\s$", " ", "s"}, {"x\\b", "x y", "xb"}};
@@ -96,10 +91,4 @@ static void supported_extensions_are_accepted(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(non_posix_regex_syntax_is_refused),
-    cmocka_unit_test(digits_are_refused_unless_the_library_knows_them),
-    cmocka_unit_test(nested_repetitions_in_patterns_are_refused),
-    cmocka_unit_test(posix_patterns_are_accepted),
-    cmocka_unit_test(supported_extensions_are_accepted))
+UNIT_RUN

@@ -15,8 +15,7 @@ static void set(pid_t pid, uint32_t value) {
     assert_int_equal(ss_pid_map_get(&map, pid), value);
 }
 
-static void new_pid_map_is_empty(void **state) {
-    (void)state;
+TEST(new_pid_map_is_empty) {
     open_map(100);
     for (pid_t pid = -3; pid < 1000; pid++)
         assert_int_equal(ss_pid_map_get(&map, pid), SS_PID_MAP_NONE);
@@ -24,8 +23,7 @@ static void new_pid_map_is_empty(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void latest_value_set_for_a_pid_is_returned(void **state) {
-    (void)state;
+TEST(latest_value_set_for_a_pid_is_returned) {
     open_map(10);
     set(4711, 0);
     set(4711, 7);
@@ -40,8 +38,7 @@ static void latest_value_set_for_a_pid_is_returned(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void removing_an_absent_pid_has_no_effect(void **state) {
-    (void)state;
+TEST(removing_an_absent_pid_has_no_effect) {
     open_map(10);
     set(5, 1);
     const pid_t others[] = {0, -1, -5, 4, 6, INT32_MAX};
@@ -55,8 +52,7 @@ static void removing_an_absent_pid_has_no_effect(void **state) {
 }
 
 /* The map accepts pids until half of the table is used, possibly more than were requested. */
-static void pid_map_holds_the_requested_number_of_pids(void **state) {
-    (void)state;
+TEST(pid_map_holds_the_requested_number_of_pids) {
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         open_map(sizes[i]);
@@ -106,8 +102,7 @@ static void collect(uint32_t slot, pid_t pids[], int count) {
  * The pids are in consecutive slots, also across the end of the table. Whichever is removed, the
  * others must be found.
  */
-static void removing_a_pid_keeps_other_pids(void **state) {
-    (void)state;
+TEST(removing_a_pid_keeps_other_pids) {
     const uint32_t slots[] = {0, 5, 14, 15};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         pid_t pids[6];
@@ -181,8 +176,7 @@ static void compare_both(pid_t pids) {
 /*
  * Uses pids as the kernel assigns them: mostly close together, with few or nearly too many in use.
  */
-static void pid_map_agrees_with_a_plain_list(void **state) {
-    (void)state;
+TEST(pid_map_agrees_with_a_plain_list) {
     const uint32_t ranges[] = {20, 600, 1500, 4000000};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         open_map(MOST);
@@ -201,11 +195,4 @@ static void pid_map_agrees_with_a_plain_list(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(new_pid_map_is_empty),
-    cmocka_unit_test(latest_value_set_for_a_pid_is_returned),
-    cmocka_unit_test(removing_an_absent_pid_has_no_effect),
-    cmocka_unit_test(pid_map_holds_the_requested_number_of_pids),
-    cmocka_unit_test(removing_a_pid_keeps_other_pids),
-    cmocka_unit_test(pid_map_agrees_with_a_plain_list))
+UNIT_RUN

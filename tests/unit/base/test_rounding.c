@@ -20,12 +20,10 @@ FUSED static double add_product(double a, double b, double sum) {
 }
 
 /* Otherwise a seed would give different runs with and without fused multiply-add. */
-static void products_are_rounded_before_they_are_added(void **state) {
-    (void)state;
+TEST(products_are_rounded_before_they_are_added) {
     SKIP_UNLESS(HAS_FUSED, "fma: the processor has no fused multiply-add");
     volatile double a = 0.1, product = a * a;
     assert_that(add_product(a, a, -product), ==, 0);
 }
 
-// clang-format off
-UNIT_MAIN(cmocka_unit_test(products_are_rounded_before_they_are_added))
+UNIT_RUN

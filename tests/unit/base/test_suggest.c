@@ -11,8 +11,7 @@ static const char *nearest(const char *word) {
     return ss_suggest(word, names, sizeof names / sizeof *names);
 }
 
-static void word_with_one_wrong_letter_is_suggested(void **state) {
-    (void)state;
+TEST(word_with_one_wrong_letter_is_suggested) {
     assert_string_equal(nearest("averagq"), "averageq");
     assert_string_equal(nearest("averageqq"), "averageq");
     assert_string_equal(nearest("averabeq"), "averageq");
@@ -21,27 +20,23 @@ static void word_with_one_wrong_letter_is_suggested(void **state) {
     assert_string_equal(nearest("tao"), "tau");
 }
 
-static void closest_name_is_suggested(void **state) {
-    (void)state;
+TEST(closest_name_is_suggested) {
     assert_string_equal(nearest("even"), "even");
     assert_string_equal(nearest("uneve"), "uneven");
     assert_string_equal(nearest("neven"), "even");
 }
 
-static void case_is_ignored_in_suggestions(void **state) {
-    (void)state;
+TEST(case_is_ignored_in_suggestions) {
     assert_string_equal(nearest("RealTime"), "realtime");
 }
 
-static void name_that_begins_with_the_word_is_suggested(void **state) {
-    (void)state;
+TEST(name_that_begins_with_the_word_is_suggested) {
     assert_string_equal(nearest("stair"), "staircase");
     assert_string_equal(nearest("const"), "constant");
     assert_null(nearest("st"));
 }
 
-static void distant_words_get_no_suggestion(void **state) {
-    (void)state;
+TEST(distant_words_get_no_suggestion) {
     assert_null(nearest("banana"));
     assert_null(nearest("x"));
     assert_null(nearest(""));
@@ -54,10 +49,4 @@ static void distant_words_get_no_suggestion(void **state) {
     assert_null(ss_suggest("eeee", lengthy, 1));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(word_with_one_wrong_letter_is_suggested),
-    cmocka_unit_test(closest_name_is_suggested),
-    cmocka_unit_test(case_is_ignored_in_suggestions),
-    cmocka_unit_test(name_that_begins_with_the_word_is_suggested),
-    cmocka_unit_test(distant_words_get_no_suggestion))
+UNIT_RUN

@@ -57,8 +57,7 @@ static void assert_double(read_double read, const char *text, double expected) {
         fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
 }
 
-static void every_time_unit_has_the_right_length(void **state) {
-    (void)state;
+TEST(every_time_unit_has_the_right_length) {
     assert_time("3n", 3);
     assert_time("3ns", 3);
     assert_time("3u", 3000);
@@ -72,8 +71,7 @@ static void every_time_unit_has_the_right_length(void **state) {
     assert_time("3d", 259200 * SS_SECOND);
 }
 
-static void time_units_may_be_words(void **state) {
-    (void)state;
+TEST(time_units_may_be_words) {
     static const struct {
         const char *text;
         ss_time value;
@@ -109,8 +107,7 @@ static void assert_doubt(const char *text, const char *expected) {
     assert_string_equal(doubt.text, expected);
 }
 
-static void milliseconds_that_look_like_minutes_cause_a_warning(void **state) {
-    (void)state;
+TEST(milliseconds_that_look_like_minutes_cause_a_warning) {
     assert_doubt("3m", "3m is 3 milliseconds; for minutes write 3M");
     assert_doubt("1m", "1m is 1 millisecond; for minutes write 1M");
     assert_doubt("1.5m", "1.5m is 1.5 milliseconds; for minutes write 1.5M");
@@ -125,24 +122,21 @@ static int read_long_time(const char *text, ss_time *value, struct ss_error *err
     return ss_units_time_sensible(text, SS_SECOND, value, &doubt, error);
 }
 
-static void long_times_without_a_unit_are_seconds(void **state) {
-    (void)state;
+TEST(long_times_without_a_unit_are_seconds) {
     ss_time time;
     assert_int_equal(read_long_time("20", &time, NULL), 0);
     assert_that(time, ==, 20 * SS_SECOND);
     assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
 }
 
-static void zero_needs_no_time_unit(void **state) {
-    (void)state;
+TEST(zero_needs_no_time_unit) {
     assert_time("0", 0);
     assert_time("0.0", 0);
     assert_time("0/5", 0);
     assert_time("0s", 0);
 }
 
-static void decimal_times_are_exact(void **state) {
-    (void)state;
+TEST(decimal_times_are_exact) {
     assert_time("1.5h", 5400 * SS_SECOND);
     assert_time("0.107s", 107 * SS_MILLISECOND);
     assert_time(".5s", 500 * SS_MILLISECOND);
@@ -156,8 +150,7 @@ static void decimal_times_are_exact(void **state) {
     assert_time("1.000000000000000000000000000000000000000000000d", 86400 * SS_SECOND);
 }
 
-static void decimal_times_round_to_the_nearest_nanosecond(void **state) {
-    (void)state;
+TEST(decimal_times_round_to_the_nearest_nanosecond) {
     assert_time("1/3s", 333333333);
     assert_time("2/3s", 666666667);
     assert_time("1/2n", 1);
@@ -166,15 +159,13 @@ static void decimal_times_round_to_the_nearest_nanosecond(void **state) {
     assert_time("18446744073709551615/18446744073709551615s", SS_SECOND);
 }
 
-static void times_without_a_unit_are_refused(void **state) {
-    (void)state;
+TEST(times_without_a_unit_are_refused) {
     assert_refused_time(
         ss_units_time, "20", "'20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes)");
     assert_refused_time(ss_units_time, "1/3", "write 1/3s");
 }
 
-static void unknown_time_units_are_refused(void **state) {
-    (void)state;
+TEST(unknown_time_units_are_refused) {
     assert_refused_time(ss_units_time, "20x", "unknown unit, 'x'");
     assert_refused_time(ss_units_time, "20x", "m (milliseconds), s, M (minutes)");
     static const char *const texts[] = {"20S", "20mS", "1h30m", "1e3s", "0x10s", "1,5s", "5ss",
@@ -183,8 +174,7 @@ static void unknown_time_units_are_refused(void **state) {
         assert_refused_time(ss_units_time, texts[i], "unknown unit");
 }
 
-static void invalid_times_are_refused(void **state) {
-    (void)state;
+TEST(invalid_times_are_refused) {
     static const char *const texts[] = {"", "s", "soon", "inf", "nan", ".", ".s", "+5s", "/3s"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_refused_time(ss_units_time, texts[i], "is not a time");
@@ -195,8 +185,7 @@ static void invalid_times_are_refused(void **state) {
         assert_refused_time(ss_units_time, spaced[i], "white space");
 }
 
-static void excessive_times_are_refused(void **state) {
-    (void)state;
+TEST(excessive_times_are_refused) {
     assert_refused_time(ss_units_time, "18446744073709551615n", "too long");
     assert_refused_time(ss_units_time, "213504d", "too long");
     assert_refused_time(ss_units_time, "99999999999999999999999d", "too long");
@@ -217,8 +206,7 @@ static int read_of_half(const char *text, double *value, struct ss_error *error)
     return ss_units_load(text, 0.5, value, error);
 }
 
-static void loads_are_fractions_decimals_or_percentages(void **state) {
-    (void)state;
+TEST(loads_are_fractions_decimals_or_percentages) {
     static const char *const texts[] = {"6/10", "0.6", "60%", ".6", "60.0%", "0.60000", "3/5"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_double(read_part, texts[i], 0.6);
@@ -234,8 +222,7 @@ static int read_option(const char *text, double *value, struct ss_error *error) 
     return ss_units_load_option(text, 0, value, error);
 }
 
-static void loads_of_options_may_be_bare_percentages(void **state) {
-    (void)state;
+TEST(loads_of_options_may_be_bare_percentages) {
     assert_double(read_option, "37", 0.37);
     assert_double(read_option, "2", 0.02);
     assert_double(read_option, "100", 1);
@@ -245,8 +232,7 @@ static void loads_of_options_may_be_bare_percentages(void **state) {
     assert_refused_double(read_option, "101", "'101' is not a load");
 }
 
-static void loads_out_of_range_are_refused(void **state) {
-    (void)state;
+TEST(loads_out_of_range_are_refused) {
     assert_refused_double(
         read_part, "1.5", "'1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10)");
     assert_refused_double(read_part, "60", "between 0 and 1; for percent write 60%");
@@ -258,8 +244,7 @@ static void loads_out_of_range_are_refused(void **state) {
         assert_refused_double(read_part, texts[i], "between 0 and 1");
 }
 
-static void loads_may_be_given_in_cpus(void **state) {
-    (void)state;
+TEST(loads_may_be_given_in_cpus) {
     assert_double(read_of_two, "0.5cpu", 0.25);
     assert_double(read_of_two, "1.5cpus", 0.75);
     assert_double(read_of_two, "1cpu", 0.5);
@@ -280,8 +265,7 @@ static void loads_may_be_given_in_cpus(void **state) {
         assert_refused_double(read_of_two, texts[i], "is not a load");
 }
 
-static void counts_are_whole_numbers(void **state) {
-    (void)state;
+TEST(counts_are_whole_numbers) {
     struct ss_error error = {0};
     uint64_t value;
     assert_int_equal(ss_units_count("0", &value, &error), 0);
@@ -295,8 +279,7 @@ static void counts_are_whole_numbers(void **state) {
     assert_refused_time(ss_units_count, "99999999999999999999999999999999999999", "too large");
 }
 
-static void numbers_are_decimals_or_fractions(void **state) {
-    (void)state;
+TEST(numbers_are_decimals_or_fractions) {
     assert_double(ss_units_number, "0", 0);
     assert_double(ss_units_number, "0.000000000000000000000000000000", 0);
     assert_double(ss_units_number, "1/3", 1.0 / 3);
@@ -310,8 +293,7 @@ static void numbers_are_decimals_or_fractions(void **state) {
     assert_double(ss_units_number, "1.7976931348623157", 1.7976931348623157);
 }
 
-static void percent_sign_is_optional(void **state) {
-    (void)state;
+TEST(percent_sign_is_optional) {
     assert_double(ss_units_percent, "5", 5);
     assert_double(ss_units_percent, "5%", 5);
     assert_double(ss_units_percent, "0.5%", 0.5);
@@ -322,8 +304,7 @@ static void percent_sign_is_optional(void **state) {
     assert_refused_double(ss_units_percent, "-5%", "is negative");
 }
 
-static void invalid_numbers_are_refused(void **state) {
-    (void)state;
+TEST(invalid_numbers_are_refused) {
     static const char *const texts[] = {"", "x", "1e5", "inf", "nan", "0x1p3", "5%", "1,5", "1/"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_refused_double(ss_units_number, texts[i], "is not a number");
@@ -333,8 +314,7 @@ static void invalid_numbers_are_refused(void **state) {
     assert_refused_double(ss_units_number, "99999999999999999999999999999999", "too large");
 }
 
-static void value_errors_stay_on_one_line(void **state) {
-    (void)state;
+TEST(value_errors_stay_on_one_line) {
     assert_refused_time(ss_units_time, "5s\n\rx", "white space");
     char text[5000];
     memset(text, 'x', sizeof text);
@@ -342,8 +322,7 @@ static void value_errors_stay_on_one_line(void **state) {
     assert_refused_time(ss_units_time, text, "xxx...' is not a time");
 }
 
-static void printed_times_are_read_back(void **state) {
-    (void)state;
+TEST(printed_times_are_read_back) {
     static const struct {
         ss_time value;
         const char *text;
@@ -372,8 +351,7 @@ static void printed_times_are_read_back(void **state) {
     assert_string_equal(never, "never");
 }
 
-static void displayed_times_have_a_unit_and_exact_decimals(void **state) {
-    (void)state;
+TEST(displayed_times_have_a_unit_and_exact_decimals) {
     static const struct {
         ss_time value;
         const char *text;
@@ -405,8 +383,7 @@ static void displayed_times_have_a_unit_and_exact_decimals(void **state) {
     }
 }
 
-static void axis_marks_share_one_unit(void **state) {
-    (void)state;
+TEST(axis_marks_share_one_unit) {
     static const char *const marks[] = {"0", "20s", "40s", "60s", "80s", "100s", "120s"};
     char text[SS_UNITS_SHOWN];
     for (size_t i = 0; i < COUNT(marks); i++) {
@@ -422,8 +399,7 @@ static void axis_marks_share_one_unit(void **state) {
 typedef int read_quantity(const char *text, uint64_t *value, struct ss_error *error);
 typedef void print_quantity(char *buffer, size_t size, uint64_t value);
 
-static void frequencies_sizes_and_powers_have_units(void **state) {
-    (void)state;
+TEST(frequencies_sizes_and_powers_have_units) {
     static const struct {
         read_quantity *read;
         print_quantity *print;
@@ -452,8 +428,7 @@ static void frequencies_sizes_and_powers_have_units(void **state) {
     }
 }
 
-static void quantities_without_a_known_unit_are_refused(void **state) {
-    (void)state;
+TEST(quantities_without_a_known_unit_are_refused) {
     static const struct {
         read_quantity *read;
         const char *text, *part;
@@ -475,8 +450,7 @@ static void quantities_without_a_known_unit_are_refused(void **state) {
     }
 }
 
-static void locale_does_not_affect_numbers(void **state) {
-    (void)state;
+TEST(locale_does_not_affect_numbers) {
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
     for (size_t i = 0; i < COUNT(locales); i++) {
         if (setlocale(LC_ALL, locales[i]))
@@ -520,11 +494,10 @@ static read_double find_reader(const char *kind) {
 }
 
 /* The file is also read by a test of the Python package. */
-static void python_reads_the_same_values(void **state) {
+TEST(python_reads_the_same_values) {
     char line[400];
     size_t lines = 0;
     FILE *stream = fopen(TEST_SOURCE_DIR "/data/units.tsv", "re");
-    (void)state;
     assert_non_null(stream);
     for (; fgets(line, sizeof line, stream); lines++) {
         struct ss_error error = {0};
@@ -542,32 +515,4 @@ static void python_reads_the_same_values(void **state) {
     assert_that(lines, >, 50);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(every_time_unit_has_the_right_length),
-    cmocka_unit_test(time_units_may_be_words),
-    cmocka_unit_test(milliseconds_that_look_like_minutes_cause_a_warning),
-    cmocka_unit_test(long_times_without_a_unit_are_seconds),
-    cmocka_unit_test(zero_needs_no_time_unit),
-    cmocka_unit_test(decimal_times_are_exact),
-    cmocka_unit_test(decimal_times_round_to_the_nearest_nanosecond),
-    cmocka_unit_test(times_without_a_unit_are_refused),
-    cmocka_unit_test(unknown_time_units_are_refused),
-    cmocka_unit_test(invalid_times_are_refused),
-    cmocka_unit_test(excessive_times_are_refused),
-    cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
-    cmocka_unit_test(loads_of_options_may_be_bare_percentages),
-    cmocka_unit_test(loads_out_of_range_are_refused),
-    cmocka_unit_test(loads_may_be_given_in_cpus),
-    cmocka_unit_test(counts_are_whole_numbers),
-    cmocka_unit_test(numbers_are_decimals_or_fractions),
-    cmocka_unit_test(percent_sign_is_optional),
-    cmocka_unit_test(invalid_numbers_are_refused),
-    cmocka_unit_test(value_errors_stay_on_one_line),
-    cmocka_unit_test(printed_times_are_read_back),
-    cmocka_unit_test(displayed_times_have_a_unit_and_exact_decimals),
-    cmocka_unit_test(axis_marks_share_one_unit),
-    cmocka_unit_test(frequencies_sizes_and_powers_have_units),
-    cmocka_unit_test(quantities_without_a_known_unit_are_refused),
-    cmocka_unit_test(locale_does_not_affect_numbers),
-    cmocka_unit_test(python_reads_the_same_values))
+UNIT_RUN

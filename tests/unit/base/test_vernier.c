@@ -44,8 +44,7 @@ static double read_error(struct cpu *cpu, bool prompt) {
     return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
 }
 
-static void vernier_without_fine_count_keeps_the_coarse_count(void **state) {
-    (void)state;
+TEST(vernier_without_fine_count_keeps_the_coarse_count) {
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
         stay_idle(&cpu, 7 * MS); /* the CPU never wakes, so `fine` stays 0 */
@@ -53,8 +52,7 @@ static void vernier_without_fine_count_keeps_the_coarse_count(void **state) {
     }
 }
 
-static void vernier_follows_short_stays_within_steps(void **state) {
-    (void)state;
+TEST(vernier_follows_short_stays_within_steps) {
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
     double min = INFINITY, max = -INFINITY;
     srand(1);
@@ -84,14 +82,12 @@ static void expect_no_sum(uint64_t missed) {
 }
 
 /* The fine count is 20 ms short in the end. */
-static void vernier_does_not_accumulate_missing_counts(void **state) {
-    (void)state;
+TEST(vernier_does_not_accumulate_missing_counts) {
     expect_no_sum(2000);
 }
 
 /* As on machines whose cpuidle counts interrupt handling as idle time. */
-static void vernier_does_not_accumulate_excess_counts(void **state) {
-    (void)state;
+TEST(vernier_does_not_accumulate_excess_counts) {
     expect_no_sum((uint64_t)-3000);
 }
 
@@ -99,8 +95,7 @@ static void vernier_does_not_accumulate_excess_counts(void **state) {
  * If another CPU reads during a stay, the error is at most a step, and no error remains after the
  * wake-up.
  */
-static void vernier_counts_an_unfinished_stay_by_its_steps(void **state) {
-    (void)state;
+TEST(vernier_counts_an_unfinished_stay_by_its_steps) {
     struct cpu cpu = {.shift = 5 * MS};
     srand(2);
     for (int i = 0; i < 2000; i++) {
@@ -120,8 +115,7 @@ static void vernier_counts_an_unfinished_stay_by_its_steps(void **state) {
 }
 
 /* Must hold for any two counts that never fall. */
-static void vernier_result_never_falls(void **state) {
-    (void)state;
+TEST(vernier_result_never_falls) {
     struct ss_vernier vernier = {0};
     struct ss_vernier_reading reading = {.step = STEP};
     uint64_t last = 0;
@@ -138,8 +132,7 @@ static void vernier_result_never_falls(void **state) {
 }
 
 /* A CPU that comes back online may count from 0 again. */
-static void vernier_accepts_counts_that_restart(void **state) {
-    (void)state;
+TEST(vernier_accepts_counts_that_restart) {
     struct ss_vernier vernier = {0};
     struct ss_vernier_reading reading = {.coarse = 900 * MS, .step = STEP, .fine = 50 * MS};
     ss_vernier_read(&vernier, &reading);
@@ -149,12 +142,4 @@ static void vernier_accepts_counts_that_restart(void **state) {
     assert_in_range(ss_vernier_read(&vernier, &reading), 0, STEP);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(vernier_without_fine_count_keeps_the_coarse_count),
-    cmocka_unit_test(vernier_follows_short_stays_within_steps),
-    cmocka_unit_test(vernier_does_not_accumulate_missing_counts),
-    cmocka_unit_test(vernier_does_not_accumulate_excess_counts),
-    cmocka_unit_test(vernier_counts_an_unfinished_stay_by_its_steps),
-    cmocka_unit_test(vernier_result_never_falls),
-    cmocka_unit_test(vernier_accepts_counts_that_restart))
+UNIT_RUN

@@ -46,8 +46,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_int_equal(at, 77);
 }
 
-static void rfc3339_time_is_parsed(void **state) {
-    (void)state;
+TEST(rfc3339_time_is_parsed) {
     use_zone("UTC");
     assert_true(point("2026-11-20T08:00:00Z") == MORNING);
     assert_at("2026-11-20T08:00:00.1239Z", 0, "2026-11-20T08:00:00.123Z");
@@ -62,8 +61,7 @@ static void rfc3339_time_is_parsed(void **state) {
     assert_at("1969-12-31T23:59:59.5Z", 0, "1969-12-31T23:59:59.500Z");
 }
 
-static void time_without_offset_is_local(void **state) {
-    (void)state;
+TEST(time_without_offset_is_local) {
     use_zone(EUROPE);
     assert_at("2026-11-20T08:00:00", 0, "2026-11-20T07:00:00.000Z");
     assert_at("2026-07-20T08:00:00.25", 0, "2026-07-20T06:00:00.250Z");
@@ -71,8 +69,7 @@ static void time_without_offset_is_local(void **state) {
     assert_refused("2026-03-29T02:30:00", "does not exist: the clocks skip it");
 }
 
-static void time_of_day_means_its_next_occurrence(void **state) {
-    (void)state;
+TEST(time_of_day_means_its_next_occurrence) {
     use_zone("UTC");
     assert_at("08:00:01", MORNING, "2026-11-20T08:00:01.000Z");
     assert_at("08:00", MORNING, "2026-11-21T08:00:00.000Z");
@@ -85,32 +82,28 @@ static void time_of_day_means_its_next_occurrence(void **state) {
     assert_at("09:01", MORNING, "2026-11-20T08:01:00.000Z");
 }
 
-static void time_of_day_skipped_by_dst_means_the_next_day(void **state) {
-    (void)state;
+TEST(time_of_day_skipped_by_dst_means_the_next_day) {
     use_zone(EUROPE);
     assert_at("02:30", point("2026-03-29T00:30:00Z"), "2026-03-30T00:30:00.000Z");
     assert_at("02:30", point("2026-03-28T12:00:00Z"), "2026-03-30T00:30:00.000Z");
     assert_at("03:00", point("2026-03-29T00:30:00Z"), "2026-03-29T01:00:00.000Z");
 }
 
-static void time_of_day_repeated_by_dst_means_the_next_occurrence(void **state) {
-    (void)state;
+TEST(time_of_day_repeated_by_dst_means_the_next_occurrence) {
     use_zone(EUROPE);
     assert_at("02:30", point("2026-10-24T23:00:00Z"), "2026-10-25T00:30:00.000Z");
     assert_at("02:30", point("2026-10-25T00:45:00Z"), "2026-10-25T01:30:00.000Z");
     assert_at("02:30", point("2026-10-25T01:45:00Z"), "2026-10-26T01:30:00.000Z");
 }
 
-static void epoch_seconds_are_exact(void **state) {
-    (void)state;
+TEST(epoch_seconds_are_exact) {
     assert_true(point("@1795161600") == MORNING);
     assert_true(point("@0.000000001") == 1);
     assert_true(point("@0.0000000019") == 1);
     assert_true(point("@9223372036.854775807") == INT64_MAX);
 }
 
-static void invalid_start_times_are_refused(void **state) {
-    (void)state;
+TEST(invalid_start_times_are_refused) {
     static const char *const texts[] = {"", "soon", "@", "@-1", "@1.", "@1e3", "@ 1", "8:00", "08",
         "08:", "08:0", "08:00:", "08:00:00.", "08:00Z", "08:00 ", " 08:00", "2026-11-20",
         "2026-11-20T", "2026-11-20T08", "2026-11-20T08:00:00+1", "2026-11-20T08:00:00+01",
@@ -120,8 +113,7 @@ static void invalid_start_times_are_refused(void **state) {
         assert_refused(texts[i], "is not a point in time: write 2026-11-20T08:00:00Z, 08:00");
 }
 
-static void impossible_times_of_day_are_refused(void **state) {
-    (void)state;
+TEST(impossible_times_of_day_are_refused) {
     static const char *const days[] = {"2026-02-29T00:00:00Z", "2026-00-01T00:00:00Z",
         "2026-13-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z",
         "2100-02-29T00:00:00Z"};
@@ -133,16 +125,14 @@ static void impossible_times_of_day_are_refused(void **state) {
         assert_refused(clocks[i], "does not exist: write a time of day from 00:00");
 }
 
-static void start_times_too_far_away_are_refused(void **state) {
-    (void)state;
+TEST(start_times_too_far_away_are_refused) {
     assert_refused("@9223372036.854775808", "too far away");
     assert_refused("@99999999999999999999", "too far away");
     assert_refused("9999-01-01T00:00:00Z", "too far away");
     assert_refused("0001-01-01T00:00:00Z", "too far away");
 }
 
-static void every_time_can_be_printed(void **state) {
-    (void)state;
+TEST(every_time_can_be_printed) {
     char text[64];
     ss_wallclock_print(text, sizeof text, INT64_MAX);
     assert_string_equal(text, "2262-04-11T23:47:16.854Z");
@@ -150,8 +140,7 @@ static void every_time_can_be_printed(void **state) {
     assert_string_equal(text, "1677-09-21T00:12:43.145Z");
 }
 
-static void dates_agree_with_the_c_library(void **state) {
-    (void)state;
+TEST(dates_agree_with_the_c_library) {
     static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261, 2262};
     for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
         for (int month = 0; month <= 13; month++) {
@@ -167,16 +156,4 @@ static void dates_agree_with_the_c_library(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(rfc3339_time_is_parsed),
-    cmocka_unit_test(time_without_offset_is_local),
-    cmocka_unit_test(time_of_day_means_its_next_occurrence),
-    cmocka_unit_test(time_of_day_skipped_by_dst_means_the_next_day),
-    cmocka_unit_test(time_of_day_repeated_by_dst_means_the_next_occurrence),
-    cmocka_unit_test(epoch_seconds_are_exact),
-    cmocka_unit_test(invalid_start_times_are_refused),
-    cmocka_unit_test(impossible_times_of_day_are_refused),
-    cmocka_unit_test(start_times_too_far_away_are_refused),
-    cmocka_unit_test(every_time_can_be_printed),
-    cmocka_unit_test(dates_agree_with_the_c_library))
+UNIT_RUN

@@ -25,8 +25,7 @@ static void link_to(const char *what, const char *name) {
     assert_int_equal(symlink(what, tree_path(name)), 0);
 }
 
-static void symbolic_links_are_followed(void **state) {
-    (void)state;
+TEST(symbolic_links_are_followed) {
     tree_new();
     tree_write("folder/file", "");
     expect_target("folder/file", "folder/file");
@@ -42,8 +41,7 @@ static void symbolic_links_are_followed(void **state) {
     expect_target("dangling", "folder/none");
 }
 
-static void symbolic_link_loops_are_refused(void **state) {
-    (void)state;
+TEST(symbolic_link_loops_are_refused) {
     tree_new();
     link_to("b", "a");
     link_to("a", "b");
@@ -53,8 +51,7 @@ static void symbolic_link_loops_are_refused(void **state) {
     assert_int_equal(errno, ELOOP);
 }
 
-static void full_disk_is_the_reason_of_an_earlier_failure(void **state) {
-    (void)state;
+TEST(full_disk_is_the_reason_of_an_earlier_failure) {
     SKIP_UNLESS_FULL();
     struct ss_whole_file file;
     assert_int_equal(ss_whole_file_open(&file, "/dev/full"), 0);
@@ -65,15 +62,13 @@ static void full_disk_is_the_reason_of_an_earlier_failure(void **state) {
     assert_int_equal(errno, ENOSPC);
 }
 
-static void overlong_path_is_refused(void **state) {
-    (void)state;
+TEST(overlong_path_is_refused) {
     static char path[5000];
     memset(path, 'a', sizeof path - 1);
     assert_int_equal(ss_whole_file_resolve(path, target, sizeof target), -ENAMETOOLONG);
 }
 
-static void target_of_a_symbolic_link_is_replaced(void **state) {
-    (void)state;
+TEST(target_of_a_symbolic_link_is_replaced) {
     struct ss_whole_file file;
     struct stat status;
     char text[16] = "";
@@ -91,8 +86,7 @@ static void target_of_a_symbolic_link_is_replaced(void **state) {
     assert_string_equal(text, "new\n");
 }
 
-static void unfinished_file_is_hidden(void **state) {
-    (void)state;
+TEST(unfinished_file_is_hidden) {
     struct ss_whole_file file;
     char name[64];
     tree_new();
@@ -114,8 +108,7 @@ static const char *leftover_name(int attempt) {
 }
 
 /* In a PID namespace, the program that was killed may have had the same pid. */
-static void leftovers_of_a_killed_program_are_avoided(void **state) {
-    (void)state;
+TEST(leftovers_of_a_killed_program_are_avoided) {
     struct ss_whole_file file;
     struct stat status;
     tree_new();
@@ -133,8 +126,7 @@ static void leftovers_of_a_killed_program_are_avoided(void **state) {
     assert_int_equal(access(tree_path(leftover_name(3)), F_OK), -1);
 }
 
-static void number_of_avoided_leftovers_is_limited(void **state) {
-    (void)state;
+TEST(number_of_avoided_leftovers_is_limited) {
     struct ss_whole_file file;
     tree_new();
     for (int i = 0; i < 200; i++)
@@ -149,8 +141,7 @@ static void assert_refused(const char *path, const char *why) {
     assert_non_null(strstr(error.message, why));
 }
 
-static void unwritable_file_is_detected_early(void **state) {
-    (void)state;
+TEST(unwritable_file_is_detected_early) {
     tree_new();
     tree_write("folder/file", "text\n");
     tree_write("plain", "text\n");
@@ -177,8 +168,7 @@ static void set_mode(const char *name, mode_t mode) {
 }
 
 /* As the kernel does if fs.protected_symlinks is set. */
-static void foreign_links_in_shared_folders_are_refused(void **state) {
-    (void)state;
+TEST(foreign_links_in_shared_folders_are_refused) {
     SKIP_UNLESS(getuid() == 0, "root: only root can make links of another user");
     struct ss_whole_file file;
     tree_new();
@@ -212,8 +202,7 @@ static void foreign_links_in_shared_folders_are_refused(void **state) {
 }
 
 /* The hidden name is longer: without a cut, writing would fail although the name is valid. */
-static void file_may_have_the_longest_name(void **state) {
-    (void)state;
+TEST(file_may_have_the_longest_name) {
     char name[NAME_MAX + 1];
     struct ss_whole_file file;
     memset(name, 'a', NAME_MAX);
@@ -225,8 +214,7 @@ static void file_may_have_the_longest_name(void **state) {
     assert_int_equal(access(tree_path(name), F_OK), 0);
 }
 
-static void file_below_a_folder_replaces_a_link(void **state) {
-    (void)state;
+TEST(file_below_a_folder_replaces_a_link) {
     struct ss_whole_file file;
     struct stat status;
     tree_new();
@@ -252,8 +240,7 @@ static void file_below_a_folder_replaces_a_link(void **state) {
     close(folder);
 }
 
-static void replaced_file_keeps_its_mode(void **state) {
-    (void)state;
+TEST(replaced_file_keeps_its_mode) {
     struct ss_whole_file file;
     struct stat status;
     tree_new();
@@ -265,18 +252,4 @@ static void replaced_file_keeps_its_mode(void **state) {
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(foreign_links_in_shared_folders_are_refused),
-    cmocka_unit_test(replaced_file_keeps_its_mode),
-    cmocka_unit_test(file_may_have_the_longest_name),
-    cmocka_unit_test(file_below_a_folder_replaces_a_link),
-    cmocka_unit_test(unwritable_file_is_detected_early),
-    cmocka_unit_test(unfinished_file_is_hidden),
-    cmocka_unit_test(leftovers_of_a_killed_program_are_avoided),
-    cmocka_unit_test(number_of_avoided_leftovers_is_limited),
-    cmocka_unit_test(symbolic_links_are_followed),
-    cmocka_unit_test(symbolic_link_loops_are_refused),
-    cmocka_unit_test(full_disk_is_the_reason_of_an_earlier_failure),
-    cmocka_unit_test(overlong_path_is_refused),
-    cmocka_unit_test(target_of_a_symbolic_link_is_replaced))
+UNIT_RUN

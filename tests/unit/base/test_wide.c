@@ -9,23 +9,20 @@ static void assert_wide(struct ss_wide value, uint64_t high, uint64_t low) {
     assert_int_equal(value.low, low);
 }
 
-static void carries_reach_the_upper_half(void **state) {
-    (void)state;
+TEST(carries_reach_the_upper_half) {
     struct ss_wide sum = ss_wide_add((struct ss_wide){3, ONES}, (struct ss_wide){4, 1});
     assert_wide(sum, 8, 0);
     assert_wide(ss_wide_subtract(sum, (struct ss_wide){4, 1}), 3, ONES);
     assert_wide(ss_wide_subtract(ss_wide(0), ss_wide(1)), ONES, ONES);
 }
 
-static void products_have_all_bits(void **state) {
-    (void)state;
+TEST(products_have_all_bits) {
     assert_wide(ss_wide_times(ss_wide(ONES), ONES), ONES - 1, 1);
     assert_wide(ss_wide_times((struct ss_wide){1, ONES}, 3), 5, ONES - 2);
     assert_wide(ss_wide_times((struct ss_wide){ONES, ONES}, ONES), ONES, 1);
 }
 
-static void the_upper_halves_decide_first(void **state) {
-    (void)state;
+TEST(the_upper_halves_decide_first) {
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){0, ONES}), 1);
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){1, 1}), -1);
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 1}, (struct ss_wide){1, 1}), 0);
@@ -40,8 +37,7 @@ static void assert_divided(struct ss_wide over, struct ss_wide under, struct ss_
     assert_wide(ss_wide_divide(over, under, NULL), quotient.high, quotient.low);
 }
 
-static void quotients_are_rounded_down(void **state) {
-    (void)state;
+TEST(quotients_are_rounded_down) {
     assert_divided(ss_wide(7), ss_wide(2), ss_wide(3), ss_wide(1));
     assert_divided(ss_wide(7), (struct ss_wide){1, 0}, ss_wide(0), ss_wide(7));
     assert_divided(
@@ -55,8 +51,7 @@ static void quotients_are_rounded_down(void **state) {
         (struct ss_wide){ONES - 1, 7});
 }
 
-static void doubles_are_rounded_to_nearest(void **state) {
-    (void)state;
+TEST(doubles_are_rounded_to_nearest) {
     assert_true(ss_wide_double(ss_wide(0)) == 0);
     assert_true(ss_wide_double(ss_wide((UINT64_C(1) << 53) + 1)) == 0x1p53);
     assert_true(ss_wide_double((struct ss_wide){1, 0}) == 0x1p64);
@@ -90,8 +85,7 @@ static struct ss_wide times_by_additions(struct ss_wide left, uint64_t right) {
     return sum;
 }
 
-static void quotients_and_products_belong_together(void **state) {
-    (void)state;
+TEST(quotients_and_products_belong_together) {
     uint64_t seed = 1;
     for (int i = 0; i < 20000; i++) {
         struct ss_wide over = any_wide(&seed), under = any_wide(&seed), rest;
@@ -108,11 +102,4 @@ static void quotients_and_products_belong_together(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(carries_reach_the_upper_half),
-    cmocka_unit_test(products_have_all_bits),
-    cmocka_unit_test(the_upper_halves_decide_first),
-    cmocka_unit_test(quotients_are_rounded_down),
-    cmocka_unit_test(doubles_are_rounded_to_nearest),
-    cmocka_unit_test(quotients_and_products_belong_together))
+UNIT_RUN

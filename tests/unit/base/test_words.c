@@ -32,16 +32,14 @@ static void assert_refused(const char *line, const char *part) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void blanks_separate_words(void **state) {
-    (void)state;
+TEST(blanks_separate_words) {
     assert_words("", "");
     assert_words(" \t\r\n", "");
     assert_words("a", "[a]");
     assert_words("  2 java\t-jar  x.jar\r\n", "[2][java][-jar][x.jar]");
 }
 
-static void quotes_keep_blanks(void **state) {
-    (void)state;
+TEST(quotes_keep_blanks) {
     assert_words("sh -c 'echo \"$HOME\" \\n'", "[sh][-c][echo \"$HOME\" \\n]");
     assert_words("\"a b\"'c d'e", "[a bc de]");
     assert_words("'' \"\"", "[][]");
@@ -49,8 +47,7 @@ static void quotes_keep_blanks(void **state) {
     assert_words("\"it's\"", "[it's]");
 }
 
-static void backslashes_escape_the_next_character(void **state) {
-    (void)state;
+TEST(backslashes_escape_the_next_character) {
     assert_words("a\\ b", "[a b]");
     assert_words("\\'\\\"\\\\", "['\"\\]");
     assert_words("\"\\\" \\\\ \\$ \\` \\n\"", "[\" \\ $ ` \\n]");
@@ -59,8 +56,7 @@ static void backslashes_escape_the_next_character(void **state) {
     assert_words("\"a\\\nb\"", "[ab]");
 }
 
-static void escapes_of_bash_are_read_in_dollar_quotes(void **state) {
-    (void)state;
+TEST(escapes_of_bash_are_read_in_dollar_quotes) {
     assert_words("$'a b'c d$'\\'e'", "[a bc][d'e]");
     assert_words("$'\\a\\b\\e\\E\\f\\n\\r\\t\\v\\\\\\'\\\"\\?'", "[\a\b\033\033\f\n\r\t\v\\'\"?]");
     assert_words("$'\\1\\12\\303\\2444'", "[\1\n\303\2444]");
@@ -70,21 +66,18 @@ static void escapes_of_bash_are_read_in_dollar_quotes(void **state) {
     assert_words("$'' $$'a' \"$'b'\" \\$'c'", "[][$a][$'b'][$c]");
 }
 
-static void hash_at_word_start_begins_comment(void **state) {
-    (void)state;
+TEST(hash_at_word_start_begins_comment) {
     assert_words("# nothing 'here", "");
     assert_words("a #b c", "[a]");
     assert_words("a#b '#c' \\#d", "[a#b][#c][#d]");
     assert_words("a # b\nc", "[a][c]");
 }
 
-static void shell_expansions_are_kept_literally(void **state) {
-    (void)state;
+TEST(shell_expansions_are_kept_literally) {
     assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
 }
 
-static void unclosed_quotes_are_refused(void **state) {
-    (void)state;
+TEST(unclosed_quotes_are_refused) {
     assert_refused("ab 'cd", "quote ' at column 4 is not closed");
     assert_refused("\"", "quote \" at column 1");
     assert_refused("\"abc\\\"", "quote \" at column 1");
@@ -92,15 +85,13 @@ static void unclosed_quotes_are_refused(void **state) {
     assert_refused("$'\\", "quote ' at column 2 is not closed");
 }
 
-static void null_bytes_are_refused(void **state) {
-    (void)state;
+TEST(null_bytes_are_refused) {
     assert_refused("a $'b\\0c'", "escape at column 6 is a null byte");
     assert_refused("$'\\x00'", "column 3");
     assert_refused("$'\\400'", "column 3");
 }
 
-static void final_backslash_continues_line_outside_of_comments_and_single_quotes(void **state) {
-    (void)state;
+TEST(final_backslash_continues_line_outside_of_comments_and_single_quotes) {
     static const char *const continued[] = {
         "\\", "a \\", "a\\\\\\", "\"a\\", "a#\\", "'a'\\", "$'a\\", "# a\nb \\", "'#' \\"};
     for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
@@ -115,8 +106,7 @@ static void final_backslash_continues_line_outside_of_comments_and_single_quotes
     }
 }
 
-static void word_count_argument_is_optional(void **state) {
-    (void)state;
+TEST(word_count_argument_is_optional) {
     char **words = ss_words_split("a b", NULL, NULL);
     assert_non_null(words);
     assert_string_equal(words[1], "b");
@@ -124,8 +114,7 @@ static void word_count_argument_is_optional(void **state) {
     assert_null(ss_words_split("'", NULL, NULL));
 }
 
-static void line_of_single_letter_words_fits_in_its_allocation(void **state) {
-    (void)state;
+TEST(line_of_single_letter_words_fits_in_its_allocation) {
     char line[2001];
     for (size_t i = 0; i < sizeof line; i++)
         line[i] = i % 2 ? ' ' : 'x';
@@ -137,8 +126,7 @@ static void line_of_single_letter_words_fits_in_its_allocation(void **state) {
     free(words);
 }
 
-static void shown_text_is_short_and_on_one_line(void **state) {
-    (void)state;
+TEST(shown_text_is_short_and_on_one_line) {
     assert_string_equal(ss_words_show("20s").text, "20s");
     assert_string_equal(ss_words_show("").text, "");
     assert_string_equal(ss_words_show("a\n\tb\x7f").text, "a  b ");
@@ -154,8 +142,7 @@ static void shown_text_is_short_and_on_one_line(void **state) {
     assert_string_equal(ss_words_show(text).text, text);
 }
 
-static void shown_text_is_not_cut_within_utf8_characters(void **state) {
-    (void)state;
+TEST(shown_text_is_not_cut_within_utf8_characters) {
     char text[200] = "";
     for (int i = 0; i < 60; i++)
         strcat(text, "\xc3\xa4");
@@ -186,8 +173,7 @@ static void assert_quoted(const char *word, const char *expected) {
     assert_quoted_by(ss_words_quote, word, expected);
 }
 
-static void quoted_words_are_read_back(void **state) {
-    (void)state;
+TEST(quoted_words_are_read_back) {
     assert_quoted("-scratch=scratch.%", "-scratch=scratch.%");
     assert_quoted("/usr/bin/x-1_2,a:b@c+", "/usr/bin/x-1_2,a:b@c+");
     assert_quoted("", "''");
@@ -204,16 +190,14 @@ static void assert_quoted_on_one_line(const char *word, const char *expected) {
     assert_quoted_by(ss_words_quote_line, word, expected);
 }
 
-static void control_characters_are_quoted_on_one_line(void **state) {
-    (void)state;
+TEST(control_characters_are_quoted_on_one_line) {
     assert_quoted_on_one_line("a", "a");
     assert_quoted_on_one_line("it's", "'it'\\''s'");
     assert_quoted_on_one_line("a\n'\\7\x7f\xc3\xa4", "$'a\\012\\'\\\\7\\177\xc3\xa4'");
     assert_quoted_on_one_line("\t1", "$'\\0111'");
 }
 
-static void commas_separate_list_items(void **state) {
-    (void)state;
+TEST(commas_separate_list_items) {
     struct ss_error error = {0};
     size_t count;
     char **items = ss_words_split_list("a\\,b,,c\\\\,\\d", &count, &error);
@@ -227,8 +211,7 @@ static void commas_separate_list_items(void **state) {
     free(items);
 }
 
-static void parts_of_a_list_are_read_one_by_one(void **state) {
-    (void)state;
+TEST(parts_of_a_list_are_read_one_by_one) {
     static const char *const expected[] = {"ab", "", "c", ""};
     struct ss_words_part part;
     const char *at = "ab::c:";
@@ -244,8 +227,7 @@ static void parts_of_a_list_are_read_one_by_one(void **state) {
     assert_false(ss_words_next(&at, ':', &part));
 }
 
-static void only_whole_list_items_match(void **state) {
-    (void)state;
+TEST(only_whole_list_items_match) {
     struct ss_words_part part = {"cpuacct,cpu", 7};
     assert_true(ss_words_is(&part, "cpuacct"));
     assert_false(ss_words_is(&part, "cpu"));
@@ -267,8 +249,7 @@ static void assert_csv(const char *text, const char *expected) {
     free(found);
 }
 
-static void csv_is_quoted_if_necessary(void **state) {
-    (void)state;
+TEST(csv_is_quoted_if_necessary) {
     assert_csv("", "");
     assert_csv("a b;c", "a b;c");
     assert_csv("a,b", "\"a,b\"");
@@ -277,24 +258,4 @@ static void csv_is_quoted_if_necessary(void **state) {
     assert_csv("a\rb", "\"a\rb\"");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(blanks_separate_words),
-    cmocka_unit_test(quotes_keep_blanks),
-    cmocka_unit_test(backslashes_escape_the_next_character),
-    cmocka_unit_test(escapes_of_bash_are_read_in_dollar_quotes),
-    cmocka_unit_test(hash_at_word_start_begins_comment),
-    cmocka_unit_test(shell_expansions_are_kept_literally),
-    cmocka_unit_test(unclosed_quotes_are_refused),
-    cmocka_unit_test(null_bytes_are_refused),
-    cmocka_unit_test(final_backslash_continues_line_outside_of_comments_and_single_quotes),
-    cmocka_unit_test(word_count_argument_is_optional),
-    cmocka_unit_test(line_of_single_letter_words_fits_in_its_allocation),
-    cmocka_unit_test(shown_text_is_short_and_on_one_line),
-    cmocka_unit_test(shown_text_is_not_cut_within_utf8_characters),
-    cmocka_unit_test(quoted_words_are_read_back),
-    cmocka_unit_test(control_characters_are_quoted_on_one_line),
-    cmocka_unit_test(commas_separate_list_items),
-    cmocka_unit_test(parts_of_a_list_are_read_one_by_one),
-    cmocka_unit_test(only_whole_list_items_match),
-    cmocka_unit_test(csv_is_quoted_if_necessary))
+UNIT_RUN

@@ -40,8 +40,7 @@ static void refuse(const char *line, const char *begin) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void default_modules_are_the_recommended_ones(void **state) {
-    (void)state;
+TEST(default_modules_are_the_recommended_ones) {
     parse("");
     assert_string_equal(cli.modules[SS_KIND_TRACE], "constant");
     assert_string_equal(cli.modules[SS_KIND_FEEDBACK], "exact");
@@ -57,8 +56,7 @@ static void default_modules_are_the_recommended_ones(void **state) {
     assert_that(cli.settle, ==, 0);
 }
 
-static void absent_options_are_off(void **state) {
-    (void)state;
+TEST(absent_options_are_off) {
     parse("");
     assert_int_equal(cli.instances, 0);
     assert_that(cli.duration, ==, SS_TIME_NEVER);
@@ -112,8 +110,7 @@ static void assert_text(const struct text_option *option, const char *form, cons
         fail_msg("'%s' set '%s', not 'a=b-c'", line, *option->place ? *option->place : "(nothing)");
 }
 
-static void text_options_accept_every_form(void **state) {
-    (void)state;
+TEST(text_options_accept_every_form) {
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_text(&texts[i], "--%s a=b-c", texts[i].name);
         assert_text(&texts[i], "--%s=a=b-c", texts[i].name);
@@ -124,8 +121,7 @@ static void text_options_accept_every_form(void **state) {
     }
 }
 
-static void counts_and_times_of_options_are_parsed(void **state) {
-    (void)state;
+TEST(counts_and_times_of_options_are_parsed) {
     static const char *const twelve[] = {"-n 12", "-n12", "--instances 12", "--instances=12"};
     for (size_t i = 0; i < COUNT(twelve); i++) {
         parse(twelve[i]);
@@ -169,8 +165,7 @@ static int flags_set(void) {
     return count;
 }
 
-static void flags_are_set(void **state) {
-    (void)state;
+TEST(flags_are_set) {
     for (size_t i = 0; i < COUNT(flags); i++) {
         parse(flags[i].name);
         assert_int_equal(*flags[i].place, 1);
@@ -183,8 +178,7 @@ static void flags_are_set(void **state) {
     }
 }
 
-static void short_flags_may_be_bundled(void **state) {
-    (void)state;
+TEST(short_flags_may_be_bundled) {
     parse("-qv x");
     assert_true(cli.quiet && cli.verbose);
     assert_string_equal(cli.command[0], "x");
@@ -203,8 +197,7 @@ static void short_flags_may_be_bundled(void **state) {
     assert_false(cli.quiet || cli.verbose);
 }
 
-static void first_operand_ends_options(void **state) {
-    (void)state;
+TEST(first_operand_ends_options) {
     parse("-q java -v -- --version %");
     assert_true(cli.quiet && !cli.verbose && !cli.version);
     assert_string_equal(cli.command[0], "java");
@@ -221,8 +214,7 @@ static void first_operand_ends_options(void **state) {
     assert_false(cli.verbose);
 }
 
-static void two_dashes_end_options(void **state) {
-    (void)state;
+TEST(two_dashes_end_options) {
     parse("-q -- -v x");
     assert_false(cli.verbose);
     assert_string_equal(cli.command[0], "-v");
@@ -234,8 +226,7 @@ static void two_dashes_end_options(void **state) {
     assert_null(cli.command[0]);
 }
 
-static void values_may_look_like_options(void **state) {
-    (void)state;
+TEST(values_may_look_like_options) {
     parse("--json - x");
     assert_string_equal(cli.json, "-");
     parse("-p -- x");
@@ -248,8 +239,7 @@ static void values_may_look_like_options(void **state) {
     assert_string_equal(cli.command[0], "x");
 }
 
-static void published_command_line_is_parsed(void **state) {
-    (void)state;
+TEST(published_command_line_is_parsed) {
     parse("-n 12 -t file -T saw.trace -f realtime -F 103m -c rbpid -s even -d averageq -D 51m "
           "java -jar dacapo.jar -n 99999 -scratch-directory=scratch.% luindex");
     assert_int_equal(cli.instances, 12);
@@ -263,8 +253,7 @@ static void published_command_line_is_parsed(void **state) {
     assert_null(cli.command[7]);
 }
 
-static void set_option_takes_two_values(void **state) {
-    (void)state;
+TEST(set_option_takes_two_values) {
     parse("--set 123 60%");
     assert_string_equal(cli.set_pid, "123");
     assert_string_equal(cli.set_load, "60%");
@@ -277,7 +266,7 @@ static void set_option_takes_two_values(void **state) {
 }
 
 /* A row per option that needs or excludes others: a line that is refused, and one that is not. */
-static void options_that_do_not_belong_together_are_refused(void **state) {
+TEST(options_that_do_not_belong_together_are_refused) {
     static const struct {
         const char *refused, *accepted;
     } cases[] = {
@@ -313,7 +302,6 @@ static void options_that_do_not_belong_together_are_refused(void **state) {
         {"--openmetrics - x", "--openmetrics - --status 9"},
         {"--openmetrics - --set 9 50%", "--help --end --keep --isolate"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         refuse(cases[i].refused, "--");
         parse(cases[i].accepted);
@@ -326,8 +314,7 @@ static void assert_label(size_t index, const char *name, const char *value) {
     assert_string_equal(cli.labels.items[index].value, value);
 }
 
-static void label_options_are_collected(void **state) {
-    (void)state;
+TEST(label_options_are_collected) {
     parse("");
     assert_int_equal(cli.labels.count, 0);
     parse(
@@ -340,8 +327,7 @@ static void label_options_are_collected(void **state) {
     assert_string_equal(cli.command[0], "x");
 }
 
-static void invalid_labels_are_refused(void **state) {
-    (void)state;
+TEST(invalid_labels_are_refused) {
     char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
     refuse("--label", "--label requires a value: write --label NAME=VALUE");
     refuse("--label pair", "--label: 'pair' has no value: write NAME=VALUE");
@@ -375,8 +361,7 @@ static void invalid_labels_are_refused(void **state) {
     refuse(line, "--label: 'n64': too many labels (at most 64)");
 }
 
-static void unknown_option_gets_a_suggestion(void **state) {
-    (void)state;
+TEST(unknown_option_gets_a_suggestion) {
     refuse("--instnaces 3", "unknown option '--instnaces': did you mean '--instances'?");
     refuse("--quit", "unknown option '--quit': did you mean '--quiet'?");
     refuse("--instnaces=3", "unknown option '--instnaces': did you mean '--instances'?");
@@ -393,8 +378,7 @@ static void unknown_option_gets_a_suggestion(void **state) {
     refuse("--quiett", "unknown option '--quiett");
 }
 
-static void missing_and_extra_values_are_refused(void **state) {
-    (void)state;
+TEST(missing_and_extra_values_are_refused) {
     refuse("-n", "--instances requires a value: write --instances N");
     refuse("-qn", "--instances requires a value");
     refuse("--help-module", "--help-module requires a value: write --help-module KIND/NAME");
@@ -402,8 +386,7 @@ static void missing_and_extra_values_are_refused(void **state) {
     refuse("--quiet=", "--quiet takes no value");
 }
 
-static void error_for_an_invalid_value_names_the_option(void **state) {
-    (void)state;
+TEST(error_for_an_invalid_value_names_the_option) {
     refuse("-n 0", "--instances: '0' is too small: write at least 1");
     refuse("--instances=1000001", "--instances: '1000001' is too large: write at most 1000000");
     refuse("-n x", "--instances: 'x' is not a whole number");
@@ -424,8 +407,7 @@ static void assert_warning(const char *line, const char *warning) {
         assert_string_equal(cli.store.warnings[0], warning);
 }
 
-static void command_line_times_in_milliseconds_cause_a_warning(void **state) {
-    (void)state;
+TEST(command_line_times_in_milliseconds_cause_a_warning) {
     assert_warning("--warmup 3m", "--warmup: 3m is 3 milliseconds; for minutes write 3M");
     assert_warning("--settle=3m", "--settle: 3m is 3 milliseconds; for minutes write 3M");
     assert_warning("--duration 1m", "--duration: 1m is 1 millisecond; for minutes write 1M");
@@ -436,15 +418,13 @@ static void command_line_times_in_milliseconds_cause_a_warning(void **state) {
     assert_that(cli.duration, ==, 20 * SS_SECOND);
 }
 
-static void tolerance_may_have_a_percent_sign(void **state) {
-    (void)state;
+TEST(tolerance_may_have_a_percent_sign) {
     parse("--tolerance 5%");
     assert_that(cli.tolerance, ==, 5);
     refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
 }
 
-static void empty_values_are_refused_if_meaningless(void **state) {
-    (void)state;
+TEST(empty_values_are_refused_if_meaningless) {
     refuse("--record ''", "--record is empty: write --record DIR");
     refuse("--output=", "--output is empty: write --output DIR");
     refuse("-w ''", "--workloads is empty: write --workloads FILE");
@@ -454,8 +434,7 @@ static void empty_values_are_refused_if_meaningless(void **state) {
     assert_string_equal(cli.options[SS_KIND_CONTROL], "");
 }
 
-static void trailing_slashes_of_folders_are_removed(void **state) {
-    (void)state;
+TEST(trailing_slashes_of_folders_are_removed) {
     parse("--output dir// --record a/b/");
     assert_string_equal(cli.output, "dir");
     assert_string_equal(cli.record, "a/b");
@@ -466,8 +445,7 @@ static void trailing_slashes_of_folders_are_removed(void **state) {
     assert_string_equal(cli.output, "/");
 }
 
-static void command_line_errors_stay_on_one_line(void **state) {
-    (void)state;
+TEST(command_line_errors_stay_on_one_line) {
     refuse("'--a\nb'", "unknown option '--a b");
     refuse("'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'");
     refuse("'-\n'", "unknown option '-");
@@ -487,8 +465,7 @@ static void assert_in_help(const char *help, const char *text) {
         fail_msg("no '%s' in the help", text);
 }
 
-static void help_names_every_option(void **state) {
-    (void)state;
+TEST(help_names_every_option) {
     char *help = help_text();
     char text[64];
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -510,8 +487,7 @@ static void help_names_every_option(void **state) {
     free(help);
 }
 
-static void help_fits_80_columns(void **state) {
-    (void)state;
+TEST(help_fits_80_columns) {
     char *help = help_text();
     for (char *rest = NULL, *line = strtok_r(help, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -521,29 +497,4 @@ static void help_fits_80_columns(void **state) {
     free(help);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(default_modules_are_the_recommended_ones),
-    cmocka_unit_test(absent_options_are_off),
-    cmocka_unit_test(text_options_accept_every_form),
-    cmocka_unit_test(counts_and_times_of_options_are_parsed),
-    cmocka_unit_test(flags_are_set),
-    cmocka_unit_test(short_flags_may_be_bundled),
-    cmocka_unit_test(first_operand_ends_options),
-    cmocka_unit_test(two_dashes_end_options),
-    cmocka_unit_test(values_may_look_like_options),
-    cmocka_unit_test(published_command_line_is_parsed),
-    cmocka_unit_test(set_option_takes_two_values),
-    cmocka_unit_test(options_that_do_not_belong_together_are_refused),
-    cmocka_unit_test(label_options_are_collected),
-    cmocka_unit_test(invalid_labels_are_refused),
-    cmocka_unit_test(unknown_option_gets_a_suggestion),
-    cmocka_unit_test(missing_and_extra_values_are_refused),
-    cmocka_unit_test(error_for_an_invalid_value_names_the_option),
-    cmocka_unit_test(command_line_times_in_milliseconds_cause_a_warning),
-    cmocka_unit_test(tolerance_may_have_a_percent_sign),
-    cmocka_unit_test(empty_values_are_refused_if_meaningless),
-    cmocka_unit_test(trailing_slashes_of_folders_are_removed),
-    cmocka_unit_test(command_line_errors_stay_on_one_line),
-    cmocka_unit_test(help_names_every_option),
-    cmocka_unit_test(help_fits_80_columns))
+UNIT_RUN

@@ -49,8 +49,7 @@ static void read_well(const char *text, uint32_t count) {
     assert_int_equal(commands.count, count);
 }
 
-static void instances_are_in_the_order_of_workload_lines(void **state) {
-    (void)state;
+TEST(instances_are_in_the_order_of_workload_lines) {
     struct ss_error error = {0};
     read_well("2 one -%\n\n# none\n3 two\n1 one -%\n", 6);
     assert_int_equal(commands.line_count, 3);
@@ -79,8 +78,7 @@ static void refuse(const char *text, const char *where) {
         fail_msg("'%s': message without '%s': %s", text, where, error.message);
 }
 
-static void instance_numbers_have_equal_width(void **state) {
-    (void)state;
+TEST(instance_numbers_have_equal_width) {
     static const struct {
         uint32_t count;
         const char *first, *last;
@@ -103,21 +101,18 @@ static void instance_numbers_have_equal_width(void **state) {
     assert_string_equal(shown(42), "[s.042]");
 }
 
-static void every_placeholder_is_filled_in(void **state) {
-    (void)state;
+TEST(every_placeholder_is_filled_in) {
     number("% a%b% -x=% plain ''", 12, "%");
     assert_string_equal(shown(7), "[07][a07b07][-x=07][plain][]");
     assert_string_equal(shown(11), "[11][a11b11][-x=11][plain][]");
 }
 
-static void a_doubled_placeholder_stands_for_itself(void **state) {
-    (void)state;
+TEST(a_doubled_placeholder_stands_for_itself) {
     number("%% 100%% %%% %%%% %%a% %a%%", 2, "%");
     assert_string_equal(shown(1), "[%][100%][%1][%%][%a1][1a%]");
 }
 
-static void longer_placeholders_work(void **state) {
-    (void)state;
+TEST(longer_placeholders_work) {
     number("x{}y {}{} {} { }{ {}{}{}", 11, "{}");
     assert_string_equal(shown(10), "[x10y][{}][10][{][}{][{}10]");
     /* Placeholders are replaced from the left, without overlap. */
@@ -127,14 +122,12 @@ static void longer_placeholders_work(void **state) {
     assert_string_equal(shown(0), "[a%b][0]");
 }
 
-static void empty_placeholder_disables_substitution(void **state) {
-    (void)state;
+TEST(empty_placeholder_disables_substitution) {
     number("a% %% b", 12, "");
     assert_string_equal(shown(3), "[a%][%%][b]");
 }
 
-static void instances_have_separate_copies_of_their_command(void **state) {
-    (void)state;
+TEST(instances_have_separate_copies_of_their_command) {
     repeat("a b", 2);
     assert_ptr_not_equal(commands.items[0], commands.items[1]);
     assert_ptr_not_equal(commands.items[0][1], commands.items[1][1]);
@@ -150,8 +143,7 @@ static void instances_have_separate_copies_of_their_command(void **state) {
     assert_null(commands.items);
 }
 
-static void instance_counts_have_bounds(void **state) {
-    (void)state;
+TEST(instance_counts_have_bounds) {
     static const uint64_t wrong[] = {0, 1000001, UINT64_MAX};
     char a[] = "a";
     char *words[] = {a, NULL};
@@ -168,8 +160,7 @@ static void instance_counts_have_bounds(void **state) {
  * 3 + (2^64 - 1) wraps to 2. A child makes the call, because a wrong sum would exhaust memory or
  * crash.
  */
-static void sum_of_instance_counts_does_not_wrap(void **state) {
-    (void)state;
+TEST(sum_of_instance_counts_does_not_wrap) {
     repeat("a", 3);
     pid_t child = fork();
     assert_that(child, >=, 0);
@@ -190,8 +181,7 @@ static void sum_of_instance_counts_does_not_wrap(void **state) {
         fail_msg("2^64 - 1 more instances were not refused: wait status %#x", (unsigned)status);
 }
 
-static void workload_files_are_read(void **state) {
-    (void)state;
+TEST(workload_files_are_read) {
     read_well("# all of it\n"
               "2 java -jar x.jar\n"
               "\n"
@@ -205,30 +195,26 @@ static void workload_files_are_read(void **state) {
     assert_string_equal(shown(3), "[last]");
 }
 
-static void workload_files_may_have_carriage_returns(void **state) {
-    (void)state;
+TEST(workload_files_may_have_carriage_returns) {
     read_well("1 a b\r\n1 c\r\n", 2);
     assert_string_equal(shown(0), "[a][b]");
     assert_string_equal(shown(1), "[c]");
 }
 
 /* Otherwise the rest of the line, or of the file, would be lost without a message. */
-static void carriage_return_inside_a_line_is_refused(void **state) {
-    (void)state;
+TEST(carriage_return_inside_a_line_is_refused) {
     refuse("1 a\r1 b\r", ":1: the line contains a carriage return: write the file with Unix");
     refuse("1 a\r\n2 b\r2 c\n", ":2: the line contains a carriage return");
 }
 
-static void byte_order_mark_is_skipped(void **state) {
-    (void)state;
+TEST(byte_order_mark_is_skipped) {
     read_well("\xef\xbb\xbf"
               "1 a\n1 b\n",
         2);
     assert_string_equal(shown(0), "[a]");
 }
 
-static void instance_numbers_continue_across_lines(void **state) {
-    (void)state;
+TEST(instance_numbers_continue_across_lines) {
     struct ss_error error = {0};
     read_well("9 a%\n2 b%\n", 11);
     assert_int_equal(ss_commands_number(&commands, "%", &error), 0);
@@ -237,8 +223,7 @@ static void instance_numbers_continue_across_lines(void **state) {
     assert_string_equal(shown(10), "[b10]");
 }
 
-static void invalid_workload_line_is_reported(void **state) {
-    (void)state;
+TEST(invalid_workload_line_is_reported) {
     refuse("1 a\nx b\n", ":2: expected COUNT COMMAND...: 'x' is not a whole number");
     refuse("1 a\n\n# c\n1.5 b\n", ":4: expected COUNT COMMAND...");
     refuse("-1 a\n", ":1: expected COUNT COMMAND...");
@@ -252,14 +237,12 @@ static void invalid_workload_line_is_reported(void **state) {
     refuse("1 a\n2 sh -c 'b\n", ":2: the quote ' at column");
 }
 
-static void files_without_a_workload_are_refused(void **state) {
-    (void)state;
+TEST(files_without_a_workload_are_refused) {
     refuse("", ": the file contains no workload: write one per line, COUNT COMMAND...");
     refuse("\n# 1 a\n", ": the file contains no workload");
 }
 
-static void zero_byte_in_a_workload_file_is_refused(void **state) {
-    (void)state;
+TEST(zero_byte_in_a_workload_file_is_refused) {
     static const char text[] = "1 true\n2 echo a\0b\n";
     struct ss_error error = {0};
     tree_new();
@@ -269,16 +252,14 @@ static void zero_byte_in_a_workload_file_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/work:2: the line contains a null byte"));
 }
 
-static void endless_workload_file_is_refused(void **state) {
-    (void)state;
+TEST(endless_workload_file_is_refused) {
     struct ss_error error = {0};
     ss_commands_free(&commands);
     assert_int_equal(ss_commands_read(&commands, "/dev/zero", &error), -1);
     assert_non_null(strstr(error.message, "/dev/zero: the file is larger than 16 MiB"));
 }
 
-static void unreadable_workload_files_are_reported(void **state) {
-    (void)state;
+TEST(unreadable_workload_files_are_reported) {
     struct ss_error error = {0};
     tree_new();
     ss_commands_free(&commands);
@@ -299,8 +280,7 @@ static void assert_percentage(const char *line, const char *placeholder, const c
         assert_string_equal(word, expected);
 }
 
-static void percentage_in_a_command_causes_a_hint(void **state) {
-    (void)state;
+TEST(percentage_in_a_command_causes_a_hint) {
     assert_percentage("showstopper -l 60% true", "%", "60%");
     assert_percentage("showstopper --load=60% true", "%", "--load=60%");
     assert_percentage("showstopper -l 60%% true", "%", NULL);
@@ -311,25 +291,4 @@ static void percentage_in_a_command_causes_a_hint(void **state) {
     assert_percentage("run 6@", "@", NULL);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(instances_are_in_the_order_of_workload_lines),
-    cmocka_unit_test(instance_numbers_have_equal_width),
-    cmocka_unit_test(every_placeholder_is_filled_in),
-    cmocka_unit_test(a_doubled_placeholder_stands_for_itself),
-    cmocka_unit_test(longer_placeholders_work),
-    cmocka_unit_test(empty_placeholder_disables_substitution),
-    cmocka_unit_test(instances_have_separate_copies_of_their_command),
-    cmocka_unit_test(instance_counts_have_bounds),
-    cmocka_unit_test(sum_of_instance_counts_does_not_wrap),
-    cmocka_unit_test(workload_files_are_read),
-    cmocka_unit_test(workload_files_may_have_carriage_returns),
-    cmocka_unit_test(carriage_return_inside_a_line_is_refused),
-    cmocka_unit_test(byte_order_mark_is_skipped),
-    cmocka_unit_test(instance_numbers_continue_across_lines),
-    cmocka_unit_test(invalid_workload_line_is_reported),
-    cmocka_unit_test(files_without_a_workload_are_refused),
-    cmocka_unit_test(zero_byte_in_a_workload_file_is_refused),
-    cmocka_unit_test(endless_workload_file_is_refused),
-    cmocka_unit_test(unreadable_workload_files_are_reported),
-    cmocka_unit_test(percentage_in_a_command_causes_a_hint))
+UNIT_RUN

@@ -39,8 +39,7 @@ static void use_path(const char *first, const char *second) {
     assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
-static void commands_with_a_slash_are_not_searched(void **state) {
-    (void)state;
+TEST(commands_with_a_slash_are_not_searched) {
     tree_new();
     setenv("PATH", "/nowhere", 1);
     assert_int_equal(check(script("run", 0755)), 0);
@@ -59,8 +58,7 @@ static void write_script(const char *name, const char *first_line) {
     assert_int_equal(chmod(path, 0755), 0);
 }
 
-static void scripts_need_their_interpreter(void **state) {
-    (void)state;
+TEST(scripts_need_their_interpreter) {
     char line[4300];
     tree_new();
     write_script("none", "#!/no/such -x\n");
@@ -94,8 +92,7 @@ static void scripts_need_their_interpreter(void **state) {
     assert_message("shell 1", "contains blanks: remove the quotes around it, or run it with sh -c");
 }
 
-static void relative_commands_are_relative_to_the_current_folder(void **state) {
-    (void)state;
+TEST(relative_commands_are_relative_to_the_current_folder) {
     tree_new();
     script("sub/run", 0755);
     assert_int_equal(chdir(tree_root), 0);
@@ -107,8 +104,7 @@ static void relative_commands_are_relative_to_the_current_folder(void **state) {
     assert_int_equal(check("sub/run"), SS_ERROR_NOT_FOUND);
 }
 
-static void commands_without_a_slash_are_searched_in_path(void **state) {
-    (void)state;
+TEST(commands_without_a_slash_are_searched_in_path) {
     tree_new();
     script("one/a", 0755);
     script("two/b", 0755);
@@ -122,8 +118,7 @@ static void commands_without_a_slash_are_searched_in_path(void **state) {
     assert_int_equal(check("b"), 0);
 }
 
-static void command_search_skips_non_executable_files(void **state) {
-    (void)state;
+TEST(command_search_skips_non_executable_files) {
     tree_new();
     script("one/a", 0644);
     script("two/a", 0755);
@@ -147,8 +142,7 @@ static void command_search_skips_non_executable_files(void **state) {
     assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
 }
 
-static void empty_path_element_is_current_folder(void **state) {
-    (void)state;
+TEST(empty_path_element_is_current_folder) {
     static const char *const paths[] = {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"};
     tree_new();
     script("here", 0755);
@@ -164,21 +158,18 @@ static void empty_path_element_is_current_folder(void **state) {
     assert_int_equal(check("here"), SS_ERROR_NOT_FOUND);
 }
 
-static void system_folders_are_searched_without_path(void **state) {
-    (void)state;
+TEST(system_folders_are_searched_without_path) {
     unsetenv("PATH");
     assert_int_equal(check("sh"), 0);
     assert_int_equal(check("no-such-command-anywhere"), SS_ERROR_NOT_FOUND);
 }
 
-static void empty_command_name_is_not_found(void **state) {
-    (void)state;
+TEST(empty_command_name_is_not_found) {
     setenv("PATH", "/bin:/usr/bin", 1);
     assert_int_equal(check(""), SS_ERROR_NOT_FOUND);
 }
 
-static void every_command_is_checked(void **state) {
-    (void)state;
+TEST(every_command_is_checked) {
     struct ss_commands commands = {0};
     struct ss_error error = {0};
     setenv("PATH", "/bin:/usr/bin", 1);
@@ -191,23 +182,11 @@ static void every_command_is_checked(void **state) {
     ss_commands_free(&commands);
 }
 
-static void command_search_errors_stay_on_one_line(void **state) {
-    (void)state;
+TEST(command_search_errors_stay_on_one_line) {
     struct ss_error error = {0};
     setenv("PATH", "/bin:/usr/bin", 1);
     assert_int_equal(check_with("no\nsuch", &error), SS_ERROR_NOT_FOUND);
     assert_null(strpbrk(error.message, "\r\n"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(commands_with_a_slash_are_not_searched),
-    cmocka_unit_test(scripts_need_their_interpreter),
-    cmocka_unit_test(relative_commands_are_relative_to_the_current_folder),
-    cmocka_unit_test(commands_without_a_slash_are_searched_in_path),
-    cmocka_unit_test(command_search_skips_non_executable_files),
-    cmocka_unit_test(empty_path_element_is_current_folder),
-    cmocka_unit_test(system_folders_are_searched_without_path),
-    cmocka_unit_test(empty_command_name_is_not_found),
-    cmocka_unit_test(every_command_is_checked),
-    cmocka_unit_test(command_search_errors_stay_on_one_line))
+UNIT_RUN

@@ -52,16 +52,14 @@ static void expect_changed(int status) {
     assert_non_null(strstr(error.message, "the file changed while showstopper read it"));
 }
 
-static void input_file_is_copied_into_the_record(void **state) {
-    (void)state;
+TEST(input_file_is_copied_into_the_record) {
     begin("0 10%\n");
     const char *given = place;
     expect_copy("0 10%\n");
     assert_ptr_equal(place, given);
 }
 
-static void input_file_changed_while_read_is_refused(void **state) {
-    (void)state;
+TEST(input_file_changed_while_read_is_refused) {
     begin("0 10%\n");
     tree_write("trace", "0 10%\n1s 20%\n");
     expect_changed(ss_inputs_check(&inputs, &error));
@@ -71,16 +69,14 @@ static void input_file_changed_while_read_is_refused(void **state) {
     expect_changed(copy());
 }
 
-static void input_file_replaced_while_read_is_refused(void **state) {
-    (void)state;
+TEST(input_file_replaced_while_read_is_refused) {
     begin("0 10%\n");
     assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
     expect_changed(ss_inputs_check(&inputs, &error));
 }
 
 /* A replay into its own record removes the file before copying it. */
-static void input_file_removed_after_reading_is_copied(void **state) {
-    (void)state;
+TEST(input_file_removed_after_reading_is_copied) {
     begin("0 10%\n");
     assert_int_equal(ss_inputs_check(&inputs, &error), 0);
     assert_int_equal(unlink(tree_path("trace")), 0);
@@ -92,8 +88,7 @@ static void input_file_removed_after_reading_is_copied(void **state) {
 }
 
 /* A pipe can be read only once, so its reader gets the copy. */
-static void input_pipe_is_read_only_once(void **state) {
-    (void)state;
+TEST(input_pipe_is_read_only_once) {
     char path[32], text[64] = "";
     int ends[2];
     tree_new();
@@ -113,8 +108,7 @@ static void input_pipe_is_read_only_once(void **state) {
     assert_ptr_equal(place, path);
 }
 
-static void inputs_that_are_not_files_are_refused(void **state) {
-    (void)state;
+TEST(inputs_that_are_not_files_are_refused) {
     static const char *const paths[] = {"/dev/zero", "/", "/nowhere/at/all"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         assert_int_equal(add(paths[i]), 0);
@@ -124,8 +118,7 @@ static void inputs_that_are_not_files_are_refused(void **state) {
     }
 }
 
-static void existing_copy_of_an_input_is_not_overwritten(void **state) {
-    (void)state;
+TEST(existing_copy_of_an_input_is_not_overwritten) {
     begin("0 10%\n");
     tree_write("record/input-trace-path", "old\n");
     int folder = open(tree_path("record"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,12 +127,4 @@ static void existing_copy_of_an_input_is_not_overwritten(void **state) {
     close(folder);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(input_file_is_copied_into_the_record),
-    cmocka_unit_test(input_file_changed_while_read_is_refused),
-    cmocka_unit_test(input_file_replaced_while_read_is_refused),
-    cmocka_unit_test(input_file_removed_after_reading_is_copied),
-    cmocka_unit_test(input_pipe_is_read_only_once),
-    cmocka_unit_test(inputs_that_are_not_files_are_refused),
-    cmocka_unit_test(existing_copy_of_an_input_is_not_overwritten))
+UNIT_RUN

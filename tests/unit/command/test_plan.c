@@ -42,8 +42,7 @@ static void assert_refused(const char *line, const char *part) {
 }
 
 /* Modules size their memory by these numbers. */
-static void modules_get_the_size_of_the_run(void **state) {
-    (void)state;
+TEST(modules_get_the_size_of_the_run) {
     make("--window 250m -n 3 -l 50% -- sleep 1");
     assert_int_equal(plan.instances, 3);
     assert_int_equal(plan.set.instances, 3);
@@ -52,8 +51,7 @@ static void modules_get_the_size_of_the_run(void **state) {
     free_plan();
 }
 
-static void each_instance_has_its_number(void **state) {
-    (void)state;
+TEST(each_instance_has_its_number) {
     make("-n 11 -l 50% -- echo %");
     assert_string_equal(plan.numbers[2], "02");
     assert_string_equal(plan.commands[10][1], "10");
@@ -61,8 +59,7 @@ static void each_instance_has_its_number(void **state) {
     free_plan();
 }
 
-static void printed_options_are_escaped_and_cut(void **state) {
-    (void)state;
+TEST(printed_options_are_escaped_and_cut) {
     char path[] = "/tmp/plan,XXXXXX", line[100], expected[100], text[100];
     int file = mkstemp(path);
     assert_that(file, >=, 0);
@@ -84,21 +81,13 @@ static void printed_options_are_escaped_and_cut(void **state) {
     unlink(path);
 }
 
-static void unmeasured_time_is_refused(void **state) {
-    (void)state;
+TEST(unmeasured_time_is_refused) {
     assert_refused("--settle 5s --duration 5s -l 50% -- true", "--settle leaves no time to count");
 }
 
-static void target_after_the_command_is_noticed(void **state) {
-    (void)state;
+TEST(target_after_the_command_is_noticed) {
     assert_refused("sleep 5 -l 50%", "options precede the command, but -l follows it");
     assert_refused("-- sleep 5", "no target is given: -l LOAD holds a load");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(modules_get_the_size_of_the_run),
-    cmocka_unit_test(each_instance_has_its_number),
-    cmocka_unit_test(printed_options_are_escaped_and_cut),
-    cmocka_unit_test(unmeasured_time_is_refused),
-    cmocka_unit_test(target_after_the_command_is_noticed))
+UNIT_RUN

@@ -40,14 +40,12 @@ static void expect_line(const char *expected) {
     free(line);
 }
 
-static void status_of_a_starting_run_has_no_figures(void **state) {
-    (void)state;
+TEST_WITH(status_of_a_starting_run_has_no_figures, open_board, close_board) {
     expect_line("showstopper 4711: starting, target unknown, load not measured yet, duty unknown, "
                 "2 of 2 instances\n");
 }
 
-static void status_during_warm_up_shows_only_the_load(void **state) {
-    (void)state;
+TEST_WITH(status_during_warm_up_shows_only_the_load, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW + SS_SECOND);
     ss_board_note_sample(board, &(struct ss_board_sample){NAN, 0.98765, NAN});
@@ -55,8 +53,7 @@ static void status_during_warm_up_shows_only_the_load(void **state) {
                 "instances\n");
 }
 
-static void status_during_control_shows_the_latest_sample(void **state) {
-    (void)state;
+TEST_WITH(status_during_control_shows_the_latest_sample, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
     ss_board_note_sample(board, &(struct ss_board_sample){0.5, 0.4, 0.3});
@@ -66,8 +63,7 @@ static void status_during_control_shows_the_latest_sample(void **state) {
                 "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
 }
 
-static void status_shows_a_target_set_by_the_user(void **state) {
-    (void)state;
+TEST_WITH(status_shows_a_target_set_by_the_user, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
     atomic_store(&board->paused, 20 * SS_SECOND);
@@ -98,8 +94,7 @@ static void expect_metrics(const char *expected) {
     free(text);
 }
 
-static void metrics_of_a_starting_run_have_no_ratios(void **state) {
-    (void)state;
+TEST_WITH(metrics_of_a_starting_run_have_no_ratios, open_board, close_board) {
     expect_metrics("showstopper_instances{pid=\"4711\"} 2\n"
                    "showstopper_alive_instances{pid=\"4711\"} 2\n"
                    "showstopper_state{pid=\"4711\",state=\"starting\"} 1\n"
@@ -113,8 +108,7 @@ static void metrics_of_a_starting_run_have_no_ratios(void **state) {
                    "showstopper_instance_switches_total{pid=\"4711\",index=\"1\"} 0\n");
 }
 
-static void metrics_show_the_target_in_force_and_each_instance(void **state) {
-    (void)state;
+TEST_WITH(metrics_show_the_target_in_force_and_each_instance, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
     atomic_store(&board->setpoint, ss_word_from_double(0.25));
@@ -143,11 +137,4 @@ static void metrics_show_the_target_in_force_and_each_instance(void **state) {
                    "showstopper_instance_switches_total{pid=\"4711\",index=\"1\"} 41\n");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(status_of_a_starting_run_has_no_figures, open_board, close_board),
-    cmocka_unit_test_setup_teardown(status_during_warm_up_shows_only_the_load, open_board, close_board),
-    cmocka_unit_test_setup_teardown(status_during_control_shows_the_latest_sample, open_board, close_board),
-    cmocka_unit_test_setup_teardown(metrics_of_a_starting_run_have_no_ratios, open_board, close_board),
-    cmocka_unit_test_setup_teardown(metrics_show_the_target_in_force_and_each_instance, open_board, close_board),
-    cmocka_unit_test_setup_teardown(status_shows_a_target_set_by_the_user, open_board, close_board))
+UNIT_RUN

@@ -20,8 +20,7 @@ static void assert_notice(const struct ss_notice *notice, uint64_t first, uint64
     assert_int_equal(words[1], second);
 }
 
-static void latest_notice_is_read(void **state) {
-    (void)state;
+TEST(latest_notice_is_read) {
     struct ss_notice notice = {0};
     uint64_t words[2];
     assert_false(ss_notice_read(&notice, words, 2));
@@ -40,8 +39,7 @@ static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *
     return copy;
 }
 
-static void dead_writer_leaves_the_previous_notice_valid(void **state) {
-    (void)state;
+TEST(dead_writer_leaves_the_previous_notice_valid) {
     struct ss_notice notice = {0};
     uint64_t ticket;
     begin_writing(&notice, &ticket);
@@ -57,8 +55,7 @@ static void dead_writer_leaves_the_previous_notice_valid(void **state) {
 }
 
 /* The writer completed its copy, but died before it could make it the latest. */
-static void unpublished_notice_is_not_read(void **state) {
-    (void)state;
+TEST(unpublished_notice_is_not_read) {
     struct ss_notice notice = {0};
     publish(&notice, 1, 2);
     uint64_t ticket;
@@ -68,8 +65,7 @@ static void unpublished_notice_is_not_read(void **state) {
 }
 
 /* A stalled writer corrupts the latest copy; the next notice repairs it. */
-static void stalled_writer_does_not_replace_the_latest_notice(void **state) {
-    (void)state;
+TEST(stalled_writer_does_not_replace_the_latest_notice) {
     struct ss_notice notice = {0};
     uint64_t ticket;
     struct ss_notice_copy *copy = begin_writing(&notice, &ticket);
@@ -83,16 +79,14 @@ static void stalled_writer_does_not_replace_the_latest_notice(void **state) {
     assert_notice(&notice, 7, 8);
 }
 
-static void board_words_hold_any_double(void **state) {
-    (void)state;
+TEST(board_words_hold_any_double) {
     const double values[] = {0, -0.0, 1.0 / 3, -1e300, INFINITY, 5e-324};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_that(ss_double_from_word(ss_word_from_double(values[i])), ==, values[i]);
     assert_true(isnan(ss_double_from_word(ss_word_from_double(NAN))));
 }
 
-static void claim_excludes_other_executors_until_it_expires(void **state) {
-    (void)state;
+TEST(claim_excludes_other_executors_until_it_expires) {
     ss_claim claim = 0;
     ss_time now = 1000 * MS;
     assert_true(ss_claim_take(&claim, now, 10 * MS));
@@ -105,8 +99,7 @@ static void claim_excludes_other_executors_until_it_expires(void **state) {
     assert_true(ss_claim_take(&claim, now + 20 * MS, 10 * MS));
 }
 
-static void claim_can_be_taken_at_time_zero(void **state) {
-    (void)state;
+TEST(claim_can_be_taken_at_time_zero) {
     ss_claim claim = 0;
     assert_true(ss_claim_take(&claim, 0, 10 * MS));
     assert_false(ss_claim_take(&claim, 0, 10 * MS));
@@ -120,8 +113,7 @@ static struct ss_board *make_board(uint32_t instances) {
     return board;
 }
 
-static void new_board_is_empty(void **state) {
-    (void)state;
+TEST(new_board_is_empty) {
     struct ss_board *board = ss_board_allocate(3, 1000);
     assert_non_null(board);
     assert_int_equal(board->magic, SS_BOARD_MAGIC);
@@ -140,8 +132,7 @@ static void new_board_is_empty(void **state) {
     free(board);
 }
 
-static void board_without_a_name_is_found_by_pid(void **state) {
-    (void)state;
+TEST(board_without_a_name_is_found_by_pid) {
     struct ss_error error = {0};
     int descriptor;
     struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
@@ -164,8 +155,7 @@ static void board_without_a_name_is_found_by_pid(void **state) {
     ss_board_close(NULL);
 }
 
-static void board_with_parts_beyond_its_end_is_refused(void **state) {
-    (void)state;
+TEST(board_with_parts_beyond_its_end_is_refused) {
     struct ss_error error = {0};
     int descriptor;
     struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
@@ -182,8 +172,7 @@ static void board_with_parts_beyond_its_end_is_refused(void **state) {
     close(descriptor);
 }
 
-static void rank_of_an_executor_counts_living_ones(void **state) {
-    (void)state;
+TEST(rank_of_an_executor_counts_living_ones) {
     struct ss_board *board = make_board(5);
     uint32_t membership = board->membership;
     assert_int_equal(ss_board_rank(board, 0), 0);
@@ -199,8 +188,7 @@ static void rank_of_an_executor_counts_living_ones(void **state) {
     free(board);
 }
 
-static void leaving_without_joining_has_no_effect(void **state) {
-    (void)state;
+TEST(leaving_without_joining_has_no_effect) {
     struct ss_board *board = ss_board_allocate(2, 0);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 0);
@@ -209,8 +197,7 @@ static void leaving_without_joining_has_no_effect(void **state) {
     free(board);
 }
 
-static void the_first_reason_for_leaving_remains(void **state) {
-    (void)state;
+TEST(the_first_reason_for_leaving_remains) {
     struct ss_board *board = make_board(2);
     ss_board_leave(board, 0, SS_LIFE_CLEARED);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
@@ -227,8 +214,7 @@ static void the_first_reason_for_leaving_remains(void **state) {
     free(board);
 }
 
-static void trace_clock_stops_during_pauses(void **state) {
-    (void)state;
+TEST(trace_clock_stops_during_pauses) {
     struct ss_board *board = make_board(1);
     assert_int_equal(ss_board_trace_time(board, 500), 0);
     atomic_store(&board->control_start, 1000);
@@ -241,8 +227,7 @@ static void trace_clock_stops_during_pauses(void **state) {
     free(board);
 }
 
-static void mean_output_covers_the_latest_peers(void **state) {
-    (void)state;
+TEST(mean_output_covers_the_latest_peers) {
     struct ss_board *board = make_board(4);
     assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
     ss_board_publish_output(board, 0, 0.8);
@@ -262,8 +247,7 @@ static void mean_output_covers_the_latest_peers(void **state) {
     free(board);
 }
 
-static void frequent_peer_counts_once_in_the_mean_output(void **state) {
-    (void)state;
+TEST(frequent_peer_counts_once_in_the_mean_output) {
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     for (int i = 0; i < 100; i++)
@@ -276,8 +260,7 @@ static void frequent_peer_counts_once_in_the_mean_output(void **state) {
     free(board);
 }
 
-static void departed_executor_is_not_in_the_mean_output(void **state) {
-    (void)state;
+TEST(departed_executor_is_not_in_the_mean_output) {
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 2, 0.6);
@@ -286,8 +269,7 @@ static void departed_executor_is_not_in_the_mean_output(void **state) {
     free(board);
 }
 
-static void publication_counter_may_wrap_around(void **state) {
-    (void)state;
+TEST(publication_counter_may_wrap_around) {
     struct ss_board *board = make_board(2);
     atomic_store(&board->publications, UINT32_MAX);
     ss_board_publish_output(board, 1, 0.4);
@@ -297,23 +279,4 @@ static void publication_counter_may_wrap_around(void **state) {
     free(board);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(latest_notice_is_read),
-    cmocka_unit_test(dead_writer_leaves_the_previous_notice_valid),
-    cmocka_unit_test(unpublished_notice_is_not_read),
-    cmocka_unit_test(stalled_writer_does_not_replace_the_latest_notice),
-    cmocka_unit_test(board_words_hold_any_double),
-    cmocka_unit_test(claim_excludes_other_executors_until_it_expires),
-    cmocka_unit_test(claim_can_be_taken_at_time_zero),
-    cmocka_unit_test(new_board_is_empty),
-    cmocka_unit_test(board_without_a_name_is_found_by_pid),
-    cmocka_unit_test(board_with_parts_beyond_its_end_is_refused),
-    cmocka_unit_test(rank_of_an_executor_counts_living_ones),
-    cmocka_unit_test(leaving_without_joining_has_no_effect),
-    cmocka_unit_test(the_first_reason_for_leaving_remains),
-    cmocka_unit_test(trace_clock_stops_during_pauses),
-    cmocka_unit_test(mean_output_covers_the_latest_peers),
-    cmocka_unit_test(frequent_peer_counts_once_in_the_mean_output),
-    cmocka_unit_test(departed_executor_is_not_in_the_mean_output),
-    cmocka_unit_test(publication_counter_may_wrap_around))
+UNIT_RUN

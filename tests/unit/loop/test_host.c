@@ -3,8 +3,7 @@
 #include "unit.h"
 
 /* A load in CPUs is a different fraction of a run on fewer CPUs. */
-static void loads_in_cpus_are_relative_to_those_of_the_run(void **state) {
-    (void)state;
+TEST(loads_in_cpus_are_relative_to_those_of_the_run) {
     struct ss_host host = ss_host;
     struct ss_error error = {0};
     double load = 0, loads[2] = {0};
@@ -21,8 +20,7 @@ static void loads_in_cpus_are_relative_to_those_of_the_run(void **state) {
     assert_near(load, 0.6, 1e-12);
 }
 
-static void loads_in_cpus_need_a_number_of_cpus(void **state) {
-    (void)state;
+TEST(loads_in_cpus_need_a_number_of_cpus) {
     struct ss_error error = {0};
     double load = 7;
     assert_that(ss_host.cpus, ==, 0);
@@ -32,7 +30,4 @@ static void loads_in_cpus_need_a_number_of_cpus(void **state) {
     assert_near(load, 0.5, 1e-12);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(loads_in_cpus_are_relative_to_those_of_the_run),
-    cmocka_unit_test(loads_in_cpus_need_a_number_of_cpus))
+UNIT_RUN

@@ -2,8 +2,7 @@
 
 #include "loop.h"
 
-static void simulated_machine_counts_exactly(void **state) {
-    (void)state;
+TEST(simulated_machine_counts_exactly) {
     struct machine machine;
     struct ss_error error = {0};
     struct ss_counters counters;
@@ -33,8 +32,7 @@ static void simulated_machine_counts_exactly(void **state) {
     machine_close(&machine);
 }
 
-static void default_modules_hold_the_target_load(void **state) {
-    (void)state;
+TEST(default_modules_hold_the_target_load) {
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
         struct trial_options options = make_options(2, 4, loads[i]);
@@ -43,8 +41,7 @@ static void default_modules_hold_the_target_load(void **state) {
 }
 
 /* With many more instances than CPUs, the load must be held from the first sample. */
-static void many_instances_start_on_target(void **state) {
-    (void)state;
+TEST(many_instances_start_on_target) {
     static const char *const loads[] = {"20%", "50%", "80%"};
     for (size_t i = 0; i < 3; i++) {
         struct log log = {.count = 0};
@@ -91,8 +88,7 @@ static struct trial_options make_window_options(uint32_t cpus) {
     return options;
 }
 
-static void even_duties_hold_the_load_in_short_windows(void **state) {
-    (void)state;
+TEST(even_duties_hold_the_load_in_short_windows) {
     static const char *const classes[] = {"serial", "parallel", "blocking", "forking", NULL};
     static const double max[] = {1, 3, 3, 3};
     for (uint32_t cpus = 2; cpus <= 4; cpus += 2) {
@@ -104,8 +100,7 @@ static void even_duties_hold_the_load_in_short_windows(void **state) {
 }
 
 /* Counters are only updated at ticks, and a stop reaches some threads only at the next tick. */
-static void even_duties_hold_the_load_in_short_windows_with_ticks(void **state) {
-    (void)state;
+TEST(even_duties_hold_the_load_in_short_windows_with_ticks) {
     static const char *const classes[] = {"serial", "blocking", "forking", NULL};
     static const double max[] = {1, 2, 1.5};
     struct trial_options options = make_window_options(2);
@@ -115,8 +110,7 @@ static void even_duties_hold_the_load_in_short_windows_with_ticks(void **state) 
 }
 
 /* Published bounds of the class `fop`: see constant-load-*.csv among the published figures. */
-static void errors_with_serial_instances_match_the_published_ones(void **state) {
-    (void)state;
+TEST(errors_with_serial_instances_match_the_published_ones) {
     static const struct {
         const char *load;
         double rbpid, geom; /* published MSE, space even */
@@ -131,8 +125,7 @@ static void errors_with_serial_instances_match_the_published_ones(void **state) 
 }
 
 /* Published bounds of `sunflow`. A single instance of it saturates the machine. */
-static void errors_with_parallel_instances_match_the_published_ones(void **state) {
-    (void)state;
+TEST(errors_with_parallel_instances_match_the_published_ones) {
     static const struct {
         const char *load;
         double rbpid, geom;
@@ -151,8 +144,7 @@ static void errors_with_parallel_instances_match_the_published_ones(void **state
  * Without feedback some instance is always running, and each can use the whole machine, whatever
  * the target. The published baseline behaves the same, because its executors are not in step.
  */
-static void parallel_instances_exceed_the_target_without_feedback(void **state) {
-    (void)state;
+TEST(parallel_instances_exceed_the_target_without_feedback) {
     struct trial_options options = make_options(12, 12, "50%");
     options.width = 12;
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -194,8 +186,7 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
  * For such instances, the published sums are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and
  * 680.
  */
-static void errors_of_control_and_space_rank_as_published(void **state) {
-    (void)state;
+TEST(errors_of_control_and_space_rank_as_published) {
     double error[4];
     double serial_pi = sum_mse(1, "rbpid", NULL, "even", &error[0]);
     double serial_geom = sum_mse(1, "geom", NULL, "even", &error[0]);
@@ -215,8 +206,7 @@ static void errors_of_control_and_space_rank_as_published(void **state) {
  * The publication does not say whether an executor scales its own duty or the average that it used.
  * Only its own duty comes near the published sum of 83 for instances that saturate the machine.
  */
-static void geom_matches_the_published_error_by_scaling_its_own_duty(void **state) {
-    (void)state;
+TEST(geom_matches_the_published_error_by_scaling_its_own_duty) {
     double error;
     double own = sum_mse(12, "geom", NULL, "even", &error);
     double global = sum_mse(12, "geom", "previous=global", "even", &error);
@@ -225,8 +215,7 @@ static void geom_matches_the_published_error_by_scaling_its_own_duty(void **stat
 }
 
 /* 107 s are exactly 1000 rounds of 107 ms and a whole number of samples, so nothing is rounded. */
-static void fixed_duty_is_kept_to_the_nanosecond(void **state) {
-    (void)state;
+TEST(fixed_duty_is_kept_to_the_nanosecond) {
     static const char *const loads[] = {"1%", "25%", "1/3", "50%", "75%", "99.5%"};
     for (size_t i = 0; i < 6; i++) {
         struct trial_options options = make_options(4, 4, loads[i]);
@@ -240,8 +229,7 @@ static void fixed_duty_is_kept_to_the_nanosecond(void **state) {
     }
 }
 
-static void fixed_quanta_keep_the_duty(void **state) {
-    (void)state;
+TEST(fixed_quanta_keep_the_duty) {
     struct trial_options options = make_options(4, 4, "30%");
     options.modules[SS_KIND_DITHERING] = "fixedq";
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -265,8 +253,7 @@ static double first_duty(const char *dithering, const char *options_text, ss_tim
     return figures.duty_mean;
 }
 
-static void duty_is_kept_from_the_beginning_of_control(void **state) {
-    (void)state;
+TEST(duty_is_kept_from_the_beginning_of_control) {
     for (ss_time warmup = 0; warmup <= 300 * SS_MILLISECOND; warmup += 300 * SS_MILLISECOND) {
         assert_near(first_duty("averageq", "400m", warmup), 0.1, 1e-5);
         assert_near(first_duty("averageq", "400m,phase=together", warmup), 0.1, 1e-5);
@@ -279,8 +266,7 @@ static void duty_is_kept_from_the_beginning_of_control(void **state) {
  * Only one instance switches. The others read the load in rounds of the same length, so always at
  * the same phase; hence the wider bound.
  */
-static void uneven_duties_hold_the_target_load(void **state) {
-    (void)state;
+TEST(uneven_duties_hold_the_target_load) {
     static const char *const loads[] = {"25%", "40%", "66%"};
     for (size_t i = 0; i < 3; i++) {
         struct trial_options options = make_options(4, 4, loads[i]);
@@ -301,15 +287,13 @@ static double load_covered(const char *dithering) {
     return run(&options, 117 * SS_SECOND).load_mean;
 }
 
-static void loads_of_simultaneous_rounds_cover_the_duty_and_the_spread(void **state) {
-    (void)state;
+TEST(loads_of_simultaneous_rounds_cover_the_duty_and_the_spread) {
     assert_near(load_covered("100m,phase=together"), 0.25, 0.001);
     assert_near(load_covered("100m,phase=together:20m"), 0.45, 0.001);
     assert_that(load_covered("100m,phase=hash"), >, 0.9);
 }
 
-static void load_of_other_processes_is_compensated(void **state) {
-    (void)state;
+TEST(load_of_other_processes_is_compensated) {
     struct trial_options options = make_options(4, 4, "60%");
     options.background = 0.7;
     assert_held(&options, 0.2, 3);
@@ -317,8 +301,7 @@ static void load_of_other_processes_is_compensated(void **state) {
     assert_near(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
 }
 
-static void averaging_reduces_the_spread_of_duties(void **state) {
-    (void)state;
+TEST(averaging_reduces_the_spread_of_duties) {
     static struct trial trial;
     double spread[2];
     for (int i = 0; i < 2; i++) {
@@ -341,8 +324,7 @@ static void averaging_reduces_the_spread_of_duties(void **state) {
         fail_msg("spread of duties %g without and %g with peers", spread[0], spread[1]);
 }
 
-static void targets_of_0_and_1_need_no_signals(void **state) {
-    (void)state;
+TEST(targets_of_0_and_1_need_no_signals) {
     static const char *const controls[] = {"rbpid", "geom", "fixed"};
     for (size_t i = 0; i < 3; i++) {
         struct trial_options options = make_options(4, 4, "0");
@@ -358,8 +340,7 @@ static void targets_of_0_and_1_need_no_signals(void **state) {
 }
 
 /* One serial instance on four CPUs cannot reach 75 %; back at 10 %, it must follow at once. */
-static void unreachable_target_does_not_wind_up(void **state) {
-    (void)state;
+TEST(unreachable_target_does_not_wind_up) {
     static struct trial trial;
     static const char *const controls[] = {"rbpid", "geom"};
     for (size_t i = 0; i < 2; i++) {
@@ -378,8 +359,7 @@ static void unreachable_target_does_not_wind_up(void **state) {
     }
 }
 
-static void load_follows_the_published_saw_trace(void **state) {
-    (void)state;
+TEST(load_follows_the_published_saw_trace) {
     struct trial_options options = make_options(12, 12, PROJECT_SOURCE_DIR "/traces/saw.txt");
     options.modules[SS_KIND_TRACE] = "file";
     options.settle = 0;
@@ -394,8 +374,7 @@ static void load_follows_the_published_saw_trace(void **state) {
     assert_that(figures.error_mse_e4, <, 40);
 }
 
-static void load_settles_after_steps_of_a_trace(void **state) {
-    (void)state;
+TEST(load_settles_after_steps_of_a_trace) {
     struct log log = {0};
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
     options.modules[SS_KIND_TRACE] = "file";
@@ -407,8 +386,7 @@ static void load_settles_after_steps_of_a_trace(void **state) {
     assert_settled(&log, 24, 29, 0.05);
 }
 
-static void control_restarts_after_free_sections(void **state) {
-    (void)state;
+TEST(control_restarts_after_free_sections) {
     struct log log = {0};
     char path[] = "/tmp/test_loop.XXXXXX";
     write_trace(path, "0 free\n10s 30%\n20s 30%\n20s free\n30s 40%\n40s 40%\n");
@@ -435,8 +413,7 @@ static void control_restarts_after_free_sections(void **state) {
     assert_settled(&log, 32, 39, 0.05);
 }
 
-static void partly_free_samples_are_not_counted(void **state) {
-    (void)state;
+TEST(partly_free_samples_are_not_counted) {
     char path[] = "/tmp/test_loop.XXXXXX";
     write_trace(path, "0 free\n200m 30%\n5200m free\n5700m 30%\n10s 30%\n");
     struct trial_options options = make_options(4, 4, path);
@@ -447,8 +424,7 @@ static void partly_free_samples_are_not_counted(void **state) {
     assert_int_equal(figures.samples, 20 - 3);
 }
 
-static void warm_up_samples_are_not_counted(void **state) {
-    (void)state;
+TEST(warm_up_samples_are_not_counted) {
     struct log log = {0};
     struct trial_options options = make_options(4, 4, "50%");
     options.warmup = 7300 * SS_MILLISECOND;
@@ -466,29 +442,4 @@ static void warm_up_samples_are_not_counted(void **state) {
     assert_false(isnan(log.samples[15].target));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(simulated_machine_counts_exactly),
-    cmocka_unit_test(default_modules_hold_the_target_load),
-    cmocka_unit_test(many_instances_start_on_target),
-    cmocka_unit_test(even_duties_hold_the_load_in_short_windows),
-    cmocka_unit_test(even_duties_hold_the_load_in_short_windows_with_ticks),
-    cmocka_unit_test(errors_with_serial_instances_match_the_published_ones),
-    cmocka_unit_test(errors_with_parallel_instances_match_the_published_ones),
-    cmocka_unit_test(parallel_instances_exceed_the_target_without_feedback),
-        cmocka_unit_test(errors_of_control_and_space_rank_as_published),
-        cmocka_unit_test(geom_matches_the_published_error_by_scaling_its_own_duty),
-    cmocka_unit_test(fixed_duty_is_kept_to_the_nanosecond),
-    cmocka_unit_test(fixed_quanta_keep_the_duty),
-    cmocka_unit_test(duty_is_kept_from_the_beginning_of_control),
-    cmocka_unit_test(uneven_duties_hold_the_target_load),
-    cmocka_unit_test(loads_of_simultaneous_rounds_cover_the_duty_and_the_spread),
-    cmocka_unit_test(load_of_other_processes_is_compensated),
-    cmocka_unit_test(averaging_reduces_the_spread_of_duties),
-    cmocka_unit_test(targets_of_0_and_1_need_no_signals),
-    cmocka_unit_test(unreachable_target_does_not_wind_up),
-    cmocka_unit_test(load_follows_the_published_saw_trace),
-    cmocka_unit_test(load_settles_after_steps_of_a_trace),
-    cmocka_unit_test(control_restarts_after_free_sections),
-    cmocka_unit_test(partly_free_samples_are_not_counted),
-    cmocka_unit_test(warm_up_samples_are_not_counted))
+UNIT_RUN

@@ -2,8 +2,7 @@
 
 #include "loop.h"
 
-static void remaining_instances_make_up_for_a_departed_one(void **state) {
-    (void)state;
+TEST(remaining_instances_make_up_for_a_departed_one) {
     static struct trial trial;
     static const char *const spaces[] = {"even", "uneven"};
     for (size_t i = 0; i < 2; i++) {
@@ -24,8 +23,7 @@ static void remaining_instances_make_up_for_a_departed_one(void **state) {
 }
 
 /* Half of three instances is one and a half: the second always runs, the third half the time. */
-static void remaining_instances_get_new_ranks_after_a_departure(void **state) {
-    (void)state;
+TEST(remaining_instances_get_new_ranks_after_a_departure) {
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -49,8 +47,7 @@ static void remaining_instances_get_new_ranks_after_a_departure(void **state) {
 }
 
 /* Each state begins and ends late by the same time. */
-static void late_wake_ups_cause_no_drift(void **state) {
-    (void)state;
+TEST(late_wake_ups_cause_no_drift) {
     struct trial_options options = make_options(4, 4, "25%");
     options.lateness = 5 * SS_MILLISECOND;
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -66,8 +63,7 @@ static void late_wake_ups_cause_no_drift(void **state) {
 }
 
 /* The executor sleeps for a minute, then continues without making up for the lost time. */
-static void delayed_executor_does_not_make_up_for_lost_time(void **state) {
-    (void)state;
+TEST(delayed_executor_does_not_make_up_for_lost_time) {
     static struct trial trial;
     struct trial_options options = make_options(2, 2, "50%");
     open_trial(&trial, &options);
@@ -110,8 +106,7 @@ static void pause_for(struct trial *trial, ss_time length) {
 }
 
 /* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
-static void pause_delays_the_steps_of_a_trace(void **state) {
-    (void)state;
+TEST(pause_delays_the_steps_of_a_trace) {
     static struct trial trial;
     struct log log = {0};
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
@@ -140,8 +135,7 @@ static double return_no_number(const struct ss_self *self, const struct ss_contr
     return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
 }
 
-static void nan_from_a_module_ends_the_trial(void **state) {
-    (void)state;
+TEST(nan_from_a_module_ends_the_trial) {
     static struct trial trial;
     struct ss_error error = {0};
     struct trial_options options = make_options(4, 4, "50%");
@@ -153,8 +147,7 @@ static void nan_from_a_module_ends_the_trial(void **state) {
     trial_close(&trial);
 }
 
-static void unsupported_simulations_are_refused(void **state) {
-    (void)state;
+TEST(unsupported_simulations_are_refused) {
     static struct trial trial;
     static const struct {
         const char *module, *options, *words;
@@ -185,8 +178,7 @@ static void log_trial(struct log *log, uint64_t seed) {
     run(&options, 60 * SS_SECOND);
 }
 
-static void equal_seeds_give_identical_logs(void **state) {
-    (void)state;
+TEST(equal_seeds_give_identical_logs) {
     static struct log one, again, other;
     log_trial(&one, 42);
     log_trial(&again, 42);
@@ -196,22 +188,11 @@ static void equal_seeds_give_identical_logs(void **state) {
     assert_memory_not_equal(&one, &other, sizeof one);
 }
 
-static void trial_of_2000_instances_is_quick(void **state) {
-    (void)state;
+TEST(trial_of_2000_instances_is_quick) {
     struct trial_options options = make_options(1000, 2000, "50%");
     struct trial_figures figures = run(&options, 20 * SS_SECOND);
     assert_int_equal(figures.samples, 20);
     assert_near(figures.error_mean_percent, 0, 3);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(remaining_instances_make_up_for_a_departed_one),
-    cmocka_unit_test(remaining_instances_get_new_ranks_after_a_departure),
-    cmocka_unit_test(late_wake_ups_cause_no_drift),
-    cmocka_unit_test(delayed_executor_does_not_make_up_for_lost_time),
-    cmocka_unit_test(pause_delays_the_steps_of_a_trace),
-    cmocka_unit_test(nan_from_a_module_ends_the_trial),
-    cmocka_unit_test(unsupported_simulations_are_refused),
-    cmocka_unit_test(equal_seeds_give_identical_logs),
-    cmocka_unit_test(trial_of_2000_instances_is_quick))
+UNIT_RUN

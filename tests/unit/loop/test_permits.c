@@ -28,8 +28,7 @@ static void assert_permission(ss_time now, ss_time given, uint32_t running) {
     assert_int_equal(permission.running, running);
 }
 
-static void permitted_time_grows_while_an_instance_runs(void **state) {
-    (void)state;
+TEST(permitted_time_grows_while_an_instance_runs) {
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
     assert_permission(50, 0, 0);
@@ -47,8 +46,7 @@ static void permitted_time_grows_while_an_instance_runs(void **state) {
     assert_int_equal(own, 0);
 }
 
-static void repeated_stop_does_not_change_the_permitted_time(void **state) {
-    (void)state;
+TEST(repeated_stop_does_not_change_the_permitted_time) {
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
     set(&own, 100, false);
@@ -60,8 +58,7 @@ static void repeated_stop_does_not_change_the_permitted_time(void **state) {
 }
 
 /* A clock that has run for 208 days exceeds the field for times. */
-static void permitted_time_is_correct_after_the_clock_field_wraps(void **state) {
-    (void)state;
+TEST(permitted_time_is_correct_after_the_clock_field_wraps) {
     const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
     for (ss_time times = 1; times <= 5; times++) {
         const ss_time end = times * wrap;
@@ -82,8 +79,7 @@ static void permitted_time_is_correct_after_the_clock_field_wraps(void **state) 
 }
 
 /* The permitted time wraps around to 0, which does not affect the difference of two readings. */
-static void permitted_time_may_wrap_around(void **state) {
-    (void)state;
+TEST(permitted_time_may_wrap_around) {
     enum { COUNT = 1000 };
     static _Atomic uint32_t owns[COUNT];
     const ss_time each = SS_PERMISSION_WRAPS / UNIT / COUNT;
@@ -101,8 +97,7 @@ static void permitted_time_may_wrap_around(void **state) {
 }
 
 /* A run has at most a million instances; the sum of their times wraps around constantly. */
-static void permitted_time_of_a_million_instances_is_counted(void **state) {
-    (void)state;
+TEST(permitted_time_of_a_million_instances_is_counted) {
     enum { COUNT = 1000000 };
     _Atomic uint32_t *owns = calloc(COUNT, sizeof *owns);
     assert_non_null(owns);
@@ -135,8 +130,7 @@ static void assert_model(const struct model *models, size_t count, ss_time given
     assert_permission(now, given, running);
 }
 
-static void permitted_time_of_many_instances_is_exact(void **state) {
-    (void)state;
+TEST(permitted_time_of_many_instances_is_exact) {
     enum { COUNT = 50 };
     static struct model models[COUNT];
     ss_time now = SS_PERMISSION_WRAPS / UNIT - 10000;
@@ -160,8 +154,7 @@ static void permitted_time_of_many_instances_is_exact(void **state) {
     }
 }
 
-static void each_permit_change_loses_less_than_a_unit(void **state) {
-    (void)state;
+TEST(each_permit_change_loses_less_than_a_unit) {
     _Atomic uint32_t own = 0;
     struct ss_permission permission;
     permits = (struct ss_permits){0};
@@ -227,8 +220,7 @@ static void join(pthread_t *threads) {
     pthread_barrier_destroy(&barrier);
 }
 
-static void readers_never_see_half_a_permit_change(void **state) {
-    (void)state;
+TEST(readers_never_see_half_a_permit_change) {
     pthread_t threads[THREADS];
     start(threads, stand_still);
     uint64_t bad = 0;
@@ -241,22 +233,11 @@ static void readers_never_see_half_a_permit_change(void **state) {
     assert_permission(5000, 0, 0);
 }
 
-static void concurrent_permit_changes_lose_no_time(void **state) {
-    (void)state;
+TEST(concurrent_permit_changes_lose_no_time) {
     pthread_t threads[THREADS];
     start(threads, move_on);
     join(threads);
     assert_permission(UINT64_C(9000000), UINT64_C(7) * TURNS * THREADS, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(permitted_time_grows_while_an_instance_runs),
-    cmocka_unit_test(repeated_stop_does_not_change_the_permitted_time),
-    cmocka_unit_test(permitted_time_is_correct_after_the_clock_field_wraps),
-    cmocka_unit_test(permitted_time_may_wrap_around),
-    cmocka_unit_test(permitted_time_of_a_million_instances_is_counted),
-    cmocka_unit_test(permitted_time_of_many_instances_is_exact),
-    cmocka_unit_test(each_permit_change_loses_less_than_a_unit),
-    cmocka_unit_test(readers_never_see_half_a_permit_change),
-    cmocka_unit_test(concurrent_permit_changes_lose_no_time))
+UNIT_RUN

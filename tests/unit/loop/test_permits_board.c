@@ -46,8 +46,7 @@ static void follow(struct trial *trial, ss_time length) {
 }
 
 /* With as many CPUs as instances, each instance uses all its permitted time. */
-static void permits_match_the_cpu_time_of_the_machine(void **state) {
-    (void)state;
+TEST(permits_match_the_cpu_time_of_the_machine) {
     static const char *const ditherings[] = {"averageq", "fixedq", "stagger"};
     static struct trial trial;
     for (size_t i = 0; i < 3; i++) {
@@ -66,8 +65,7 @@ static void permits_match_the_cpu_time_of_the_machine(void **state) {
     }
 }
 
-static void spurious_wakeups_change_no_permit(void **state) {
-    (void)state;
+TEST(spurious_wakeups_change_no_permit) {
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "60%");
     begin(&trial, &options);
@@ -78,8 +76,7 @@ static void spurious_wakeups_change_no_permit(void **state) {
     trial_close(&trial);
 }
 
-static void pauses_and_the_end_change_permits(void **state) {
-    (void)state;
+TEST(pauses_and_the_end_change_permits) {
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "60%");
     struct ss_counters counters;
@@ -100,8 +97,4 @@ static void pauses_and_the_end_change_permits(void **state) {
     trial_close(&trial);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(permits_match_the_cpu_time_of_the_machine),
-    cmocka_unit_test(spurious_wakeups_change_no_permit),
-    cmocka_unit_test(pauses_and_the_end_change_permits))
+UNIT_RUN

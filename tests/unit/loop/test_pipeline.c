@@ -2,8 +2,7 @@
 
 #include "stepper_bench.h"
 
-static void control_module_gets_the_expected_inputs(void **state) {
-    (void)state;
+TEST(control_module_gets_the_expected_inputs) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 4 * MS);
@@ -32,8 +31,7 @@ static void assert_excess(struct bench *bench, size_t count, const char *text) {
     ss_option_store_free(&store);
 }
 
-static void out_of_range_duty_is_limited_and_reported(void **state) {
-    (void)state;
+TEST(out_of_range_duty_is_limited_and_reported) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 4 * MS);
@@ -54,8 +52,7 @@ static void out_of_range_duty_is_limited_and_reported(void **state) {
     close_bench(&bench);
 }
 
-static void target_set_by_a_user_replaces_the_trace(void **state) {
-    (void)state;
+TEST(target_set_by_a_user_replaces_the_trace) {
     struct bench bench;
     open_bench(&bench);
     bench.script.free_from = 0;
@@ -69,8 +66,7 @@ static void target_set_by_a_user_replaces_the_trace(void **state) {
     close_bench(&bench);
 }
 
-static void duty_equals_the_target_without_a_load_estimate(void **state) {
-    (void)state;
+TEST(duty_equals_the_target_without_a_load_estimate) {
     struct bench bench;
     open_bench(&bench);
     bench.script.load = INFINITY;
@@ -81,8 +77,7 @@ static void duty_equals_the_target_without_a_load_estimate(void **state) {
     close_bench(&bench);
 }
 
-static void planned_state_does_not_compute_a_duty(void **state) {
-    (void)state;
+TEST(planned_state_does_not_compute_a_duty) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -97,8 +92,7 @@ static void planned_state_does_not_compute_a_duty(void **state) {
     close_bench(&bench);
 }
 
-static void open_loop_control_requests_no_feedback(void **state) {
-    (void)state;
+TEST(open_loop_control_requests_no_feedback) {
     struct bench bench;
     open_bench(&bench);
     bench.rig.modules[SS_KIND_CONTROL].table.control.open_loop = true;
@@ -110,8 +104,7 @@ static void open_loop_control_requests_no_feedback(void **state) {
     close_bench(&bench);
 }
 
-static void module_results_are_limited_to_their_range(void **state) {
-    (void)state;
+TEST(module_results_are_limited_to_their_range) {
     static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
     static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
     for (size_t i = 0; i < 3; i++) {
@@ -144,8 +137,7 @@ static enum ss_failure failure_of(const struct script *change) {
     return action.failure;
 }
 
-static void nan_from_a_module_ends_the_run(void **state) {
-    (void)state;
+TEST(nan_from_a_module_ends_the_run) {
     struct bench bench;
     open_bench(&bench);
     struct script good = bench.script;
@@ -168,13 +160,4 @@ static void nan_from_a_module_ends_the_run(void **state) {
     assert_int_equal(failure_of(&script), SS_FAILURE_COUNTERS);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(control_module_gets_the_expected_inputs),
-    cmocka_unit_test(out_of_range_duty_is_limited_and_reported),
-    cmocka_unit_test(target_set_by_a_user_replaces_the_trace),
-    cmocka_unit_test(duty_equals_the_target_without_a_load_estimate),
-    cmocka_unit_test(planned_state_does_not_compute_a_duty),
-    cmocka_unit_test(open_loop_control_requests_no_feedback),
-    cmocka_unit_test(module_results_are_limited_to_their_range),
-    cmocka_unit_test(nan_from_a_module_ends_the_run))
+UNIT_RUN

@@ -74,13 +74,11 @@ static void check_loads(enum ss_kind kind, const char *name, void *data) {
     assert_null(module.object.handle);
 }
 
-static void every_built_in_module_can_be_loaded(void **state) {
-    (void)state;
+TEST(every_built_in_module_can_be_loaded) {
     assert_in_range(each_module(check_loads, NULL), 15, 100);
 }
 
-static void missing_module_functions_get_defaults(void **state) {
-    (void)state;
+TEST(missing_module_functions_get_defaults) {
     struct ss_self self = {.instances = 1, .cpus = 1};
     load(SS_KIND_TRACE, "null");
     assert_that(module.table.trace.length(&self), ==, SS_TIME_NEVER);
@@ -96,8 +94,7 @@ static void missing_module_functions_get_defaults(void **state) {
     ss_registry_unload(&module);
 }
 
-static void unknown_module_gets_a_suggestion_and_the_list(void **state) {
-    (void)state;
+TEST(unknown_module_gets_a_suggestion_and_the_list) {
     refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
     refuse(
         SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz'; available: deadbeat, fixed, ");
@@ -112,8 +109,7 @@ static void unknown_module_gets_a_suggestion_and_the_list(void **state) {
     refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");
 }
 
-static void module_names_never_leave_their_folder(void **state) {
-    (void)state;
+TEST(module_names_never_leave_their_folder) {
     refuse(SS_KIND_TRACE, "..", "unknown trace module '..'");
     refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
     /* A name with a '/' is a path relative to the current folder, not to the folder of modules. */
@@ -128,8 +124,7 @@ static void module_names_never_leave_their_folder(void **state) {
     refuse(SS_KIND_TRACE, name, "unknown trace module 'xxx");
 }
 
-static void module_paths_are_not_searched(void **state) {
-    (void)state;
+TEST(module_paths_are_not_searched) {
     load(SS_KIND_CONTROL, module_file("control/rbpid"));
     assert_string_equal(module.head->name, "rbpid");
     ss_registry_unload(&module);
@@ -140,14 +135,12 @@ static void module_paths_are_not_searched(void **state) {
     assert_int_equal(chdir("/"), 0);
 }
 
-static void module_of_another_kind_is_refused(void **state) {
-    (void)state;
+TEST(module_of_another_kind_is_refused) {
     refuse(SS_KIND_CONTROL, module_file("trace/sine"), "sine.so is a trace module, not a control");
     refuse(SS_KIND_TRACE, module_file("dithering/averageq"), "is a dithering module, not a trace");
 }
 
-static void files_that_are_not_modules_are_refused(void **state) {
-    (void)state;
+TEST(files_that_are_not_modules_are_refused) {
     tree_new();
     refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
     refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: ");
@@ -198,8 +191,7 @@ static void refuse_changed(int index, uint32_t value, const char *words) {
     refuse(SS_KIND_CONTROL, tree_write_bytes(name, image, image_size), words);
 }
 
-static void incompatible_module_tables_are_refused(void **state) {
-    (void)state;
+TEST(incompatible_module_tables_are_refused) {
     tree_new();
     static const uint32_t others[] = {0, SS_MODULE_VERSION - 1, SS_MODULE_VERSION + 1};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -235,8 +227,7 @@ static int drop_relocation(ElfW(Addr) wanted) {
     return 0;
 }
 
-static void module_without_its_main_function_is_refused(void **state) {
-    (void)state;
+TEST(module_without_its_main_function_is_refused) {
     void *original = dlopen(module_file("control/geom"), RTLD_NOW | RTLD_LOCAL);
     struct link_map *map;
     assert_non_null(original);
@@ -254,8 +245,7 @@ static void module_without_its_main_function_is_refused(void **state) {
         "lacks a function that a control module must have");
 }
 
-static void module_path_is_searched(void **state) {
-    (void)state;
+TEST(module_path_is_searched) {
     char path[9000];
     tree_new();
     read_image(module_file("control/geom"));
@@ -300,8 +290,7 @@ static void check_listed(enum ss_kind kind, const char *name, void *data) {
         fail_msg("not listed: %s", line);
 }
 
-static void list_includes_every_module(void **state) {
-    (void)state;
+TEST(list_includes_every_module) {
     struct ss_error error = {0};
     FILE *stream = begin_text();
     assert_int_equal(ss_registry_list(stream, &error), 0);
@@ -313,8 +302,7 @@ static void list_includes_every_module(void **state) {
     assert_null(strstr(text, "cannot be used"));
 }
 
-static void broken_module_is_listed_as_broken(void **state) {
-    (void)state;
+TEST(broken_module_is_listed_as_broken) {
     struct ss_error error = {0};
     tree_new();
     tree_write("space/broken.so", "hello\n");
@@ -346,13 +334,11 @@ static void check_help(enum ss_kind kind, const char *name, void *data) {
     ss_registry_unload(&module);
 }
 
-static void help_describes_every_module(void **state) {
-    (void)state;
+TEST(help_describes_every_module) {
     assert_in_range(each_module(check_help, NULL), 15, 100);
 }
 
-static void module_help_requires_kind_and_name(void **state) {
-    (void)state;
+TEST(module_help_requires_kind_and_name) {
     static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
     FILE *stream = begin_text();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -370,19 +356,4 @@ static void module_help_requires_kind_and_name(void **state) {
     assert_string_equal(text, "");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(every_built_in_module_can_be_loaded),
-    cmocka_unit_test(missing_module_functions_get_defaults),
-    cmocka_unit_test(unknown_module_gets_a_suggestion_and_the_list),
-    cmocka_unit_test(module_names_never_leave_their_folder),
-    cmocka_unit_test(module_paths_are_not_searched),
-    cmocka_unit_test(module_of_another_kind_is_refused),
-    cmocka_unit_test(files_that_are_not_modules_are_refused),
-    cmocka_unit_test(incompatible_module_tables_are_refused),
-    cmocka_unit_test(module_without_its_main_function_is_refused),
-    cmocka_unit_test(module_path_is_searched),
-    cmocka_unit_test(list_includes_every_module),
-    cmocka_unit_test(broken_module_is_listed_as_broken),
-    cmocka_unit_test(help_describes_every_module),
-    cmocka_unit_test(module_help_requires_kind_and_name))
+UNIT_RUN

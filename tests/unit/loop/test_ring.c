@@ -12,8 +12,7 @@ static struct ss_ring *open_ring(void) {
     return ring;
 }
 
-static void ring_intervals_are_read_in_order(void **state) {
-    (void)state;
+TEST(ring_intervals_are_read_in_order) {
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
     assert_false(ss_ring_take(ring, &interval));
@@ -31,8 +30,7 @@ static void ring_intervals_are_read_in_order(void **state) {
 }
 
 /* The writer does not wait, and entries in the ring are not overwritten. */
-static void ring_overflow_is_counted(void **state) {
-    (void)state;
+TEST(ring_overflow_is_counted) {
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
     for (uint64_t i = 0; i < SS_RING_SLOTS + 3; i++)
@@ -58,8 +56,7 @@ static void *put_many(void *context) {
 }
 
 /* Each interval is either read whole and in order, or counted as lost, exactly once. */
-static void ring_writer_and_reader_never_wait(void **state) {
-    (void)state;
+TEST(ring_writer_and_reader_never_wait) {
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
     pthread_t writer;
@@ -79,8 +76,4 @@ static void ring_writer_and_reader_never_wait(void **state) {
     free(ring);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(ring_intervals_are_read_in_order),
-    cmocka_unit_test(ring_overflow_is_counted),
-    cmocka_unit_test(ring_writer_and_reader_never_wait))
+UNIT_RUN

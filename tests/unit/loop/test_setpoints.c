@@ -17,8 +17,7 @@ static void assert_taken(
     assert_near(change.load, (double)number / 1024, 0);
 }
 
-static void each_change_is_taken_once_with_its_time(void **state) {
-    (void)state;
+TEST(each_change_is_taken_once_with_its_time) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
@@ -39,8 +38,7 @@ static void each_change_is_taken_once_with_its_time(void **state) {
     assert_true(isnan(change.load));
 }
 
-static void overwritten_changes_are_counted(void **state) {
-    (void)state;
+TEST(overwritten_changes_are_counted) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     for (uint64_t i = 0; i < SS_SETPOINTS_KEPT + 3; i++)
@@ -54,8 +52,7 @@ static void overwritten_changes_are_counted(void **state) {
 }
 
 /* A change whose writer was killed is neither taken half written nor forgotten. */
-static void unfinished_change_is_counted(void **state) {
-    (void)state;
+TEST(unfinished_change_is_counted) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
@@ -74,8 +71,7 @@ static void put_unfinished(struct ss_setpoints *setpoints) {
 }
 
 /* Each writer that was killed gets the patience of its own. */
-static void unfinished_change_holds_up_later_ones_only_for_a_while(void **state) {
-    (void)state;
+TEST(unfinished_change_holds_up_later_ones_only_for_a_while) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
@@ -99,8 +95,7 @@ static void unfinished_change_holds_up_later_ones_only_for_a_while(void **state)
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 2);
 }
 
-static void last_look_does_not_wait_for_unfinished_changes(void **state) {
-    (void)state;
+TEST(last_look_does_not_wait_for_unfinished_changes) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
@@ -122,8 +117,7 @@ static void *put_many(void *context) {
 }
 
 /* Each change is either taken whole and in order, or counted as missed, exactly once. */
-static void changes_are_taken_while_they_are_written(void **state) {
-    (void)state;
+TEST(changes_are_taken_while_they_are_written) {
     static struct ss_setpoints setpoints;
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
@@ -143,8 +137,7 @@ static void changes_are_taken_while_they_are_written(void **state) {
     assert_int_equal(taken + ss_setpoints_missed(&setpoints, &reader), MANY);
 }
 
-static void last_finished_change_is_found(void **state) {
-    (void)state;
+TEST(last_finished_change_is_found) {
     struct ss_setpoints setpoints = {0};
     assert_int_equal(ss_setpoints_last(&setpoints), 0);
     for (uint64_t i = 0; i <= 2 * SS_SETPOINTS_KEPT; i++)
@@ -158,12 +151,4 @@ static void last_finished_change_is_found(void **state) {
     assert_int_equal(ss_setpoints_last(&setpoints), 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(each_change_is_taken_once_with_its_time),
-    cmocka_unit_test(overwritten_changes_are_counted),
-    cmocka_unit_test(unfinished_change_is_counted),
-    cmocka_unit_test(unfinished_change_holds_up_later_ones_only_for_a_while),
-    cmocka_unit_test(last_look_does_not_wait_for_unfinished_changes),
-    cmocka_unit_test(last_finished_change_is_found),
-    cmocka_unit_test(changes_are_taken_while_they_are_written))
+UNIT_RUN

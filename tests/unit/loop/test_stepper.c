@@ -2,8 +2,7 @@
 
 #include "stepper_bench.h"
 
-static void modules_are_not_called_before_control(void **state) {
-    (void)state;
+TEST(modules_are_not_called_before_control) {
     struct bench bench;
     open_bench(&bench);
     struct ss_action action = ss_stepper_step(&bench.stepper, START - 7 * SS_SECOND);
@@ -16,8 +15,7 @@ static void modules_are_not_called_before_control(void **state) {
     close_bench(&bench);
 }
 
-static void first_round_begins_at_the_phase(void **state) {
-    (void)state;
+TEST(first_round_begins_at_the_phase) {
     struct bench bench;
     open_bench(&bench);
     bench.script.phase = 30 * MS;
@@ -36,8 +34,7 @@ static void first_round_begins_at_the_phase(void **state) {
  * Rounds of 30 ms: stopped for 20 ms, as the instance runs before, then running for 10 ms. Control
  * begins within such a round, wherever the phase puts it, whether the instances ran before or not.
  */
-static void control_begins_in_the_round_before_the_first(void **state) {
-    (void)state;
+TEST(control_begins_in_the_round_before_the_first) {
     static const struct {
         int phase;
         int stopped; /* until then, ms */
@@ -57,8 +54,7 @@ static void control_begins_in_the_round_before_the_first(void **state) {
     }
 }
 
-static void target_is_asked_once_in_a_step(void **state) {
-    (void)state;
+TEST(target_is_asked_once_in_a_step) {
     struct bench bench;
     open_bench(&bench);
     assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 20 * MS);
@@ -73,8 +69,7 @@ static void target_is_asked_once_in_a_step(void **state) {
 }
 
 /* Its rounds are longer than an executor is ever late. */
-static void long_round_before_the_first_is_not_cut(void **state) {
-    (void)state;
+TEST(long_round_before_the_first_is_not_cut) {
     struct bench bench;
     open_bench(&bench);
     bench.script.phase = 2 * SS_SECOND;
@@ -86,8 +81,7 @@ static void long_round_before_the_first_is_not_cut(void **state) {
     close_bench(&bench);
 }
 
-static void no_instance_runs_before_all_are_started(void **state) {
-    (void)state;
+TEST(no_instance_runs_before_all_are_started) {
     struct bench bench;
     open_bench(&bench);
     atomic_store(&bench.board->phase, SS_PHASE_STARTING);
@@ -105,8 +99,7 @@ static void no_instance_runs_before_all_are_started(void **state) {
 }
 
 /* The instance ran until now; dithering decides which state is first. */
-static void first_state_begins_at_the_first_step(void **state) {
-    (void)state;
+TEST(first_state_begins_at_the_first_step) {
     struct bench bench;
     open_bench(&bench);
     assert_action(step_at(&bench, 4 * MS), true, SS_STATE_STOPPED, 24 * MS);
@@ -122,8 +115,7 @@ static void first_state_begins_at_the_first_step(void **state) {
     close_bench(&bench);
 }
 
-static void spurious_wakeup_has_no_effect(void **state) {
-    (void)state;
+TEST(spurious_wakeup_has_no_effect) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -135,8 +127,7 @@ static void spurious_wakeup_has_no_effect(void **state) {
 }
 
 /* Every step is 3 ms late, but every state ends on the grid. */
-static void state_deadlines_are_absolute(void **state) {
-    (void)state;
+TEST(state_deadlines_are_absolute) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -154,8 +145,7 @@ static void state_deadlines_are_absolute(void **state) {
  * Stopped until 20, running until 30, stopped until 50, running until 60: at 55 two states have
  * lapsed.
  */
-static void lapsed_states_are_skipped(void **state) {
-    (void)state;
+TEST(lapsed_states_are_skipped) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -166,8 +156,7 @@ static void lapsed_states_are_skipped(void **state) {
     close_bench(&bench);
 }
 
-static void plan_restarts_after_too_many_lapsed_states(void **state) {
-    (void)state;
+TEST(plan_restarts_after_too_many_lapsed_states) {
     struct bench bench;
     open_bench(&bench);
     bench.script.plans[SS_STATE_STOPPED].length = MS;
@@ -180,8 +169,7 @@ static void plan_restarts_after_too_many_lapsed_states(void **state) {
     close_bench(&bench);
 }
 
-static void deadlines_restart_after_long_absence(void **state) {
-    (void)state;
+TEST(deadlines_restart_after_long_absence) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -191,8 +179,7 @@ static void deadlines_restart_after_long_absence(void **state) {
     close_bench(&bench);
 }
 
-static void zero_length_state_is_lengthened(void **state) {
-    (void)state;
+TEST(zero_length_state_is_lengthened) {
     struct bench bench;
     open_bench(&bench);
     bench.script.plans[SS_STATE_STOPPED].length = 0;
@@ -203,18 +190,4 @@ static void zero_length_state_is_lengthened(void **state) {
     close_bench(&bench);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(modules_are_not_called_before_control),
-    cmocka_unit_test(first_round_begins_at_the_phase),
-    cmocka_unit_test(control_begins_in_the_round_before_the_first),
-    cmocka_unit_test(target_is_asked_once_in_a_step),
-    cmocka_unit_test(long_round_before_the_first_is_not_cut),
-    cmocka_unit_test(no_instance_runs_before_all_are_started),
-    cmocka_unit_test(first_state_begins_at_the_first_step),
-    cmocka_unit_test(spurious_wakeup_has_no_effect),
-    cmocka_unit_test(state_deadlines_are_absolute),
-    cmocka_unit_test(lapsed_states_are_skipped),
-    cmocka_unit_test(plan_restarts_after_too_many_lapsed_states),
-    cmocka_unit_test(deadlines_restart_after_long_absence),
-    cmocka_unit_test(zero_length_state_is_lengthened))
+UNIT_RUN

@@ -2,8 +2,7 @@
 
 #include "stepper_bench.h"
 
-static void free_section_begins_without_waiting_for_a_round(void **state) {
-    (void)state;
+TEST(free_section_begins_without_waiting_for_a_round) {
     struct bench bench;
     open_bench(&bench);
     bench.script.phase = 30 * MS;
@@ -14,8 +13,7 @@ static void free_section_begins_without_waiting_for_a_round(void **state) {
     close_bench(&bench);
 }
 
-static void pause_restarts_control(void **state) {
-    (void)state;
+TEST(pause_restarts_control) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -33,8 +31,7 @@ static void pause_restarts_control(void **state) {
     close_bench(&bench);
 }
 
-static void pause_during_sleep_is_noticed(void **state) {
-    (void)state;
+TEST(pause_during_sleep_is_noticed) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -45,8 +42,7 @@ static void pause_during_sleep_is_noticed(void **state) {
     close_bench(&bench);
 }
 
-static void end_of_the_run_continues_the_instance(void **state) {
-    (void)state;
+TEST(end_of_the_run_continues_the_instance) {
     struct bench bench;
     open_bench(&bench);
     step_at(&bench, 0);
@@ -57,8 +53,7 @@ static void end_of_the_run_continues_the_instance(void **state) {
 }
 
 /* Executors that leave a `free` section late must agree on its end. */
-static void control_restarts_after_free_section(void **state) {
-    (void)state;
+TEST(control_restarts_after_free_section) {
     struct bench bench;
     open_bench(&bench);
     bench.script.free_from = 15 * MS;
@@ -95,14 +90,12 @@ static void assert_set_ends_free_section(ss_time free_until) {
     close_bench(&bench);
 }
 
-static void control_restarts_when_set_ends_a_free_section(void **state) {
-    (void)state;
+TEST(control_restarts_when_set_ends_a_free_section) {
     assert_set_ends_free_section(95 * MS);
     assert_set_ends_free_section(SS_TIME_NEVER);
 }
 
-static void endless_free_section_has_no_deadline(void **state) {
-    (void)state;
+TEST(endless_free_section_has_no_deadline) {
     struct bench bench;
     open_bench(&bench);
     bench.script.free_from = 0;
@@ -111,8 +104,7 @@ static void endless_free_section_has_no_deadline(void **state) {
     close_bench(&bench);
 }
 
-static void pause_delays_the_end_of_a_free_section(void **state) {
-    (void)state;
+TEST(pause_delays_the_end_of_a_free_section) {
     struct bench bench;
     open_bench(&bench);
     bench.script.free_from = 0;
@@ -126,13 +118,4 @@ static void pause_delays_the_end_of_a_free_section(void **state) {
     close_bench(&bench);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(free_section_begins_without_waiting_for_a_round),
-    cmocka_unit_test(pause_restarts_control),
-    cmocka_unit_test(pause_during_sleep_is_noticed),
-    cmocka_unit_test(end_of_the_run_continues_the_instance),
-    cmocka_unit_test(control_restarts_after_free_section),
-    cmocka_unit_test(control_restarts_when_set_ends_a_free_section),
-    cmocka_unit_test(endless_free_section_has_no_deadline),
-    cmocka_unit_test(pause_delays_the_end_of_a_free_section))
+UNIT_RUN

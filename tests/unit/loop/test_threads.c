@@ -184,19 +184,14 @@ static void assert_threads_agree(const char *const modules[SS_KINDS]) {
     close_run(&run);
 }
 
-static void threads_with_rbpid_and_averageq_share_a_board(void **state) {
-    (void)state;
+TEST(threads_with_rbpid_and_averageq_share_a_board) {
     static const char *const modules[] = {"constant", "realtime", "rbpid", "even", "averageq"};
     assert_threads_agree(modules);
 }
 
-static void threads_with_geom_and_fixedq_share_a_board(void **state) {
-    (void)state;
+TEST(threads_with_geom_and_fixedq_share_a_board) {
     static const char *const modules[] = {"constant", "realtime", "geom", "uneven", "fixedq"};
     assert_threads_agree(modules);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(threads_with_rbpid_and_averageq_share_a_board),
-    cmocka_unit_test(threads_with_geom_and_fixedq_share_a_board))
+UNIT_RUN

@@ -31,8 +31,7 @@ static struct ss_evidence end_at(double second) {
     return evidence;
 }
 
-static void frequency_is_the_mean_of_the_measured_cpus(void **state) {
-    (void)state;
+TEST_WITH(frequency_is_the_mean_of_the_measured_cpus, set_up, NULL) {
     write_frequency(0, "2000000\n");
     write_frequency(1, "9000000\n");
     write_frequency(2, "1000000\n");
@@ -41,8 +40,7 @@ static void frequency_is_the_mean_of_the_measured_cpus(void **state) {
     assert_near(ss_platform_frequency(&roots, &cpus), 2e9, 1);
 }
 
-static void at_most_sixteen_cpus_are_read(void **state) {
-    (void)state;
+TEST_WITH(at_most_sixteen_cpus_are_read, set_up, NULL) {
     for (unsigned cpu = 0; cpu < 40; cpu++) {
         ss_cpus_add(&cpus, cpu);
         write_frequency(cpu, cpu % 3 == 0 ? "1000000" : "7000000");
@@ -51,8 +49,7 @@ static void at_most_sixteen_cpus_are_read(void **state) {
 }
 
 /* From 2 GHz in the first third to 1.9 GHz in the last; the middle third is ignored. */
-static void frequency_change_is_from_the_first_third_to_the_last(void **state) {
-    (void)state;
+TEST_WITH(frequency_change_is_from_the_first_third_to_the_last, set_up, NULL) {
     for (int second = 0; second <= 90; second++) {
         const char *kilohertz = second < 32 ? "2000000" : second < 58 ? "800000" : "1900000";
         write_frequency(0, kilohertz);
@@ -65,8 +62,7 @@ static void frequency_change_is_from_the_first_third_to_the_last(void **state) {
     assert_near(end_at(90).figures[SS_CHECK_FREQUENCY], -5, 0.2);
 }
 
-static void frequency_is_read_once_a_second(void **state) {
-    (void)state;
+TEST_WITH(frequency_is_read_once_a_second, set_up, NULL) {
     write_frequency(0, "2000000");
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
     write_frequency(0, "1000000");
@@ -75,16 +71,14 @@ static void frequency_is_read_once_a_second(void **state) {
     assert_true(isnan(end_at(0.9).figures[SS_CHECK_FREQUENCY]));
 }
 
-static void machine_without_frequencies_is_not_checked(void **state) {
-    (void)state;
+TEST_WITH(machine_without_frequencies_is_not_checked, set_up, NULL) {
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
     assert_that(conditions.due, ==, SS_TIME_NEVER);
     ss_conditions_look(&conditions, 10 * SS_SECOND);
     assert_true(isnan(end_at(20).figures[SS_CHECK_FREQUENCY]));
 }
 
-static void clocks_are_compared_with_the_beginning(void **state) {
-    (void)state;
+TEST_WITH(clocks_are_compared_with_the_beginning, set_up, NULL) {
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
     conditions.begin.wall -= 75 * (int64_t)SS_MILLISECOND;
     /* A suspension moves both clocks. */
@@ -97,11 +91,4 @@ static void clocks_are_compared_with_the_beginning(void **state) {
     assert_near(end_at(1).figures[SS_CHECK_SUSPENDED], 0, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup(frequency_is_the_mean_of_the_measured_cpus, set_up),
-    cmocka_unit_test_setup(at_most_sixteen_cpus_are_read, set_up),
-    cmocka_unit_test_setup(frequency_change_is_from_the_first_third_to_the_last, set_up),
-    cmocka_unit_test_setup(frequency_is_read_once_a_second, set_up),
-    cmocka_unit_test_setup(machine_without_frequencies_is_not_checked, set_up),
-    cmocka_unit_test_setup(clocks_are_compared_with_the_beginning, set_up))
+UNIT_RUN

@@ -39,8 +39,7 @@ static void assert_reported(
 
 #define BELOW "the target could not be reached in 80 % of the samples: "
 
-static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
-    (void)state;
+TEST(low_load_with_idle_cpus_suggests_more_instances) {
     struct ss_doubt doubt = below;
     assert_reported(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
@@ -55,8 +54,7 @@ static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void low_load_without_idle_cpus_is_blamed_on_other_processes(void **state) {
-    (void)state;
+TEST(low_load_without_idle_cpus_is_blamed_on_other_processes) {
     struct ss_doubt doubt = below;
     doubt.instances_use = 0.4;
     doubt.others_use = 0.58;
@@ -66,8 +64,7 @@ static void low_load_without_idle_cpus_is_blamed_on_other_processes(void **state
               "was idle");
 }
 
-static void low_load_is_blamed_on_ended_instances(void **state) {
-    (void)state;
+TEST(low_load_is_blamed_on_ended_instances) {
     struct ss_doubt doubt = below;
     doubt.running = 1;
     doubt.instances_use = 0.25;
@@ -81,8 +78,7 @@ static void low_load_is_blamed_on_ended_instances(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
 }
 
-static void low_load_is_blamed_on_open_loop_control(void **state) {
-    (void)state;
+TEST(low_load_is_blamed_on_open_loop_control) {
     struct ss_doubt doubt = below;
     doubt.open_loop = "fixed";
     assert_reported(&doubt, SS_DOUBT_OPEN_LOOP,
@@ -90,8 +86,7 @@ static void low_load_is_blamed_on_open_loop_control(void **state) {
               "control module 'fixed' does not follow the load");
 }
 
-static void low_load_is_blamed_on_an_exhausted_quota(void **state) {
-    (void)state;
+TEST(low_load_is_blamed_on_an_exhausted_quota) {
     struct ss_doubt doubt = below;
     doubt.quota_cpus = 0.5;
     doubt.throttled = 0.97;
@@ -108,8 +103,7 @@ static void low_load_is_blamed_on_an_exhausted_quota(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void unknown_shares_are_omitted_from_the_text(void **state) {
-    (void)state;
+TEST(unknown_shares_are_omitted_from_the_text) {
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
     assert_reported(
@@ -121,15 +115,13 @@ static void unknown_shares_are_omitted_from_the_text(void **state) {
         "stayed stopped");
 }
 
-static void high_load_is_blamed_on_other_processes(void **state) {
-    (void)state;
+TEST(high_load_is_blamed_on_other_processes) {
     assert_reported(&above, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances "
         "stayed stopped and used 1 % of the CPUs, other processes 98 %");
 }
 
-static void high_load_is_blamed_on_unstoppable_instances(void **state) {
-    (void)state;
+TEST(high_load_is_blamed_on_unstoppable_instances) {
     struct ss_doubt doubt = above;
     doubt.instances_use = 0.6;
     doubt.others_use = 0.05;
@@ -144,8 +136,7 @@ static void high_load_is_blamed_on_unstoppable_instances(void **state) {
 }
 
 /* Two executors with rounds of 10 us use much CPU time themselves. */
-static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
-    (void)state;
+TEST(high_load_is_blamed_on_cpu_time_of_showstopper) {
     struct ss_doubt doubt = above;
     doubt.own_use = 0.7;
     doubt.others_use = 0.3;
@@ -169,8 +160,7 @@ static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void longest_cause_fits_in_a_warning(void **state) {
-    (void)state;
+TEST(longest_cause_fits_in_a_warning) {
     char text[1024];
     for (int i = 0; i < 128; i++) {
         struct ss_doubt doubt = i & 1 ? above : below;
@@ -189,15 +179,4 @@ static void longest_cause_fits_in_a_warning(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(low_load_with_idle_cpus_suggests_more_instances),
-    cmocka_unit_test(low_load_without_idle_cpus_is_blamed_on_other_processes),
-    cmocka_unit_test(low_load_is_blamed_on_ended_instances),
-    cmocka_unit_test(low_load_is_blamed_on_open_loop_control),
-    cmocka_unit_test(low_load_is_blamed_on_an_exhausted_quota),
-    cmocka_unit_test(unknown_shares_are_omitted_from_the_text),
-    cmocka_unit_test(high_load_is_blamed_on_other_processes),
-    cmocka_unit_test(high_load_is_blamed_on_unstoppable_instances),
-    cmocka_unit_test(high_load_is_blamed_on_cpu_time_of_showstopper),
-    cmocka_unit_test(longest_cause_fits_in_a_warning))
+UNIT_RUN

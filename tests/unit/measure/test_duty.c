@@ -31,8 +31,7 @@ static void assert_duty(ss_time now, double want) {
         fail_msg("duty %g, not %g", have, want);
 }
 
-static void duty_is_the_permitted_share_of_time(void **state) {
-    (void)state;
+TEST(duty_is_the_permitted_share_of_time) {
     open_board(2);
     permit(0, 0, true);
     permit(0, 30, false);
@@ -45,8 +44,7 @@ static void duty_is_the_permitted_share_of_time(void **state) {
     free(board);
 }
 
-static void mean_duty_excludes_ended_instances(void **state) {
-    (void)state;
+TEST(mean_duty_excludes_ended_instances) {
     open_board(4);
     for (uint32_t i = 0; i < 4; i++)
         permit(i, 0, true);
@@ -62,8 +60,7 @@ static void mean_duty_excludes_ended_instances(void **state) {
     free(board);
 }
 
-static void duty_over_no_time_is_unknown(void **state) {
-    (void)state;
+TEST(duty_over_no_time_is_unknown) {
     open_board(1);
     assert_duty(0, NAN);
     permit(0, 10, true); /* the executor is slightly ahead of the reader */
@@ -71,8 +68,4 @@ static void duty_over_no_time_is_unknown(void **state) {
     free(board);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(duty_is_the_permitted_share_of_time),
-    cmocka_unit_test(mean_duty_excludes_ended_instances),
-    cmocka_unit_test(duty_over_no_time_is_unknown))
+UNIT_RUN

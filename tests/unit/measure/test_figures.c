@@ -7,8 +7,7 @@
 #include "measure/load.h"
 #include "unit.h"
 
-static void figures_without_samples_are_unknown(void **state) {
-    (void)state;
+TEST(figures_without_samples_are_unknown) {
     struct ss_figures figures = {0};
     assert_true(isnan(ss_figures_target_mean(&figures)));
     assert_true(isnan(ss_figures_load_mean(&figures)));
@@ -18,8 +17,7 @@ static void figures_without_samples_are_unknown(void **state) {
     ss_figures_free(&figures);
 }
 
-static void load_above_the_target_is_a_negative_error(void **state) {
-    (void)state;
+TEST(load_above_the_target_is_a_negative_error) {
     struct ss_figures figures = {0};
     assert_true(ss_figures_add(&figures, 0.5, 0.75));
     assert_near(ss_figures_error_mean_percent(&figures), -25, 1e-12);
@@ -30,8 +28,7 @@ static void load_above_the_target_is_a_negative_error(void **state) {
     ss_figures_free(&figures);
 }
 
-static void load_figures_are_means_over_samples(void **state) {
-    (void)state;
+TEST(load_figures_are_means_over_samples) {
     struct ss_figures figures = {0};
     assert_true(ss_figures_add(&figures, 0.6, 0.61)); /* -0.01 */
     assert_true(ss_figures_add(&figures, 0.6, 0.57)); /* +0.03 */
@@ -63,8 +60,7 @@ static double p95_of(int count) {
     return p95;
 }
 
-static void p95_is_the_nearest_rank_percentile(void **state) {
-    (void)state;
+TEST(p95_is_the_nearest_rank_percentile) {
     assert_near(p95_of(1), 0.1, 1e-12);
     assert_near(p95_of(19), 1.9, 1e-12);
     assert_near(p95_of(20), 1.9, 1e-12);  /* 0.95 * 20 = 19 */
@@ -87,16 +83,14 @@ static double settled_after(const double *errors, size_t count) {
 #define SETTLED(...)                                                                               \
     settled_after((double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-static void settling_takes_two_seconds_within_5_percent(void **state) {
-    (void)state;
+TEST(settling_takes_two_seconds_within_5_percent) {
     assert_near(SETTLED(0, 0, 0, 0), 0, 1e-12);
     assert_near(SETTLED(0.05, -0.05, 0.04, -0.04), 0, 1e-12);
     assert_near(SETTLED(0.3, 0.1, 0, 0, 0, 0), 1, 1e-12);
     assert_near(SETTLED(-0.3, 0.049, 0, 0, 0), 0.5, 1e-12);
 }
 
-static void settling_time_is_unknown_without_settling(void **state) {
-    (void)state;
+TEST(settling_time_is_unknown_without_settling) {
     struct ss_settling none = {0};
     assert_true(isnan(ss_settling_seconds(&none)));
     assert_true(isnan(SETTLED(0, 0, 0)));
@@ -104,8 +98,7 @@ static void settling_time_is_unknown_without_settling(void **state) {
     assert_true(isnan(SETTLED(0, 0, 0, -0.051, 0, 0, 0, 0.051)));
 }
 
-static void settling_time_restarts_after_a_deviation(void **state) {
-    (void)state;
+TEST(settling_time_restarts_after_a_deviation) {
     assert_near(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2, 1e-12);
     assert_near(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3, 1e-12);
     /* Later errors do not change the settling time. */
@@ -113,8 +106,7 @@ static void settling_time_restarts_after_a_deviation(void **state) {
 }
 
 /* Time stamps of readings are late by varying microseconds. */
-static void settling_tolerates_late_time_stamps(void **state) {
-    (void)state;
+TEST(settling_tolerates_late_time_stamps) {
     struct ss_settling settling = {0};
     ss_settling_add(&settling, 0.0003, 1, 0);
     assert_true(isnan(ss_settling_seconds(&settling)));
@@ -141,8 +133,7 @@ static const struct ss_counters second = {.time = 110 * SS_SECOND,
     .used = 9 * SS_SECOND,
     .value = 0.3};
 
-static void load_is_the_non_idle_time(void **state) {
-    (void)state;
+TEST(load_is_the_non_idle_time) {
     struct ss_load load;
     assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &second, &load));
     assert_near(load.seconds, 10, 1e-12);
@@ -150,8 +141,7 @@ static void load_is_the_non_idle_time(void **state) {
     assert_near(load.load_ticks, 12.0 / (12 + 5), 1e-12);
 }
 
-static void group_load_is_relative_to_its_allowance(void **state) {
-    (void)state;
+TEST(group_load_is_relative_to_its_allowance) {
     struct ss_load load;
     struct ss_counters from = first, to = second;
     assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
@@ -168,8 +158,7 @@ static void group_load_is_relative_to_its_allowance(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
 }
 
-static void sensor_load_is_the_number_that_the_sensor_prints(void **state) {
-    (void)state;
+TEST(sensor_load_is_the_number_that_the_sensor_prints) {
     struct ss_load load;
     struct ss_counters from = {.time = 1, .value = NAN}, to = {.time = 2 * SS_SECOND + 1};
     to.value = 0.3;
@@ -184,8 +173,7 @@ static void sensor_load_is_the_number_that_the_sensor_prints(void **state) {
     assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
 }
 
-static void load_between_incomparable_readings_is_unknown(void **state) {
-    (void)state;
+TEST(load_between_incomparable_readings_is_unknown) {
     struct ss_load load;
     struct ss_counters to = second;
     to.time = first.time;
@@ -208,8 +196,7 @@ static void load_between_incomparable_readings_is_unknown(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &first, &to, &load));
 }
 
-static void load_is_limited_to_0_and_1(void **state) {
-    (void)state;
+TEST(load_is_limited_to_0_and_1) {
     struct ss_load load;
     struct ss_counters to = second;
     to.idle = first.idle + 21 * SS_SECOND; /* exceeds the 20 s because of rounding to ticks */
@@ -221,8 +208,7 @@ static void load_is_limited_to_0_and_1(void **state) {
     assert_near(load.load_ticks, 1, 1e-12);
 }
 
-static void load_by_ticks_is_unknown_if_no_tick_passed(void **state) {
-    (void)state;
+TEST(load_by_ticks_is_unknown_if_no_tick_passed) {
     struct ss_load load;
     struct ss_counters to = second;
     to.idle = first.idle;
@@ -248,8 +234,7 @@ static void assert_parts(double start, double end, double parts, uint64_t ended)
     ss_iterations_free(&iterations);
 }
 
-static void iterations_count_by_the_fraction_inside_the_window(void **state) {
-    (void)state;
+TEST(iterations_count_by_the_fraction_inside_the_window) {
     assert_parts(12, 15, 1, 1);
     assert_parts(10, 20, 1, 1);
     assert_parts(8, 12, 0.5, 1);   /* 2 of 4 s */
@@ -261,8 +246,7 @@ static void iterations_count_by_the_fraction_inside_the_window(void **state) {
     assert_parts(20, 30, 0, 0);
 }
 
-static void zero_length_iterations_count_at_their_end(void **state) {
-    (void)state;
+TEST(zero_length_iterations_count_at_their_end) {
     assert_parts(15, 15, 1, 1);
     assert_parts(10, 10, 1, 1);
     assert_parts(20, 20, 1, 1);
@@ -274,8 +258,7 @@ static void zero_length_iterations_count_at_their_end(void **state) {
     assert_parts(22, 21, 0, 0);
 }
 
-static void iterations_of_many_instances_add_up(void **state) {
-    (void)state;
+TEST(iterations_of_many_instances_add_up) {
     struct ss_iterations iterations = window();
     /* Three instances, with back-to-back iterations of 4 s from 8, 9 and 10 s. */
     for (ss_time instance = 8; instance <= 10; instance++) {
@@ -291,8 +274,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void rate_covers_the_elapsed_part_of_the_window(void **state) {
-    (void)state;
+TEST(rate_covers_the_elapsed_part_of_the_window) {
     struct ss_iterations iterations = window();
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
     assert_true(isnan(ss_iterations_rate(&iterations, 9 * SS_SECOND).per_second));
@@ -304,8 +286,7 @@ static void rate_covers_the_elapsed_part_of_the_window(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_before_the_window_are_not_counted(void **state) {
-    (void)state;
+TEST(iterations_before_the_window_are_not_counted) {
     struct ss_iterations iterations = {
         .from = SS_TIME_NEVER, .to = SS_TIME_NEVER, .throughput = {.from = SS_TIME_NEVER}};
     ss_iterations_add(&iterations, 0, 1, 2);
@@ -332,8 +313,7 @@ static void assert_windows(
 }
 
 /* Pauses of the run stop the program, too. */
-static void iteration_excludes_pauses(void **state) {
-    (void)state;
+TEST(iteration_excludes_pauses) {
     struct ss_iterations iterations = window();
     iterations.to = SS_TIME_NEVER;
     ss_iterations_count_from(&iterations, iterations.from);
@@ -363,8 +343,7 @@ static void iteration_excludes_pauses(void **state) {
 }
 
 /* Three instances of one command and one of another. */
-static void iterations_are_counted_per_instance_and_command(void **state) {
-    (void)state;
+TEST(iterations_are_counted_per_instance_and_command) {
     struct ss_iterations iterations = window();
     assert_int_equal(ss_iterations_keep_apart(&iterations, 4, 2), 0);
     iterations.line_of[3] = 1;
@@ -399,8 +378,7 @@ static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
 }
 
 /* R's mean, sd and quantile(type = 1). Two instances, so that their counts are combined. */
-static void statistics_of_few_iterations_agree_with_r(void **state) {
-    (void)state;
+TEST(statistics_of_few_iterations_agree_with_r) {
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -418,8 +396,7 @@ static void statistics_of_few_iterations_agree_with_r(void **state) {
 }
 
 /* Every second iteration of the program is long; 300,000 iterations. */
-static void iteration_times_include_both_lengths_of_a_periodic_program(void **state) {
-    (void)state;
+TEST(iteration_times_include_both_lengths_of_a_periodic_program) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     iterations.to = SS_TIME_NEVER;
@@ -439,8 +416,7 @@ static void iteration_times_include_both_lengths_of_a_periodic_program(void **st
 }
 
 /* All within one throughput interval. */
-static void adding_an_iteration_allocates_no_memory(void **state) {
-    (void)state;
+TEST(adding_an_iteration_allocates_no_memory) {
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 11 * SS_SECOND);
@@ -456,8 +432,7 @@ static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time 
 }
 
 /* In 5 s: four iterations of 1.01 s, and 0.96 s of the fifth. */
-static void rate_includes_the_estimated_part_of_an_unfinished_iteration(void **state) {
-    (void)state;
+TEST(rate_includes_the_estimated_part_of_an_unfinished_iteration) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     iterations.to = 15 * SS_SECOND;
@@ -474,8 +449,7 @@ static void rate_includes_the_estimated_part_of_an_unfinished_iteration(void **s
     ss_iterations_free(&iterations);
 }
 
-static void throughput_intervals_include_an_unfinished_iteration(void **state) {
-    (void)state;
+TEST(throughput_intervals_include_an_unfinished_iteration) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     iterations.to = 22 * SS_SECOND;
@@ -489,8 +463,7 @@ static void throughput_intervals_include_an_unfinished_iteration(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
-    (void)state;
+TEST(rate_uncertainty_follows_the_spread_of_lengths) {
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -513,8 +486,7 @@ static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iteration_before_the_window_provides_the_expected_length(void **state) {
-    (void)state;
+TEST(iteration_before_the_window_provides_the_expected_length) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     add_ms(&iterations, 0, 0, 8000);
@@ -526,8 +498,7 @@ static void iteration_before_the_window_provides_the_expected_length(void **stat
 }
 
 /* The program prepares for 1 s before each iteration of 2 s. */
-static void unfinished_iteration_is_assumed_to_begin_after_the_usual_gap(void **state) {
-    (void)state;
+TEST(unfinished_iteration_is_assumed_to_begin_after_the_usual_gap) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(
@@ -541,8 +512,7 @@ static void unfinished_iteration_is_assumed_to_begin_after_the_usual_gap(void **
     ss_iterations_free(&iterations);
 }
 
-static void throughput_without_completed_iterations_has_a_bound(void **state) {
-    (void)state;
+TEST(throughput_without_completed_iterations_has_a_bound) {
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -554,8 +524,7 @@ static void throughput_without_completed_iterations_has_a_bound(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void ended_instance_has_no_unfinished_iteration(void **state) {
-    (void)state;
+TEST(ended_instance_has_no_unfinished_iteration) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -578,8 +547,7 @@ static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms
 }
 
 /* A buffer of 8 KiB is read in two pieces. */
-static void iterations_read_together_after_silence_are_bursts(void **state) {
-    (void)state;
+TEST(iterations_read_together_after_silence_are_bursts) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -594,8 +562,7 @@ static void iterations_read_together_after_silence_are_bursts(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void bursts_outside_of_the_window_are_not_counted(void **state) {
-    (void)state;
+TEST(bursts_outside_of_the_window_are_not_counted) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 0);
@@ -608,8 +575,7 @@ static void bursts_outside_of_the_window_are_not_counted(void **state) {
 /*
  * Slow iterations, several that were read together because the master was late, and a stop of 1 s.
  */
-static void flushed_iterations_are_not_bursts(void **state) {
-    (void)state;
+TEST(flushed_iterations_are_not_bursts) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -624,8 +590,7 @@ static void flushed_iterations_are_not_bursts(void **state) {
 }
 
 /* Iterations of 1 ms during 20 ms in every 3 s: an instance prints nothing during a long stop. */
-static void iterations_after_long_stop_are_not_a_burst(void **state) {
-    (void)state;
+TEST(iterations_after_long_stop_are_not_a_burst) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -638,8 +603,7 @@ static void iterations_after_long_stop_are_not_a_burst(void **state) {
 }
 
 /* A pause of the run must not count as silence. */
-static void iterations_after_pause_are_not_a_burst(void **state) {
-    (void)state;
+TEST(iterations_after_pause_are_not_a_burst) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     iterations.to = SS_TIME_NEVER;
@@ -651,8 +615,7 @@ static void iterations_after_pause_are_not_a_burst(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_read_together_share_the_time_evenly(void **state) {
-    (void)state;
+TEST(iterations_read_together_share_the_time_evenly) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
@@ -663,8 +626,7 @@ static void iterations_read_together_share_the_time_evenly(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void unfinished_iteration_excludes_pauses(void **state) {
-    (void)state;
+TEST(unfinished_iteration_excludes_pauses) {
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
     iterations.to = SS_TIME_NEVER;
@@ -677,43 +639,4 @@ static void unfinished_iteration_excludes_pauses(void **state) {
     ss_iterations_free(&iterations);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(iteration_excludes_pauses),
-    cmocka_unit_test(iterations_are_counted_per_instance_and_command),
-    cmocka_unit_test(statistics_of_few_iterations_agree_with_r),
-    cmocka_unit_test(iteration_times_include_both_lengths_of_a_periodic_program),
-    cmocka_unit_test(adding_an_iteration_allocates_no_memory),
-    cmocka_unit_test(rate_includes_the_estimated_part_of_an_unfinished_iteration),
-    cmocka_unit_test(throughput_intervals_include_an_unfinished_iteration),
-    cmocka_unit_test(rate_uncertainty_follows_the_spread_of_lengths),
-    cmocka_unit_test(iteration_before_the_window_provides_the_expected_length),
-    cmocka_unit_test(unfinished_iteration_is_assumed_to_begin_after_the_usual_gap),
-    cmocka_unit_test(throughput_without_completed_iterations_has_a_bound),
-    cmocka_unit_test(ended_instance_has_no_unfinished_iteration),
-    cmocka_unit_test(iterations_read_together_after_silence_are_bursts),
-    cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),
-    cmocka_unit_test(flushed_iterations_are_not_bursts),
-    cmocka_unit_test(iterations_after_long_stop_are_not_a_burst),
-    cmocka_unit_test(iterations_after_pause_are_not_a_burst),
-    cmocka_unit_test(iterations_read_together_share_the_time_evenly),
-    cmocka_unit_test(unfinished_iteration_excludes_pauses),
-    cmocka_unit_test(figures_without_samples_are_unknown),
-    cmocka_unit_test(load_above_the_target_is_a_negative_error),
-    cmocka_unit_test(load_figures_are_means_over_samples),
-    cmocka_unit_test(p95_is_the_nearest_rank_percentile),
-    cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
-    cmocka_unit_test(settling_time_is_unknown_without_settling),
-    cmocka_unit_test(settling_time_restarts_after_a_deviation),
-    cmocka_unit_test(settling_tolerates_late_time_stamps),
-    cmocka_unit_test(load_is_the_non_idle_time),
-    cmocka_unit_test(group_load_is_relative_to_its_allowance),
-    cmocka_unit_test(sensor_load_is_the_number_that_the_sensor_prints),
-    cmocka_unit_test(load_between_incomparable_readings_is_unknown),
-    cmocka_unit_test(load_is_limited_to_0_and_1),
-    cmocka_unit_test(load_by_ticks_is_unknown_if_no_tick_passed),
-    cmocka_unit_test(iterations_count_by_the_fraction_inside_the_window),
-    cmocka_unit_test(zero_length_iterations_count_at_their_end),
-    cmocka_unit_test(iterations_of_many_instances_add_up),
-    cmocka_unit_test(rate_covers_the_elapsed_part_of_the_window),
-    cmocka_unit_test(iterations_before_the_window_are_not_counted))
+UNIT_RUN

@@ -72,8 +72,7 @@ static void expect(double value, double expected) {
 /* 100 ticks on CPU 0: 20 + 2 user, 8 system, 40 idle, 10 iowait, 3 + 4 irq, 13 steal. */
 #define AFTER "cpu0 30 22 38 440 60 9 11 21 29 12\n"
 
-static void load_parts_are_fractions_of_all_ticks(void **state) {
-    (void)state;
+TEST(load_parts_are_fractions_of_all_ticks) {
     begin("0", BEFORE);
     go_on(AFTER, 200);
     assert_true(take(ALL));
@@ -91,16 +90,14 @@ static void load_parts_are_fractions_of_all_ticks(void **state) {
 }
 
 /* All of the time was guest time, which user time includes. */
-static void guest_time_counts_once(void **state) {
-    (void)state;
+TEST(guest_time_counts_once) {
     sample_one_cpu("cpu0 100 0 0 100 0 0 0 0 50 0\n", "cpu0 150 10 0 140 0 0 0 0 100 10\n");
     expect(sample.user, 0.6);
     expect(sample.load_ticks, 0.6);
     expect(sample.load, 0.6);
 }
 
-static void cpus_are_sampled_separately(void **state) {
-    (void)state;
+TEST(cpus_are_sampled_separately) {
     begin("0-1,3", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\ncpu3 0 0 0 0\n");
     go_on("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
     assert_int_equal(meter.last.count, 3);
@@ -131,8 +128,7 @@ static void expect_each(const char *list, const double *expected, size_t count) 
     }
 }
 
-static void loads_of_single_cpus_are_reported(void **state) {
-    (void)state;
+TEST(loads_of_single_cpus_are_reported) {
     begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
     /* CPU 1 goes offline, CPU 4 comes online, and CPU 3 waited for a disk half of the time. */
     go_on("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
@@ -148,8 +144,7 @@ static void loads_of_single_cpus_are_reported(void **state) {
     expect_each("0", (const double[]){NAN}, 1);
 }
 
-static void steal_covers_all_measured_cpus(void **state) {
-    (void)state;
+TEST(steal_covers_all_measured_cpus) {
     begin("0,2", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\n");
     go_on("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
     expect(ss_load_steal(&meter.before, &meter.last), 0.2);
@@ -157,8 +152,7 @@ static void steal_covers_all_measured_cpus(void **state) {
     assert_true(isnan(ss_load_steal(&meter.before, &meter.last)));
 }
 
-static void cpus_without_an_earlier_reading_are_skipped(void **state) {
-    (void)state;
+TEST(cpus_without_an_earlier_reading_are_skipped) {
     begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
     /* CPU 1 returns with its old counters. */
     go_on("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
@@ -179,8 +173,7 @@ static void cpus_without_an_earlier_reading_are_skipped(void **state) {
     expect(sample.load, 0.1);
 }
 
-static void samples_of_falling_counters_are_skipped(void **state) {
-    (void)state;
+TEST(samples_of_falling_counters_are_skipped) {
     static const char *const back[] = {
         "cpu0 99 100 100 150 100 100 100 100\n",
         "cpu0 100 100 99 150 100 100 100 100\n",
@@ -205,8 +198,7 @@ static void samples_of_falling_counters_are_skipped(void **state) {
 }
 
 /* The kernel may move time from iowait to idle; the sum does not fall. */
-static void falling_iowait_is_accepted(void **state) {
-    (void)state;
+TEST(falling_iowait_is_accepted) {
     sample_one_cpu("cpu0 0 0 0 100 50\n", "cpu0 20 0 0 200 30\n");
     expect(sample.load, 0.2);
     expect(sample.load_ticks, 0.2);
@@ -217,8 +209,7 @@ static void falling_iowait_is_accepted(void **state) {
     expect(sample.idle, 0);
 }
 
-static void load_parts_are_unknown_without_ticks(void **state) {
-    (void)state;
+TEST(load_parts_are_unknown_without_ticks) {
     begin("0", BEFORE);
     go_on(BEFORE, 1);
     assert_true(take(ALL));
@@ -232,8 +223,7 @@ static void load_parts_are_unknown_without_ticks(void **state) {
     expect(sample.load, 0);
 }
 
-static void summed_samples_are_weighted_by_length(void **state) {
-    (void)state;
+TEST(summed_samples_are_weighted_by_length) {
     struct ss_load_span sum = {0}, span;
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 100 0 0 0\n", 100);
@@ -258,8 +248,7 @@ static double pressure_of(const char *text) {
     return meter.last.pressure;
 }
 
-static void pressure_is_read_as_a_fraction(void **state) {
-    (void)state;
+TEST(pressure_is_read_as_a_fraction) {
     expect(
         pressure_of("some avg10=12.34 avg60=1.00 avg300=0.00 total=1\nfull avg10=9.00\n"), 0.1234);
     expect(pressure_of("some avg10=0.05 avg60=1.00 avg300=0.00 total=1\n"), 0.0005);
@@ -270,8 +259,7 @@ static void pressure_is_read_as_a_fraction(void **state) {
     assert_true(isnan(pressure_of("some avg10=nan\n")));
 }
 
-static void pressure_is_read_only_when_it_may_change(void **state) {
-    (void)state;
+TEST(pressure_is_read_only_when_it_may_change) {
     expect(pressure_of("some avg10=1.00 avg60=1.00\n"), 0.01);
     tree_write("proc/pressure/cpu", "some avg10=2.00 avg60=1.00\n");
     meter.reader.pressure_due = ss_platform_now() + 60 * SS_SECOND;
@@ -283,8 +271,7 @@ static void pressure_is_read_only_when_it_may_change(void **state) {
     assert_that(meter.reader.pressure_due, >=, meter.last.counters.time + 2 * SS_SECOND);
 }
 
-static void garbled_proc_stat_is_an_error(void **state) {
-    (void)state;
+TEST(garbled_proc_stat_is_an_error) {
     static const char *const texts[] = {"", "hello\n", "cpu0 1 2 3 4", "cpu0 1 2 3\n",
         "cpu1 1 2 3 4\n", "cpu0\n", "intr 1\ncpu0 1 2 3 4\n", "cpu9999 1 2 3 4\n",
         "cpu  1 2 3 4\n"};
@@ -303,8 +290,7 @@ static void garbled_proc_stat_is_an_error(void **state) {
 #define USAGE(used, user, system)                                                                  \
     "usage_usec " #used "\nuser_usec " #user "\nsystem_usec " #system "\nnr_periods 0\n"
 
-static void v2_group_load_is_relative_to_the_allowance(void **state) {
-    (void)state;
+TEST(v2_group_load_is_relative_to_the_allowance) {
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE(1000000, 600000, 400000));
     tree_write("cgroup/web/cpu.max", "200000 100000\n");
@@ -329,8 +315,7 @@ static void v2_group_load_is_relative_to_the_allowance(void **state) {
     assert_false(take(ALL));
 }
 
-static void default_group_is_our_own_group(void **state) {
-    (void)state;
+TEST(default_group_is_our_own_group) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/own\n");
     tree_write("proc/stat", "cpu0 1 2 3 4 5 6 7 8\n");
@@ -347,8 +332,7 @@ static void default_group_is_our_own_group(void **state) {
     assert_true(isnan(sample.iowait));
 }
 
-static void v1_group_usage_is_read_in_nanoseconds(void **state) {
-    (void)state;
+TEST(v1_group_usage_is_read_in_nanoseconds) {
     tree_new();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "1000000000\n");
     open_meter(SS_SOURCE_CGROUP, "web", "0-3");
@@ -385,16 +369,14 @@ static void expect_line(size_t length, const char *expected) {
 #define FIRST_SIX "time,elapsed_seconds,target,load,error,load_ticks,"
 #define PARTS     "user,system,irq,steal,iowait,idle,pressure"
 
-static void all_sample_headings_begin_with_the_same_columns(void **state) {
-    (void)state;
+TEST(all_sample_headings_begin_with_the_same_columns) {
     expect_line(ss_load_sample_heading(line, 0), FIRST_SIX PARTS "\n");
     expect_line(ss_load_sample_heading(line, SS_LOAD_COLUMN_CPU), FIRST_SIX "cpu," PARTS "\n");
     expect_line(
         ss_load_sample_heading(line, SS_LOAD_COLUMNS_RUN), FIRST_SIX PARTS ",duty,counted\n");
 }
 
-static void sample_rows_have_every_column(void **state) {
-    (void)state;
+TEST(sample_rows_have_every_column) {
     struct ss_load_sample row = {INT64_C(1795161600123000000), 0.5, 0.6, 0.58, 0.02, 0.57, 3, 0.4,
         0.1, 0.03, 0.04, 0.05, 0.38, 0.25, 0.75, true};
 #define BEGIN "2026-11-20T08:00:00.123Z,0.500000,0.600000,0.580000,0.020000,0.570000,"
@@ -412,8 +394,7 @@ static void sample_rows_have_every_column(void **state) {
         "\"pressure\": 0.250000, \"duty\": 0.750000, \"counted\": 1}\n");
 }
 
-static void unknown_values_in_sample_rows_are_empty(void **state) {
-    (void)state;
+TEST(unknown_values_in_sample_rows_are_empty) {
     struct ss_load_sample row = ss_load_sample_new();
     row.load = 0.25;
     row.error = -1e-9; /* no sign if rounded to zero */
@@ -426,8 +407,7 @@ static void unknown_values_in_sample_rows_are_empty(void **state) {
         "\"pressure\": null}\n");
 }
 
-static void error_is_target_minus_load(void **state) {
-    (void)state;
+TEST(error_is_target_minus_load) {
     struct ss_load_span span;
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 70 0 0 30\n", 100);
@@ -438,25 +418,4 @@ static void error_is_target_minus_load(void **state) {
     expect(sample.error, -0.1);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(load_parts_are_fractions_of_all_ticks),
-    cmocka_unit_test(guest_time_counts_once),
-    cmocka_unit_test(cpus_are_sampled_separately),
-    cmocka_unit_test(loads_of_single_cpus_are_reported),
-    cmocka_unit_test(steal_covers_all_measured_cpus),
-    cmocka_unit_test(cpus_without_an_earlier_reading_are_skipped),
-    cmocka_unit_test(samples_of_falling_counters_are_skipped),
-    cmocka_unit_test(falling_iowait_is_accepted),
-    cmocka_unit_test(load_parts_are_unknown_without_ticks),
-    cmocka_unit_test(summed_samples_are_weighted_by_length),
-    cmocka_unit_test(pressure_is_read_as_a_fraction),
-    cmocka_unit_test(pressure_is_read_only_when_it_may_change),
-    cmocka_unit_test(garbled_proc_stat_is_an_error),
-    cmocka_unit_test(v2_group_load_is_relative_to_the_allowance),
-    cmocka_unit_test(default_group_is_our_own_group),
-    cmocka_unit_test(v1_group_usage_is_read_in_nanoseconds),
-    cmocka_unit_test(all_sample_headings_begin_with_the_same_columns),
-    cmocka_unit_test(sample_rows_have_every_column),
-    cmocka_unit_test(unknown_values_in_sample_rows_are_empty),
-    cmocka_unit_test(error_is_target_minus_load))
+UNIT_RUN

@@ -74,8 +74,7 @@ static void close_monitor(void) {
     free(board);
 }
 
-static void target_out_of_range_is_limited_and_kept_for_a_warning(void **state) {
-    (void)state;
+TEST(target_out_of_range_is_limited_and_kept_for_a_warning) {
     open_monitor();
     sample(1);
     assert_int_equal(atomic_load(&board->excess[SS_KIND_TRACE]), 0);
@@ -91,8 +90,7 @@ static void target_out_of_range_is_limited_and_kept_for_a_warning(void **state) 
     close_monitor();
 }
 
-static void mean_duty_omits_samples_without_instances(void **state) {
-    (void)state;
+TEST(mean_duty_omits_samples_without_instances) {
     open_monitor();
     sample(2);
     ss_board_permit(board, 0, START + passed, false);
@@ -108,8 +106,7 @@ static void mean_duty_omits_samples_without_instances(void **state) {
 }
 
 /* A sample at an edge of a free section is partly in it. */
-static void samples_in_free_sections_are_not_counted(void **state) {
-    (void)state;
+TEST(samples_in_free_sections_are_not_counted) {
     open_monitor();
     free_from = 3 * SS_SECOND;
     free_until = 4 * SS_SECOND;
@@ -122,8 +119,7 @@ static void samples_in_free_sections_are_not_counted(void **state) {
     close_monitor();
 }
 
-static void sample_around_a_short_free_section_is_not_counted(void **state) {
-    (void)state;
+TEST(sample_around_a_short_free_section_is_not_counted) {
     open_monitor();
     free_from = 1100 * SS_MILLISECOND;
     free_until = free_from + 10 * SS_MILLISECOND;
@@ -133,8 +129,7 @@ static void sample_around_a_short_free_section_is_not_counted(void **state) {
     close_monitor();
 }
 
-static void late_sample_around_a_free_section_is_not_counted(void **state) {
-    (void)state;
+TEST(late_sample_around_a_free_section_is_not_counted) {
     open_monitor();
     free_from = 600 * SS_MILLISECOND;
     free_until = 900 * SS_MILLISECOND;
@@ -159,8 +154,7 @@ static void begin_late(ss_time late) {
     ss_monitor_begin(&monitor, START, START + late);
 }
 
-static void late_begin_leaves_out_short_samples(void **state) {
-    (void)state;
+TEST(late_begin_leaves_out_short_samples) {
     begin_late(399 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + 500 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 0);
@@ -177,8 +171,7 @@ static void late_begin_leaves_out_short_samples(void **state) {
     close_monitor();
 }
 
-static void sample_after_a_late_one_is_not_short(void **state) {
-    (void)state;
+TEST(sample_after_a_late_one_is_not_short) {
     open_monitor();
     sample_at(999 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 1);
@@ -190,12 +183,4 @@ static void sample_after_a_late_one_is_not_short(void **state) {
     close_monitor();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(target_out_of_range_is_limited_and_kept_for_a_warning),
-    cmocka_unit_test(mean_duty_omits_samples_without_instances),
-    cmocka_unit_test(samples_in_free_sections_are_not_counted),
-    cmocka_unit_test(sample_around_a_short_free_section_is_not_counted),
-    cmocka_unit_test(late_sample_around_a_free_section_is_not_counted),
-    cmocka_unit_test(late_begin_leaves_out_short_samples),
-    cmocka_unit_test(sample_after_a_late_one_is_not_short))
+UNIT_RUN

@@ -82,8 +82,7 @@ static void go_on(
     count->running += running * MS;
 }
 
-static void every_perf_event_is_counted_after_exec(void **state) {
-    (void)state;
+TEST(every_perf_event_is_counted_after_exec) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
     assert_int_equal(kernel.count, SS_PERF_EVENTS);
@@ -99,8 +98,7 @@ static void every_perf_event_is_counted_after_exec(void **state) {
     assert_int_equal(kernel.open, 0);
 }
 
-static void perf_counts_are_increments(void **state) {
-    (void)state;
+TEST(perf_counts_are_increments) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
     go_on(SS_PERF_CYCLES, 0, 1000, 10, 10);
@@ -118,8 +116,7 @@ static void perf_counts_are_increments(void **state) {
 }
 
 /* Each event is counted for part of the time, because there are more events than counters. */
-static void counts_of_shared_counters_are_extrapolated(void **state) {
-    (void)state;
+TEST(counts_of_shared_counters_are_extrapolated) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
     go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 25);
@@ -141,8 +138,7 @@ static void counts_of_shared_counters_are_extrapolated(void **state) {
     assert_near(counts[SS_PERF_L1D_MISSES], 200, 1e-6);
 }
 
-static void perf_counts_are_summed_over_threads(void **state) {
-    (void)state;
+TEST(perf_counts_are_summed_over_threads) {
     begin();
     for (pid_t thread = 7; thread <= 9; thread++)
         assert_int_equal(ss_perf_add(&meter, thread, false), 0);
@@ -161,8 +157,7 @@ static void perf_counts_are_summed_over_threads(void **state) {
     assert_int_equal(kernel.open, 0);
 }
 
-static void falling_perf_counts_are_ignored(void **state) {
-    (void)state;
+TEST(falling_perf_counts_are_ignored) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
     go_on(SS_PERF_CYCLES, 0, 1000, 10, 10);
@@ -184,8 +179,7 @@ static void expect_reasons(const char *const *reasons) {
     assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
 }
 
-static void unavailable_perf_events_are_empty_and_explained(void **state) {
-    (void)state;
+TEST(unavailable_perf_events_are_empty_and_explained) {
     begin();
     kernel.refuses[SS_PERF_CYCLES] = ENOENT;
     kernel.refuses[SS_PERF_STALLED_BACKEND] = EOPNOTSUPP;
@@ -205,11 +199,10 @@ static void unavailable_perf_events_are_empty_and_explained(void **state) {
         "page_faults, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }
 
-static void perf_counts_are_empty_without_kernel_support(void **state) {
+TEST(perf_counts_are_empty_without_kernel_support) {
     static const int whys[] = {ENOSYS, EPERM};
     static const char *const reasons[] = {": the kernel does not support perf events",
         ": not permitted: see kernel.perf_event_paranoid"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char text[512];
         int at = 0;
@@ -231,8 +224,7 @@ static void perf_counts_are_empty_without_kernel_support(void **state) {
  * Events that happen only in the kernel would count as 0, which is wrong. The task clock is not
  * affected.
  */
-static void kernel_only_counts_are_unknown_without_permission(void **state) {
-    (void)state;
+TEST(kernel_only_counts_are_unknown_without_permission) {
     begin();
     kernel.refuses_without_rights = EACCES;
     kernel.refuses[SS_PERF_STALLED_FRONTEND] = ENOENT;
@@ -250,8 +242,7 @@ static void kernel_only_counts_are_unknown_without_permission(void **state) {
         "context_switches, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }
 
-static void number_of_uncounted_threads_is_reported(void **state) {
-    (void)state;
+TEST(number_of_uncounted_threads_is_reported) {
     begin();
     kernel.full_from = SS_PERF_EVENTS;
     kernel.gone = 8;
@@ -267,14 +258,4 @@ static void number_of_uncounted_threads_is_reported(void **state) {
     expect_reasons((const char *const[]){NULL});
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(every_perf_event_is_counted_after_exec),
-    cmocka_unit_test(perf_counts_are_increments),
-    cmocka_unit_test(counts_of_shared_counters_are_extrapolated),
-    cmocka_unit_test(perf_counts_are_summed_over_threads),
-    cmocka_unit_test(falling_perf_counts_are_ignored),
-    cmocka_unit_test(unavailable_perf_events_are_empty_and_explained),
-    cmocka_unit_test(perf_counts_are_empty_without_kernel_support),
-    cmocka_unit_test(kernel_only_counts_are_unknown_without_permission),
-    cmocka_unit_test(number_of_uncounted_threads_is_reported))
+UNIT_RUN

@@ -19,8 +19,7 @@ static void assert_iterations(
         fail_msg("interval %zu: %g iterations, not %g", interval, have, want);
 }
 
-static void iteration_within_an_interval_adds_one(void **state) {
-    (void)state;
+TEST(iteration_within_an_interval_adds_one) {
     struct ss_throughput throughput = open_at(100);
     add(&throughput, 101, 102);
     add(&throughput, 102, 105.9);
@@ -31,8 +30,7 @@ static void iteration_within_an_interval_adds_one(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void long_iteration_is_split_over_intervals(void **state) {
-    (void)state;
+TEST(long_iteration_is_split_over_intervals) {
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 3, 27); /* 24 s = 3 + 6 + 6 + 6 + 3 */
     assert_iterations(&throughput, 0, 0.125);
@@ -43,8 +41,7 @@ static void long_iteration_is_split_over_intervals(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void iteration_that_began_before_counting_counts_in_part(void **state) {
-    (void)state;
+TEST(iteration_that_began_before_counting_counts_in_part) {
     struct ss_throughput throughput = open_at(10);
     add(&throughput, 4, 12);
     assert_iterations(&throughput, 0, 0.25);
@@ -55,8 +52,7 @@ static void iteration_that_began_before_counting_counts_in_part(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void only_complete_throughput_intervals_are_counted(void **state) {
-    (void)state;
+TEST(only_complete_throughput_intervals_are_counted) {
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 5, 13);
     assert_int_equal(ss_throughput_count(&throughput, 12 * SS_SECOND), 2);
@@ -67,8 +63,7 @@ static void only_complete_throughput_intervals_are_counted(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void zero_length_iteration_counts_in_its_interval(void **state) {
-    (void)state;
+TEST(zero_length_iteration_counts_in_its_interval) {
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 7, 7);
     add(&throughput, 12, 12);
@@ -80,8 +75,7 @@ static void zero_length_iteration_counts_in_its_interval(void **state) {
 }
 
 /* Iterations overlap arbitrarily, but each adds one in total. */
-static void throughput_of_a_hundred_instances_adds_up(void **state) {
-    (void)state;
+TEST(throughput_of_a_hundred_instances_adds_up) {
     struct ss_throughput throughput = open_at(50);
     int count = 0;
     for (int instance = 0; instance < 100; instance++) {
@@ -99,8 +93,7 @@ static void throughput_of_a_hundred_instances_adds_up(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void iterations_before_counting_begins_are_ignored(void **state) {
-    (void)state;
+TEST(iterations_before_counting_begins_are_ignored) {
     struct ss_throughput throughput = {.from = SS_TIME_NEVER};
     add(&throughput, 1, 2);
     assert_int_equal(ss_throughput_count(&throughput, SS_TIME_NEVER), 0);
@@ -111,12 +104,4 @@ static void iterations_before_counting_begins_are_ignored(void **state) {
     assert_null(throughput.parts);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(iteration_within_an_interval_adds_one),
-    cmocka_unit_test(long_iteration_is_split_over_intervals),
-    cmocka_unit_test(iteration_that_began_before_counting_counts_in_part),
-    cmocka_unit_test(only_complete_throughput_intervals_are_counted),
-    cmocka_unit_test(zero_length_iteration_counts_in_its_interval),
-    cmocka_unit_test(throughput_of_a_hundred_instances_adds_up),
-    cmocka_unit_test(iterations_before_counting_begins_are_ignored))
+UNIT_RUN

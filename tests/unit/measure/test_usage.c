@@ -27,8 +27,7 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
     add_up((struct ss_process_usage[]){__VA_ARGS__},                                               \
         sizeof((struct ss_process_usage[]){__VA_ARGS__}) / sizeof(struct ss_process_usage))
 
-static void usage_includes_times_of_waited_children(void **state) {
-    (void)state;
+TEST(usage_includes_times_of_waited_children) {
     /*
      * Processes are in arbitrary order; 50 and 51 are descendants of 30, and 40 is an orphan
      * adopted by an executor.
@@ -47,8 +46,7 @@ static void usage_includes_times_of_waited_children(void **state) {
     assert_int_equal(tree.own, 100 + 200 + 400 + 800);
 }
 
-static void usage_keeps_the_time_of_ended_instances(void **state) {
-    (void)state;
+TEST(usage_keeps_the_time_of_ended_instances) {
     /* The master reaped the executor of the second instance. */
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1, .used = 1, .waited = 500}},
@@ -58,8 +56,7 @@ static void usage_keeps_the_time_of_ended_instances(void **state) {
     assert_int_equal(tree.own, 1 + 2);
 }
 
-static void process_with_a_reused_executor_pid_is_foreign(void **state) {
-    (void)state;
+TEST(process_with_a_reused_executor_pid_is_foreign) {
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
             {.times = {.pid = 21, .parent = 1, .used = 3000, .waited = 3000}},
@@ -68,8 +65,7 @@ static void process_with_a_reused_executor_pid_is_foreign(void **state) {
     assert_int_equal(tree.own, 0);
 }
 
-static void process_with_an_unknown_ancestor_is_foreign(void **state) {
-    (void)state;
+TEST(process_with_an_unknown_ancestor_is_foreign) {
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
         {.times = {.pid = 90, .parent = 91, .used = 2}},
@@ -79,8 +75,7 @@ static void process_with_an_unknown_ancestor_is_foreign(void **state) {
 }
 
 /* Instances are programs of other parents; 42 and the members of group 50 were found in a tree. */
-static void attached_trees_include_what_has_left_them(void **state) {
-    (void)state;
+TEST(attached_trees_include_what_has_left_them) {
     struct ss_board *board = make_board();
     struct ss_branch *branches = ss_board_branches(board);
     board->attached = true;
@@ -105,8 +100,7 @@ static void attached_trees_include_what_has_left_them(void **state) {
     free(board);
 }
 
-static void each_process_of_a_long_line_of_descent_is_visited_once(void **state) {
-    (void)state;
+TEST(each_process_of_a_long_line_of_descent_is_visited_once) {
     static struct ss_process_usage processes[100000];
     size_t count = 0;
     processes[count++] = (struct ss_process_usage){.times = {.pid = 10, .parent = 1}};
@@ -124,8 +118,7 @@ static void work(ss_time length) {
     }
 }
 
-static void cpu_time_of_this_process_is_read(void **state) {
-    (void)state;
+TEST(cpu_time_of_this_process_is_read) {
     struct ss_process_times before, after;
     assert_true(ss_platform_process_times(getpid(), &before));
     assert_int_equal(before.pid, getpid());
@@ -138,8 +131,7 @@ static void cpu_time_of_this_process_is_read(void **state) {
 }
 
 /* The calling process is the master. */
-static void load_of_other_processes_excludes_processes_of_the_run(void **state) {
-    (void)state;
+TEST(load_of_other_processes_excludes_processes_of_the_run) {
     static struct ss_usage usage;
     struct ss_load_span span;
     struct ss_cpus cpus = {0};
@@ -175,8 +167,7 @@ static int read_script(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static void pauses_do_not_count_as_load_of_other_processes(void **state) {
-    (void)state;
+TEST(pauses_do_not_count_as_load_of_other_processes) {
     static struct ss_usage usage;
     size_t next = 0;
     struct ss_cpus cpus = {0};
@@ -199,8 +190,7 @@ static void pauses_do_not_count_as_load_of_other_processes(void **state) {
 }
 
 /* The calling process is the attached program: its CPU time is known until it leaves the board. */
-static void others_are_blamed_while_they_keep_the_load_from_the_target(void **state) {
-    (void)state;
+TEST(others_are_blamed_while_they_keep_the_load_from_the_target) {
     struct ss_usage usage = {.latest_kind = SS_DOUBT_ABOVE,
         .latest = {.capacity = 100, .others = 60, .instances = 1, .idle = 39}};
     assert_near(ss_usage_to_blame(&usage), 0.6, 1e-12);
@@ -213,8 +203,7 @@ static void others_are_blamed_while_they_keep_the_load_from_the_target(void **st
     assert_true(isnan(ss_usage_to_blame(&usage)));
 }
 
-static void use_of_others_is_unknown_after_the_end_of_an_attached_program(void **state) {
-    (void)state;
+TEST(use_of_others_is_unknown_after_the_end_of_an_attached_program) {
     static struct ss_usage usage;
     for (int ends = 0; ends < 2; ends++) {
         size_t next = 0;
@@ -236,16 +225,4 @@ static void use_of_others_is_unknown_after_the_end_of_an_attached_program(void *
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(usage_includes_times_of_waited_children),
-    cmocka_unit_test(usage_keeps_the_time_of_ended_instances),
-    cmocka_unit_test(process_with_a_reused_executor_pid_is_foreign),
-    cmocka_unit_test(process_with_an_unknown_ancestor_is_foreign),
-    cmocka_unit_test(attached_trees_include_what_has_left_them),
-    cmocka_unit_test(each_process_of_a_long_line_of_descent_is_visited_once),
-    cmocka_unit_test(cpu_time_of_this_process_is_read),
-    cmocka_unit_test(load_of_other_processes_excludes_processes_of_the_run),
-    cmocka_unit_test(pauses_do_not_count_as_load_of_other_processes),
-    cmocka_unit_test(others_are_blamed_while_they_keep_the_load_from_the_target),
-    cmocka_unit_test(use_of_others_is_unknown_after_the_end_of_an_attached_program))
+UNIT_RUN

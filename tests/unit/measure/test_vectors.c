@@ -88,8 +88,7 @@ static double error_p95_percent(const struct vector *vector) {
     return error_of(vector, ss_figures_error_p95_percent);
 }
 
-static void errors_of_samples_match_the_vectors(void **state) {
-    (void)state;
+TEST(errors_of_samples_match_the_vectors) {
     expect("error_mean_percent", 3, error_mean_percent);
     expect("error_mse_e4", 3, error_mse_e4);
     expect("error_p95_percent", 3, error_p95_percent);
@@ -110,8 +109,7 @@ static double quantile(const struct vector *vector) {
     return value;
 }
 
-static void quantiles_of_buckets_match_the_vectors(void **state) {
-    (void)state;
+TEST(quantiles_of_buckets_match_the_vectors) {
     expect("quantile", 11, quantile);
 }
 
@@ -121,13 +119,8 @@ static double unfinished(const struct vector *vector) {
         .elapsed = vector->numbers[0], .mean = vector->numbers[1], .deviation = NAN});
 }
 
-static void lengths_of_unfinished_iterations_match_the_vectors(void **state) {
-    (void)state;
+TEST(lengths_of_unfinished_iterations_match_the_vectors) {
     expect("unfinished", 4, unfinished);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(errors_of_samples_match_the_vectors),
-    cmocka_unit_test(quantiles_of_buckets_match_the_vectors),
-    cmocka_unit_test(lengths_of_unfinished_iterations_match_the_vectors))
+UNIT_RUN

@@ -38,36 +38,30 @@ static void hold_on_two(uint32_t instances, double error, double mse_of_one, dou
     hold_all(2, instances, 2, error, mse_of_two);
 }
 
-static void deadbeat_holds_loads_with_2_instances(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_2_instances) {
     hold_on_two(2, 0.02, 0.45, 1.5);
 }
 
-static void deadbeat_holds_loads_with_4_instances(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_4_instances) {
     hold_on_two(4, 0.02, 0.3, 0.45);
 }
 
-static void deadbeat_holds_loads_with_12_instances(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_12_instances) {
     hold_on_two(12, 0.02, 0.2, 0.2);
 }
 
-static void deadbeat_holds_loads_with_64_instances(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_64_instances) {
     hold_on_two(64, 0.05, 0.5, 0.5);
 }
 
-static void deadbeat_holds_loads_on_many_cpus(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_on_many_cpus) {
     hold_all(12, 24, 1, 0.02, 0.1);
     hold_all(12, 12, 12, 0.02, 0.1);
     hold_all(128, 128, 1, 0.02, 0.1);
 }
 
 /* A control that made up differences within a round would swing around the target, or beside it. */
-static void deadbeat_holds_loads_with_rounds_that_are_planned_whole(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_rounds_that_are_planned_whole) {
     static const char *const loads[] = {"10%", "30%", "50%", "70%"};
     static const uint32_t cpus[] = {2, 4, 12};
     for (size_t i = 0; i < 12; i++) {
@@ -81,8 +75,7 @@ static void deadbeat_holds_loads_with_rounds_that_are_planned_whole(void **state
  * Each instance fills all CPUs, which is unknown to control at first; decisions are two seconds
  * apart.
  */
-static void deadbeat_holds_loads_of_many_parallel_instances(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_of_many_parallel_instances) {
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
         struct trial_options options = make_default(512, 1024, loads[i]);
@@ -95,8 +88,7 @@ static void deadbeat_holds_loads_of_many_parallel_instances(void **state) {
 }
 
 /* Runs or stops are too short here to occur in every round. */
-static void deadbeat_holds_loads_near_the_bounds(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_near_the_bounds) {
     static const char *const loads[] = {"2%", "5%", "95%", "98%"};
     for (size_t i = 0; i < 4; i++) {
         for (uint32_t instances = 4; instances <= 64; instances *= 4) {
@@ -106,8 +98,7 @@ static void deadbeat_holds_loads_near_the_bounds(void **state) {
     }
 }
 
-static void deadbeat_holds_loads_with_idle_time_feedback(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_idle_time_feedback) {
     struct trial_options options = make_default(2, 4, "50%");
     options.options[SS_KIND_FEEDBACK] = "source=idle";
     hold(&options, 0.02, 0.3);
@@ -116,8 +107,7 @@ static void deadbeat_holds_loads_with_idle_time_feedback(void **state) {
     hold(&options, 0.05, 1);
 }
 
-static void default_control_switches_at_most_as_often_as_averageq(void **state) {
-    (void)state;
+TEST(default_control_switches_at_most_as_often_as_averageq) {
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         struct trial_options options = make_default(2, instances, "50%");
         struct trial_figures figures = run(&options, 62 * SS_SECOND);
@@ -126,8 +116,7 @@ static void default_control_switches_at_most_as_often_as_averageq(void **state) 
 }
 
 /* The load must be held from the second sample and barely exceed the target in the first. */
-static void deadbeat_follows_steps_within_one_sample(void **state) {
-    (void)state;
+TEST(deadbeat_follows_steps_within_one_sample) {
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         char path[] = "/tmp/ss-test-XXXXXX";
         write_trace(path, "0 10%\n10s 10%\n10s 60%\n20s 60%\n20s 10%\n30s 10%\n");
@@ -148,8 +137,7 @@ static void deadbeat_follows_steps_within_one_sample(void **state) {
 
 static struct trial trial;
 
-static void deadbeat_compensates_varying_background_load(void **state) {
-    (void)state;
+TEST(deadbeat_compensates_varying_background_load) {
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
     options.context = &seen;
@@ -164,8 +152,7 @@ static void deadbeat_compensates_varying_background_load(void **state) {
         assert_settled(&seen, half * 3.5 + 1, half * 3.5 + 3.5, 0.02);
 }
 
-static void deadbeat_does_not_wind_up_at_an_unreachable_load(void **state) {
-    (void)state;
+TEST(deadbeat_does_not_wind_up_at_an_unreachable_load) {
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
     options.context = &seen;
@@ -188,8 +175,7 @@ static void deadbeat_does_not_wind_up_at_an_unreachable_load(void **state) {
     assert_settled(&seen, 16, 20, 0.01);
 }
 
-static void deadbeat_holds_the_load_after_some_instances_end(void **state) {
-    (void)state;
+TEST(deadbeat_holds_the_load_after_some_instances_end) {
     struct trial_options options = make_default(2, 6, "50%");
     options.on_sample = note;
     options.context = &seen;
@@ -207,8 +193,7 @@ static void deadbeat_holds_the_load_after_some_instances_end(void **state) {
 /*
  * A single instance makes the load alternate: a square wave of 107 ms causes an MSE of up to 1.2.
  */
-static void deadbeat_holds_loads_with_uneven_duties(void **state) {
-    (void)state;
+TEST(deadbeat_holds_loads_with_uneven_duties) {
     static const char *const loads[] = {"25%", "40%", "50%", "66%", "75%"};
     for (size_t i = 0; i < 5; i++) {
         struct trial_options options = make_default(2, 4, loads[i]);
@@ -235,8 +220,7 @@ static void watch(struct trial *watched, ss_time length, double *running) {
  * Must hold for any control, although instances decide at different times. Ten seconds are not a
  * multiple of rounds: one of 62 runs may be inside or outside.
  */
-static void even_duties_are_equal_over_ten_seconds(void **state) {
-    (void)state;
+TEST(even_duties_are_equal_over_ten_seconds) {
     static const char *const loads[] = {"10%", "33%", "50%", "75%"};
     for (size_t i = 0; i < 16; i++) {
         uint32_t instances = i / 4 % 2 ? 12 : 4;
@@ -259,8 +243,7 @@ static void even_duties_are_equal_over_ten_seconds(void **state) {
     }
 }
 
-static void deadbeat_requires_feedback_with_cpu_time_readings(void **state) {
-    (void)state;
+TEST(deadbeat_requires_feedback_with_cpu_time_readings) {
     struct trial_options options = make_default(2, 4, "50%");
     struct ss_error error = {0};
     options.modules[SS_KIND_FEEDBACK] = "null";
@@ -269,22 +252,4 @@ static void deadbeat_requires_feedback_with_cpu_time_readings(void **state) {
     assert_non_null(strstr(error.message, "needs an account"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(deadbeat_holds_loads_with_2_instances),
-    cmocka_unit_test(deadbeat_holds_loads_with_4_instances),
-    cmocka_unit_test(deadbeat_holds_loads_with_12_instances),
-    cmocka_unit_test(deadbeat_holds_loads_with_64_instances),
-    cmocka_unit_test(deadbeat_holds_loads_on_many_cpus),
-    cmocka_unit_test(deadbeat_holds_loads_with_rounds_that_are_planned_whole),
-    cmocka_unit_test(deadbeat_holds_loads_of_many_parallel_instances),
-    cmocka_unit_test(deadbeat_holds_loads_near_the_bounds),
-    cmocka_unit_test(deadbeat_holds_loads_with_idle_time_feedback),
-    cmocka_unit_test(default_control_switches_at_most_as_often_as_averageq),
-    cmocka_unit_test(deadbeat_follows_steps_within_one_sample),
-    cmocka_unit_test(deadbeat_compensates_varying_background_load),
-    cmocka_unit_test(deadbeat_does_not_wind_up_at_an_unreachable_load),
-    cmocka_unit_test(deadbeat_holds_the_load_after_some_instances_end),
-    cmocka_unit_test(deadbeat_holds_loads_with_uneven_duties),
-    cmocka_unit_test(even_duties_are_equal_over_ten_seconds),
-    cmocka_unit_test(deadbeat_requires_feedback_with_cpu_time_readings))
+UNIT_RUN

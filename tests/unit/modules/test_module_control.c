@@ -34,8 +34,7 @@ static uint32_t peers_of(const char *which, const char *options) {
     return peers;
 }
 
-static void rbpid_follows_its_formula(void **state) {
-    (void)state;
+TEST(rbpid_follows_its_formula) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     /* I = L* = 0.5 and no time has passed: D = (0.5 - 0.4) + 0.5 */
@@ -47,8 +46,7 @@ static void rbpid_follows_its_formula(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_applies_its_gains(void **state) {
-    (void)state;
+TEST(rbpid_applies_its_gains) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=2,ki=1/2", 1, 1);
     assert_near(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.6, 1e-12);
@@ -57,8 +55,7 @@ static void rbpid_applies_its_gains(void **state) {
 }
 
 /* Without an error the first output is the target; any duty can be reached. */
-static void rbpid_reaches_every_duty_with_any_ki(void **state) {
-    (void)state;
+TEST(rbpid_reaches_every_duty_with_any_ki) {
     static const char *const options[] = {"ki=0", "ki=1/2", "ki=1", "ki=2", "ki=1000"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct rig rig;
@@ -75,8 +72,7 @@ static void rbpid_reaches_every_duty_with_any_ki(void **state) {
     }
 }
 
-static void rbpid_measures_time_per_executor(void **state) {
-    (void)state;
+TEST(rbpid_measures_time_per_executor) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1000, 1);
     assert_near(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
@@ -88,8 +84,7 @@ static void rbpid_measures_time_per_executor(void **state) {
 }
 
 /* The simulator's clock begins at 0, which must not mean "not started". */
-static void rbpid_may_start_at_time_zero(void **state) {
-    (void)state;
+TEST(rbpid_may_start_at_time_zero) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     assert_near(update_of(&rig, 0, 0, 0, 0.5, 0.4), 0.6, 1e-12);
@@ -97,8 +92,7 @@ static void rbpid_may_start_at_time_zero(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_accepts_zero_elapsed_time(void **state) {
-    (void)state;
+TEST(rbpid_accepts_zero_elapsed_time) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
@@ -112,8 +106,7 @@ static void rbpid_accepts_zero_elapsed_time(void **state) {
  * 100 s with e = 0.7: D is at its bound from the beginning (0.7 + 0.9), so I stays 0.9. Then e =
  * -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89.
  */
-static void rbpid_does_not_wind_up(void **state) {
-    (void)state;
+TEST(rbpid_does_not_wind_up) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     for (int i = 0; i <= 1000; i++)
@@ -123,8 +116,7 @@ static void rbpid_does_not_wind_up(void **state) {
 }
 
 /* The lower bound: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s. */
-static void rbpid_does_not_wind_down(void **state) {
-    (void)state;
+TEST(rbpid_does_not_wind_down) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     for (int i = 0; i <= 1000; i++)
@@ -134,8 +126,7 @@ static void rbpid_does_not_wind_down(void **state) {
 }
 
 /* e = 0.1 for 20 s would raise ki I to 1.5; it is limited to 1, which D shows without any error. */
-static void rbpid_integral_stays_in_bounds(void **state) {
-    (void)state;
+TEST(rbpid_integral_stays_in_bounds) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=0,ki=1/2", 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
@@ -146,8 +137,7 @@ static void rbpid_integral_stays_in_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_as_published_winds_up(void **state) {
-    (void)state;
+TEST(rbpid_as_published_winds_up) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", "bounds=none", 1, 1);
     for (int second = 0; second <= 10; second++)
@@ -158,8 +148,7 @@ static void rbpid_as_published_winds_up(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_starts_at_zero_on_request(void **state) {
-    (void)state;
+TEST(rbpid_starts_at_zero_on_request) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", "start=0", 1, 1);
     assert_near(update_at(&rig, 100, 0.5, 0.4), 0.1, 1e-12);
@@ -167,8 +156,7 @@ static void rbpid_starts_at_zero_on_request(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_restarts_when_control_does(void **state) {
-    (void)state;
+TEST(rbpid_restarts_when_control_does) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.4);
@@ -179,8 +167,7 @@ static void rbpid_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_accepts_targets_at_the_bounds(void **state) {
-    (void)state;
+TEST(rbpid_accepts_targets_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     assert_that(update_at(&rig, 100, 0, 0), ==, 0);
@@ -191,8 +178,7 @@ static void rbpid_accepts_targets_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void geom_follows_its_formula(void **state) {
-    (void)state;
+TEST(geom_follows_its_formula) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 2, 1);
     assert_near(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
@@ -214,8 +200,7 @@ static double scale(const struct rig *rig, double seconds, double previous) {
 }
 
 /* The executor's average duty is 0.6, its previous output 0.4. */
-static void geom_scales_its_own_duty_or_the_global_one(void **state) {
-    (void)state;
+TEST(geom_scales_its_own_duty_or_the_global_one) {
     struct rig rig;
     rig_open(&rig, "control/geom", "previous=own", 1, 1);
     assert_near(scale(&rig, 100, NAN), 0.4, 1e-15);
@@ -227,8 +212,7 @@ static void geom_scales_its_own_duty_or_the_global_one(void **state) {
     rig_close(&rig);
 }
 
-static void geom_may_start_at_time_zero(void **state) {
-    (void)state;
+TEST(geom_may_start_at_time_zero) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     assert_near(update_of(&rig, 0, 0, 0, 0.4, 0.9), 0.4, 1e-15);
@@ -237,8 +221,7 @@ static void geom_may_start_at_time_zero(void **state) {
 }
 
 /* Small targets are exact: 0.002 * 0.002 / 0.001. */
-static void geom_is_exact_near_zero(void **state) {
-    (void)state;
+TEST(geom_is_exact_near_zero) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.002, 0.002);
@@ -246,8 +229,7 @@ static void geom_is_exact_near_zero(void **state) {
     rig_close(&rig);
 }
 
-static void geom_duty_is_bounded(void **state) {
-    (void)state;
+TEST(geom_duty_is_bounded) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.8, 0.8);
@@ -261,8 +243,7 @@ static void geom_duty_is_bounded(void **state) {
  * D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. The duty doubles from then
  * on.
  */
-static void geom_recovers_from_zero_duty(void **state) {
-    (void)state;
+TEST(geom_recovers_from_zero_duty) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     assert_that(update_at(&rig, 100, 0, 0.25), ==, 0);
@@ -273,8 +254,7 @@ static void geom_recovers_from_zero_duty(void **state) {
 }
 
 /* D = 0 and L = 0 are both raised to the floor, so D = 0.005 * 0.5 / 0.005. */
-static void geom_recovers_from_zero_load(void **state) {
-    (void)state;
+TEST(geom_recovers_from_zero_load) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     assert_that(update_at(&rig, 100, 0, 0), ==, 0);
@@ -283,8 +263,7 @@ static void geom_recovers_from_zero_load(void **state) {
 }
 
 /* A load near 0 multiplies the duty by at most 1 / floor. */
-static void geom_floor_limits_the_growth_of_the_duty(void **state) {
-    (void)state;
+TEST(geom_floor_limits_the_growth_of_the_duty) {
     struct rig rig;
     rig_open(&rig, "control/geom", "floor=1/4", 1, 1);
     update_at(&rig, 100, 0.4, 0.4);
@@ -294,8 +273,7 @@ static void geom_floor_limits_the_growth_of_the_duty(void **state) {
     assert_refused("control/geom", "floor=0", "floor");
 }
 
-static void geom_accepts_targets_at_the_bounds(void **state) {
-    (void)state;
+TEST(geom_accepts_targets_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     assert_that(update_at(&rig, 100, 1, 0), ==, 1);
@@ -307,8 +285,7 @@ static void geom_accepts_targets_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void geom_restarts_when_control_does(void **state) {
-    (void)state;
+TEST(geom_restarts_when_control_does) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.4, 0.4);
@@ -318,8 +295,7 @@ static void geom_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-static void deadbeat_describes_its_horizon(void **state) {
-    (void)state;
+TEST(deadbeat_describes_its_horizon) {
     struct rig rig;
     rig_open(&rig, "control/deadbeat", NULL, 2, 2);
     assert_described(&rig, 107 * SS_MILLISECOND, "horizon is 64.2 ms, 0.6 rounds of 107 ms");
@@ -330,8 +306,7 @@ static void deadbeat_describes_its_horizon(void **state) {
     rig_close(&rig);
 }
 
-static void control_modules_average_over_their_default_number_of_peers(void **state) {
-    (void)state;
+TEST(control_modules_average_over_their_default_number_of_peers) {
     assert_int_equal(peers_of("control/rbpid", NULL), 2);
     assert_int_equal(peers_of("control/geom", NULL), 3);
     assert_int_equal(peers_of("control/rbpid", "0"), 0);
@@ -341,8 +316,7 @@ static void control_modules_average_over_their_default_number_of_peers(void **st
     assert_refused("control/geom", "256", "peers");
 }
 
-static void fixed_control_defaults_to_the_target(void **state) {
-    (void)state;
+TEST(fixed_control_defaults_to_the_target) {
     struct rig rig;
     rig_open(&rig, "control/fixed", NULL, 1, 1);
     assert_true(module_of(&rig)->open_loop);
@@ -351,8 +325,7 @@ static void fixed_control_defaults_to_the_target(void **state) {
     rig_close(&rig);
 }
 
-static void fixed_control_returns_the_configured_duty(void **state) {
-    (void)state;
+TEST(fixed_control_returns_the_configured_duty) {
     struct rig rig;
     rig_open(&rig, "control/fixed", "60%", 1, 1);
     assert_near(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
@@ -365,8 +338,7 @@ static void fixed_control_returns_the_configured_duty(void **state) {
     assert_refused("control/fixed", "half", "duty");
 }
 
-static void null_control_returns_the_target(void **state) {
-    (void)state;
+TEST(null_control_returns_the_target) {
     struct rig rig;
     rig_open(&rig, "control/null", NULL, 1, 1);
     assert_true(module_of(&rig)->open_loop);
@@ -375,31 +347,5 @@ static void null_control_returns_the_target(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(deadbeat_describes_its_horizon),
-    cmocka_unit_test(rbpid_follows_its_formula),
-    cmocka_unit_test(rbpid_applies_its_gains),
-    cmocka_unit_test(rbpid_reaches_every_duty_with_any_ki),
-    cmocka_unit_test(rbpid_measures_time_per_executor),
-    cmocka_unit_test(rbpid_may_start_at_time_zero),
-    cmocka_unit_test(rbpid_accepts_zero_elapsed_time),
-    cmocka_unit_test(rbpid_does_not_wind_up),
-    cmocka_unit_test(rbpid_does_not_wind_down),
-    cmocka_unit_test(rbpid_integral_stays_in_bounds),
-    cmocka_unit_test(rbpid_as_published_winds_up),
-    cmocka_unit_test(rbpid_starts_at_zero_on_request),
-    cmocka_unit_test(rbpid_restarts_when_control_does),
-    cmocka_unit_test(rbpid_accepts_targets_at_the_bounds),
-    cmocka_unit_test(geom_follows_its_formula),
-    cmocka_unit_test(geom_scales_its_own_duty_or_the_global_one),
-    cmocka_unit_test(geom_may_start_at_time_zero),
-    cmocka_unit_test(geom_is_exact_near_zero),
-    cmocka_unit_test(geom_duty_is_bounded),
-    cmocka_unit_test(geom_recovers_from_zero_duty),
-    cmocka_unit_test(geom_recovers_from_zero_load),
-    cmocka_unit_test(geom_floor_limits_the_growth_of_the_duty),
-    cmocka_unit_test(geom_accepts_targets_at_the_bounds),
-    cmocka_unit_test(geom_restarts_when_control_does),
-    cmocka_unit_test(control_modules_average_over_their_default_number_of_peers),
-    cmocka_unit_test(fixed_control_defaults_to_the_target),
-    cmocka_unit_test(fixed_control_returns_the_configured_duty),
-    cmocka_unit_test(null_control_returns_the_target))
+
+UNIT_RUN

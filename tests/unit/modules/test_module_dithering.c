@@ -57,8 +57,7 @@ static void assert_plan(struct walk *walk, double duty, enum ss_state state, dou
     assert_near((double)plan.length / 1e6, ms, 2e-6);
 }
 
-static void averageq_runs_then_stops(void **state) {
-    (void)state;
+TEST(averageq_runs_then_stops) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -70,8 +69,7 @@ static void averageq_runs_then_stops(void **state) {
 }
 
 /* The stop depends on the duty when the stop begins, not when the previous run began. */
-static void averageq_uses_current_duty_for_each_half(void **state) {
-    (void)state;
+TEST(averageq_uses_current_duty_for_each_half) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -82,8 +80,7 @@ static void averageq_uses_current_duty_for_each_half(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_never_switches_at_the_bounds(void **state) {
-    (void)state;
+TEST(averageq_never_switches_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -95,8 +92,7 @@ static void averageq_never_switches_at_the_bounds(void **state) {
 }
 
 /* Carried time stays with its state, however long the duty is at a bound. */
-static void averageq_keeps_carried_time_at_bounds(void **state) {
-    (void)state;
+TEST(averageq_keeps_carried_time_at_bounds) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -111,8 +107,7 @@ static void averageq_keeps_carried_time_at_bounds(void **state) {
 }
 
 /* Runs of 0.5 ms are too short: every second round of 100 ms has a run of 1 ms instead. */
-static void averageq_carries_states_shorter_than_min_to_the_next_round(void **state) {
-    (void)state;
+TEST(averageq_carries_states_shorter_than_min_to_the_next_round) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -124,8 +119,7 @@ static void averageq_carries_states_shorter_than_min_to_the_next_round(void **st
     rig_close(&rig);
 }
 
-static void averageq_shortest_state_is_configurable(void **state) {
-    (void)state;
+TEST(averageq_shortest_state_is_configurable) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m,min=20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -135,8 +129,7 @@ static void averageq_shortest_state_is_configurable(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_refuses_a_min_above_half_of_tau(void **state) {
-    (void)state;
+TEST(averageq_refuses_a_min_above_half_of_tau) {
     assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "10m,min=5m", 1, 1);
@@ -165,8 +158,7 @@ static void assert_no_bias(const char *options, double duty, unsigned turns, ss_
     rig_close(&rig);
 }
 
-static void averageq_has_no_bias(void **state) {
-    (void)state;
+TEST(averageq_has_no_bias) {
     const double duties[] = {0.001, 0.009, 0.1, 1.0 / 3, 0.5, 0.7, 0.991, 0.999};
     for (unsigned i = 0; i < sizeof duties / sizeof *duties; i++)
         assert_no_bias(NULL, duties[i], 100000, MS(107), MS(1), 10000);
@@ -176,15 +168,13 @@ static void averageq_has_no_bias(void **state) {
  * A duty of 1e-9 with rounds of an hour is 3.6 us per round: a run of 1 ms every 278 rounds, so 359
  * in 100000 with two switches each; 1 - 1e-9 gives as many stops.
  */
-static void averageq_has_no_bias_near_bounds(void **state) {
-    (void)state;
+TEST(averageq_has_no_bias_near_bounds) {
     assert_no_bias("1h", 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
     assert_no_bias("1h", 1 - 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
 }
 
 /* Fractions of a nanosecond are also carried: thirds of 1000001 ns, in 2 million rounds. */
-static void averageq_loses_no_nanoseconds(void **state) {
-    (void)state;
+TEST(averageq_loses_no_nanoseconds) {
     assert_no_bias("1000001n,min=100u", 1.0 / 3, 4000000, 1000001, 100 * SS_MICROSECOND, 3999999);
 }
 
@@ -213,15 +203,13 @@ static double correlate(const char *options) {
 }
 
 /* Rounds of equal length stay in step forever; jitter breaks the step. */
-static void averageq_jitter_makes_executors_independent(void **state) {
-    (void)state;
+TEST(averageq_jitter_makes_executors_independent) {
     assert_that(correlate("100m,phase=together"), >, 0.98);
     assert_near(correlate("100m,phase=together,jitter=50%"), 0, 0.06);
     assert_near(correlate("100m,phase=7,jitter=50%"), 0, 0.06);
 }
 
-static void averageq_jitter_keeps_duty_and_mean_round(void **state) {
-    (void)state;
+TEST(averageq_jitter_keeps_duty_and_mean_round) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m,jitter=50%", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -236,8 +224,7 @@ static void averageq_jitter_keeps_duty_and_mean_round(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_switches_twice_per_round_at_any_duty(void **state) {
-    (void)state;
+TEST(averageq_switches_twice_per_round_at_any_duty) {
     const double duties[] = {0.02, 0.3, 0.5, 0.98};
     for (unsigned i = 0; i < 4; i++) {
         struct rig rig;
@@ -250,8 +237,7 @@ static void averageq_switches_twice_per_round_at_any_duty(void **state) {
     }
 }
 
-static void averageq_resets_when_control_restarts(void **state) {
-    (void)state;
+TEST(averageq_resets_when_control_restarts) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -272,8 +258,7 @@ static void averageq_resets_when_control_restarts(void **state) {
  * A state may be planned slightly before control begins. That resets the memory once, not with
  * every later state.
  */
-static void averageq_resets_once_for_an_early_state(void **state) {
-    (void)state;
+TEST(averageq_resets_once_for_an_early_state) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -289,8 +274,7 @@ static void averageq_resets_once_for_an_early_state(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_supports_a_thousand_executors(void **state) {
-    (void)state;
+TEST(averageq_supports_a_thousand_executors) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -302,8 +286,7 @@ static void averageq_supports_a_thousand_executors(void **state) {
 }
 
 /* Sums of 0.4: 0.4 stop; 0.8 run, -0.2; 0.2 stop; 0.6 run, -0.4; 0 stop; then it repeats. */
-static void fixedq_follows_the_duty(void **state) {
-    (void)state;
+TEST(fixedq_follows_the_duty) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -314,8 +297,7 @@ static void fixedq_follows_the_duty(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_quantum_is_configurable(void **state) {
-    (void)state;
+TEST(fixedq_quantum_is_configurable) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", "20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -324,8 +306,7 @@ static void fixedq_quantum_is_configurable(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_never_switches_at_the_bounds(void **state) {
-    (void)state;
+TEST(fixedq_never_switches_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -340,8 +321,7 @@ static void fixedq_never_switches_at_the_bounds(void **state) {
 }
 
 /* The number of running quanta differs from the sum of the duties by at most a half. */
-static void fixedq_has_no_bias(void **state) {
-    (void)state;
+TEST(fixedq_has_no_bias) {
     const double duties[] = {1e-9, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.999, 1 - 1e-9};
     for (unsigned i = 0; i < sizeof duties / sizeof *duties; i++) {
         struct rig rig;
@@ -356,8 +336,7 @@ static void fixedq_has_no_bias(void **state) {
 }
 
 /* Half a quantum minus 100e-9 is carried, and 100 times 1e-9 completes it; likewise from above. */
-static void fixedq_carries_rounding_remainders_to_the_next_round(void **state) {
-    (void)state;
+TEST(fixedq_carries_rounding_remainders_to_the_next_round) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
     struct walk low = walk_begin(&rig, 0);
@@ -377,8 +356,7 @@ static void fixedq_carries_rounding_remainders_to_the_next_round(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_resets_when_control_restarts(void **state) {
-    (void)state;
+TEST(fixedq_resets_when_control_restarts) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -411,8 +389,7 @@ static double mean_of(const double *values, uint32_t count) {
     return sum / count;
 }
 
-static void hashed_phases_are_spread_over_the_round(void **state) {
-    (void)state;
+TEST(hashed_phases_are_spread_over_the_round) {
     static const char *const options[] = {
         "100m", "100m,phase=hash", "100m,phase=0", "100m,phase=7"};
     for (size_t i = 0; i < 4; i++) {
@@ -430,8 +407,7 @@ static void hashed_phases_are_spread_over_the_round(void **state) {
     assert_that(phases_of("dithering/fixedq", "13m", 2)[1], <, 13);
 }
 
-static void phases_depend_on_the_seed(void **state) {
-    (void)state;
+TEST(phases_depend_on_the_seed) {
     double hashed = phases_of("dithering/averageq", "100m", 2)[1];
     double seventh = phases_of("dithering/averageq", "100m,phase=7", 2)[1];
     assert_near(phases_of("dithering/averageq", "100m,phase=hash", 2)[1], hashed, 0);
@@ -440,8 +416,7 @@ static void phases_depend_on_the_seed(void **state) {
     assert_that(phases_of("dithering/averageq", "100m,phase=8", 2)[1], !=, seventh);
 }
 
-static void executors_that_begin_together_are_spread_in_their_order(void **state) {
-    (void)state;
+TEST(executors_that_begin_together_are_spread_in_their_order) {
     static const char *const both[] = {"dithering/averageq", "dithering/fixedq"};
     for (size_t i = 0; i < 2; i++) {
         assert_near(phases_of(both[i], "phase=together", 12)[11], 0, 0);
@@ -452,8 +427,7 @@ static void executors_that_begin_together_are_spread_in_their_order(void **state
     }
 }
 
-static void unknown_phases_are_refused(void **state) {
-    (void)state;
+TEST(unknown_phases_are_refused) {
     static const char *const wrong[] = {"phase=", "phase=apart",
         "phase=together:", "phase=together:x", "phase=together:61M", "phase=together20m",
         "phase=-1", "phase=0.5", "phase=1e300", "phase=nan"};
@@ -463,8 +437,7 @@ static void unknown_phases_are_refused(void **state) {
     }
 }
 
-static void null_dithering_always_runs(void **state) {
-    (void)state;
+TEST(null_dithering_always_runs) {
     struct rig rig;
     rig_open(&rig, "dithering/null", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -494,8 +467,7 @@ static void assert_min_length(
  * A switch costs 42 us. Two switches per round of N instances may cost half of one of two CPUs: N x
  * 168 us.
  */
-static void rounds_with_too_costly_switches_are_refused(void **state) {
-    (void)state;
+TEST(rounds_with_too_costly_switches_are_refused) {
     static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
     for (size_t i = 0; i < 2; i++) {
         assert_min_length(modules[i], "1670u,min=100u", 10, "at least tau=1.68m");
@@ -515,8 +487,7 @@ static void rounds_with_too_costly_switches_are_refused(void **state) {
     assert_min_length("dithering/stagger", NULL, 100000, NULL);
 }
 
-static void states_too_short_to_enforce_are_refused(void **state) {
-    (void)state;
+TEST(states_too_short_to_enforce_are_refused) {
     assert_min_length("dithering/averageq", "min=99u", 1, "min=99u is too short");
     assert_min_length("dithering/averageq", "min=1u", 1, "at least min=100u");
     assert_min_length("dithering/stagger", "min=99u", 1, "at least min=100u");
@@ -525,32 +496,5 @@ static void states_too_short_to_enforce_are_refused(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
-    cmocka_unit_test(averageq_uses_current_duty_for_each_half),
-    cmocka_unit_test(averageq_never_switches_at_the_bounds),
-    cmocka_unit_test(averageq_keeps_carried_time_at_bounds),
-    cmocka_unit_test(averageq_carries_states_shorter_than_min_to_the_next_round),
-    cmocka_unit_test(averageq_shortest_state_is_configurable),
-    cmocka_unit_test(averageq_refuses_a_min_above_half_of_tau),
-    cmocka_unit_test(averageq_has_no_bias),
-    cmocka_unit_test(averageq_has_no_bias_near_bounds),
-    cmocka_unit_test(rounds_with_too_costly_switches_are_refused),
-    cmocka_unit_test(states_too_short_to_enforce_are_refused),
-    cmocka_unit_test(averageq_loses_no_nanoseconds),
-    cmocka_unit_test(averageq_jitter_makes_executors_independent),
-    cmocka_unit_test(averageq_jitter_keeps_duty_and_mean_round),
-    cmocka_unit_test(averageq_switches_twice_per_round_at_any_duty),
-    cmocka_unit_test(averageq_resets_when_control_restarts),
-    cmocka_unit_test(averageq_resets_once_for_an_early_state),
-    cmocka_unit_test(averageq_supports_a_thousand_executors),
-    cmocka_unit_test(fixedq_follows_the_duty),
-    cmocka_unit_test(fixedq_quantum_is_configurable),
-    cmocka_unit_test(fixedq_never_switches_at_the_bounds),
-    cmocka_unit_test(fixedq_has_no_bias),
-    cmocka_unit_test(fixedq_carries_rounding_remainders_to_the_next_round),
-    cmocka_unit_test(fixedq_resets_when_control_restarts),
-    cmocka_unit_test(hashed_phases_are_spread_over_the_round),
-    cmocka_unit_test(phases_depend_on_the_seed),
-    cmocka_unit_test(executors_that_begin_together_are_spread_in_their_order),
-    cmocka_unit_test(unknown_phases_are_refused),
-    cmocka_unit_test(null_dithering_always_runs))
+
+UNIT_RUN

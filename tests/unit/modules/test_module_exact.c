@@ -37,8 +37,7 @@ static void assert_request(const char *options, enum ss_source source, bool requ
     rig_close(&rig);
 }
 
-static void exact_requests_the_configured_source(void **state) {
-    (void)state;
+TEST(exact_requests_the_configured_source) {
     assert_request(NULL, SS_SOURCE_RUNTIME, false);
     assert_request("source=auto", SS_SOURCE_RUNTIME, false);
     assert_request("source=runtime", SS_SOURCE_RUNTIME, true);
@@ -46,8 +45,7 @@ static void exact_requests_the_configured_source(void **state) {
     assert_request("source=stat", SS_SOURCE_SYSTEM, false);
 }
 
-static void exact_records_used_cpu_time(void **state) {
-    (void)state;
+TEST(exact_records_used_cpu_time) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
     assert_near(account_of(&rig, 0).capacity, 0, 0);
@@ -62,8 +60,7 @@ static void exact_records_used_cpu_time(void **state) {
     rig_close(&rig);
 }
 
-static void exact_records_non_idle_time(void **state) {
-    (void)state;
+TEST(exact_records_non_idle_time) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", "source=idle", 2, 4);
     assert_near(account_of(&rig, 1).capacity, 0, 0);
@@ -74,8 +71,7 @@ static void exact_records_non_idle_time(void **state) {
     rig_close(&rig);
 }
 
-static void exact_starts_a_new_series_when_cpus_change(void **state) {
-    (void)state;
+TEST(exact_starts_a_new_series_when_cpus_change) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
     sample_ran(&rig, 0, 1000, 5000);
@@ -89,8 +85,7 @@ static void exact_starts_a_new_series_when_cpus_change(void **state) {
     rig_close(&rig);
 }
 
-static void exact_keeps_its_series_when_control_restarts(void **state) {
-    (void)state;
+TEST(exact_keeps_its_series_when_control_restarts) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
     sample_ran(&rig, 0, 1000, 5000);
@@ -124,8 +119,7 @@ static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
 }
 
 /* Counters that advance only at ticks set a lower limit. */
-static void exact_sample_spacing_scales_with_the_window(void **state) {
-    (void)state;
+TEST(exact_sample_spacing_scales_with_the_window) {
     assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
     assert_spacing_in(250 * SS_MILLISECOND, false, 4, 8);
     assert_spacing_in(100 * SS_MILLISECOND, true, 4, 4);
@@ -133,8 +127,7 @@ static void exact_sample_spacing_scales_with_the_window(void **state) {
 }
 
 /* The spacing depends on the source in use, not on the requested one or the number of CPUs. */
-static void exact_sample_spacing_depends_on_the_source(void **state) {
-    (void)state;
+TEST(exact_sample_spacing_depends_on_the_source) {
     assert_spacing(true, 4, 12);
     assert_spacing(true, 1, 12);
     assert_spacing(true, 100, 12);
@@ -144,8 +137,7 @@ static void exact_sample_spacing_depends_on_the_source(void **state) {
 }
 
 /* A late executor's reading is dropped if a newer one was just taken. */
-static void exact_drops_readings_older_than_the_latest(void **state) {
-    (void)state;
+TEST(exact_drops_readings_older_than_the_latest) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
     sample_ran(&rig, 0, 1000, 0);
@@ -166,8 +158,7 @@ static void exact_drops_readings_older_than_the_latest(void **state) {
 /* Steps of 40 ms with idle times from none to all, and one impossible reading. */
 static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
 
-static void exact_and_realtime_estimates_agree(void **state) {
-    (void)state;
+TEST(exact_and_realtime_estimates_agree) {
     static const char *const options[] = {NULL, "100m", "period=50m"};
     for (size_t i = 0; i < 3; i++) {
         struct rig realtime, idle, ran;
@@ -192,8 +183,7 @@ static void exact_and_realtime_estimates_agree(void **state) {
 }
 
 /* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, and used time cannot fall. */
-static void exact_ignores_counters_that_jump(void **state) {
-    (void)state;
+TEST(exact_ignores_counters_that_jump) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", "100m", 1, 4);
     sample_ran(&rig, 0, 1000, 1000);
@@ -210,8 +200,7 @@ static void exact_ignores_counters_that_jump(void **state) {
 }
 
 /* feedback/realtime keeps an account, too; without one, control would have only the load. */
-static void realtime_and_cgroup_record_cpu_time_readings(void **state) {
-    (void)state;
+TEST(realtime_and_cgroup_record_cpu_time_readings) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
     sample_idle(&rig, 0, 1000, 600);
@@ -231,8 +220,7 @@ static void realtime_and_cgroup_record_cpu_time_readings(void **state) {
 }
 
 /* Control needs the quota, because a group may briefly use more CPUs than its mean allowance. */
-static void cgroup_readings_include_the_quota(void **state) {
-    (void)state;
+TEST(cgroup_readings_include_the_quota) {
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
     sample_counters(&rig, 0, 1000,
@@ -258,17 +246,4 @@ static void cgroup_readings_include_the_quota(void **state) {
     rig_close(&rig);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(exact_requests_the_configured_source),
-    cmocka_unit_test(exact_records_used_cpu_time),
-    cmocka_unit_test(exact_records_non_idle_time),
-    cmocka_unit_test(exact_starts_a_new_series_when_cpus_change),
-    cmocka_unit_test(exact_keeps_its_series_when_control_restarts),
-    cmocka_unit_test(exact_sample_spacing_depends_on_the_source),
-    cmocka_unit_test(exact_sample_spacing_scales_with_the_window),
-    cmocka_unit_test(exact_drops_readings_older_than_the_latest),
-    cmocka_unit_test(exact_and_realtime_estimates_agree),
-    cmocka_unit_test(exact_ignores_counters_that_jump),
-    cmocka_unit_test(realtime_and_cgroup_record_cpu_time_readings),
-    cmocka_unit_test(cgroup_readings_include_the_quota))
+UNIT_RUN

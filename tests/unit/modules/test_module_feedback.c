@@ -4,8 +4,7 @@
 #include "platform/platform.h"
 #include "tree.h"
 
-static void realtime_requests_system_counters(void **state) {
-    (void)state;
+TEST(realtime_requests_system_counters) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     struct ss_source_request request = {.source = SS_SOURCE_SENSOR, .argument = "x"};
@@ -19,8 +18,7 @@ static void realtime_requests_system_counters(void **state) {
  * In 40 ms four CPUs were idle for 120 ms together: T_i = 120 / 4 = 30, T_w = 40 - 30 = 10, and the
  * load is 10 / 40 for any period.
  */
-static void realtime_first_sample_is_not_blended(void **state) {
-    (void)state;
+TEST(realtime_first_sample_is_not_blended) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
     assert_that(estimate_of(&rig, 0), ==, -1);
@@ -32,8 +30,7 @@ static void realtime_first_sample_is_not_blended(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_later_samples_are_blended(void **state) {
-    (void)state;
+TEST(realtime_later_samples_are_blended) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -54,8 +51,7 @@ static void realtime_later_samples_are_blended(void **state) {
 }
 
 /* With the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
-static void realtime_default_period_is_333_ms(void **state) {
-    (void)state;
+TEST(realtime_default_period_is_333_ms) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -65,8 +61,7 @@ static void realtime_default_period_is_333_ms(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_estimate_reaches_both_bounds(void **state) {
-    (void)state;
+TEST(realtime_estimate_reaches_both_bounds) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -84,8 +79,7 @@ static void realtime_estimate_reaches_both_bounds(void **state) {
  * One tick too many: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0. The
  * tick is missing from the next sample, so the unlimited value must be blended.
  */
-static void realtime_blends_unlimited_samples(void **state) {
-    (void)state;
+TEST(realtime_blends_unlimited_samples) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -96,8 +90,7 @@ static void realtime_blends_unlimited_samples(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_sample_is_due_40_ms_after_the_last(void **state) {
-    (void)state;
+TEST(realtime_sample_is_due_40_ms_after_the_last) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
@@ -113,8 +106,7 @@ static void realtime_sample_is_due_40_ms_after_the_last(void **state) {
 }
 
 /* 160 ms / P: 160 ms for one CPU, 0.16 ms for a thousand. */
-static void realtime_spacing_shrinks_with_cpus(void **state) {
-    (void)state;
+TEST(realtime_spacing_shrinks_with_cpus) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 1);
     sample_idle(&rig, 0, 1000, 0);
@@ -129,8 +121,7 @@ static void realtime_spacing_shrinks_with_cpus(void **state) {
 }
 
 /* The same reading twice causes no division by zero and no change. */
-static void realtime_ignores_zero_elapsed_time(void **state) {
-    (void)state;
+TEST(realtime_ignores_zero_elapsed_time) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -145,8 +136,7 @@ static void realtime_ignores_zero_elapsed_time(void **state) {
 }
 
 /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
-static void realtime_ignores_counters_that_fall(void **state) {
-    (void)state;
+TEST(realtime_ignores_counters_that_fall) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 500);
@@ -159,8 +149,7 @@ static void realtime_ignores_counters_that_fall(void **state) {
 }
 
 /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
-static void realtime_ignores_counters_that_jump(void **state) {
-    (void)state;
+TEST(realtime_ignores_counters_that_jump) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -173,8 +162,7 @@ static void realtime_ignores_counters_that_jump(void **state) {
 }
 
 /* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */
-static void realtime_continues_with_fewer_cpus(void **state) {
-    (void)state;
+TEST(realtime_continues_with_fewer_cpus) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 1000);
@@ -191,8 +179,7 @@ static void realtime_continues_with_fewer_cpus(void **state) {
 }
 
 /* Another CPU replaces an offline one: the number is the same, but the counters differ. */
-static void realtime_survives_replaced_cpus(void **state) {
-    (void)state;
+TEST(realtime_survives_replaced_cpus) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -206,8 +193,7 @@ static void realtime_survives_replaced_cpus(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_without_cpus_has_no_estimate(void **state) {
-    (void)state;
+TEST(realtime_without_cpus_has_no_estimate) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     struct ss_counters counters = {.time = MS(1000), .set = 1, .capacity = 0};
@@ -218,8 +204,7 @@ static void realtime_without_cpus_has_no_estimate(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_resets_when_control_restarts(void **state) {
-    (void)state;
+TEST(realtime_resets_when_control_restarts) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -277,8 +262,7 @@ static double load_counted(const char *options) {
     return load;
 }
 
-static void realtime_options_select_the_times_that_count_as_load(void **state) {
-    (void)state;
+TEST(realtime_options_select_the_times_that_count_as_load) {
     assert_near(load_counted(NULL), 1 - 8.0 / 16, 1e-12);
     assert_near(load_counted("count=idle,iowait=idle,steal=work"), 1 - 8.0 / 16, 1e-12);
     assert_near(load_counted("steal=idle"), 1 - 12.0 / 16, 1e-12);
@@ -293,8 +277,7 @@ static void realtime_options_select_the_times_that_count_as_load(void **state) {
 }
 
 /* The 15 counted ticks are 75 ms of two CPUs: w = 1 - 75 / (75 + 75) for a period of 75 ms. */
-static void realtime_ratio_is_weighted_by_counted_time(void **state) {
-    (void)state;
+TEST(realtime_ratio_is_weighted_by_counted_time) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "75m,count=ratio", 1, 2);
     struct ss_counters idle = counters_of(stat_before, 920);
@@ -309,8 +292,7 @@ static void realtime_ratio_is_weighted_by_counted_time(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_supports_a_thousand_executors(void **state) {
-    (void)state;
+TEST(realtime_supports_a_thousand_executors) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1000, 4);
     sample_idle(&rig, 17, 1000, 0);
@@ -326,8 +308,7 @@ static void sample_used(
         (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
 }
 
-static void cgroup_requests_its_group(void **state) {
-    (void)state;
+TEST(cgroup_requests_its_group) {
     struct rig rig;
     struct ss_source_request request = {.argument = "x"};
     rig_open(&rig, "feedback/cgroup", NULL, 1, 4);
@@ -342,8 +323,7 @@ static void cgroup_requests_its_group(void **state) {
 }
 
 /* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
-static void cgroup_load_is_relative_to_its_allowance(void **state) {
-    (void)state;
+TEST(cgroup_load_is_relative_to_its_allowance) {
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
@@ -361,8 +341,7 @@ static void cgroup_load_is_relative_to_its_allowance(void **state) {
  * A quota of half a CPU is enforced over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) =
  * 2.5, shown as 1. The next 60 ms alone mean nothing; both intervals together must count.
  */
-static void cgroup_counts_the_whole_burst_above_its_quota(void **state) {
-    (void)state;
+TEST(cgroup_counts_the_whole_burst_above_its_quota) {
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
     sample_used(&rig, 0, 1000, 0.5, 0);
@@ -374,8 +353,7 @@ static void cgroup_counts_the_whole_burst_above_its_quota(void **state) {
 }
 
 /* Sums restart and the estimate is kept. */
-static void cgroup_restarts_after_a_changed_quota_or_group(void **state) {
-    (void)state;
+TEST(cgroup_restarts_after_a_changed_quota_or_group) {
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
     sample_used(&rig, 0, 1000, 1, 100);
@@ -393,8 +371,7 @@ static void sample_value(const struct rig *rig, double now, double since, double
     sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
 }
 
-static void command_requests_its_sensor(void **state) {
-    (void)state;
+TEST(command_requests_its_sensor) {
     assert_refused("feedback/command", NULL, "command");
     struct rig rig;
     rig_open(&rig, "feedback/command", "cat /dev/meter", 1, 4);
@@ -405,8 +382,7 @@ static void command_requests_its_sensor(void **state) {
     rig_close(&rig);
 }
 
-static void command_does_not_blend_by_default(void **state) {
-    (void)state;
+TEST(command_does_not_blend_by_default) {
     struct rig rig;
     rig_open(&rig, "feedback/command", "x", 1, 4);
     assert_that(estimate_of(&rig, 0), ==, -1);
@@ -427,8 +403,7 @@ static void command_does_not_blend_by_default(void **state) {
     rig_close(&rig);
 }
 
-static void command_blends_samples_if_configured(void **state) {
-    (void)state;
+TEST(command_blends_samples_if_configured) {
     struct rig rig;
     rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
     sample_value(&rig, 1000, 1000, 0.25);
@@ -445,8 +420,7 @@ static void command_blends_samples_if_configured(void **state) {
     rig_close(&rig);
 }
 
-static void null_feedback_has_no_estimate(void **state) {
-    (void)state;
+TEST(null_feedback_has_no_estimate) {
     struct rig rig;
     rig_open(&rig, "feedback/null", NULL, 1, 4);
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
@@ -459,31 +433,4 @@ static void null_feedback_has_no_estimate(void **state) {
     rig_close(&rig);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(realtime_requests_system_counters),
-    cmocka_unit_test(realtime_first_sample_is_not_blended),
-    cmocka_unit_test(realtime_later_samples_are_blended),
-    cmocka_unit_test(realtime_default_period_is_333_ms),
-    cmocka_unit_test(realtime_estimate_reaches_both_bounds),
-    cmocka_unit_test(realtime_blends_unlimited_samples),
-    cmocka_unit_test(realtime_sample_is_due_40_ms_after_the_last),
-    cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
-    cmocka_unit_test(realtime_ignores_zero_elapsed_time),
-    cmocka_unit_test(realtime_ignores_counters_that_fall),
-    cmocka_unit_test(realtime_ignores_counters_that_jump),
-    cmocka_unit_test(realtime_continues_with_fewer_cpus),
-    cmocka_unit_test(realtime_survives_replaced_cpus),
-    cmocka_unit_test(realtime_without_cpus_has_no_estimate),
-    cmocka_unit_test(realtime_resets_when_control_restarts),
-    cmocka_unit_test(realtime_options_select_the_times_that_count_as_load),
-        cmocka_unit_test(realtime_ratio_is_weighted_by_counted_time),
-    cmocka_unit_test(realtime_supports_a_thousand_executors),
-    cmocka_unit_test(cgroup_requests_its_group),
-    cmocka_unit_test(cgroup_load_is_relative_to_its_allowance),
-    cmocka_unit_test(cgroup_counts_the_whole_burst_above_its_quota),
-    cmocka_unit_test(cgroup_restarts_after_a_changed_quota_or_group),
-    cmocka_unit_test(command_requests_its_sensor),
-    cmocka_unit_test(command_does_not_blend_by_default),
-    cmocka_unit_test(command_blends_samples_if_configured),
-    cmocka_unit_test(null_feedback_has_no_estimate))
+UNIT_RUN

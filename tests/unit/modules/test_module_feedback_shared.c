@@ -5,8 +5,7 @@
 
 #include "feedback.h"
 
-static void realtime_claim_excludes_other_executors(void **state) {
-    (void)state;
+TEST(realtime_claim_excludes_other_executors) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 3, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
@@ -16,8 +15,7 @@ static void realtime_claim_excludes_other_executors(void **state) {
 }
 
 /* With 32 CPUs a sample is due every 5 ms, before a claim expires: the claim must be released. */
-static void realtime_claim_is_released_after_a_sample(void **state) {
-    (void)state;
+TEST(realtime_claim_is_released_after_a_sample) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 3, 32);
     assert_true(wants(&rig, 0, 1000, 1000));
@@ -30,8 +28,7 @@ static void realtime_claim_is_released_after_a_sample(void **state) {
 }
 
 /* Executor 0 dies while it holds the claim. */
-static void realtime_claim_of_a_dead_executor_expires(void **state) {
-    (void)state;
+TEST(realtime_claim_of_a_dead_executor_expires) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
@@ -60,8 +57,7 @@ static void *race(void *argument) {
     return NULL;
 }
 
-static void only_one_of_concurrent_realtime_claims_succeeds(void **state) {
-    (void)state;
+TEST(only_one_of_concurrent_realtime_claims_succeeds) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
     pthread_barrier_t barrier;
@@ -79,8 +75,7 @@ static void only_one_of_concurrent_realtime_claims_succeeds(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_ignores_older_readings(void **state) {
-    (void)state;
+TEST(realtime_ignores_older_readings) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -96,8 +91,7 @@ static void realtime_ignores_older_readings(void **state) {
  * Two executors begin control together and read 20 us apart, with one tick of idle time in between.
  * As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be blended.
  */
-static void realtime_ignores_readings_too_close_together(void **state) {
-    (void)state;
+TEST(realtime_ignores_readings_too_close_together) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -109,8 +103,7 @@ static void realtime_ignores_readings_too_close_together(void **state) {
 }
 
 /* A writer is killed while filling its copy: the previous notice stays valid. */
-static void realtime_ignores_a_half_written_notice(void **state) {
-    (void)state;
+TEST(realtime_ignores_a_half_written_notice) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -131,8 +124,7 @@ static void realtime_ignores_a_half_written_notice(void **state) {
  * A writer that was delayed while four others wrote resumes and corrupts the latest copy. The copy
  * is then unreadable, so executors keep their last estimate until the next sample.
  */
-static void realtime_ignores_a_corrupted_notice(void **state) {
-    (void)state;
+TEST(realtime_ignores_a_corrupted_notice) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
@@ -151,13 +143,4 @@ static void realtime_ignores_a_corrupted_notice(void **state) {
     rig_close(&rig);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(realtime_claim_excludes_other_executors),
-    cmocka_unit_test(realtime_claim_is_released_after_a_sample),
-    cmocka_unit_test(realtime_claim_of_a_dead_executor_expires),
-    cmocka_unit_test(only_one_of_concurrent_realtime_claims_succeeds),
-    cmocka_unit_test(realtime_ignores_older_readings),
-    cmocka_unit_test(realtime_ignores_readings_too_close_together),
-    cmocka_unit_test(realtime_ignores_a_half_written_notice),
-    cmocka_unit_test(realtime_ignores_a_corrupted_notice))
+UNIT_RUN

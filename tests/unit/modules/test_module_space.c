@@ -36,16 +36,14 @@ static void assert_keeps_the_mean(const char *which, const char *options) {
     rig_close(&rig);
 }
 
-static void every_space_module_keeps_the_mean_duty(void **state) {
-    (void)state;
+TEST(every_space_module_keeps_the_mean_duty) {
     assert_keeps_the_mean("space/even", NULL);
     assert_keeps_the_mean("space/null", NULL);
     assert_keeps_the_mean("space/uneven", NULL);
     assert_keeps_the_mean("space/uneven", "7s");
 }
 
-static void even_gives_all_instances_the_same_duty(void **state) {
-    (void)state;
+TEST(even_gives_all_instances_the_same_duty) {
     struct rig rig;
     rig_open(&rig, "space/even", NULL, 1, 1);
     assert_that(duty_of(&rig, 0, 3, 0.3), ==, 0.3);
@@ -53,8 +51,7 @@ static void even_gives_all_instances_the_same_duty(void **state) {
     rig_close(&rig);
 }
 
-static void null_space_returns_the_global_duty(void **state) {
-    (void)state;
+TEST(null_space_returns_the_global_duty) {
     struct rig rig;
     rig_open(&rig, "space/null", NULL, 1, 1);
     assert_that(duty_of(&rig, 2, 3, 0.3), ==, 0.3);
@@ -62,8 +59,7 @@ static void null_space_returns_the_global_duty(void **state) {
 }
 
 /* 3 * 0.5 = 1.5: one instance always runs, one runs half the time, one never. */
-static void uneven_fills_instances_one_after_the_other(void **state) {
-    (void)state;
+TEST(uneven_fills_instances_one_after_the_other) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     assert_that(duty_of(&rig, 0, 3, 0.5), ==, 1);
@@ -72,8 +68,7 @@ static void uneven_fills_instances_one_after_the_other(void **state) {
     rig_close(&rig);
 }
 
-static void uneven_accepts_duties_at_the_bounds(void **state) {
-    (void)state;
+TEST(uneven_accepts_duties_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     for (uint32_t rank = 0; rank < 1000; rank++) {
@@ -85,8 +80,7 @@ static void uneven_accepts_duties_at_the_bounds(void **state) {
 }
 
 /* In binary 22 * (15 / 22) is slightly less than 15, and 3 * (0.1 + 0.2) slightly more than 0.9. */
-static void uneven_gives_full_duties_despite_rounding_errors(void **state) {
-    (void)state;
+TEST(uneven_gives_full_duties_despite_rounding_errors) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     volatile double duty = 15.0 / 22;
@@ -101,8 +95,7 @@ static void uneven_gives_full_duties_despite_rounding_errors(void **state) {
     rig_close(&rig);
 }
 
-static void uneven_keeps_its_order_without_rotation(void **state) {
-    (void)state;
+TEST(uneven_keeps_its_order_without_rotation) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     assert_that(duty_at(&rig, 0, 3, 1000000 * SS_SECOND, 1.0 / 3), ==, 1);
@@ -110,8 +103,7 @@ static void uneven_keeps_its_order_without_rotation(void **state) {
 }
 
 /* The first place advances by one every 10 s: 0, 1, 2, 0. */
-static void uneven_rotates_the_first_instance(void **state) {
-    (void)state;
+TEST(uneven_rotates_the_first_instance) {
     struct rig rig;
     rig_open(&rig, "space/uneven", "10s", 1, 1);
     for (uint32_t turn = 0; turn < 7; turn++) {
@@ -126,11 +118,5 @@ static void uneven_rotates_the_first_instance(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(every_space_module_keeps_the_mean_duty),
-    cmocka_unit_test(even_gives_all_instances_the_same_duty),
-    cmocka_unit_test(null_space_returns_the_global_duty),
-    cmocka_unit_test(uneven_fills_instances_one_after_the_other),
-    cmocka_unit_test(uneven_accepts_duties_at_the_bounds),
-    cmocka_unit_test(uneven_gives_full_duties_despite_rounding_errors),
-    cmocka_unit_test(uneven_keeps_its_order_without_rotation),
-    cmocka_unit_test(uneven_rotates_the_first_instance))
+
+UNIT_RUN

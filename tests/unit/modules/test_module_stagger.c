@@ -18,8 +18,7 @@ static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
 }
 
 /* The round scales with the window unless switches would cost too much. */
-static void stagger_round_scales_with_the_window(void **state) {
-    (void)state;
+TEST(stagger_round_scales_with_the_window) {
     const ss_time window = 100 * SS_MILLISECOND;
     assert_near(tau_in(window, NULL, 1, 1), 21.4, 1e-6);
     assert_near(tau_in(window, NULL, 4, 2), 21.4, 1e-6);
@@ -35,8 +34,7 @@ static void stagger_round_scales_with_the_window(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_round_follows_instances_and_cpus(void **state) {
-    (void)state;
+TEST(stagger_round_follows_instances_and_cpus) {
     assert_near(tau_of(NULL, 1, 1), 107, 1e-6);
     assert_near(tau_of(NULL, 4, 1), 107, 1e-6);
     /* 26.75 ms per instance on a CPU, up to the limit; 8.9 ms beyond it. */
@@ -54,8 +52,7 @@ static void stagger_round_follows_instances_and_cpus(void **state) {
     assert_near(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
 }
 
-static void stagger_describes_its_round(void **state) {
-    (void)state;
+TEST(stagger_describes_its_round) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 7, 1);
     assert_described(&rig, 187250000, "tau is 187.25 ms, for 7 instances on 1 CPU");
@@ -65,8 +62,7 @@ static void stagger_describes_its_round(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_refuses_a_min_above_half_of_tau(void **state) {
-    (void)state;
+TEST(stagger_refuses_a_min_above_half_of_tau) {
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
     struct rig rig;
@@ -80,8 +76,7 @@ static void stagger_refuses_a_min_above_half_of_tau(void **state) {
  * Each round has one run and one stop. The third of four executors begins its rounds half a round
  * later.
  */
-static void stagger_spreads_the_starts_of_instances_over_the_round(void **state) {
-    (void)state;
+TEST(stagger_spreads_the_starts_of_instances_over_the_round) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walks[4];
@@ -103,8 +98,7 @@ static void stagger_spreads_the_starts_of_instances_over_the_round(void **state)
 }
 
 /* A third of a nanosecond per round must not accumulate over ten thousand rounds. */
-static void stagger_rounds_are_exact_without_jitter(void **state) {
-    (void)state;
+TEST(stagger_rounds_are_exact_without_jitter) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "jitter=0", 7, 3);
     for (uint32_t executor = 0; executor < 7; executor += 3) {
@@ -127,8 +121,7 @@ static const char *const jitters[] = {"jitter=0", NULL, "jitter=0.5"};
  * The running time is the duty's share, except for carried time of less than three times the
  * shortest state, the unfinished round, and the round that began before control.
  */
-static void stagger_has_no_bias(void **state) {
-    (void)state;
+TEST(stagger_has_no_bias) {
     const double duties[] = {0, 0.001, 0.01, 0.3, 0.5, 0.99, 0.999, 1};
     for (size_t i = 0; i < 24; i++) {
         double duty = duties[i % 8];
@@ -145,8 +138,7 @@ static void stagger_has_no_bias(void **state) {
 }
 
 /* The duty varies between the bounds, and which state is the shorter one varies with it. */
-static void stagger_follows_changing_duty(void **state) {
-    (void)state;
+TEST(stagger_follows_changing_duty) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 3, 4);
     struct walk walk = walk_begin(&rig, 1);
@@ -163,8 +155,7 @@ static void stagger_follows_changing_duty(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_adapts_to_changed_instances_at_once(void **state) {
-    (void)state;
+TEST(stagger_adapts_to_changed_instances_at_once) {
     for (size_t i = 0; i < 3; i++) {
         struct rig rig;
         rig_open(&rig, "dithering/stagger", jitters[i], 40, 16);
@@ -187,8 +178,7 @@ static void stagger_adapts_to_changed_instances_at_once(void **state) {
     }
 }
 
-static void stagger_moves_to_its_new_place_in_the_round(void **state) {
-    (void)state;
+TEST(stagger_moves_to_its_new_place_in_the_round) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walk = walk_begin(&rig, 2);
@@ -209,8 +199,7 @@ static void stagger_moves_to_its_new_place_in_the_round(void **state) {
 }
 
 /* With fewer instances rounds get shorter: the instances remaining from 100 share one CPU. */
-static void stagger_round_follows_instance_count(void **state) {
-    (void)state;
+TEST(stagger_round_follows_instance_count) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "jitter=0", 100, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -227,8 +216,7 @@ static void stagger_round_follows_instance_count(void **state) {
  * Must hold even if an executor is late, or a round is so short that fractions of a nanosecond
  * matter.
  */
-static void stagger_plans_no_state_of_length_zero(void **state) {
-    (void)state;
+TEST(stagger_plans_no_state_of_length_zero) {
     static const char *const options[] = {NULL, "10m,min=4m", "1m,min=100u", "600u,min=100u"};
     for (size_t i = 0; i < 4; i++) {
         struct rig rig;
@@ -245,8 +233,7 @@ static void stagger_plans_no_state_of_length_zero(void **state) {
     }
 }
 
-static void stagger_restarts_when_control_does(void **state) {
-    (void)state;
+TEST(stagger_restarts_when_control_does) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
@@ -269,8 +256,7 @@ static void stagger_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_keeps_its_precision_for_months(void **state) {
-    (void)state;
+TEST(stagger_keeps_its_precision_for_months) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 7, 4);
     struct walk walk = walk_begin(&rig, 5);
@@ -301,8 +287,7 @@ static double step_with_tick(const char *options, uint32_t instances) {
     return sqrt(x * x + y * y) / walk.runs;
 }
 
-static void stagger_does_not_synchronize_with_the_kernel_tick(void **state) {
-    (void)state;
+TEST(stagger_does_not_synchronize_with_the_kernel_tick) {
     assert_near(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
     assert_near(step_with_tick("100m", 4), 0, 0.2);
     assert_near(step_with_tick("108m", 4), 0, 0.2);
@@ -310,20 +295,4 @@ static void stagger_does_not_synchronize_with_the_kernel_tick(void **state) {
     assert_near(step_with_tick(NULL, 40), 0, 0.2);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(stagger_round_follows_instances_and_cpus),
-    cmocka_unit_test(stagger_round_scales_with_the_window),
-    cmocka_unit_test(stagger_describes_its_round),
-    cmocka_unit_test(stagger_refuses_a_min_above_half_of_tau),
-    cmocka_unit_test(stagger_spreads_the_starts_of_instances_over_the_round),
-    cmocka_unit_test(stagger_rounds_are_exact_without_jitter),
-    cmocka_unit_test(stagger_has_no_bias),
-    cmocka_unit_test(stagger_follows_changing_duty),
-    cmocka_unit_test(stagger_adapts_to_changed_instances_at_once),
-    cmocka_unit_test(stagger_moves_to_its_new_place_in_the_round),
-    cmocka_unit_test(stagger_round_follows_instance_count),
-    cmocka_unit_test(stagger_plans_no_state_of_length_zero),
-    cmocka_unit_test(stagger_restarts_when_control_does),
-    cmocka_unit_test(stagger_keeps_its_precision_for_months),
-    cmocka_unit_test(stagger_does_not_synchronize_with_the_kernel_tick))
+UNIT_RUN

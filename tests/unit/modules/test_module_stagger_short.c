@@ -16,8 +16,7 @@ static void assert_no_short_states(const char *options, double duty, double min)
     rig_close(&rig);
 }
 
-static void stagger_enforces_no_short_states(void **state) {
-    (void)state;
+TEST(stagger_enforces_no_short_states) {
     const double duties[] = {0.001, 0.0034, 0.009, 0.05, 0.3, 0.5, 0.7, 0.95, 0.991, 0.999};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         assert_no_short_states("jitter=0", duties[i], 1);
@@ -28,8 +27,7 @@ static void stagger_enforces_no_short_states(void **state) {
 }
 
 /* Carried time must not leave too little of a round for the other state. */
-static void stagger_leaves_enough_time_for_the_other_state(void **state) {
-    (void)state;
+TEST(stagger_leaves_enough_time_for_the_other_state) {
     const double duties[] = {0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         assert_no_short_states("10m,min=5m,jitter=0", duties[i], 5);
@@ -87,22 +85,19 @@ static void assert_turns(const char *options, double duty, unsigned max) {
     rig_close(&rig);
 }
 
-static void instances_take_turns_with_states_too_short_for_one_round(void **state) {
-    (void)state;
+TEST(instances_take_turns_with_states_too_short_for_one_round) {
     assert_turns("jitter=0", 0.00095, 1);
     assert_turns("jitter=0", 0.99905, 1);
 }
 
 /* Rounds of unequal length must not disturb the order. */
-static void instances_take_turns_with_jitter(void **state) {
-    (void)state;
+TEST(instances_take_turns_with_jitter) {
     assert_turns(NULL, 0.00095, 2);
     assert_turns(NULL, 0.99905, 2);
 }
 
 /* Each is owed exactly a tenth: the sum of ten may be slightly less than the shortest state. */
-static void instances_take_turns_despite_rounding_errors(void **state) {
-    (void)state;
+TEST(instances_take_turns_despite_rounding_errors) {
     assert_turns("jitter=0", 0.1 / 107, 1);
     assert_turns("jitter=0", 1 - 0.1 / 107, 1);
 }
@@ -111,8 +106,7 @@ static void instances_take_turns_despite_rounding_errors(void **state) {
  * A shortest state that suits a hundred instances may be too long for a single one. It must be
  * refused at the start or not prevent that instance from running.
  */
-static void stagger_keeps_duty_of_remaining_instances(void **state) {
-    (void)state;
+TEST(stagger_keeps_duty_of_remaining_instances) {
     struct rig rig;
     struct ss_self self = {.instances = 100, .cpus = 1, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
@@ -127,11 +121,4 @@ static void stagger_keeps_duty_of_remaining_instances(void **state) {
     rig_close(&rig);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(stagger_enforces_no_short_states),
-    cmocka_unit_test(stagger_leaves_enough_time_for_the_other_state),
-    cmocka_unit_test(instances_take_turns_with_states_too_short_for_one_round),
-    cmocka_unit_test(instances_take_turns_with_jitter),
-    cmocka_unit_test(instances_take_turns_despite_rounding_errors),
-    cmocka_unit_test(stagger_keeps_duty_of_remaining_instances))
+UNIT_RUN

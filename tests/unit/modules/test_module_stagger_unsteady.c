@@ -74,8 +74,7 @@ static void assert_found(struct found found, double unsteady, double steady) {
 
 static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
 
-static void stagger_shortens_rounds_while_the_workload_changes(void **state) {
-    (void)state;
+TEST(stagger_shortens_rounds_while_the_workload_changes) {
     assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 26.75, 107);
@@ -86,12 +85,11 @@ static void stagger_shortens_rounds_while_the_workload_changes(void **state) {
 }
 
 /* More instances level out larger changes. */
-static void rounds_are_shortened_above_a_threshold(void **state) {
+TEST(rounds_are_shortened_above_a_threshold) {
     static const struct {
         uint32_t instances;
         double threshold; /* difference of both duties from their mean, relative to it */
     } cases[] = {{1, 0.041}, {2, 0.067}, {4, 0.088}, {8, 0.129}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double small = 0.9 * cases[i].threshold, large = 1.1 * cases[i].threshold;
         const double below[] = {0.4 * (1 - small), 0.4 * (1 + small)};
@@ -102,11 +100,10 @@ static void rounds_are_shortened_above_a_threshold(void **state) {
 }
 
 /* The duty that a new target needs says nothing about how the workload changes. */
-static void a_new_target_does_not_shorten_rounds(void **state) {
+TEST(a_new_target_does_not_shorten_rounds) {
     static const double before[] = {0.4, 0.4}, after[] = {0.9, 0.9};
     struct rig rig;
     struct walk walks[2];
-    (void)state;
     rig_open(&rig, "dithering/stagger", NULL, 2, 2);
     for (uint32_t i = 0; i < 2; i++)
         walks[i] = walk_towards(&rig, i, 0.5);
@@ -120,24 +117,21 @@ static void a_new_target_does_not_shorten_rounds(void **state) {
     rig_close(&rig);
 }
 
-static void alternating_duties_do_not_shorten_rounds(void **state) {
-    (void)state;
+TEST(alternating_duties_do_not_shorten_rounds) {
     duty_of = each_of;
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
     assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 107, 107);
     duty_of = any_of;
 }
 
-static void configured_rounds_are_not_shortened(void **state) {
-    (void)state;
+TEST(configured_rounds_are_not_shortened) {
     assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
     assert_found(find_tau("unsteady=0", 2, 2, 0.5, unsteady), 107, 107);
     assert_found(find_tau("unsteady=50m", 2, 2, 0.5, unsteady), 53.5, 107);
     assert_found(find_tau("unsteady=54m", 2, 2, 0.5, unsteady), 107, 107);
 }
 
-static void shortened_rounds_stay_long_enough_for_switches(void **state) {
-    (void)state;
+TEST(shortened_rounds_stay_long_enough_for_switches) {
     assert_found(find_tau("unsteady=1m", 12, 1, 0.5, unsteady), 142.5, 285);
     assert_found(find_tau("unsteady=1m", 24, 24, 0.5, unsteady), 53.5, 107);
     assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
@@ -146,15 +140,13 @@ static void shortened_rounds_stay_long_enough_for_switches(void **state) {
     assert_found(find_tau("min=27m", 12, 1, 0.5, unsteady), 285, 285);
 }
 
-static void shortened_rounds_are_longer_than_a_quota_period(void **state) {
-    (void)state;
+TEST(shortened_rounds_are_longer_than_a_quota_period) {
     quota_period = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
     quota_period = 0;
 }
 
-static void shortened_rounds_are_longer_than_a_counter_step(void **state) {
-    (void)state;
+TEST(shortened_rounds_are_longer_than_a_counter_step) {
     grain = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
     grain = MS(4);
@@ -162,8 +154,7 @@ static void shortened_rounds_are_longer_than_a_counter_step(void **state) {
     grain = 0;
 }
 
-static void running_time_is_kept_while_round_lengths_change(void **state) {
-    (void)state;
+TEST(running_time_is_kept_while_round_lengths_change) {
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};
     struct rig rig;
     struct walk walks[4];
@@ -177,14 +168,4 @@ static void running_time_is_kept_while_round_lengths_change(void **state) {
     rig_close(&rig);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(stagger_shortens_rounds_while_the_workload_changes),
-    cmocka_unit_test(rounds_are_shortened_above_a_threshold),
-    cmocka_unit_test(a_new_target_does_not_shorten_rounds),
-    cmocka_unit_test(alternating_duties_do_not_shorten_rounds),
-    cmocka_unit_test(configured_rounds_are_not_shortened),
-    cmocka_unit_test(shortened_rounds_stay_long_enough_for_switches),
-    cmocka_unit_test(shortened_rounds_are_longer_than_a_quota_period),
-    cmocka_unit_test(shortened_rounds_are_longer_than_a_counter_step),
-    cmocka_unit_test(running_time_is_kept_while_round_lengths_change))
+UNIT_RUN

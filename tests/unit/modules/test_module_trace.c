@@ -26,8 +26,7 @@ static ss_time length_of(const struct rig *rig) {
     return module->length ? module->length(&rig->selves[0]) : SS_TIME_NEVER;
 }
 
-static void constant_trace_never_changes(void **state) {
-    (void)state;
+TEST(constant_trace_never_changes) {
     struct rig rig;
     rig_open(&rig, "trace/constant", "60%", 1, 1);
     assert_near(load_at(&rig, 0), 0.6, 1e-15);
@@ -36,8 +35,7 @@ static void constant_trace_never_changes(void **state) {
     rig_close(&rig);
 }
 
-static void constant_trace_accepts_both_bounds(void **state) {
-    (void)state;
+TEST(constant_trace_accepts_both_bounds) {
     struct rig rig;
     rig_open(&rig, "trace/constant", "0", 1, 1);
     assert_that(load_at(&rig, 1), ==, 0);
@@ -47,14 +45,12 @@ static void constant_trace_accepts_both_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void constant_trace_needs_a_load(void **state) {
-    (void)state;
+TEST(constant_trace_needs_a_load) {
     assert_refused("trace/constant", NULL, "load");
     assert_refused("trace/constant", "1.1", "load");
 }
 
-static void null_trace_is_always_free(void **state) {
-    (void)state;
+TEST(null_trace_is_always_free) {
     struct rig rig;
     rig_open(&rig, "trace/null", NULL, 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
@@ -66,8 +62,7 @@ static void null_trace_is_always_free(void **state) {
 }
 
 /* Quarters of the period of mean + amplitude * sin(2 pi t / period): sin is 0, 1, 0, -1. */
-static void sine_swings_about_its_mean(void **state) {
-    (void)state;
+TEST(sine_swings_about_its_mean) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
     assert_near(load_at(&rig, 0), 0.5, 1e-12);
@@ -80,8 +75,7 @@ static void sine_swings_about_its_mean(void **state) {
     rig_close(&rig);
 }
 
-static void sine_has_default_amplitude_and_period(void **state) {
-    (void)state;
+TEST(sine_has_default_amplitude_and_period) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5", 1, 1);
     assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
@@ -89,8 +83,7 @@ static void sine_has_default_amplitude_and_period(void **state) {
     rig_close(&rig);
 }
 
-static void sine_begins_at_its_phase(void **state) {
-    (void)state;
+TEST(sine_begins_at_its_phase) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5,phase=1/4", 1, 1);
     assert_near(load_at(&rig, 0), 0.6, 1e-12);
@@ -98,8 +91,7 @@ static void sine_begins_at_its_phase(void **state) {
     rig_close(&rig);
 }
 
-static void sine_is_clipped_at_the_bounds(void **state) {
-    (void)state;
+TEST(sine_is_clipped_at_the_bounds) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.95", 1, 1);
     assert_that(load_at(&rig, 15 * SS_SECOND), ==, 1);
@@ -110,8 +102,7 @@ static void sine_is_clipped_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void sine_keeps_its_phase_for_centuries(void **state) {
-    (void)state;
+TEST(sine_keeps_its_phase_for_centuries) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5", 1, 1);
     /* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
@@ -123,8 +114,7 @@ static void sine_keeps_its_phase_for_centuries(void **state) {
  * Computed independently of the module: mix() is the last step of splitmix64 and g its constant, so
  * draw i of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
  */
-static void random_trace_is_reproducible(void **state) {
-    (void)state;
+TEST(random_trace_is_reproducible) {
     struct rig rig;
     rig_open(&rig, "trace/random", NULL, 1000, 1);
     const double draws[] = {0.36818951565166946, 0.9435642308648544, 0.04525699773739167};
@@ -138,8 +128,7 @@ static void random_trace_is_reproducible(void **state) {
     rig_close(&rig);
 }
 
-static void random_load_is_constant_within_a_step(void **state) {
-    (void)state;
+TEST(random_load_is_constant_within_a_step) {
     struct rig rig;
     rig_open(&rig, "trace/random", "1,step=2s", 1, 1);
     double first = load_at(&rig, 0);
@@ -152,8 +141,7 @@ static void random_load_is_constant_within_a_step(void **state) {
     rig_close(&rig);
 }
 
-static void random_trace_can_interpolate(void **state) {
-    (void)state;
+TEST(random_trace_can_interpolate) {
     struct rig rig;
     rig_open(&rig, "trace/random", "1,interpolate=yes", 1, 1);
     const double a = 0.36818951565166946, b = 0.9435642308648544;
@@ -165,8 +153,7 @@ static void random_trace_can_interpolate(void **state) {
 }
 
 /* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
-static void random_loads_are_uniform(void **state) {
-    (void)state;
+TEST(random_loads_are_uniform) {
     struct rig rig;
     rig_open(&rig, "trace/random", "3,min=0.2,max=60%", 1, 1);
     double sum = 0, lowest = 1, highest = 0;
@@ -185,8 +172,7 @@ static void random_loads_are_uniform(void **state) {
 }
 
 /* If the seed were only added, this sequence would equal the sequence of seed 0, shifted by one. */
-static void random_seeds_give_independent_sequences(void **state) {
-    (void)state;
+TEST(random_seeds_give_independent_sequences) {
     struct rig rig, other;
     rig_open(&rig, "trace/random", "0", 1, 1);
     rig_open(&other, "trace/random", "11400714819323198485", 1, 1);
@@ -197,16 +183,14 @@ static void random_seeds_give_independent_sequences(void **state) {
     rig_close(&other);
 }
 
-static void random_trace_refuses_a_min_above_max(void **state) {
-    (void)state;
+TEST(random_trace_refuses_a_min_above_max) {
     assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
 }
 
 /*
  * 95 % to 5 % in steps of 5 % are 90 / 5 + 1 = 19 levels, although 0.9 / 0.05 is not 18 in binary.
  */
-static void staircase_goes_down(void **state) {
-    (void)state;
+TEST(staircase_goes_down) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "95%:5%:5%", 1, 1);
     for (unsigned i = 0; i < 19; i++) {
@@ -220,8 +204,7 @@ static void staircase_goes_down(void **state) {
     rig_close(&rig);
 }
 
-static void staircase_goes_up(void **state) {
-    (void)state;
+TEST(staircase_goes_up) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0:1:1/4,hold=2s", 1, 1);
     const double levels[] = {0, 0.25, 0.5, 0.75, 1};
@@ -232,8 +215,7 @@ static void staircase_goes_up(void **state) {
 }
 
 /* 0.09 + 13 * 0.07 is 1.0000000000000002 in binary. */
-static void staircase_reaches_its_last_level_exactly(void **state) {
-    (void)state;
+TEST(staircase_reaches_its_last_level_exactly) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
     assert_that(length_of(&rig), ==, 14 * SS_SECOND);
@@ -242,8 +224,7 @@ static void staircase_reaches_its_last_level_exactly(void **state) {
 }
 
 /* The steps do not hit TO exactly: 10, 30, 50, 70, 90 %. */
-static void staircase_does_not_exceed_its_last_level(void **state) {
-    (void)state;
+TEST(staircase_does_not_exceed_its_last_level) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
     assert_that(length_of(&rig), ==, 5 * SS_SECOND);
@@ -251,8 +232,7 @@ static void staircase_does_not_exceed_its_last_level(void **state) {
     rig_close(&rig);
 }
 
-static void staircase_of_one_level_is_constant(void **state) {
-    (void)state;
+TEST(staircase_of_one_level_is_constant) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
     assert_that(length_of(&rig), ==, 2 * SS_SECOND);
@@ -262,8 +242,7 @@ static void staircase_of_one_level_is_constant(void **state) {
 }
 
 /* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, in either notation. */
-static void symmetric_staircase_goes_down_and_up(void **state) {
-    (void)state;
+TEST(symmetric_staircase_goes_down_and_up) {
     const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
     for (unsigned way = 0; way < 2; way++) {
         struct rig rig;
@@ -278,8 +257,7 @@ static void symmetric_staircase_goes_down_and_up(void **state) {
     }
 }
 
-static void staircase_begins_with_its_warm_up(void **state) {
-    (void)state;
+TEST(staircase_begins_with_its_warm_up) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * SS_SECOND - 1);
@@ -293,8 +271,7 @@ static void staircase_begins_with_its_warm_up(void **state) {
 }
 
 /* 901 levels of 1000 days each are 2467 years; a time holds 584. */
-static void staircase_length_saturates(void **state) {
-    (void)state;
+TEST(staircase_length_saturates) {
     struct rig rig;
     rig_open(&rig, "trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
@@ -302,8 +279,7 @@ static void staircase_length_saturates(void **state) {
     rig_close(&rig);
 }
 
-static void invalid_staircases_are_refused(void **state) {
-    (void)state;
+TEST(invalid_staircases_are_refused) {
     assert_refused("trace/staircase", NULL, "levels");
     assert_refused("trace/staircase", "0.1", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9", "3 loads");
@@ -314,27 +290,5 @@ static void invalid_staircases_are_refused(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(constant_trace_never_changes),
-    cmocka_unit_test(constant_trace_accepts_both_bounds),
-    cmocka_unit_test(constant_trace_needs_a_load),
-    cmocka_unit_test(null_trace_is_always_free),
-    cmocka_unit_test(sine_swings_about_its_mean),
-    cmocka_unit_test(sine_has_default_amplitude_and_period),
-    cmocka_unit_test(sine_begins_at_its_phase),
-    cmocka_unit_test(sine_is_clipped_at_the_bounds),
-    cmocka_unit_test(sine_keeps_its_phase_for_centuries),
-    cmocka_unit_test(random_trace_is_reproducible),
-    cmocka_unit_test(random_load_is_constant_within_a_step),
-    cmocka_unit_test(random_trace_can_interpolate),
-    cmocka_unit_test(random_loads_are_uniform),
-    cmocka_unit_test(random_seeds_give_independent_sequences),
-    cmocka_unit_test(random_trace_refuses_a_min_above_max),
-    cmocka_unit_test(staircase_goes_down),
-    cmocka_unit_test(staircase_goes_up),
-    cmocka_unit_test(staircase_reaches_its_last_level_exactly),
-    cmocka_unit_test(staircase_does_not_exceed_its_last_level),
-    cmocka_unit_test(staircase_of_one_level_is_constant),
-    cmocka_unit_test(symmetric_staircase_goes_down_and_up),
-    cmocka_unit_test(staircase_begins_with_its_warm_up),
-    cmocka_unit_test(staircase_length_saturates),
-    cmocka_unit_test(invalid_staircases_are_refused))
+
+UNIT_RUN

@@ -58,8 +58,7 @@ static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
 }
 
-static void compiled_and_text_traces_give_the_same_targets(void **state) {
-    (void)state;
+TEST(compiled_and_text_traces_give_the_same_targets) {
     struct rig text, compiled;
     struct ss_trace_records records;
     struct ss_trace_writer writer;
@@ -88,8 +87,7 @@ static void compiled_and_text_traces_give_the_same_targets(void **state) {
     rig_close(&compiled);
 }
 
-static void trace_file_is_interpolated(void **state) {
-    (void)state;
+TEST(trace_file_is_interpolated) {
     struct rig rig;
     open_saw(&rig, "");
     assert_near(load_at(&rig, 0), 0.1, 1e-12);
@@ -100,8 +98,7 @@ static void trace_file_is_interpolated(void **state) {
     rig_close(&rig);
 }
 
-static void trace_file_loops_by_default(void **state) {
-    (void)state;
+TEST(trace_file_loops_by_default) {
     struct rig rig;
     open_saw(&rig, "");
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
@@ -116,8 +113,7 @@ static void trace_file_loops_by_default(void **state) {
     rig_close(&rig);
 }
 
-static void trace_loop_restarts_at_the_first_record(void **state) {
-    (void)state;
+TEST(trace_loop_restarts_at_the_first_record) {
     struct rig rig;
     open_text(&rig, "10s 20%\n20s 80%\n", "");
     assert_near(load_at(&rig, 0), 0.2, 1e-12);
@@ -129,8 +125,7 @@ static void trace_loop_restarts_at_the_first_record(void **state) {
     rig_close(&rig);
 }
 
-static void trace_records_with_equal_times_make_a_step(void **state) {
-    (void)state;
+TEST(trace_records_with_equal_times_make_a_step) {
     struct rig rig;
     open_text(&rig, "0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
     assert_near(load_at(&rig, 9.999999999), 0.1, 1e-12);
@@ -139,8 +134,7 @@ static void trace_records_with_equal_times_make_a_step(void **state) {
     rig_close(&rig);
 }
 
-static void trace_scale_changes_the_speed(void **state) {
-    (void)state;
+TEST(trace_scale_changes_the_speed) {
     struct rig rig;
     open_saw(&rig, ",scale=1/3,loop=no");
     assert_that(length_of(&rig), ==, 40 * SS_SECOND);
@@ -152,8 +146,7 @@ static void trace_scale_changes_the_speed(void **state) {
     rig_close(&rig);
 }
 
-static void trace_offset_is_in_file_time(void **state) {
-    (void)state;
+TEST(trace_offset_is_in_file_time) {
     struct rig rig;
     open_saw(&rig, ",offset=50s,loop=no");
     assert_that(length_of(&rig), ==, 70 * SS_SECOND);
@@ -169,8 +162,7 @@ static void trace_offset_is_in_file_time(void **state) {
     rig_close(&rig);
 }
 
-static void free_section_targets_include_their_end(void **state) {
-    (void)state;
+TEST(free_section_targets_include_their_end) {
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
     assert_free(&rig, 0, 0, 10 * SS_SECOND);
@@ -183,8 +175,7 @@ static void free_section_targets_include_their_end(void **state) {
     rig_close(&rig);
 }
 
-static void leading_free_section_is_not_repeated_by_a_loop(void **state) {
-    (void)state;
+TEST(leading_free_section_is_not_repeated_by_a_loop) {
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
     assert_free(&rig, 0, 0, 5 * SS_SECOND);
@@ -196,8 +187,7 @@ static void leading_free_section_is_not_repeated_by_a_loop(void **state) {
     rig_close(&rig);
 }
 
-static void trace_is_free_before_a_leading_free_record(void **state) {
-    (void)state;
+TEST(trace_is_free_before_a_leading_free_record) {
     struct rig rig;
     open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
     assert_free(&rig, 0, 0, 20 * SS_SECOND);
@@ -205,8 +195,7 @@ static void trace_is_free_before_a_leading_free_record(void **state) {
     rig_close(&rig);
 }
 
-static void final_free_section_never_ends(void **state) {
-    (void)state;
+TEST(final_free_section_never_ends) {
     struct rig rig;
     open_text(&rig, "0 20%\n10s free\n", ",loop=no");
     assert_that(length_of(&rig), ==, 10 * SS_SECOND);
@@ -224,8 +213,7 @@ static void final_free_section_never_ends(void **state) {
     rig_close(&rig);
 }
 
-static void zero_length_loop_holds_its_last_load(void **state) {
-    (void)state;
+TEST(zero_length_loop_holds_its_last_load) {
     struct rig rig;
     open_text(&rig, "5s 20%\n5s 70%\n", "");
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
@@ -243,8 +231,7 @@ static void zero_length_loop_holds_its_last_load(void **state) {
     rig_close(&rig);
 }
 
-static void excessive_trace_times_saturate(void **state) {
-    (void)state;
+TEST(excessive_trace_times_saturate) {
     struct rig rig;
     struct ss_target target;
     open_saw(&rig, ",offset=30s");
@@ -254,8 +241,7 @@ static void excessive_trace_times_saturate(void **state) {
     rig_close(&rig);
 }
 
-static void trace_lookups_do_not_depend_on_their_order(void **state) {
-    (void)state;
+TEST(trace_lookups_do_not_depend_on_their_order) {
     enum { RECORDS = 1000 };
     char *text = calloc(RECORDS, 32);
     assert_non_null(text);
@@ -278,8 +264,7 @@ static void trace_lookups_do_not_depend_on_their_order(void **state) {
     rig_close(&rig);
 }
 
-static void bad_trace_file_options_are_refused(void **state) {
-    (void)state;
+TEST(bad_trace_file_options_are_refused) {
     char path[64], options[128];
     write_trace(path, "0 10%\n20s 60%\n");
     snprintf(options, sizeof options, "%s,scale=0", path);
@@ -298,8 +283,7 @@ static void bad_trace_file_options_are_refused(void **state) {
     assert_refused("trace/file", "loop=no", "path");
 }
 
-static void bad_trace_files_are_refused(void **state) {
-    (void)state;
+TEST(bad_trace_files_are_refused) {
     assert_refused("trace/file", "-", "standard input");
     assert_refused("trace/file", "/nowhere/saw.txt", "/nowhere/saw.txt cannot be opened: No such");
     assert_refused("trace/file", "/", "cannot be read: Is a directory");
@@ -309,21 +293,4 @@ static void bad_trace_files_are_refused(void **state) {
     unlink(path);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(compiled_and_text_traces_give_the_same_targets),
-    cmocka_unit_test(trace_file_is_interpolated),
-    cmocka_unit_test(trace_file_loops_by_default),
-    cmocka_unit_test(trace_loop_restarts_at_the_first_record),
-    cmocka_unit_test(trace_records_with_equal_times_make_a_step),
-    cmocka_unit_test(trace_scale_changes_the_speed),
-    cmocka_unit_test(trace_offset_is_in_file_time),
-    cmocka_unit_test(free_section_targets_include_their_end),
-    cmocka_unit_test(leading_free_section_is_not_repeated_by_a_loop),
-    cmocka_unit_test(trace_is_free_before_a_leading_free_record),
-    cmocka_unit_test(final_free_section_never_ends),
-    cmocka_unit_test(zero_length_loop_holds_its_last_load),
-    cmocka_unit_test(excessive_trace_times_saturate),
-    cmocka_unit_test(trace_lookups_do_not_depend_on_their_order),
-    cmocka_unit_test(bad_trace_file_options_are_refused),
-    cmocka_unit_test(bad_trace_files_are_refused))
+UNIT_RUN

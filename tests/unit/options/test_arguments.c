@@ -38,10 +38,9 @@ static const struct ss_argument without_words[] = {ROWS, SS_ARGUMENTS_END};
     ss_arguments_parse(rows, &config, NULL,                                                        \
         (char **)(const char *[]){"program", __VA_ARGS__, NULL}, rest, &error)
 
-static void option_handlers_get_options_and_words_in_order(void **state) {
+TEST(option_handlers_get_options_and_words_in_order) {
     struct config config = {0};
     struct ss_error error = {0};
-    (void)state;
     assert_int_equal(PARSE(with_words, NULL, "a", "--text=1", "-t", "2", "--mark", "-", "-ft3",
                          "-n4", "--", "--text", "--", "b"),
         0);
@@ -50,10 +49,9 @@ static void option_handlers_get_options_and_words_in_order(void **state) {
     assert_int_equal(config.flag, 1);
 }
 
-static void error_of_an_option_handler_names_the_option(void **state) {
+TEST(error_of_an_option_handler_names_the_option) {
     struct config config = {0};
     struct ss_error error = {0};
-    (void)state;
     assert_int_equal(PARSE(with_words, NULL, "-t", "bad"), -1);
     assert_string_equal(error.message, "--text: 'bad' is refused");
     error = (struct ss_error){0};
@@ -67,12 +65,11 @@ static void error_of_an_option_handler_names_the_option(void **state) {
     assert_string_equal(error.message, "--mark takes no value, but got '1'");
 }
 
-static void options_end_at_the_first_word_without_a_handler(void **state) {
+TEST(options_end_at_the_first_word_without_a_handler) {
     struct config config = {0};
     struct ss_error error = {0};
     char **rest;
     char **argv = (char **)(const char *[]){"program", "-f", "word", "-n4", NULL};
-    (void)state;
     assert_int_equal(ss_arguments_parse(without_words, &config, NULL, argv, &rest, &error), 0);
     assert_ptr_equal(rest, argv + 2);
     assert_int_equal(config.count, 0);
@@ -93,7 +90,7 @@ static const struct ss_argument related[] = {
 };
 // clang-format on
 
-static void related_options_are_checked(void **state) {
+TEST(related_options_are_checked) {
     static const struct {
         const char *line, *message; /* NULL: accepted */
     } cases[] = {
@@ -115,7 +112,6 @@ static void related_options_are_checked(void **state) {
         {"--kiwi --pear", "--kiwi cannot be combined with --pear: leave out one of the two"},
         {"--help --fig --plum --kiwi", NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct config config = {0};
         struct ss_error error = {0};
@@ -130,7 +126,7 @@ static void related_options_are_checked(void **state) {
     }
 }
 
-static void misspelled_relation_is_noticed_without_the_option(void **state) {
+TEST(misspelled_relation_is_noticed_without_the_option) {
     static const struct ss_argument rows[] = {
         {0, NULL, {"mark", .offset = offsetof(struct config, flag), .help = "one"},
             .excludes = "marc"},
@@ -138,17 +134,15 @@ static void misspelled_relation_is_noticed_without_the_option(void **state) {
     };
     struct config config = {0};
     struct ss_error error = {0};
-    (void)state;
     assert_int_equal(ss_arguments_parse(rows, &config, NULL,
                          (char **)(const char *[]){"program", NULL}, NULL, &error),
         -1);
     assert_string_equal(error.message, "unknown option '--marc': did you mean '--mark'?");
 }
 
-static void help_lists_related_options(void **state) {
+TEST(help_lists_related_options) {
     char text[1000] = "";
     FILE *stream = fmemopen(text, sizeof text, "w");
-    (void)state;
     ss_arguments_print_help(stream, related);
     fclose(stream);
     assert_string_equal(text,
@@ -161,10 +155,9 @@ static void help_lists_related_options(void **state) {
         "      --help                  seven\n");
 }
 
-static void help_is_divided_by_headings(void **state) {
+TEST(help_is_divided_by_headings) {
     char text[1000] = "";
     FILE *stream = fmemopen(text, sizeof text, "w");
-    (void)state;
     ss_arguments_print_help(stream, with_words);
     fclose(stream);
     assert_string_equal(text, "  -n, --count N               one\n"
@@ -174,15 +167,4 @@ static void help_is_divided_by_headings(void **state) {
                               "      --mark                  four\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(option_handlers_get_options_and_words_in_order),
-        cmocka_unit_test(error_of_an_option_handler_names_the_option),
-        cmocka_unit_test(options_end_at_the_first_word_without_a_handler),
-        cmocka_unit_test(related_options_are_checked),
-        cmocka_unit_test(misspelled_relation_is_noticed_without_the_option),
-        cmocka_unit_test(help_lists_related_options),
-        cmocka_unit_test(help_is_divided_by_headings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_RUN

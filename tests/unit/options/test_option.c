@@ -83,8 +83,7 @@ static void refuse(const struct ss_option *rows, const char *text, const char *w
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void option_defaults_are_filled_in(void **state) {
-    (void)state;
+TEST(option_defaults_are_filled_in) {
     parse(all, NULL);
     assert_null(config.path);
     assert_that(config.length, ==, 20 * SS_SECOND);
@@ -94,8 +93,7 @@ static void option_defaults_are_filled_in(void **state) {
     assert_int_equal(config.mode, 1);
 }
 
-static void only_the_default_scales_with_the_window(void **state) {
-    (void)state;
+TEST(only_the_default_scales_with_the_window) {
     struct ss_error error = {0};
     parse(scaled, NULL);
     assert_int_equal(config.length, 107 * SS_MILLISECOND);
@@ -108,8 +106,7 @@ static void only_the_default_scales_with_the_window(void **state) {
     assert_int_equal(config.length, 20 * SS_SECOND);
 }
 
-static void every_option_type_is_parsed(void **state) {
-    (void)state;
+TEST(every_option_type_is_parsed) {
     parse(all, "path=a.trace,length=107m,part=3/5,copies=12,gain=2.5,mode=on-off");
     assert_string_equal(config.path, "a.trace");
     assert_that(config.length, ==, 107 * SS_MILLISECOND);
@@ -119,8 +116,7 @@ static void every_option_type_is_parsed(void **state) {
     assert_int_equal(config.mode, 2);
 }
 
-static void missing_options_keep_their_defaults(void **state) {
-    (void)state;
+TEST(missing_options_keep_their_defaults) {
     parse(all, "copies=1");
     assert_int_equal(config.copies, 1);
     assert_that(config.length, ==, 20 * SS_SECOND);
@@ -129,8 +125,7 @@ static void missing_options_keep_their_defaults(void **state) {
     assert_int_equal(config.copies, 2);
 }
 
-static void main_option_may_omit_its_name(void **state) {
-    (void)state;
+TEST(main_option_may_omit_its_name) {
     parse(all, "a.trace");
     assert_string_equal(config.path, "a.trace");
     parse(all, "a.trace,copies=5");
@@ -144,23 +139,20 @@ static void main_option_may_omit_its_name(void **state) {
     assert_that(config.length, ==, 103 * SS_MILLISECOND);
 }
 
-static void only_first_item_may_omit_its_name(void **state) {
-    (void)state;
+TEST(only_first_item_may_omit_its_name) {
     refuse(all, "a.trace,b.trace", "'b.trace' has no name");
     refuse(all, "copies=5,a.trace", "'a.trace' has no name");
     refuse(all, "a.trace,b.trace", "write name=value");
 }
 
-static void empty_option_items_are_refused(void **state) {
-    (void)state;
+TEST(empty_option_items_are_refused) {
     refuse(all, "a.trace,", "'' has no name");
     refuse(all, "a.trace,,copies=5", "'' has no name");
     refuse(bounded, "", "length: '' is not a time");
     refuse(all, "copies=", "copies: '' is not a whole number");
 }
 
-static void backslashes_escape_commas_and_themselves(void **state) {
-    (void)state;
+TEST(backslashes_escape_commas_and_themselves) {
     parse(all, "a\\,b,copies=5");
     assert_string_equal(config.path, "a,b");
     assert_int_equal(config.copies, 5);
@@ -173,8 +165,7 @@ static void backslashes_escape_commas_and_themselves(void **state) {
     assert_string_equal(config.path, ",\\,");
 }
 
-static void equals_signs_belong_to_paths_and_commands(void **state) {
-    (void)state;
+TEST(equals_signs_belong_to_paths_and_commands) {
     parse(all, "/run/a=b/c.trace");
     assert_string_equal(config.path, "/run/a=b/c.trace");
     parse(all, "sensor --unit=W A=1");
@@ -187,8 +178,7 @@ static void equals_signs_belong_to_paths_and_commands(void **state) {
     assert_string_equal(config.path, "mode=on");
 }
 
-static void unknown_option_gets_a_suggestion_and_the_list(void **state) {
-    (void)state;
+TEST(unknown_option_gets_a_suggestion_and_the_list) {
     refuse(all, "copeis=5",
         "unknown option 'copeis': did you mean 'copies'? Available: path, "
         "length, part, copies, gain, mode");
@@ -199,8 +189,7 @@ static void unknown_option_gets_a_suggestion_and_the_list(void **state) {
     refuse(all, "copiess=5", "unknown option 'copiess'");
 }
 
-static void option_bounds_are_inclusive(void **state) {
-    (void)state;
+TEST(option_bounds_are_inclusive) {
     parse(bounded, "10m,part=0.1,copies=2,gain=0.5");
     assert_that(config.length, ==, 10 * SS_MILLISECOND);
     assert_that(config.part, ==, 0.1);
@@ -213,8 +202,7 @@ static void option_bounds_are_inclusive(void **state) {
     assert_that(config.gain, ==, 1.5);
 }
 
-static void option_values_beyond_bounds_are_refused(void **state) {
-    (void)state;
+TEST(option_values_beyond_bounds_are_refused) {
     refuse(bounded, "9999999n", "length: '9999999n' is too small: write at least 10m");
     refuse(bounded, "60000000001n", "length: '60000000001n' is too large: write at most 1M");
     refuse(bounded, "part=9%", "part: '9%' is too small: write at least 1/10");
@@ -225,8 +213,7 @@ static void option_values_beyond_bounds_are_refused(void **state) {
     refuse(bounded, "gain=1.501", "gain: '1.501' is too large: write at most 1.5");
 }
 
-static void option_may_have_a_single_bound(void **state) {
-    (void)state;
+TEST(option_may_have_a_single_bound) {
     parse(bounded, "offset=0");
     parse(bounded, "offset=3");
     refuse(bounded, "offset=3.1", "at most 3");
@@ -235,16 +222,14 @@ static void option_may_have_a_single_bound(void **state) {
     refuse(bounded, "scale=2.9", "at least 3");
 }
 
-static void error_for_an_invalid_module_value_names_the_option(void **state) {
-    (void)state;
+TEST(error_for_an_invalid_module_value_names_the_option) {
     refuse(all, "length=20", "length: '20' has no unit");
     refuse(all, "part=1.5", "part: '1.5' is not a load");
     refuse(all, "copies=1.5", "copies: '1.5' is not a whole number");
     refuse(all, "gain=x", "gain: 'x' is not a number");
 }
 
-static void option_choices_must_be_whole_words(void **state) {
-    (void)state;
+TEST(option_choices_must_be_whole_words) {
     parse(all, "mode=on");
     assert_int_equal(config.mode, 0);
     parse(all, "mode=off");
@@ -262,8 +247,7 @@ static void option_choices_must_be_whole_words(void **state) {
     refuse(last, "maybe", "'maybe' is not one of: on off");
 }
 
-static void required_options_must_be_given(void **state) {
-    (void)state;
+TEST(required_options_must_be_given) {
     refuse(needed, NULL, "path is missing: a file to read");
     refuse(needed, "length=1s,copies=1", "path is missing");
     /* A default does not satisfy `required`. */
@@ -274,8 +258,7 @@ static void required_options_must_be_given(void **state) {
     parse(needed, "copies=1,path=");
 }
 
-static void module_without_options_refuses_options(void **state) {
-    (void)state;
+TEST(module_without_options_refuses_options) {
     static const struct ss_option none[] = {SS_OPTION_END};
     parse(NULL, NULL);
     parse(none, NULL);
@@ -284,15 +267,13 @@ static void module_without_options_refuses_options(void **state) {
     refuse(none, "", "this module has no options");
 }
 
-static void option_errors_stay_on_one_line(void **state) {
-    (void)state;
+TEST(option_errors_stay_on_one_line) {
     refuse(all, "mode=on\noff", "is not one of");
     refuse(all, "a.trace,b\nc", "has no name");
     refuse(NULL, "a\nb", "this module has no options");
 }
 
-static void option_texts_live_as_long_as_the_store(void **state) {
-    (void)state;
+TEST(option_texts_live_as_long_as_the_store) {
     char text[] = "a.trace,copies=2";
     parse(all, text);
     memset(text, 'x', sizeof text - 1);
@@ -305,8 +286,7 @@ static void option_texts_live_as_long_as_the_store(void **state) {
     assert_int_equal(store.count, 0);
 }
 
-static void single_option_can_be_set(void **state) {
-    (void)state;
+TEST(single_option_can_be_set) {
     struct ss_error error = {0};
     config = (struct config){.copies = 9};
     assert_int_equal(ss_option_set(&all[1], "3s", &config, &store, &error), 0);
@@ -316,8 +296,7 @@ static void single_option_can_be_set(void **state) {
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
 }
 
-static void improbable_option_values_cause_a_warning(void **state) {
-    (void)state;
+TEST(improbable_option_values_cause_a_warning) {
     parse(doubtful, "3m");
     assert_that(config.length, ==, 3 * SS_MILLISECOND);
     assert_int_equal(store.warning_count, 1);
@@ -336,8 +315,7 @@ static void improbable_option_values_cause_a_warning(void **state) {
     assert_that(config.length, ==, 20 * SS_SECOND);
 }
 
-static void percentages_of_options_are_parsed(void **state) {
-    (void)state;
+TEST(percentages_of_options_are_parsed) {
     parse(doubtful, "gain=5%");
     assert_that(config.gain, ==, 5);
     parse(doubtful, "gain=5");
@@ -345,27 +323,4 @@ static void percentages_of_options_are_parsed(void **state) {
     refuse(doubtful, "gain=151%", "too large: write at most 150");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(option_defaults_are_filled_in),
-    cmocka_unit_test(only_the_default_scales_with_the_window),
-    cmocka_unit_test(every_option_type_is_parsed),
-    cmocka_unit_test(missing_options_keep_their_defaults),
-    cmocka_unit_test(main_option_may_omit_its_name),
-    cmocka_unit_test(only_first_item_may_omit_its_name),
-    cmocka_unit_test(empty_option_items_are_refused),
-    cmocka_unit_test(backslashes_escape_commas_and_themselves),
-    cmocka_unit_test(equals_signs_belong_to_paths_and_commands),
-    cmocka_unit_test(unknown_option_gets_a_suggestion_and_the_list),
-    cmocka_unit_test(option_bounds_are_inclusive),
-    cmocka_unit_test(option_values_beyond_bounds_are_refused),
-    cmocka_unit_test(option_may_have_a_single_bound),
-    cmocka_unit_test(error_for_an_invalid_module_value_names_the_option),
-    cmocka_unit_test(option_choices_must_be_whole_words),
-    cmocka_unit_test(required_options_must_be_given),
-    cmocka_unit_test(module_without_options_refuses_options),
-    cmocka_unit_test(option_errors_stay_on_one_line),
-    cmocka_unit_test(option_texts_live_as_long_as_the_store),
-    cmocka_unit_test(single_option_can_be_set),
-    cmocka_unit_test(improbable_option_values_cause_a_warning),
-    cmocka_unit_test(percentages_of_options_are_parsed))
+UNIT_RUN

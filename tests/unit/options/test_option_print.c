@@ -52,8 +52,7 @@ static void assert_read_back(enum ss_option_type type, const char *text) {
         fail_msg("'%s' was printed as '%s', which is a different value", text, printed);
 }
 
-static void option_values_are_printed_as_users_write_them(void **state) {
-    (void)state;
+TEST(option_values_are_printed_as_users_write_them) {
     assert_printed(SS_OPTION_TIME, "0.107s", "107m");
     assert_printed(SS_OPTION_TIME, "0", "0");
     assert_printed(SS_OPTION_LOAD, "60%", "0.6");
@@ -68,15 +67,13 @@ static void option_values_are_printed_as_users_write_them(void **state) {
     assert_printed(SS_OPTION_TEXT, "a b", "a b");
 }
 
-static void printed_option_times_are_read_back(void **state) {
-    (void)state;
+TEST(printed_option_times_are_read_back) {
     static const char *const texts[] = {"0", "1n", "1500u", "107m", "1/3s", "90M", "1d", "1.5h"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_read_back(SS_OPTION_TIME, texts[i]);
 }
 
-static void printed_option_numbers_are_read_back(void **state) {
-    (void)state;
+TEST(printed_option_numbers_are_read_back) {
     static const char *const texts[] = {"1/3", "2/3", "1/7", "0.1", "1.1", "9.99", "123.456",
         "3.14159265358979323846", "9007199254740993"};
     for (size_t i = 0; i < COUNT(texts); i++)
@@ -87,8 +84,7 @@ static void printed_option_numbers_are_read_back(void **state) {
 }
 
 /* The parser has no exponents. */
-static void round_and_small_numbers_are_read_back(void **state) {
-    (void)state;
+TEST(round_and_small_numbers_are_read_back) {
     assert_read_back(SS_OPTION_NUMBER, "10");
     assert_read_back(SS_OPTION_NUMBER, "20");
     assert_read_back(SS_OPTION_NUMBER, "1000000");
@@ -101,8 +97,7 @@ static void round_and_small_numbers_are_read_back(void **state) {
     assert_printed(SS_OPTION_LOAD, "0.001%", "0.00001");
 }
 
-static void absent_option_text_is_printed_as_empty(void **state) {
-    (void)state;
+TEST(absent_option_text_is_printed_as_empty) {
     struct ss_option row = row_of(SS_OPTION_TEXT);
     const char *none = NULL;
     char printed[8] = "before";
@@ -110,8 +105,7 @@ static void absent_option_text_is_printed_as_empty(void **state) {
     assert_string_equal(printed, "");
 }
 
-static void option_printing_stays_within_its_buffer(void **state) {
-    (void)state;
+TEST(option_printing_stays_within_its_buffer) {
     static const enum ss_option_type types[] = {SS_OPTION_TIME, SS_OPTION_LOAD, SS_OPTION_COUNT,
         SS_OPTION_NUMBER, SS_OPTION_CHOICE, SS_OPTION_TEXT};
     static const char *const texts[] = {
@@ -140,8 +134,7 @@ static void assert_wrapped(int margin, const char *text, const char *expected) {
 /* A margin of 70 leaves columns 71 to 79: nine letters. */
 #define MARGIN "                                                                      "
 
-static void option_text_is_wrapped_at_column_79(void **state) {
-    (void)state;
+TEST(option_text_is_wrapped_at_column_79) {
     assert_int_equal(strlen(MARGIN), 70);
     assert_wrapped(70, "123456789", "123456789\n");
     assert_wrapped(70, "1234 6789", "1234 6789\n");
@@ -151,8 +144,7 @@ static void option_text_is_wrapped_at_column_79(void **state) {
     assert_wrapped(70, "", "");
 }
 
-static void overlong_word_of_help_is_not_cut(void **state) {
-    (void)state;
+TEST(overlong_word_of_help_is_not_cut) {
     assert_wrapped(70, "1234567890ab b", "1234567890ab\n" MARGIN "b\n");
     assert_wrapped(70, "a 1234567890ab", "a\n" MARGIN "1234567890ab\n");
     assert_wrapped(70, "1234567890ab", "1234567890ab\n");
@@ -167,8 +159,7 @@ static char *help_of(const struct ss_option *rows) {
     return text;
 }
 
-static void option_help_includes_type_bounds_and_default(void **state) {
-    (void)state;
+TEST(option_help_includes_type_bounds_and_default) {
     static const struct ss_option rows[] = {
         {.name = "path", .type = SS_OPTION_TEXT, .help = "a file", .required = 1},
         {.name = "length",
@@ -193,8 +184,7 @@ static void option_help_includes_type_bounds_and_default(void **state) {
     free(text);
 }
 
-static void option_help_is_wrapped_at_column_79(void **state) {
-    (void)state;
+TEST(option_help_is_wrapped_at_column_79) {
     static const struct ss_option rows[] = {
         {.name = "x",
             .type = SS_OPTION_TEXT,
@@ -212,8 +202,7 @@ static void option_help_is_wrapped_at_column_79(void **state) {
     free(text);
 }
 
-static void help_mentions_a_module_without_options(void **state) {
-    (void)state;
+TEST(help_mentions_a_module_without_options) {
     static const struct ss_option none[] = {SS_OPTION_END};
     char *text = help_of(NULL);
     assert_string_equal(text, "  no options\n");
@@ -223,16 +212,4 @@ static void help_mentions_a_module_without_options(void **state) {
     free(text);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(option_values_are_printed_as_users_write_them),
-    cmocka_unit_test(printed_option_times_are_read_back),
-    cmocka_unit_test(printed_option_numbers_are_read_back),
-    cmocka_unit_test(round_and_small_numbers_are_read_back),
-    cmocka_unit_test(absent_option_text_is_printed_as_empty),
-    cmocka_unit_test(option_printing_stays_within_its_buffer),
-    cmocka_unit_test(option_text_is_wrapped_at_column_79),
-    cmocka_unit_test(overlong_word_of_help_is_not_cut),
-    cmocka_unit_test(option_help_includes_type_bounds_and_default),
-    cmocka_unit_test(option_help_is_wrapped_at_column_79),
-    cmocka_unit_test(help_mentions_a_module_without_options))
+UNIT_RUN

@@ -11,8 +11,7 @@ static void assert_described(int status, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void exit_statuses_are_described_as_in_a_shell(void **state) {
-    (void)state;
+TEST(exit_statuses_are_described_as_in_a_shell) {
     assert_described(7 << 8, "exit status 7");
     assert_described(0, "exit status 0");
     assert_described(SIGSEGV, "killed by SIGSEGV");
@@ -22,8 +21,7 @@ static void exit_statuses_are_described_as_in_a_shell(void **state) {
     assert_described(SIGSTKFLT, "killed by signal 16");
 }
 
-static void end_times_before_control_are_printed_as_such(void **state) {
-    (void)state;
+TEST(end_times_before_control_are_printed_as_such) {
     char text[SS_END_TEXT];
     ss_end_print_time(text, 3.256);
     assert_string_equal(text, "after 3.26 s");
@@ -33,8 +31,7 @@ static void end_times_before_control_are_printed_as_such(void **state) {
     assert_string_equal(text, "before control began");
 }
 
-static void ends_are_sorted_by_time(void **state) {
-    (void)state;
+TEST(ends_are_sorted_by_time) {
     static const double times[] = {5, 1, NAN, 3, 3, -2, 4};
     static const uint32_t expected[] = {2, 5, 1, 3, 4, 6, 0};
     struct ss_ends ends = {0};
@@ -48,8 +45,4 @@ static void ends_are_sorted_by_time(void **state) {
     assert_int_equal(ends.count, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(exit_statuses_are_described_as_in_a_shell),
-    cmocka_unit_test(end_times_before_control_are_printed_as_such),
-    cmocka_unit_test(ends_are_sorted_by_time))
+UNIT_RUN

@@ -22,8 +22,7 @@ static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time dead
         .next = {.state = state}};
 }
 
-static void recorded_interval_has_its_actual_length(void **state) {
-    (void)state;
+TEST(recorded_interval_has_its_actual_length) {
     struct ss_ring *ring = open_ring();
     struct ss_journal journal = {.ring = ring};
     struct ss_stepper stepper = {0};
@@ -57,8 +56,7 @@ static void recorded_interval_has_its_actual_length(void **state) {
     free(ring);
 }
 
-static void unrecorded_run_has_no_rings(void **state) {
-    (void)state;
+TEST(unrecorded_run_has_no_rings) {
     struct ss_journal journal = {0};
     struct ss_stepper stepper = {0};
     decide(&stepper, SS_STATE_RUNNING, 10);
@@ -69,7 +67,4 @@ static void unrecorded_run_has_no_rings(void **state) {
     assert_false(journal.open);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(recorded_interval_has_its_actual_length),
-    cmocka_unit_test(unrecorded_run_has_no_rings))
+UNIT_RUN

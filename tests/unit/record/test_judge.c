@@ -52,8 +52,7 @@ static void iterate(double change, double factor) {
 }
 
 /* Instance 1 of three becomes slower by 40 % after 3/8 of the time. */
-static void step_of_throughput_names_its_instance(void **state) {
-    (void)state;
+TEST_WITH(step_of_throughput_names_its_instance, set_up, tear_down) {
     for (unsigned whose = 0; whose <= 2; whose += 2) {
         iterations = (struct ss_iterations){.to = 240 * SS_SECOND};
         assert_int_equal(ss_iterations_keep_apart(&iterations, 3, 1), 0);
@@ -73,8 +72,7 @@ static void step_of_throughput_names_its_instance(void **state) {
     assert_non_null(strstr(text, " % of the time, of instance 1"));
 }
 
-static void clean_run_is_valid(void **state) {
-    (void)state;
+TEST_WITH(clean_run_is_valid, set_up, tear_down) {
     ss_judge_control(&outcome, &input);
     iterate(240, 1);
     ss_judge_run(&outcome, &plan);
@@ -90,24 +88,21 @@ static void clean_run_is_valid(void **state) {
     assert_near(figure(SS_CHECK_SAMPLES), 480, 0);
 }
 
-static void samples_off_target_are_counted(void **state) {
-    (void)state;
+TEST_WITH(samples_off_target_are_counted, set_up, tear_down) {
     for (int i = 0; i < 120; i++)
         assert_true(ss_figures_add(&monitor.figures, 0.5, i % 2 ? 0.551 : 0.449));
     ss_judge_control(&outcome, &input);
     assert_near(figure(SS_CHECK_SAMPLES_OFF), 20, 1e-9);
 }
 
-static void lost_and_late_samples_both_count(void **state) {
-    (void)state;
+TEST_WITH(lost_and_late_samples_both_count, set_up, tear_down) {
     monitor.lost_counted = 20;
     monitor.late = 5;
     ss_judge_control(&outcome, &input);
     assert_near(figure(SS_CHECK_SAMPLES_LOST), 5, 1e-9);
 }
 
-static void open_loop_error_is_not_judged(void **state) {
-    (void)state;
+TEST_WITH(open_loop_error_is_not_judged, set_up, tear_down) {
     plan.set.modules[SS_KIND_CONTROL].table.control.open_loop = true;
     outcome.error_mean_percent = 40;
     ss_judge_control(&outcome, &input);
@@ -117,16 +112,14 @@ static void open_loop_error_is_not_judged(void **state) {
     assert_near(figure(SS_CHECK_OTHERS), 0.4, 1e-9);
 }
 
-static void late_wake_ups_are_not_checked_without_switches(void **state) {
-    (void)state;
+TEST_WITH(late_wake_ups_are_not_checked_without_switches, set_up, tear_down) {
     outcome.switches_per_second = 0;
     input.switching = 0;
     ss_judge_control(&outcome, &input);
     assert_true(isnan(figure(SS_CHECK_LATE_WAKE_UPS)));
 }
 
-static void instances_without_rounds_do_not_lengthen_a_round(void **state) {
-    (void)state;
+TEST_WITH(instances_without_rounds_do_not_lengthen_a_round, set_up, tear_down) {
     plan.instances = 12;
     ss_judge_control(&outcome, &input);
     assert_near(figure(SS_CHECK_LATE_WAKE_UPS), 1, 1e-9);
@@ -135,8 +128,7 @@ static void instances_without_rounds_do_not_lengthen_a_round(void **state) {
     assert_near(figure(SS_CHECK_LATE_WAKE_UPS), 2, 1e-9);
 }
 
-static void run_without_samples_is_invalid(void **state) {
-    (void)state;
+TEST_WITH(run_without_samples_is_invalid, set_up, tear_down) {
     ss_figures_free(&monitor.figures);
     ss_judge_control(&outcome, &input);
     ss_judge_run(&outcome, &plan);
@@ -145,31 +137,27 @@ static void run_without_samples_is_invalid(void **state) {
     assert_that(outcome.verdict.findings[SS_CHECK_MEAN_ERROR], ==, SS_NOT_CHECKED);
 }
 
-static void step_of_throughput_is_detected(void **state) {
-    (void)state;
+TEST_WITH(step_of_throughput_is_detected, set_up, tear_down) {
     iterate(120, 1.03);
     assert_near(figure(SS_CHECK_THROUGHPUT), 3, 0.3);
     assert_that(outcome.evidence.throughput.shape, ==, SS_SHAPE_STEP);
     assert_near(outcome.evidence.throughput.at, 0.5, 0.06);
 }
 
-static void throughput_is_not_judged_if_the_target_varies(void **state) {
-    (void)state;
+TEST_WITH(throughput_is_not_judged_if_the_target_varies, set_up, tear_down) {
     outcome.target_varied = true;
     iterate(120, 1.6);
     assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
 }
 
-static void throughput_steps_are_not_judged_with_too_few_iterations(void **state) {
-    (void)state;
+TEST_WITH(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down) {
     ss_iterations_add(&iterations, 0, SS_SECOND, 2 * SS_SECOND);
     ss_judge_iterations(&outcome, &iterations);
     assert_near(figure(SS_CHECK_ITERATIONS), 1, 0);
     assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
 }
 
-static void failed_and_early_ended_instances_are_counted(void **state) {
-    (void)state;
+TEST_WITH(failed_and_early_ended_instances_are_counted, set_up, tear_down) {
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .status = 7 << 8});
     ss_judge_run(&outcome, &plan);
     assert_near(figure(SS_CHECK_FAILED_INSTANCES), 50, 1e-9);
@@ -182,8 +170,7 @@ static void failed_and_early_ended_instances_are_counted(void **state) {
     assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
 }
 
-static void run_that_ends_before_its_duration_is_doubtful(void **state) {
-    (void)state;
+TEST_WITH(run_that_ends_before_its_duration_is_doubtful, set_up, tear_down) {
     outcome.ended_by = "workloads";
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .status = 0});
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 1, .status = 0});
@@ -196,8 +183,7 @@ static void run_that_ends_before_its_duration_is_doubtful(void **state) {
     assert_that(outcome.verdict.finding, ==, SS_DOUBTFUL);
 }
 
-static void interruption_and_lost_output_lines_are_detected(void **state) {
-    (void)state;
+TEST_WITH(interruption_and_lost_output_lines_are_detected, set_up, tear_down) {
     const struct {
         const char *by;
         enum ss_finding finding;
@@ -215,19 +201,4 @@ static void interruption_and_lost_output_lines_are_detected(void **state) {
     assert_that(outcome.verdict.findings[SS_CHECK_LINES_LOST], ==, SS_DOUBTFUL);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(step_of_throughput_names_its_instance, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(lost_and_late_samples_both_count, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(open_loop_error_is_not_judged, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(late_wake_ups_are_not_checked_without_switches, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(instances_without_rounds_do_not_lengthen_a_round, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(step_of_throughput_is_detected, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(throughput_is_not_judged_if_the_target_varies, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(failed_and_early_ended_instances_are_counted, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(run_that_ends_before_its_duration_is_doubtful, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(interruption_and_lost_output_lines_are_detected, set_up, tear_down))
+UNIT_RUN

@@ -51,8 +51,7 @@ static bool is_warned_of(const char *part) {
 }
 
 /* The other command keeps its figures; the combined figures are unknown. */
-static void figures_are_unknown_if_iterations_end_in_bursts(void **state) {
-    (void)state;
+TEST(figures_are_unknown_if_iterations_end_in_bursts) {
     set_up();
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
         read_at(0, 1, ms);
@@ -78,8 +77,7 @@ static void figures_are_unknown_if_iterations_end_in_bursts(void **state) {
 }
 
 /* One burst of two lines in a hundred. */
-static void rare_bursts_do_not_affect_the_figures(void **state) {
-    (void)state;
+TEST(rare_bursts_do_not_affect_the_figures) {
     set_up();
     for (uint32_t i = 0; i < 3; i++) {
         for (ss_time ms = 10100; ms < 19000; ms += 100)
@@ -93,8 +91,7 @@ static void rare_bursts_do_not_affect_the_figures(void **state) {
     tear_down();
 }
 
-static void few_iterations_cause_a_warning(void **state) {
-    (void)state;
+TEST(few_iterations_cause_a_warning) {
     set_up();
     for (uint32_t i = 0; i < 3; i++) {
         for (ss_time ms = 10100; ms <= (i < 2 ? 20000 : 14900); ms += 100)
@@ -106,8 +103,7 @@ static void few_iterations_cause_a_warning(void **state) {
     tear_down();
 }
 
-static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
-    (void)state;
+TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     set_up();
     outcome.held_back = true; /* buffering does not explain an expression that never matches */
     ss_iterations_mismatch(&iterations, "step\t1 done", 9 * SS_SECOND);
@@ -137,8 +133,7 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     tear_down();
 }
 
-static void text_instead_of_a_time_is_shown_once(void **state) {
-    (void)state;
+TEST(text_instead_of_a_time_is_shown_once) {
     set_up();
     ss_iterations_untimed(&iterations, "done");
     ss_iterations_untimed(&iterations, "failed");
@@ -153,8 +148,7 @@ static void text_instead_of_a_time_is_shown_once(void **state) {
     tear_down();
 }
 
-static void silence_of_stopped_instances_is_not_blamed_on_buffering(void **state) {
-    (void)state;
+TEST(silence_of_stopped_instances_is_not_blamed_on_buffering) {
     set_up();
     outcome.held_back = true;
     take();
@@ -167,8 +161,7 @@ static void silence_of_stopped_instances_is_not_blamed_on_buffering(void **state
     tear_down();
 }
 
-static void programs_that_end_early_are_named(void **state) {
-    (void)state;
+TEST(programs_that_end_early_are_named) {
     set_up();
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .seconds = 3});
     plan.has_iteration = false;
@@ -209,8 +202,7 @@ static void take_no_sample(const struct ss_monitor *monitor) {
 }
 
 /* Half of the samples: no CPU was idle, and other processes used most of the time. */
-static void use_of_the_cpus_explains_samples_off_target(void **state) {
-    (void)state;
+TEST(use_of_the_cpus_explains_samples_off_target) {
     struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM,
         .doubts = {[SS_DOUBT_BELOW] = 5},
         .running = {[SS_DOUBT_BELOW] = 5}};
@@ -227,8 +219,7 @@ static void use_of_the_cpus_explains_samples_off_target(void **state) {
     ss_outcome_close(&outcome);
 }
 
-static void reason_for_no_sample_is_named(void **state) {
-    (void)state;
+TEST(reason_for_no_sample_is_named) {
     struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM, .counted_from = SS_TIME_NEVER};
     plan = (struct ss_plan){.instances = 1};
     take_no_sample(&monitor);
@@ -258,14 +249,4 @@ static void reason_for_no_sample_is_named(void **state) {
     ss_outcome_close(&outcome);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(figures_are_unknown_if_iterations_end_in_bursts),
-    cmocka_unit_test(rare_bursts_do_not_affect_the_figures),
-    cmocka_unit_test(few_iterations_cause_a_warning),
-    cmocka_unit_test(unmatched_lines_are_shown_if_no_iteration_was_found),
-    cmocka_unit_test(text_instead_of_a_time_is_shown_once),
-    cmocka_unit_test(silence_of_stopped_instances_is_not_blamed_on_buffering),
-    cmocka_unit_test(programs_that_end_early_are_named),
-    cmocka_unit_test(use_of_the_cpus_explains_samples_off_target),
-    cmocka_unit_test(reason_for_no_sample_is_named))
+UNIT_RUN

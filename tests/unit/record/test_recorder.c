@@ -106,8 +106,7 @@ static void assert_has(const char *name, const char *part) {
         fail_msg("'%s' is not in %s:\n%s", part, name, text ? text : "(missing)");
 }
 
-static void recorded_times_are_in_simulated_time(void **state) {
-    (void)state;
+TEST(recorded_times_are_in_simulated_time) {
     open_record();
     struct ss_journal journal = {.ring = ss_board_ring(board, 1), .open = true};
     journal.present = (struct ss_interval){.begin = START + SS_SECOND,
@@ -143,8 +142,7 @@ static void recorded_times_are_in_simulated_time(void **state) {
     assert_null(read_record("interrupted"));
 }
 
-static void iterations_before_the_warmup_are_not_recorded(void **state) {
-    (void)state;
+TEST(iterations_before_the_warmup_are_not_recorded) {
     open_record();
     ss_recorder_set_origin(&recorder, SS_TIME_NEVER);
     ss_recorder_iteration(
@@ -165,8 +163,7 @@ static void record_iteration(ss_time ms, ss_time length_us, uint32_t line) {
 }
 
 /* Rows are by second and command, followed by those of the whole run. */
-static void iteration_times_are_kept_in_buckets(void **state) {
-    (void)state;
+TEST(iteration_times_are_kept_in_buckets) {
     open_record();
     record_iteration(100, 2000, 0);
     record_iteration(999, 2000, 1);
@@ -189,8 +186,7 @@ static void iteration_times_are_kept_in_buckets(void **state) {
 }
 
 /* A killed run must lose only the current second. */
-static void completed_seconds_are_written_without_further_iterations(void **state) {
-    (void)state;
+TEST(completed_seconds_are_written_without_further_iterations) {
     open_record();
     record_iteration(100, 2000, 0);
     simulated_now = START + 999 * SS_MILLISECOND;
@@ -204,8 +200,7 @@ static void completed_seconds_are_written_without_further_iterations(void **stat
 }
 
 /* Must hold for any number and any length of iterations. */
-static void recording_an_iteration_allocates_no_memory(void **state) {
-    (void)state;
+TEST(recording_an_iteration_allocates_no_memory) {
     open_record();
     record_iteration(1, 1, 0);
     size_t before = heap_in_use();
@@ -215,8 +210,7 @@ static void recording_an_iteration_allocates_no_memory(void **state) {
     close_record();
 }
 
-static void performance_counts_are_written_to_a_table(void **state) {
-    (void)state;
+TEST(performance_counts_are_written_to_a_table) {
     struct ss_record_counts counts = {.at = START + SS_SECOND, .runnable = 3};
     for (int event = 0; event < SS_PERF_EVENTS; event++)
         counts.values[event] = event < 8 ? 1e12 + event + 0.4 : NAN;
@@ -243,8 +237,7 @@ static void performance_counts_are_written_to_a_table(void **state) {
     assert_null(read_record("counters.csv"));
 }
 
-static void row_of_the_maximum_number_of_cpus_fits(void **state) {
-    (void)state;
+TEST(row_of_the_maximum_number_of_cpus_fits) {
     static struct ss_cpu_times items[2][SS_CPUS_MAX];
     static struct ss_load_meter meter = {
         .before = {.counters = {.time = START}, .count = SS_CPUS_MAX, .items = items[0]},
@@ -272,8 +265,7 @@ static void row_of_the_maximum_number_of_cpus_fits(void **state) {
 }
 
 /* Decisions were made too fast, and samples did not fit on the disk. */
-static void lost_lines_of_a_record_are_counted(void **state) {
-    (void)state;
+TEST(lost_lines_of_a_record_are_counted) {
     open_record();
     atomic_store(&ss_board_ring(board, 1)->lost, 3);
     recorder.files[SS_RECORD_SAMPLES].lost = 2;
@@ -281,8 +273,7 @@ static void lost_lines_of_a_record_are_counted(void **state) {
     assert_int_equal(outcome.lines_lost, 3 + 2);
 }
 
-static void simulated_run_is_marked_in_its_plan(void **state) {
-    (void)state;
+TEST(simulated_run_is_marked_in_its_plan) {
     open_record();
     close_record();
     assert_has("plan.json", "\n  \"started\": \"2017-07-14T02:40:00");
@@ -290,8 +281,7 @@ static void simulated_run_is_marked_in_its_plan(void **state) {
 }
 
 /* Describing the machine would execute a program. */
-static void simulated_record_does_not_describe_this_machine(void **state) {
-    (void)state;
+TEST(simulated_record_does_not_describe_this_machine) {
     struct rusage children;
     open_record();
     close_record();
@@ -300,15 +290,4 @@ static void simulated_record_does_not_describe_this_machine(void **state) {
     assert_null(read_record("platform.json"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(recorded_times_are_in_simulated_time),
-    cmocka_unit_test(row_of_the_maximum_number_of_cpus_fits),
-    cmocka_unit_test(iterations_before_the_warmup_are_not_recorded),
-    cmocka_unit_test(iteration_times_are_kept_in_buckets),
-    cmocka_unit_test(completed_seconds_are_written_without_further_iterations),
-    cmocka_unit_test(recording_an_iteration_allocates_no_memory),
-    cmocka_unit_test(performance_counts_are_written_to_a_table),
-    cmocka_unit_test(lost_lines_of_a_record_are_counted),
-    cmocka_unit_test(simulated_run_is_marked_in_its_plan),
-    cmocka_unit_test(simulated_record_does_not_describe_this_machine))
+UNIT_RUN

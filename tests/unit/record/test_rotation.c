@@ -49,8 +49,7 @@ static void expect_none(const char *name) {
     assert_int_equal(access(tree_path(name), F_OK), -1);
 }
 
-static void table_without_a_limit_keeps_all_rows(void **state) {
-    (void)state;
+TEST(table_without_a_limit_keeps_all_rows) {
     open_table(0);
     add_rows(1, 5);
     expect_none("rows-before.csv");
@@ -60,8 +59,7 @@ static void table_without_a_limit_keeps_all_rows(void **state) {
     expect_file("rows.csv", HEADING "1\n2\n3\n4\n5\n");
 }
 
-static void last_rows_are_kept_in_two_files(void **state) {
-    (void)state;
+TEST(last_rows_are_kept_in_two_files) {
     open_table(3 * SS_SECOND);
     add_rows(1, 3);
     expect_none("rows-before.csv");
@@ -70,8 +68,7 @@ static void last_rows_are_kept_in_two_files(void **state) {
     expect_file("rows.csv", HEADING "10\n11\n");
 }
 
-static void rotated_files_are_joined_at_the_end(void **state) {
-    (void)state;
+TEST(rotated_files_are_joined_at_the_end) {
     open_table(3 * SS_SECOND);
     add_rows(1, 11);
     ss_lines_close(&lines);
@@ -80,8 +77,7 @@ static void rotated_files_are_joined_at_the_end(void **state) {
     expect_file("rows.csv", HEADING "7\n8\n9\n10\n11\n");
 }
 
-static void joined_table_keeps_rows_out_of_order(void **state) {
-    (void)state;
+TEST(joined_table_keeps_rows_out_of_order) {
     open_table(3 * SS_SECOND);
     add_rows(1, 4);
     add_rows(2, 2);
@@ -90,8 +86,7 @@ static void joined_table_keeps_rows_out_of_order(void **state) {
     expect_file("rows.csv", HEADING "1\n2\n3\n4\n2\n");
 }
 
-static void failure_to_join_keeps_all_rows(void **state) {
-    (void)state;
+TEST(failure_to_join_keeps_all_rows) {
     open_table(3 * SS_SECOND);
     add_rows(1, 5);
     ss_lines_close(&lines);
@@ -100,8 +95,7 @@ static void failure_to_join_keeps_all_rows(void **state) {
     expect_file("rows-before.csv", HEADING "1\n2\n3\n");
 }
 
-static void file_that_cannot_be_put_aside_keeps_its_rows(void **state) {
-    (void)state;
+TEST(file_that_cannot_be_put_aside_keeps_its_rows) {
     open_table(3 * SS_SECOND);
     assert_int_equal(mkdir(tree_path("rows-before.csv"), 0777), 0);
     add_rows(1, 5);
@@ -115,8 +109,7 @@ static void file_that_cannot_be_put_aside_keeps_its_rows(void **state) {
 }
 
 /* The last rows of a file are written when it is put aside. */
-static void rows_lost_in_the_file_put_aside_are_counted(void **state) {
-    (void)state;
+TEST(rows_lost_in_the_file_put_aside_are_counted) {
     open_table(3 * SS_SECOND);
     add_rows(1, 1);
     int unwritable = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -131,12 +124,4 @@ static void rows_lost_in_the_file_put_aside_are_counted(void **state) {
     expect_file("rows.csv", HEADING "4\n");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(table_without_a_limit_keeps_all_rows),
-    cmocka_unit_test(last_rows_are_kept_in_two_files),
-    cmocka_unit_test(rotated_files_are_joined_at_the_end),
-    cmocka_unit_test(joined_table_keeps_rows_out_of_order),
-    cmocka_unit_test(failure_to_join_keeps_all_rows),
-    cmocka_unit_test(file_that_cannot_be_put_aside_keeps_its_rows),
-    cmocka_unit_test(rows_lost_in_the_file_put_aside_are_counted))
+UNIT_RUN

@@ -115,8 +115,7 @@ static int read_late(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static void samples_a_fifth_too_long_count_as_late(void **state) {
-    (void)state;
+TEST(samples_a_fifth_too_long_count_as_late) {
     open_monitor(SS_SOURCE_SYSTEM);
     meter.read = read_late;
     ss_monitor_begin(&monitor, START, START);
@@ -139,8 +138,7 @@ static int read_then(void *context, struct ss_cpu_reading *reading) {
  * The master begins 100 ms late, when the instance has already run for 60 ms and stopped. The first
  * sample has the load and the duty of the other 400 ms, in which it runs for 60 ms again.
  */
-static void duty_of_a_sample_is_that_of_its_readings(void **state) {
-    (void)state;
+TEST(duty_of_a_sample_is_that_of_its_readings) {
     open_monitor(SS_SOURCE_SYSTEM);
     meter.read = read_then;
     ss_board_join(board, 0);
@@ -158,8 +156,7 @@ static void duty_of_a_sample_is_that_of_its_readings(void **state) {
     close_monitor();
 }
 
-static void system_sample_needs_only_one_reading(void **state) {
-    (void)state;
+TEST(system_sample_needs_only_one_reading) {
     static const char *const rows[] = {
         "0.500000,0.500000,0.020000,0.480000,0.020000,0.020000,0.000000,0.000000,0.000000,0.000000,"
         "0.980000,0.125000,,1",
@@ -172,8 +169,7 @@ static void system_sample_needs_only_one_reading(void **state) {
 }
 
 /* The load is the run time; the other columns come from the ticks of the same reading. */
-static void run_time_sample_has_the_load_by_ticks(void **state) {
-    (void)state;
+TEST(run_time_sample_has_the_load_by_ticks) {
     static const char *const rows[] = {
         "0.500000,0.500000,0.020000,0.480000,0.020000,0.020000,0.000000,0.000000,0.000000,0.000000,"
         "0.980000,0.125000,,1",
@@ -181,8 +177,7 @@ static void run_time_sample_has_the_load_by_ticks(void **state) {
     record_samples(SS_SOURCE_RUNTIME, rows, 1);
 }
 
-static void group_sample_needs_only_one_reading(void **state) {
-    (void)state;
+TEST(group_sample_needs_only_one_reading) {
     static const char *const rows[] = {
         "0.500000,0.500000,0.020000,0.480000,,0.020000,0.000000,,,,0.980000,0.125000,,1",
         "1.000000,0.500000,0.040000,0.460000,,0.040000,0.000000,,,,0.960000,0.125000,,1",
@@ -302,8 +297,7 @@ static void prepare_plan(struct ss_plan *plan) {
     ss_cpus_add(&plan->cpus, 5);
 }
 
-static void cpu_loads_and_steal_come_from_the_same_reading(void **state) {
-    (void)state;
+TEST(cpu_loads_and_steal_come_from_the_same_reading) {
     static struct tree_meter tree;
     static struct ss_plan plan;
     load_set();
@@ -321,8 +315,7 @@ static void cpu_loads_and_steal_come_from_the_same_reading(void **state) {
 }
 
 /* The load comes from a group, whose usage does not include stolen time. */
-static void cpus_are_also_read_for_the_load_of_a_group(void **state) {
-    (void)state;
+TEST(cpus_are_also_read_for_the_load_of_a_group) {
     static struct tree_meter tree;
     static struct ss_plan plan;
     open_monitor(SS_SOURCE_CGROUP);
@@ -346,8 +339,7 @@ static void cpus_are_also_read_for_the_load_of_a_group(void **state) {
     close_monitor();
 }
 
-static void own_cpu_time_without_a_sample_is_unknown(void **state) {
-    (void)state;
+TEST(own_cpu_time_without_a_sample_is_unknown) {
     static struct ss_plan plan;
     struct ss_outcome outcome;
     open_monitor(SS_SOURCE_SYSTEM);
@@ -371,8 +363,7 @@ static void own_cpu_time_without_a_sample_is_unknown(void **state) {
     close_monitor();
 }
 
-static void sensor_sample_needs_no_reading(void **state) {
-    (void)state;
+TEST(sensor_sample_needs_no_reading) {
     open_monitor(SS_SOURCE_SENSOR);
     atomic_store(&board->sensor_value, ss_word_from_double(0.25));
     ss_monitor_sample(&monitor, START + SS_MONITOR_INTERVAL);
@@ -382,14 +373,4 @@ static void sensor_sample_needs_no_reading(void **state) {
     close_monitor();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(samples_a_fifth_too_long_count_as_late),
-    cmocka_unit_test(duty_of_a_sample_is_that_of_its_readings),
-    cmocka_unit_test(system_sample_needs_only_one_reading),
-    cmocka_unit_test(run_time_sample_has_the_load_by_ticks),
-    cmocka_unit_test(group_sample_needs_only_one_reading),
-    cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),
-    cmocka_unit_test(cpus_are_also_read_for_the_load_of_a_group),
-    cmocka_unit_test(own_cpu_time_without_a_sample_is_unknown),
-    cmocka_unit_test(sensor_sample_needs_no_reading))
+UNIT_RUN

@@ -76,8 +76,7 @@ static void assert_says(const char *text, const char *part) {
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void json_summary_has_every_figure(void **state) {
-    (void)state;
+TEST(json_summary_has_every_figure) {
     static const char *const lines[] = {"{\n  \"schema\": 2,\n  \"version\": \"",
         "\n  \"instances\": 4,\n", "\n  \"cpus\": \"0-1,5\",\n",
         "\n  \"duration_seconds\": 20.5,\n", "\n  \"samples\": 41,\n",
@@ -105,8 +104,7 @@ static void json_summary_has_every_figure(void **state) {
 }
 
 /* A text names the first ones only. */
-static void json_summary_lists_all_cpus(void **state) {
-    (void)state;
+TEST(json_summary_lists_all_cpus) {
     set_up();
     plan.cpus = (struct ss_cpus){0};
     for (uint32_t cpu = 0; cpu < 4096; cpu += 2)
@@ -121,8 +119,7 @@ static void json_summary_lists_all_cpus(void **state) {
     free(text);
 }
 
-static void json_summary_lists_modules_with_their_options(void **state) {
-    (void)state;
+TEST(json_summary_lists_modules_with_their_options) {
     set_up();
     char *text = printed(ss_summary_print_json);
     /* Text options without a value are omitted. */
@@ -137,8 +134,7 @@ static void json_summary_lists_modules_with_their_options(void **state) {
     free(text);
 }
 
-static void json_summary_has_null_for_unknown_values(void **state) {
-    (void)state;
+TEST(json_summary_has_null_for_unknown_values) {
     set_up();
     outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
     outcome.error_mean_percent = outcome.steal_mean = NAN;
@@ -152,8 +148,7 @@ static void json_summary_has_null_for_unknown_values(void **state) {
     free(text);
 }
 
-static void json_summary_says_how_times_count(void **state) {
-    (void)state;
+TEST(json_summary_says_how_times_count) {
     static const struct {
         enum ss_source source;
         const char *keys;
@@ -173,8 +168,7 @@ static void json_summary_says_how_times_count(void **state) {
     }
 }
 
-static void summary_says_how_the_feedback_counts_otherwise(void **state) {
-    (void)state;
+TEST(summary_says_how_the_feedback_counts_otherwise) {
     set_up();
     plan.feedback_differs = true;
     snprintf(plan.found[SS_KIND_FEEDBACK], sizeof plan.found[0], "the statistics differ");
@@ -187,8 +181,7 @@ static void summary_says_how_the_feedback_counts_otherwise(void **state) {
     free(text);
 }
 
-static void json_summary_lists_warnings(void **state) {
-    (void)state;
+TEST(json_summary_lists_warnings) {
     set_up();
     ss_outcome_warn(&outcome, "first %d", 1);
     ss_outcome_warn(&outcome, "second");
@@ -200,8 +193,7 @@ static void json_summary_lists_warnings(void **state) {
     free(text);
 }
 
-static void high_own_cpu_time_causes_a_warning(void **state) {
-    (void)state;
+TEST(high_own_cpu_time_causes_a_warning) {
     set_up();
     outcome.own_cpu = 0.05;
     ss_outcome_warn_of_own(&outcome);
@@ -220,8 +212,7 @@ static void high_own_cpu_time_causes_a_warning(void **state) {
         "counts as load: use a longer round (-D) to reduce it");
 }
 
-static void excess_warnings_are_counted(void **state) {
-    (void)state;
+TEST(excess_warnings_are_counted) {
     set_up();
     for (int i = 0; i < SS_WARNINGS_MAX; i++)
         ss_outcome_warn(&outcome, "%d", i);
@@ -236,8 +227,7 @@ static void excess_warnings_are_counted(void **state) {
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 3 more warnings");
 }
 
-static void warning_has_room_for_a_path_and_is_cut_visibly(void **state) {
-    (void)state;
+TEST(warning_has_room_for_a_path_and_is_cut_visibly) {
     char path[SS_WARNING_TEXT + 1];
     set_up();
     memset(path, 'x', sizeof path);
@@ -277,8 +267,7 @@ static void count_iterations(uint32_t line_count) {
     outcome.of_instances = of_instances;
 }
 
-static void text_summary_shows_iteration_times(void **state) {
-    (void)state;
+TEST(text_summary_shows_iteration_times) {
     count_iterations(1);
     char *text = printed(ss_summary_print);
     assert_says(text, "\niteration time         250.0 ms   mean; standard deviation 12.5\n"
@@ -287,8 +276,7 @@ static void text_summary_shows_iteration_times(void **state) {
     free(text);
 }
 
-static void text_summary_shows_figures_of_each_command(void **state) {
-    (void)state;
+TEST(text_summary_shows_figures_of_each_command) {
     count_iterations(2);
     char *text = printed(ss_summary_print);
     assert_says(text, "\n3 x say what?%\n"
@@ -336,8 +324,7 @@ static void end_instances(const struct ss_end *ends, size_t count) {
         ss_ends_add(&outcome.ends, &ends[i]);
 }
 
-static void dead_instance_is_reported_in_the_summary(void **state) {
-    (void)state;
+TEST(dead_instance_is_reported_in_the_summary) {
     static const struct ss_end ends[] = {
         {.instance = 2, .seconds = 3.25, .status = 7 << 8},
         {.instance = 1, .seconds = 1.5, .status = SIGSEGV | 0x80},
@@ -363,8 +350,7 @@ static void dead_instance_is_reported_in_the_summary(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void finished_instance_is_not_reported_at_the_end(void **state) {
-    (void)state;
+TEST(finished_instance_is_not_reported_at_the_end) {
     static const struct ss_end ends[] = {{.instance = 0, .seconds = 2, .status = 0},
         {.instance = 1, .seconds = 1, .status = 3 << 8}};
     set_up();
@@ -382,8 +368,7 @@ static void finished_instance_is_not_reported_at_the_end(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void only_the_first_of_many_dead_instances_are_listed(void **state) {
-    (void)state;
+TEST(only_the_first_of_many_dead_instances_are_listed) {
     set_up();
     for (int i = 200; i > 0; i--)
         end_instances(&(struct ss_end){.instance = i % 4, .seconds = i, .status = SIGKILL}, 1);
@@ -397,8 +382,7 @@ static void only_the_first_of_many_dead_instances_are_listed(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void text_summary_shows_the_same_figures_as_json(void **state) {
-    (void)state;
+TEST(text_summary_shows_the_same_figures_as_json) {
     set_up();
     char *text = printed(ss_summary_print);
     assert_says(text, "4 instances on 3 CPUs (0-1,5), 20.5 s counted, ended by duration\n");
@@ -422,8 +406,7 @@ static void text_summary_shows_the_same_figures_as_json(void **state) {
  * The mean covers the whole time but the range only complete intervals, so the mean may be outside
  * of the range.
  */
-static void throughput_range_states_what_it_excludes(void **state) {
-    (void)state;
+TEST(throughput_range_states_what_it_excludes) {
     static double parts[] = {6, 12, 9, 600};
     set_up();
     outcome.throughput = (struct ss_throughput){.parts = parts, .count = 4};
@@ -445,8 +428,7 @@ static void throughput_range_states_what_it_excludes(void **state) {
     free(text);
 }
 
-static void throughput_without_completed_iterations_is_a_bound(void **state) {
-    (void)state;
+TEST(throughput_without_completed_iterations_is_a_bound) {
     set_up();
     outcome.iterations = 0;
     outcome.rate = (struct ss_iteration_rate){NAN, NAN, 0, 0.2};
@@ -461,8 +443,7 @@ static void throughput_without_completed_iterations_is_a_bound(void **state) {
     free(text);
 }
 
-static void estimated_part_of_iterations_is_reported(void **state) {
-    (void)state;
+TEST(estimated_part_of_iterations_is_reported) {
     set_up();
     outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
     char *text = printed(ss_summary_print);
@@ -473,8 +454,7 @@ static void estimated_part_of_iterations_is_reported(void **state) {
 }
 
 /* A run that ended before counting has no figures, and no NaN may be printed. */
-static void run_without_counted_time_prints_no_figures(void **state) {
-    (void)state;
+TEST(run_without_counted_time_prints_no_figures) {
     set_up();
     ss_outcome_open(&outcome);
     outcome.ended_by = "workloads";
@@ -494,8 +474,7 @@ static void run_without_counted_time_prints_no_figures(void **state) {
     free(text);
 }
 
-static void single_sample_has_no_spread(void **state) {
-    (void)state;
+TEST(single_sample_has_no_spread) {
     set_up();
     outcome.samples = 1;
     char *text = printed(ss_summary_print);
@@ -511,8 +490,7 @@ static void single_sample_has_no_spread(void **state) {
     free(text);
 }
 
-static void summary_file_is_written_completely_or_not_at_all(void **state) {
-    (void)state;
+TEST(summary_file_is_written_completely_or_not_at_all) {
     struct ss_error error = {0};
     char found[16384];
     set_up();
@@ -535,27 +513,4 @@ static void summary_file_is_written_completely_or_not_at_all(void **state) {
     assert_says(error.message, "No such file or directory");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(json_summary_has_every_figure),
-    cmocka_unit_test(json_summary_lists_all_cpus),
-    cmocka_unit_test(json_summary_lists_modules_with_their_options),
-    cmocka_unit_test(json_summary_has_null_for_unknown_values),
-    cmocka_unit_test(json_summary_says_how_times_count),
-    cmocka_unit_test(summary_says_how_the_feedback_counts_otherwise),
-    cmocka_unit_test(json_summary_lists_warnings),
-    cmocka_unit_test(high_own_cpu_time_causes_a_warning),
-    cmocka_unit_test(excess_warnings_are_counted),
-    cmocka_unit_test(warning_has_room_for_a_path_and_is_cut_visibly),
-    cmocka_unit_test(text_summary_shows_iteration_times),
-    cmocka_unit_test(text_summary_shows_figures_of_each_command),
-    cmocka_unit_test(dead_instance_is_reported_in_the_summary),
-    cmocka_unit_test(finished_instance_is_not_reported_at_the_end),
-    cmocka_unit_test(only_the_first_of_many_dead_instances_are_listed),
-    cmocka_unit_test(text_summary_shows_the_same_figures_as_json),
-    cmocka_unit_test(throughput_range_states_what_it_excludes),
-    cmocka_unit_test(throughput_without_completed_iterations_is_a_bound),
-    cmocka_unit_test(estimated_part_of_iterations_is_reported),
-    cmocka_unit_test(run_without_counted_time_prints_no_figures),
-    cmocka_unit_test(single_sample_has_no_spread),
-    cmocka_unit_test(summary_file_is_written_completely_or_not_at_all))
+UNIT_RUN

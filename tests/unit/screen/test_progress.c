@@ -67,8 +67,7 @@ static bool is_drawing(const char *bytes) {
 
 #define AT(milliseconds) (1000 * SS_SECOND + (milliseconds)*SS_MILLISECOND)
 
-static void block_is_drawn_at_most_four_times_a_second(void **state) {
-    (void)state;
+TEST(block_is_drawn_at_most_four_times_a_second) {
     struct ss_progress progress = open_on_socket();
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     int drawings = 0;
@@ -87,8 +86,7 @@ static void block_is_drawn_at_most_four_times_a_second(void **state) {
     close_socket();
 }
 
-static void unchanged_rows_of_the_block_are_not_redrawn(void **state) {
-    (void)state;
+TEST(unchanged_rows_of_the_block_are_not_redrawn) {
     struct ss_progress progress = open_on_socket();
     ss_progress_note(&progress, AT(0), &known);
     assert_that(ss_progress_due(&progress), <=, AT(0));
@@ -110,8 +108,7 @@ static void unchanged_rows_of_the_block_are_not_redrawn(void **state) {
 }
 
 /* The terminal has reset the scroll region, and the block may be anywhere below the cursor. */
-static void resize_redraws_the_block_at_once(void **state) {
-    (void)state;
+TEST(resize_redraws_the_block_at_once) {
     struct ss_progress progress = open_on_socket();
     ss_progress_resize(&progress);
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER); /* there is nothing to draw yet */
@@ -137,8 +134,7 @@ static void resize_redraws_the_block_at_once(void **state) {
 }
 
 /* The region is set again each time, but room is made only once. */
-static void scroll_region_is_set_with_every_drawing(void **state) {
-    (void)state;
+TEST(scroll_region_is_set_with_every_drawing) {
     struct ss_progress progress = open_on_socket();
     for (uint64_t i = 0; i < 3; i++) {
         ss_progress_note(&progress, AT(500 * i), &known);
@@ -153,8 +149,7 @@ static void scroll_region_is_set_with_every_drawing(void **state) {
 }
 
 /* A row of blanks moves the cursor to the beginning of a row, wherever it was. */
-static void status_block_is_erased_at_the_end_and_not_redrawn(void **state) {
-    (void)state;
+TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
     struct ss_progress progress = open_on_socket();
@@ -178,8 +173,7 @@ static void status_block_is_erased_at_the_end_and_not_redrawn(void **state) {
 }
 
 /* The pipe is full and not read. */
-static void drawing_does_not_wait_for_a_stalled_reader(void **state) {
-    (void)state;
+TEST(drawing_does_not_wait_for_a_stalled_reader) {
     struct ss_progress progress = open_on_socket();
     progress.summary_follows = false;
     ss_progress_note(&progress, AT(0), &known);
@@ -199,8 +193,7 @@ static void drawing_does_not_wait_for_a_stalled_reader(void **state) {
     close_socket();
 }
 
-static void lost_sample_leaves_a_gap_in_the_chart(void **state) {
-    (void)state;
+TEST(lost_sample_leaves_a_gap_in_the_chart) {
     struct ss_progress progress = open_on_socket();
     ss_progress_note(&progress, 0, &known); /* before any sample */
     ss_progress_note(&progress, AT(500), &known);
@@ -213,8 +206,7 @@ static void lost_sample_leaves_a_gap_in_the_chart(void **state) {
     close_socket();
 }
 
-static void progress_is_plain_lines_without_a_terminal(void **state) {
-    (void)state;
+TEST(progress_is_plain_lines_without_a_terminal) {
     struct ss_progress progress = open_on_socket();
     progress.terminal = false;
     int lines = 0;
@@ -238,13 +230,4 @@ static void progress_is_plain_lines_without_a_terminal(void **state) {
     close_socket();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(block_is_drawn_at_most_four_times_a_second),
-    cmocka_unit_test(unchanged_rows_of_the_block_are_not_redrawn),
-    cmocka_unit_test(resize_redraws_the_block_at_once),
-    cmocka_unit_test(scroll_region_is_set_with_every_drawing),
-    cmocka_unit_test(status_block_is_erased_at_the_end_and_not_redrawn),
-    cmocka_unit_test(drawing_does_not_wait_for_a_stalled_reader),
-    cmocka_unit_test(lost_sample_leaves_a_gap_in_the_chart),
-    cmocka_unit_test(progress_is_plain_lines_without_a_terminal))
+UNIT_RUN

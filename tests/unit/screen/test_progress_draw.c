@@ -74,8 +74,7 @@ static int columns_of(const char *row, bool unicode, bool color) {
     return columns;
 }
 
-static void screen_shows_the_number_of_ended_instances(void **state) {
-    (void)state;
+TEST(screen_shows_the_number_of_ended_instances) {
     struct ss_progress_values values = known;
     char line[256];
     values.instances = 12;
@@ -98,8 +97,7 @@ static void screen_shows_the_number_of_ended_instances(void **state) {
     assert_null(strstr(line, "others"));
 }
 
-static void no_row_is_wider_than_the_window(void **state) {
-    (void)state;
+TEST(no_row_is_wider_than_the_window) {
     fill_variously();
     for (int width = 0; width <= 300; width++) {
         for (int height = 0; height <= 30; height++) {
@@ -113,8 +111,7 @@ static void no_row_is_wider_than_the_window(void **state) {
     }
 }
 
-static void drawing_fills_the_window_width(void **state) {
-    (void)state;
+TEST(drawing_fills_the_window_width) {
     // clang-format off
     static const struct { int width, height, rows, columns; } cases[] = {
         {80, 24, 6, 65}, {65, 24, 6, 65}, {64, 24, 6, 45}, {124, 24, 6, 65},
@@ -142,8 +139,7 @@ static const char *values_at(int width, const struct ss_progress_values *values)
     return line;
 }
 
-static void values_are_shortened_in_a_narrow_window(void **state) {
-    (void)state;
+TEST(values_are_shortened_in_a_narrow_window) {
     // clang-format off
     static const struct { int width; const char *line; } cases[] = {
         {88, "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %    3.21 iterations/s"},
@@ -169,8 +165,7 @@ static void values_are_shortened_in_a_narrow_window(void **state) {
         "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %");
 }
 
-static void unknown_values_on_the_screen_are_dashes(void **state) {
-    (void)state;
+TEST(unknown_values_on_the_screen_are_dashes) {
     struct ss_progress_values none = {-1, NAN, NAN, NAN, NAN, NAN, NAN, true};
     assert_string_equal(values_at(100, &none), "warm-up  target     - %  load     - %  error      "
                                                "- %  duty     - %       - iterations/s");
@@ -182,8 +177,7 @@ static void unknown_values_on_the_screen_are_dashes(void **state) {
     assert_null(strstr(rows[4], "▁"));
 }
 
-static void elapsed_time_keeps_its_width(void **state) {
-    (void)state;
+TEST(elapsed_time_keeps_its_width) {
     // clang-format off
     static const struct { double elapsed, total; const char *clock; } cases[] = {
         {0, 30, " 0/30 s"}, {29.99, 30, "29/30 s"}, {0, 599, "  0/599 s"}, {0, 600, " 0:00/10:00"},
@@ -212,8 +206,7 @@ static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     }
 }
 
-static void load_is_drawn_with_eighth_blocks(void **state) {
-    (void)state;
+TEST(load_is_drawn_with_eighth_blocks) {
     memset(&history, 0, sizeof history);
     for (int i = 0; i <= 8; i++)
         fill(1, NAN, 0.5 + i / 32.0);
@@ -227,8 +220,7 @@ static void load_is_drawn_with_eighth_blocks(void **state) {
 }
 
 /* Targets at five heights; the load is higher in every third column. */
-static void target_and_load_are_both_visible(void **state) {
-    (void)state;
+TEST(target_and_load_are_both_visible) {
     static const double targets[] = {0, 0.06, 0.12, 0.18, 0.24, 0.25, 0.5, 0.99, 1, 2};
     memset(&history, 0, sizeof history);
     for (int i = 0; i < 10; i++)
@@ -251,16 +243,14 @@ static void target_and_load_are_both_visible(void **state) {
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
 }
 
-static void uncontrolled_time_is_drawn_dim(void **state) {
-    (void)state;
+TEST(uncontrolled_time_is_drawn_dim) {
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
     expect_ends(true, true, (const char *[]){"  ", "  ", "  ", "\033[0;2m██\033[0m"});
     expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ██"});
 }
 
-static void newest_sample_is_at_the_right(void **state) {
-    (void)state;
+TEST(newest_sample_is_at_the_right) {
     memset(&history, 0, sizeof history);
     fill(1, NAN, 1);
     assert_int_equal(draw(125, 24, false, false), 6);
@@ -276,8 +266,7 @@ static void newest_sample_is_at_the_right(void **state) {
 }
 
 /* Two samples share a column. A drawn column moves left without changing. */
-static void samples_are_grouped_into_columns_by_number(void **state) {
-    (void)state;
+TEST(samples_are_grouped_into_columns_by_number) {
     memset(&history, 0, sizeof history);
     fill(1, NAN, 0.2);
     expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ▆"});
@@ -298,16 +287,4 @@ static void samples_are_grouped_into_columns_by_number(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(screen_shows_the_number_of_ended_instances),
-    cmocka_unit_test(no_row_is_wider_than_the_window),
-    cmocka_unit_test(drawing_fills_the_window_width),
-    cmocka_unit_test(values_are_shortened_in_a_narrow_window),
-    cmocka_unit_test(unknown_values_on_the_screen_are_dashes),
-    cmocka_unit_test(elapsed_time_keeps_its_width),
-    cmocka_unit_test(load_is_drawn_with_eighth_blocks),
-    cmocka_unit_test(target_and_load_are_both_visible),
-    cmocka_unit_test(uncontrolled_time_is_drawn_dim),
-    cmocka_unit_test(newest_sample_is_at_the_right),
-    cmocka_unit_test(samples_are_grouped_into_columns_by_number))
+UNIT_RUN

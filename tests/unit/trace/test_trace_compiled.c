@@ -58,8 +58,7 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
         fail_msg("message without '%s': %s", part, error.message);
 }
 
-static void compiled_traces_are_read_back(void **state) {
-    (void)state;
+TEST(compiled_traces_are_read_back) {
     unsigned char bytes[SIZE + 1];
     for (size_t first = 0; first < EXAMPLES; first++) {
         size_t size = compile(bytes, first, EXAMPLES - first);
@@ -77,8 +76,7 @@ static void compiled_traces_are_read_back(void **state) {
 }
 
 /* Other programs rely on the layout in the manual page. */
-static void compiled_layout_is_as_documented(void **state) {
-    (void)state;
+TEST(compiled_layout_is_as_documented) {
     unsigned char bytes[SIZE + 1];
     uint64_t word;
     double load;
@@ -102,8 +100,7 @@ static void compiled_layout_is_as_documented(void **state) {
     assert_that(load, ==, -1.0 / 3);
 }
 
-static void truncated_compiled_trace_is_refused(void **state) {
-    (void)state;
+TEST(truncated_compiled_trace_is_refused) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
     for (size_t size = 0; size < SIZE; size++)
@@ -112,8 +109,7 @@ static void truncated_compiled_trace_is_refused(void **state) {
     assert_refused(bytes, SIZE + 1, "trailing data");
 }
 
-static void every_flipped_bit_of_a_compiled_trace_is_detected(void **state) {
-    (void)state;
+TEST(every_flipped_bit_of_a_compiled_trace_is_detected) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
     for (size_t bit = 0; bit < SIZE * 8; bit++) {
@@ -132,8 +128,7 @@ static void negate_load(unsigned char *bytes, size_t record) {
 }
 
 /* Words that a sum or a product alone would not distinguish from the original. */
-static void changes_do_not_cancel_out_in_the_checksum(void **state) {
-    (void)state;
+TEST(changes_do_not_cancel_out_in_the_checksum) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 1, 3);
     negate_load(bytes, 0);
@@ -147,8 +142,7 @@ static void changes_do_not_cancel_out_in_the_checksum(void **state) {
     assert_refused(bytes, 32 + 3 * 16 + 8, "checksum");
 }
 
-static void foreign_byte_order_of_a_trace_is_reported(void **state) {
-    (void)state;
+TEST(foreign_byte_order_of_a_trace_is_reported) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
     uint32_t order = __builtin_bswap32(SS_TRACE_ORDER);
@@ -156,8 +150,7 @@ static void foreign_byte_order_of_a_trace_is_reported(void **state) {
     assert_refused(bytes, SIZE, "other byte order");
 }
 
-static void unknown_version_of_a_compiled_trace_is_reported(void **state) {
-    (void)state;
+TEST(unknown_version_of_a_compiled_trace_is_reported) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
     bytes[offsetof(struct ss_trace_header, version)] = bytes[15] = 2;
@@ -175,8 +168,7 @@ static void seal(unsigned char *bytes, const struct ss_trace_packed *packed, siz
     fclose(stream);
 }
 
-static void invalid_compiled_records_are_refused(void **state) {
-    (void)state;
+TEST(invalid_compiled_records_are_refused) {
     static const struct ss_trace_packed bad[][2] = {
         {{5, 0.5}, {4, 0.5}},
         {{5, 0.5}, {6, 1.1}},
@@ -197,8 +189,7 @@ static void invalid_compiled_records_are_refused(void **state) {
 }
 
 /* Text, compiled and text again must be equal to the last bit. */
-static void loads_are_unchanged_by_conversion_to_text(void **state) {
-    (void)state;
+TEST(loads_are_unchanged_by_conversion_to_text) {
     for (int i = 0; i < 20000; i++) {
         double load = fabs(sin(i)) * pow(10, -(i % 9));
         if (load < SS_TRACE_LOAD_MIN)
@@ -228,8 +219,7 @@ static void assert_text(double load, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void loads_are_written_with_few_digits(void **state) {
-    (void)state;
+TEST(loads_are_written_with_few_digits) {
     assert_text(0, "0 0\n");
     assert_text(1, "0 1\n");
     assert_text(0.1, "0 0.1\n");
@@ -238,15 +228,4 @@ static void loads_are_written_with_few_digits(void **state) {
     assert_text(1e-9, "0 0.000000001\n");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(compiled_traces_are_read_back),
-    cmocka_unit_test(compiled_layout_is_as_documented),
-    cmocka_unit_test(truncated_compiled_trace_is_refused),
-    cmocka_unit_test(every_flipped_bit_of_a_compiled_trace_is_detected),
-    cmocka_unit_test(changes_do_not_cancel_out_in_the_checksum),
-    cmocka_unit_test(foreign_byte_order_of_a_trace_is_reported),
-    cmocka_unit_test(unknown_version_of_a_compiled_trace_is_reported),
-    cmocka_unit_test(invalid_compiled_records_are_refused),
-    cmocka_unit_test(loads_are_unchanged_by_conversion_to_text),
-    cmocka_unit_test(loads_are_written_with_few_digits))
+UNIT_RUN

@@ -56,8 +56,7 @@ static void assert_record(
             record->free ? " free" : "");
 }
 
-static void published_saw_trace_is_read(void **state) {
-    (void)state;
+TEST(published_saw_trace_is_read) {
     struct ss_trace_records records = read_well("0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n"
                                                 "100s 9/10\n2M 1/10\n");
     assert_int_equal(records.count, 7);
@@ -68,8 +67,7 @@ static void published_saw_trace_is_read(void **state) {
     assert_null(records.items);
 }
 
-static void example_traces_are_valid(void **state) {
-    (void)state;
+TEST(example_traces_are_valid) {
     static const char *const paths[] = {
         PROJECT_SOURCE_DIR "/traces/saw.txt", PROJECT_SOURCE_DIR "/traces/steps.txt"};
     for (size_t i = 0; i < 2; i++) {
@@ -85,8 +83,7 @@ static void example_traces_are_valid(void **state) {
     }
 }
 
-static void time_with_a_plus_is_relative_to_the_previous_record(void **state) {
-    (void)state;
+TEST(time_with_a_plus_is_relative_to_the_previous_record) {
     struct ss_trace_records records = read_well("+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n");
     assert_record(&records, 0, 5 * SS_SECOND, 0.1, false);
     assert_record(&records, 1, 10 * SS_SECOND, 0.2, false);
@@ -96,8 +93,7 @@ static void time_with_a_plus_is_relative_to_the_previous_record(void **state) {
     ss_trace_records_free(&records);
 }
 
-static void free_section_keeps_the_previous_load(void **state) {
-    (void)state;
+TEST(free_section_keeps_the_previous_load) {
     struct ss_trace_records records = read_well("0 free\n1s free\n2s 60%\n3s free\n4s free\n");
     assert_record(&records, 0, 0, 0, true);
     assert_record(&records, 1, SS_SECOND, 0, true);
@@ -107,8 +103,7 @@ static void free_section_keeps_the_previous_load(void **state) {
     ss_trace_records_free(&records);
 }
 
-static void blanks_and_comments_in_traces_are_ignored(void **state) {
-    (void)state;
+TEST(blanks_and_comments_in_traces_are_ignored) {
     struct ss_trace_records records = read_well(
         "# what it is for\r\n\r\n \t 0\t  10%\t\r\n5s 20%# half\r\n   # more\r\n\n6s 30%");
     assert_int_equal(records.count, 3);
@@ -118,8 +113,7 @@ static void blanks_and_comments_in_traces_are_ignored(void **state) {
     ss_trace_records_free(&records);
 }
 
-static void byte_order_mark_of_a_trace_is_skipped(void **state) {
-    (void)state;
+TEST(byte_order_mark_of_a_trace_is_skipped) {
     struct ss_trace_records records = read_well("\xef\xbb\xbf"
                                                 "0 10%\n5s 20%\n");
     assert_int_equal(records.count, 2);
@@ -137,8 +131,7 @@ static void byte_order_mark_of_a_trace_is_skipped(void **state) {
         "saw.txt:2:1: ");
 }
 
-static void trace_errors_name_the_place_and_show_the_line(void **state) {
-    (void)state;
+TEST(trace_errors_name_the_place_and_show_the_line) {
     assert_refused("0 10%\n\n20 60%\n",
         "saw.txt:3:1: '20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes), in "
         "\"20 60%\"");
@@ -155,32 +148,27 @@ static void trace_errors_name_the_place_and_show_the_line(void **state) {
     assert_refused("0\v10%\n", "saw.txt:1:1: '0 10%' contains white space");
 }
 
-static void decreasing_trace_times_are_refused(void **state) {
-    (void)state;
+TEST(decreasing_trace_times_are_refused) {
     assert_refused("0 10%\n20s 60%\n19s 10%\n",
         "saw.txt:3:1: '19s' is before the previous record: write a time of 20s or more");
 }
 
-static void excessive_trace_times_are_refused(void **state) {
-    (void)state;
+TEST(excessive_trace_times_are_refused) {
     assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: the time '+1d' is too late");
     assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: the time '213504d' is too long");
 }
 
-static void trace_without_records_is_refused(void **state) {
-    (void)state;
+TEST(trace_without_records_is_refused) {
     assert_refused("", "saw.txt:1:1: the trace has no record");
     assert_refused("# nothing\n\n", "saw.txt:3:1: the trace has no record");
 }
 
-static void zero_bytes_in_a_trace_are_refused(void **state) {
-    (void)state;
+TEST(zero_bytes_in_a_trace_are_refused) {
     static const char text[] = "0 10%\n20s \0 60%\n";
     assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: the line contains a null byte");
 }
 
-static void long_trace_lines_are_refused_but_not_long_comments(void **state) {
-    (void)state;
+TEST(long_trace_lines_are_refused_but_not_long_comments) {
     size_t size = 1000000;
     char *text = malloc(size);
     assert_non_null(text);
@@ -196,8 +184,7 @@ static void long_trace_lines_are_refused_but_not_long_comments(void **state) {
     free(text);
 }
 
-static void unreadable_trace_files_are_refused(void **state) {
-    (void)state;
+TEST(unreadable_trace_files_are_refused) {
     FILE *stream = fopen("/", "r");
     assert_non_null(stream);
     struct ss_trace_records records;
@@ -208,18 +195,4 @@ static void unreadable_trace_files_are_refused(void **state) {
     fclose(stream);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(published_saw_trace_is_read),
-    cmocka_unit_test(example_traces_are_valid),
-    cmocka_unit_test(time_with_a_plus_is_relative_to_the_previous_record),
-    cmocka_unit_test(free_section_keeps_the_previous_load),
-    cmocka_unit_test(blanks_and_comments_in_traces_are_ignored),
-    cmocka_unit_test(byte_order_mark_of_a_trace_is_skipped),
-    cmocka_unit_test(trace_errors_name_the_place_and_show_the_line),
-    cmocka_unit_test(decreasing_trace_times_are_refused),
-    cmocka_unit_test(excessive_trace_times_are_refused),
-    cmocka_unit_test(trace_without_records_is_refused),
-    cmocka_unit_test(zero_bytes_in_a_trace_are_refused),
-    cmocka_unit_test(long_trace_lines_are_refused_but_not_long_comments),
-    cmocka_unit_test(unreadable_trace_files_are_refused))
+UNIT_RUN

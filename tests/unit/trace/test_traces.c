@@ -179,8 +179,7 @@ static void make_path(char *path, size_t size, const char *name) {
     print_message("%s\n", path);
 }
 
-static void example_traces_match_their_comments(void **state) {
-    (void)state;
+TEST(example_traces_match_their_comments) {
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024];
         struct ss_trace_records records;
@@ -193,8 +192,7 @@ static void example_traces_match_their_comments(void **state) {
     }
 }
 
-static void example_traces_begin_with_a_comment(void **state) {
-    (void)state;
+TEST(example_traces_begin_with_a_comment) {
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024], line[1024];
         make_path(path, sizeof path, examples[i].name);
@@ -207,8 +205,7 @@ static void example_traces_begin_with_a_comment(void **state) {
     }
 }
 
-static void every_example_trace_has_a_test(void **state) {
-    (void)state;
+TEST(every_example_trace_has_a_test) {
     DIR *folder = opendir(FOLDER);
     assert_non_null(folder);
     size_t files = 0;
@@ -226,8 +223,4 @@ static void every_example_trace_has_a_test(void **state) {
     assert_int_equal(files, EXAMPLES);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(example_traces_match_their_comments),
-    cmocka_unit_test(example_traces_begin_with_a_comment),
-    cmocka_unit_test(every_example_trace_has_a_test))
+UNIT_RUN

@@ -58,8 +58,7 @@ static int count_found(const struct recipe *recipe, int count) {
     return found;
 }
 
-static void steady_series_are_rarely_flagged(void **state) {
-    (void)state;
+TEST(steady_series_are_rarely_flagged) {
     const double deviations[] = {0.005, 0.02, 0.1}, memories[] = {0, 0.25, 0.5};
     for (size_t i = 0; i < 9; i++) {
         struct recipe recipe = {.deviation = deviations[i / 3], .memory = memories[i % 3]};
@@ -74,8 +73,7 @@ static void steady_series_are_rarely_flagged(void **state) {
  * Short series look less correlated than they are. Without the correction, 486 of the series would
  * exceed the limit.
  */
-static void correlation_of_a_short_series_is_corrected(void **state) {
-    (void)state;
+TEST(correlation_of_a_short_series_is_corrected) {
     struct recipe recipe = {.windows = WINDOWS / 2, .deviation = 0.02, .memory = 0.75};
     int found = 0;
     seed = 88172645463325252U;
@@ -84,8 +82,7 @@ static void correlation_of_a_short_series_is_corrected(void **state) {
     assert_true(found <= 430);
 }
 
-static void changes_of_twice_the_limit_are_found(void **state) {
-    (void)state;
+TEST(changes_of_twice_the_limit_are_found) {
     const struct recipe recipes[] = {
         {.deviation = 0.01, .memory = 0.3, .step = 0.02, .at = 0.37},
         {.deviation = 0.01, .memory = 0.3, .step = -0.02, .at = 0.6},
@@ -104,8 +101,7 @@ static void changes_of_twice_the_limit_are_found(void **state) {
  * small. A correlation computed from the residuals alone would make these series too uncertain to
  * be checked.
  */
-static void changes_of_other_shapes_are_found(void **state) {
-    (void)state;
+TEST(changes_of_other_shapes_are_found) {
     const struct recipe recipes[] = {
         {.deviation = 0.0005, .memory = 0.3, .step = 0.02, .at = 0.25},
         {.deviation = 0.0005, .memory = 0.3, .bent_drift = 0.03},
@@ -124,8 +120,7 @@ static void changes_of_other_shapes_are_found(void **state) {
  * The step would be certain only if the noise were known to cancel out, which 240 values do not
  * prove.
  */
-static void alternating_noise_adds_no_certainty(void **state) {
-    (void)state;
+TEST(alternating_noise_adds_no_certainty) {
     struct recipe recipe = {.deviation = 0.05, .memory = -0.9, .step = 0.02, .at = 0.5};
     assert_int_equal(count_found(&recipe, 100), 0);
 }
@@ -139,8 +134,7 @@ static void assert_text(const struct recipe *recipe, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void shape_of_the_change_is_named(void **state) {
-    (void)state;
+TEST(shape_of_the_change_is_named) {
     assert_text(&(struct recipe){.deviation = 1e-6, .step = -0.04, .at = 7.0 / 18},
         "a step of -4.0 % after 39 % of the time");
     assert_text(&(struct recipe){.deviation = 1e-6, .drift = 0.06}, "a drift of +6.0 %");
@@ -149,8 +143,7 @@ static void shape_of_the_change_is_named(void **state) {
         "a step of -99.9 % after 28 % of the time");
 }
 
-static void certain_change_below_one_percent_does_not_count(void **state) {
-    (void)state;
+TEST(certain_change_below_one_percent_does_not_count) {
     seed = 1;
     struct ss_change change =
         find_in_series(&(struct recipe){.deviation = 1e-4, .step = 0.005, .at = 0.5});
@@ -158,8 +151,7 @@ static void certain_change_below_one_percent_does_not_count(void **state) {
     assert_true(ss_stationarity_change(&change) == 0);
 }
 
-static void constant_series_is_steady(void **state) {
-    (void)state;
+TEST(constant_series_is_steady) {
     double values[WINDOWS];
     for (size_t i = 0; i < WINDOWS; i++)
         values[i] = 3;
@@ -167,8 +159,7 @@ static void constant_series_is_steady(void **state) {
     assert_true(ss_stationarity_change(&change) == 0);
 }
 
-static void series_that_says_too_little_is_not_checked(void **state) {
-    (void)state;
+TEST(series_that_says_too_little_is_not_checked) {
     struct recipe wandering = {.deviation = 0.05, .memory = 0.99};
     double values[WINDOWS] = {0};
     int checked = 0;
@@ -183,23 +174,11 @@ static void series_that_says_too_little_is_not_checked(void **state) {
     assert_true(isnan(ss_stationarity_change(&change)));
 }
 
-static void few_events_are_divided_into_fewer_windows(void **state) {
-    (void)state;
+TEST(few_events_are_divided_into_fewer_windows) {
     assert_that(ss_stationarity_windows(1200), ==, 240);
     assert_that(ss_stationarity_windows(1199), ==, 120);
     assert_that(ss_stationarity_windows(600), ==, 120);
     assert_that(ss_stationarity_windows(599), ==, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(steady_series_are_rarely_flagged),
-    cmocka_unit_test(correlation_of_a_short_series_is_corrected),
-    cmocka_unit_test(changes_of_twice_the_limit_are_found),
-    cmocka_unit_test(changes_of_other_shapes_are_found),
-    cmocka_unit_test(alternating_noise_adds_no_certainty),
-    cmocka_unit_test(shape_of_the_change_is_named),
-    cmocka_unit_test(certain_change_below_one_percent_does_not_count),
-    cmocka_unit_test(constant_series_is_steady),
-    cmocka_unit_test(series_that_says_too_little_is_not_checked),
-    cmocka_unit_test(few_events_are_divided_into_fewer_windows))
+UNIT_RUN

@@ -23,8 +23,7 @@ static enum ss_finding find(enum ss_check_name check, double figure) {
     return finding;
 }
 
-static void each_check_has_the_limits_of_the_manual(void **state) {
-    (void)state;
+TEST_WITH(each_check_has_the_limits_of_the_manual, clear, NULL) {
     const struct {
         enum ss_check_name check;
         double passed, doubtful, invalid; /* largest figure of each result; NaN: no figure has it */
@@ -60,8 +59,7 @@ static void each_check_has_the_limits_of_the_manual(void **state) {
     }
 }
 
-static void counts_have_a_least_value(void **state) {
-    (void)state;
+TEST_WITH(counts_have_a_least_value, clear, NULL) {
     assert_that(find(SS_CHECK_SAMPLES, 1), ==, SS_PASSED);
     assert_that(find(SS_CHECK_SAMPLES, 0), ==, SS_INVALID);
     assert_that(find(SS_CHECK_ITERATIONS, 30), ==, SS_PASSED);
@@ -70,8 +68,7 @@ static void counts_have_a_least_value(void **state) {
     assert_that(find(SS_CHECK_SUCCESSES, 0), ==, SS_INVALID);
 }
 
-static void unknown_figures_are_not_checked(void **state) {
-    (void)state;
+TEST_WITH(unknown_figures_are_not_checked, clear, NULL) {
     struct ss_verdict verdict = ss_verdict_reach(&evidence);
     for (size_t i = 0; i < SS_CHECKS; i++)
         assert_that(verdict.findings[i], ==, SS_NOT_CHECKED);
@@ -85,8 +82,7 @@ static void assert_verdict(const char *word, const char *reasons) {
     assert_string_equal(text, reasons);
 }
 
-static void worst_finding_decides_and_comes_first(void **state) {
-    (void)state;
+TEST_WITH(worst_finding_decides_and_comes_first, clear, NULL) {
     evidence.figures[SS_CHECK_MEAN_ERROR] = 0.2;
     evidence.figures[SS_CHECK_SAMPLES] = 100;
     assert_verdict("valid", "nothing found in 2 checks");
@@ -102,8 +98,7 @@ static void worst_finding_decides_and_comes_first(void **state) {
         "load of other processes 12.5 % (invalid above 10); steal 1.25 % (doubtful above 1)");
 }
 
-static void reasons_say_what_happened(void **state) {
-    (void)state;
+TEST_WITH(reasons_say_what_happened, clear, NULL) {
     evidence.figures[SS_CHECK_INTERRUPTED] = 1;
     evidence.figures[SS_CHECK_THROUGHPUT] = -3;
     evidence.throughput =
@@ -118,8 +113,7 @@ static void reasons_say_what_happened(void **state) {
     assert_verdict("invalid", "ended by a failed instance");
 }
 
-static void all_reasons_fit_or_are_cut(void **state) {
-    (void)state;
+TEST_WITH(all_reasons_fit_or_are_cut, clear, NULL) {
     char text[SS_VERDICT_TEXT];
     for (size_t i = 0; i < SS_CHECKS; i++)
         evidence.figures[i] = ss_checks[i].at_least ? 0 : 1e300;
@@ -128,8 +122,7 @@ static void all_reasons_fit_or_are_cut(void **state) {
     assert_true(strlen(text) < sizeof text);
 }
 
-static void json_has_every_check(void **state) {
-    (void)state;
+TEST_WITH(json_has_every_check, clear, NULL) {
     char *text = NULL;
     size_t size = 0, checks = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -151,12 +144,4 @@ static void json_has_every_check(void **state) {
     free(text);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup(each_check_has_the_limits_of_the_manual, clear),
-    cmocka_unit_test_setup(counts_have_a_least_value, clear),
-    cmocka_unit_test_setup(unknown_figures_are_not_checked, clear),
-    cmocka_unit_test_setup(worst_finding_decides_and_comes_first, clear),
-    cmocka_unit_test_setup(reasons_say_what_happened, clear),
-    cmocka_unit_test_setup(all_reasons_fit_or_are_cut, clear),
-    cmocka_unit_test_setup(json_has_every_check, clear))
+UNIT_RUN

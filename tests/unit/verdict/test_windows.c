@@ -24,38 +24,33 @@ static void assert_split(double to, size_t count, const double *expected) {
     }
 }
 
-static void amounts_are_spread_over_their_time(void **state) {
-    (void)state;
+TEST(amounts_are_spread_over_their_time) {
     open_at(10);
     add(10, 12, 4);
     add(13, 14, 1);
     assert_split(14, 4, (double[]){2, 2, 0, 1});
 }
 
-static void part_before_the_first_cell_is_left_out(void **state) {
-    (void)state;
+TEST(part_before_the_first_cell_is_left_out) {
     open_at(10);
     add(8, 12, 4);
     add(8, 9.5, 7);
     assert_split(12, 2, (double[]){1, 1});
 }
 
-static void amount_without_a_length_counts_at_once(void **state) {
-    (void)state;
+TEST(amount_without_a_length_counts_at_once) {
     open_at(0);
     add(1.5, 1.5, 3);
     assert_split(2, 2, (double[]){0, 3});
 }
 
-static void nothing_is_added_before_counting(void **state) {
-    (void)state;
+TEST(nothing_is_added_before_counting) {
     windows = (struct ss_windows){.from = SS_TIME_NEVER};
     add(1, 2, 3);
     assert_split(2, 2, (double[]){0, 0});
 }
 
-static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
-    (void)state;
+TEST(wider_cells_keep_the_amounts_in_their_windows) {
     open_at(0);
     for (int second = 0; second < 3600; second++)
         add(second, second + 1, second < 1800 ? 1 : 2);
@@ -63,16 +58,14 @@ static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
 }
 
 /* Only half of the third cell has passed. */
-static void partial_cell_is_divided_evenly(void **state) {
-    (void)state;
+TEST(partial_cell_is_divided_evenly) {
     open_at(0);
     add(0, 0.0025, 5);
     assert_split(0.0025, 10, (double[]){.5, .5, .5, .5, .5, .5, .5, .5, .5, .5});
 }
 
 /* Cells are 2 ms wide, and the one of the cut also has the next millisecond. */
-static void later_amounts_are_left_out(void **state) {
-    (void)state;
+TEST(later_amounts_are_left_out) {
     open_at(0);
     for (int i = 0; i < 3000; i++)
         add(i * 1e-3, (i + 1) * 1e-3, 1);
@@ -81,21 +74,11 @@ static void later_amounts_are_left_out(void **state) {
     assert_split(3, 1, (double[]){3000});
 }
 
-static void ten_years_fit(void **state) {
-    (void)state;
+TEST(ten_years_fit) {
     open_at(0);
     add(0, 1, 1);
     add(3.2e8 - 1, 3.2e8, 1);
     assert_split(3.2e8, 2, (double[]){1, 1});
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(amounts_are_spread_over_their_time),
-    cmocka_unit_test(part_before_the_first_cell_is_left_out),
-    cmocka_unit_test(amount_without_a_length_counts_at_once),
-    cmocka_unit_test(nothing_is_added_before_counting),
-    cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
-    cmocka_unit_test(partial_cell_is_divided_evenly),
-    cmocka_unit_test(later_amounts_are_left_out),
-    cmocka_unit_test(ten_years_fit))
+UNIT_RUN
