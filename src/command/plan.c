@@ -151,8 +151,11 @@ static const char *find_late_target(const struct ss_cli *cli) {
     return NULL;
 }
 
-static int refuse_no_target(const struct ss_cli *cli, struct ss_error *error) {
+static int check_target(const struct ss_cli *cli, struct ss_error *error) {
     const char *late = find_late_target(cli);
+    bool holds_load = strcmp(cli->modules[SS_KIND_TRACE], SS_TRACE_DEFAULT) == 0;
+    if (!holds_load || cli->options[SS_KIND_TRACE])
+        return 0;
     if (late)
         return ss_error_fail(error,
             "no target is given: options precede the command, but %s follows it: showstopper %s "
@@ -160,11 +163,6 @@ static int refuse_no_target(const struct ss_cli *cli, struct ss_error *error) {
             late, late, ss_words_show(*cli->command).text);
     return ss_error_fail(
         error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
-}
-
-static int check_target(const struct ss_cli *cli, struct ss_error *error) {
-    bool holds_load = strcmp(cli->modules[SS_KIND_TRACE], SS_TRACE_DEFAULT) == 0;
-    return holds_load && !cli->options[SS_KIND_TRACE] ? refuse_no_target(cli, error) : 0;
 }
 
 static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {

@@ -107,27 +107,22 @@ static double ask_feedback(
     return fmin(fmax(load, 0), 1);
 }
 
-/*
- * Returns the duty until the load is known. A control that keeps an account assumes at first that
- * an instance uses one CPU. If instances share CPUs, the target itself would be far too high: half
- * of a round for each of 64 instances exceeds two CPUs.
- */
-static double first_duty(
-    const struct ss_pipeline *pipeline, const struct ss_control_module *control, double target) {
-    double instances = pipeline->place.count;
-    double cpus = pipeline->set->load_cpus;
-    bool shared = control->keeps_account && cpus > 0 && cpus < instances;
-    return shared ? target * cpus / instances : target;
-}
-
 /* Returns the global duty: this executor's own output, averaged with its peers'. */
 static double ask_control(
     struct ss_pipeline *pipeline, const struct ss_control_input *input, enum ss_failure *failure) {
     const struct ss_control_module *control =
         &pipeline->set->modules[SS_KIND_CONTROL].table.control;
     const struct ss_self *self = &pipeline->selves[SS_KIND_CONTROL];
-    if (isnan(input->load) && !control->open_loop)
-        return first_duty(pipeline, control, input->target);
+    if (isnan(input->load) && !control->open_loop) {
+        /*
+         * Until the load is known, a control that keeps an account assumes that an instance uses
+         * one CPU. If instances share CPUs, the target itself would be far too high: half of a
+         * round for each of 64 instances exceeds two CPUs.
+         */
+        double cpus = pipeline->set->load_cpus, instances = pipeline->place.count;
+        bool shared = control->keeps_account && cpus > 0 && cpus < instances;
+        return shared ? input->target * cpus / instances : input->target;
+    }
     double own = control->update(self, input);
     if (isnan(own)) {
         *failure = SS_FAILURE_NOT_A_NUMBER;
@@ -162,29 +157,6 @@ static void read_account(const struct ss_pipeline *pipeline, struct ss_control_i
         .settling = pipeline->set->modules[SS_KIND_DITHERING].table.dithering.settling};
 }
 
-static double ask_space(
-    struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
-    double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
-        &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
-    if (isnan(duty))
-        *failure = SS_FAILURE_NOT_A_NUMBER;
-    return limit_to_range(pipeline->board, SS_KIND_SPACE, duty);
-}
-
-static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_dithering_input *input,
-    struct ss_planned_state *plan) {
-    pipeline->set->modules[SS_KIND_DITHERING].table.dithering.next(
-        &pipeline->selves[SS_KIND_DITHERING], input, plan);
-    if (plan->length == 0)
-        plan->length = 1;
-}
-
-static void publish_duties(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
-    struct ss_row *row = &pipeline->board->rows[pipeline->executor];
-    atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
-    atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
-}
-
 /* Decides the duty of this instance, and keeps the values that led to it. */
 static void decide_duty(
     struct ss_pipeline *pipeline, const struct ss_moment *moment, struct ss_decision *decision) {
@@ -201,9 +173,14 @@ static void decide_duty(
     read_account(pipeline, &input);
     pipeline->quota_period = input.account.period;
     pipeline->grain = input.account.grain;
+
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
     pipeline->previous = decision->global_duty;
-    decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
+    double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
+        &pipeline->selves[SS_KIND_SPACE], &pipeline->place, decision->global_duty);
+    if (isnan(duty))
+        decision->failure = SS_FAILURE_NOT_A_NUMBER;
+    decision->local_duty = limit_to_range(pipeline->board, SS_KIND_SPACE, duty);
 }
 
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct ss_target *target,
@@ -211,6 +188,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct 
     const struct ss_dithering_module *dithering =
         &pipeline->set->modules[SS_KIND_DITHERING].table.dithering;
     struct ss_moment moment = {.now = now, .since = pipeline->since};
+    struct ss_row *row = &pipeline->board->rows[pipeline->executor];
 
     decision->failure = SS_FAILURE_NONE;
     decision->free = target->free;
@@ -238,6 +216,10 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct 
     input.duty = decision->local_duty;
     input.quota_period = pipeline->quota_period;
     input.grain = pipeline->grain;
-    ask_dithering(pipeline, &input, &decision->next);
-    publish_duties(pipeline, decision);
+
+    dithering->next(&pipeline->selves[SS_KIND_DITHERING], &input, &decision->next);
+    if (decision->next.length == 0)
+        decision->next.length = 1;
+    atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
+    atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
 }
