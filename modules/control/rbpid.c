@@ -47,19 +47,6 @@ static double clamp(double value) {
 }
 
 /*
- * Starts the integral at the target, unless the options say 0: from 0, the mean of a short run
- * would be several percent off.
- */
-static void restart(
-    struct memory *memory, const struct config *config, const struct ss_control_input *input) {
-    *memory = (struct memory){
-        .last = input->moment.now,
-        .integral = config->start == START_ZERO ? 0 : input->target,
-        .started = true,
-    };
-}
-
-/*
  * With bounds, stops the integral while the output is beyond one: otherwise the excess would first
  * have to be undone before the output could leave the bound. The bound applies to ki I, so that the
  * integral term can reach any duty for any ki.
@@ -78,8 +65,14 @@ static void integrate(
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
-    if (!memory->started || memory->last < input->moment.since)
-        restart(memory, config, input);
+    if (!memory->started || memory->last < input->moment.since) {
+        /* From 0, the mean of a short run would be several percent off. */
+        *memory = (struct memory){
+            .last = input->moment.now,
+            .integral = config->start == START_ZERO ? 0 : input->target,
+            .started = true,
+        };
+    }
     double error = input->target - input->load;
     integrate(
         memory, config, error, ss_time_seconds(ss_time_since(input->moment.now, memory->last)));

@@ -21,18 +21,12 @@ static uint32_t find_turn(const struct config *config, const struct ss_place *pl
     return place->rank >= first ? place->rank - first : place->rank + (place->count - first);
 }
 
-/*
- * Rounds a number that is almost whole: an instance that should always run must get exactly 1, or
- * needless stops would interrupt it.
- */
-static double make_whole(double instances) {
-    double whole = round(instances);
-    return fabs(instances - whole) <= 1e-13 * fmax(whole, 1) ? whole : instances;
-}
-
 static double local_duty(
     const struct ss_self *self, const struct ss_place *place, double global_duty) {
-    double running = make_whole((double)place->count * global_duty);
+    double running = (double)place->count * global_duty, whole = round(running);
+    /* An instance that should always run must get exactly 1: a needless stop would interrupt it. */
+    if (fabs(running - whole) <= 1e-13 * fmax(whole, 1))
+        running = whole;
     return fmin(fmax(running - (double)find_turn(self->config, place), 0), 1);
 }
 

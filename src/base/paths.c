@@ -15,10 +15,6 @@ struct place {
     const char *name;
 };
 
-static bool is_shared(const struct stat *status) {
-    return S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode);
-}
-
 static void find(struct place *place, const char *path) {
     place->exists = stat(path, &place->status) == 0;
     place->known = place->exists;
@@ -34,10 +30,12 @@ static void find(struct place *place, const char *path) {
     place->known = stat(folder, &place->status) == 0;
 }
 
+/* A device may be read and written at the same time. */
 static bool is_same(const struct place *a, const struct place *b) {
+    bool is_device = S_ISCHR(a->status.st_mode) || S_ISBLK(a->status.st_mode);
     return a->known && b->known && a->exists == b->exists && a->status.st_dev == b->status.st_dev &&
            a->status.st_ino == b->status.st_ino &&
-           (a->exists ? !is_shared(&a->status) : strcmp(a->name, b->name) == 0);
+           (a->exists ? !is_device : strcmp(a->name, b->name) == 0);
 }
 
 static int check_pair(const struct ss_path *a, const struct ss_path *b, struct ss_error *error) {

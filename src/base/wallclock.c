@@ -91,10 +91,6 @@ bool ss_wallclock_day(int year, int month, int day, int64_t *number) {
     return day <= 28 || *number < days_since_1970(year + month / 12, month % 12 + 1, 1);
 }
 
-static bool same_minute(const struct tm *a, const struct tm *b) {
-    return a->tm_hour == b->tm_hour && a->tm_min == b->tm_min;
-}
-
 /*
  * Converts local time to seconds since 1970. Returns false for a time that the clocks skip when
  * they are put forward, or that mktime() cannot represent. `dst` selects one of the two times when
@@ -110,7 +106,7 @@ static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     if (*seconds == (time_t)-1 && errno == EOVERFLOW)
         return false;
     *seconds += second;
-    return same_minute(&tm, local);
+    return tm.tm_hour == local->tm_hour && tm.tm_min == local->tm_min;
 }
 
 /* Reads Z, +HH:MM or -HH:MM, in seconds east. Sets `none` if there is no offset. */
@@ -217,14 +213,6 @@ static enum verdict read_epoch(const char *text, int64_t *at) {
     return overflow ? OUT_OF_RANGE : to_nanoseconds((time_t)seconds, nanoseconds, at);
 }
 
-static enum verdict read_any(const char *text, int64_t now, int64_t *at) {
-    if (*text == '@')
-        return read_epoch(text + 1, at);
-    if (is_digit(text[0]) && is_digit(text[1]) && text[2] == ':')
-        return read_time_of_day(text, now, at);
-    return read_date_time(text, at);
-}
-
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error) {
     static const char *const faults[] = {
         [NO_TIME] = "is not a point in time: write 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
@@ -235,7 +223,14 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
         [OUT_OF_RANGE] = "is too far away: write a time between the years 1678 and 2262",
     };
     int64_t found = 0;
-    enum verdict verdict = read_any(text, now, &found);
+    enum verdict verdict;
+
+    if (*text == '@')
+        verdict = read_epoch(text + 1, &found);
+    else if (is_digit(text[0]) && is_digit(text[1]) && text[2] == ':')
+        verdict = read_time_of_day(text, now, &found);
+    else
+        verdict = read_date_time(text, &found);
     if (verdict != UNDERSTOOD)
         return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, faults[verdict]);
     *at = found;

@@ -30,17 +30,12 @@ static void skip_blanks_and_comment(struct splitter *splitter) {
 }
 
 /*
- * Returns whether a backslash escapes the next character inside double quotes. Before any other
- * character, the backslash is an ordinary one.
+ * Takes the character after a backslash, at `at`. A final backslash is literal, as in a shell, and
+ * so is one inside double quotes before a character that it does not escape.
  */
-static bool escapes_in_quotes(char next) {
-    return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
-}
-
-/* Takes the character after a backslash, at `at`. A final backslash is literal, as in a shell. */
 static void take_escaped(struct splitter *splitter, char quote) {
     char next = *splitter->at;
-    if (!next || (quote && !escapes_in_quotes(next))) {
+    if (!next || (quote && !strchr("\"\\$`\n", next))) {
         *splitter->out++ = '\\';
         return;
     }

@@ -184,17 +184,6 @@ static int load_module(
     return plan->record ? add_files(plan, kind, error) : 0;
 }
 
-/*
- * Returns the number of CPUs that make a load of 1; 0: unknown. If the source is a control group,
- * open_source() uses the group's allowance instead.
- */
-static double count_load_cpus(const struct ss_plan *plan) {
-    if (plan->source.source == SS_SOURCE_SENSOR)
-        return 0;
-    return plan->source.source == SS_SOURCE_OWN && plan->source.cpus > 0 ? plan->source.cpus
-                                                                         : plan->cpu_count;
-}
-
 /* Checks that the program of the sensor can be found and executed. */
 static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
     size_t count;
@@ -211,7 +200,12 @@ static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
-    plan->set.load_cpus = count_load_cpus(plan);
+    /* How many CPUs make a load of 1; 0: unknown. */
+    plan->set.load_cpus = plan->cpu_count;
+    if (plan->source.source == SS_SOURCE_SENSOR)
+        plan->set.load_cpus = 0;
+    else if (plan->source.source == SS_SOURCE_OWN && plan->source.cpus > 0)
+        plan->set.load_cpus = plan->source.cpus;
     if (plan->set.load_cpus > plan->cpu_count)
         return ss_error_fail(error,
             "feedback/%s: cpus=%g exceeds the %u measured CPU%s: write at most %u",

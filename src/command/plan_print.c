@@ -83,12 +83,6 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
     ss_option_print_wrapped(stream, 11, load);
 }
 
-static void print_labels(FILE *stream, const struct ss_labels *labels) {
-    for (size_t i = 0; i < labels->count; i++)
-        fprintf(stream, "%-11s%s=%s\n", i ? "" : "labels", labels->items[i].name,
-            labels->items[i].value);
-}
-
 void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     fprintf(stream, "%-11s%u\n", "instances", plan->instances);
     fprintf(stream, "%-11s", "command");
@@ -114,7 +108,9 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         }
     }
     print_times(stream, plan);
-    print_labels(stream, &plan->labels);
+    for (size_t i = 0; i < plan->labels.count; i++)
+        fprintf(stream, "%-11s%s=%s\n", i ? "" : "labels", plan->labels.items[i].name,
+            plan->labels.items[i].value);
     if (plan->counters)
         fprintf(stream, "%-11s%s\n", "counters", "events of the instances, every second");
     if (!isnan(plan->tolerance))

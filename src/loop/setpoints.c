@@ -12,16 +12,6 @@ void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_c
     atomic_store(&slot->number, number);
 }
 
-/* Skips the changes that later ones have overwritten. */
-static void skip_overwritten(
-    const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader) {
-    uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
-    if (waiting <= SS_SETPOINTS_KEPT)
-        return;
-    reader->lost += waiting - SS_SETPOINTS_KEPT;
-    reader->seen += waiting - SS_SETPOINTS_KEPT;
-}
-
 static bool is_finished(const struct ss_setpoints *setpoints, uint64_t number) {
     return atomic_load(&setpoints->slots[number % SS_SETPOINTS_KEPT].number) == number;
 }
@@ -55,7 +45,11 @@ static void skip_unfinished(
 
 bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
     ss_time now, struct ss_setpoint_change *change) {
-    skip_overwritten(setpoints, reader);
+    uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
+    if (waiting > SS_SETPOINTS_KEPT) { /* later ones have overwritten the others */
+        reader->lost += waiting - SS_SETPOINTS_KEPT;
+        reader->seen += waiting - SS_SETPOINTS_KEPT;
+    }
     skip_unfinished(setpoints, reader, now);
     uint64_t next = reader->seen + 1;
     const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_KEPT];

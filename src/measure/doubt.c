@@ -19,13 +19,10 @@
 /* Minimum CPU use of Showstopper itself that matters. */
 #define OWN_MIN 0.02
 
-/* Returns whether Showstopper itself is the largest user; false if its use is unknown. */
-static bool is_own(const struct ss_doubt *doubt) {
-    return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN);
-}
-
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
-    if (doubt->kind == SS_DOUBT_ABOVE && is_own(doubt))
+    /* Comparisons with an unknown use are false. */
+    if (doubt->kind == SS_DOUBT_ABOVE &&
+        doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN))
         return SS_DOUBT_OWN;
     if (doubt->kind == SS_DOUBT_ABOVE)
         return doubt->instances_use > fmax(doubt->others_use, ESCAPED_MIN) ? SS_DOUBT_ESCAPED
@@ -66,8 +63,8 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(why, sizeof why, "%u of %u instances had ended", ended, doubt->instances);
         break;
     case SS_DOUBT_OPEN_LOOP:
-        snprintf(why, sizeof why, "the control module '%s' does not follow the load",
-            doubt->open_loop);
+        snprintf(
+            why, sizeof why, "the control module '%s' does not follow the load", doubt->open_loop);
         break;
     case SS_DOUBT_OWN:
         snprintf(why, sizeof why,

@@ -106,14 +106,6 @@ static void add_length(struct ss_iteration_share *share, double seconds) {
 }
 
 /*
- * Returns the time between the previous iteration and one that begins at `start`, excluding pauses.
- */
-static double find_gap(
-    const struct ss_iterations *iterations, const struct ss_iteration_share *share, ss_time start) {
-    return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
-}
-
-/*
  * Returns the part of an iteration that is in the window. An iteration that took no time counts
  * where it ended.
  */
@@ -174,7 +166,9 @@ bool ss_iterations_changed(const struct ss_iterations *iterations, double at, ui
 static void add_share(struct ss_iterations *iterations, const struct ss_iteration *iteration,
     ss_time start, double part) {
     struct ss_iteration_share *share = &iterations->shares[iteration->instance];
-    double gap = share->begun ? find_gap(iterations, share, start) : NAN;
+    double gap = NAN;
+    if (share->begun)
+        gap = ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
     share->since = iteration->end;
     share->last = iteration->length;
     share->begun = true;
@@ -190,10 +184,6 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     }
 }
 
-static bool is_in_window(const struct ss_iterations *iterations, ss_time end) {
-    return iterations->from != SS_TIME_NEVER && end >= iterations->from && end <= iterations->to;
-}
-
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
     start = start < end ? start : end;
@@ -205,7 +195,8 @@ void ss_iterations_add(
         .start = start,
         .end = end,
         .length = to - from,
-        .counted = is_in_window(iterations, to),
+        .counted =
+            iterations->from != SS_TIME_NEVER && to >= iterations->from && to <= iterations->to,
     };
     double part = find_part(iterations, from, to);
     iterations->seen++;

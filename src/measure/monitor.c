@@ -90,14 +90,6 @@ static void lose(struct ss_monitor *monitor) {
     monitor->lost_counted += monitor->counted_from != SS_TIME_NEVER;
 }
 
-/* Counts the samples that were missed since `next`. */
-static void count_lost(struct ss_monitor *monitor, ss_time now) {
-    while (ss_time_since(now, monitor->next) >= monitor->interval) {
-        lose(monitor);
-        monitor->next += monitor->interval;
-    }
-}
-
 /* Leaves out the next sample if the load was read so late that it would be too short. */
 static void skip_short(struct ss_monitor *monitor, ss_time reading) {
     while (ss_time_since(monitor->next, reading) < monitor->interval / SHORT_PART) {
@@ -183,13 +175,6 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
     return true;
 }
 
-static void compare_target(struct ss_monitor *monitor, double target) {
-    if (isnan(monitor->target_first))
-        monitor->target_first = target;
-    else if (fabs(target - monitor->target_first) > TARGET_VARIES * monitor->target_first)
-        monitor->target_varied = true;
-}
-
 static bool is_partly_free(const struct ss_monitor *monitor, ss_time from, ss_time to) {
     for (ss_time time = from; time < to; time += FREE_STEP) {
         if (target_at(monitor, time).free)
@@ -211,7 +196,11 @@ static bool take_target(
     struct ss_target target = target_at(monitor, end - 1);
     bool counts = !partly && !target.free && !monitor->was_free;
     if (monitor->counted_from != SS_TIME_NEVER) {
-        compare_target(monitor, target.free ? 1 : target.load);
+        double value = target.free ? 1 : target.load;
+        if (isnan(monitor->target_first))
+            monitor->target_first = value;
+        monitor->target_varied |=
+            fabs(value - monitor->target_first) > TARGET_VARIES * monitor->target_first;
         monitor->free += !counts;
     }
     monitor->was_free = target_at(monitor, end).free;
@@ -226,7 +215,9 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {
         .target = NAN, .duty = NAN, .steal = NAN, .cpus = monitor->cpus};
     const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
-    count_lost(monitor, now);
+    for (; ss_time_since(now, monitor->next) >= monitor->interval;
+         monitor->next += monitor->interval)
+        lose(monitor);
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, monitor->interval);
     bool had_last = monitor->has_last;

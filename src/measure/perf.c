@@ -25,23 +25,16 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_L2_MISSES] = "l2_misses",
 };
 
-/* Returns whether the kernel causes the event: a count in user mode only would wrongly be 0. */
-static bool is_of_kernel(enum ss_perf_event event) {
-    return event == SS_PERF_CONTEXT_SWITCHES || event == SS_PERF_MIGRATIONS;
-}
-
 /*
- * Returns whether a count in user mode excludes the kernel. The task clock still includes its time.
+ * Opens an event. Without permission to count in the kernel, counts in user mode, unless the kernel
+ * causes the event, and the count would wrongly be 0.
  */
-static bool lacks_kernel(enum ss_perf_event event) {
-    return event != SS_PERF_TASK_CLOCK;
-}
-
-/* Opens an event. Without permission to count in the kernel, counts in user mode. */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
+    bool of_kernel =
+        request->event == SS_PERF_CONTEXT_SWITCHES || request->event == SS_PERF_MIGRATIONS;
     int descriptor = calls->open(calls->context, request);
-    if ((descriptor != -EACCES && descriptor != -EPERM) || is_of_kernel(request->event))
+    if ((descriptor != -EACCES && descriptor != -EPERM) || of_kernel)
         return descriptor;
     request->user_only = true;
     return calls->open(calls->context, request);
@@ -61,7 +54,8 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
         if (descriptor < 0)
             continue;
         meter->has[event] = true;
-        meter->user_only[event] |= request.user_only && lacks_kernel(event);
+        /* The task clock in user mode still includes the kernel's time. */
+        meter->user_only[event] |= request.user_only && event != SS_PERF_TASK_CLOCK;
         meter->sources[meter->count++] =
             (struct ss_perf_source){.event = event, .descriptor = descriptor};
     }

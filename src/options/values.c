@@ -66,14 +66,6 @@ void ss_option_store_print_warnings(
         fprintf(stream, "%s: warning: %s\n", program, store->warnings[i]);
 }
 
-static int read_time(const struct ss_option *row, const char *text, ss_time *time,
-    struct ss_units_doubt *doubt, struct ss_error *error) {
-    ss_time sensible = 0;
-    if (row->sensible && ss_units_time(row->sensible, &sensible, error) < 0)
-        return -1;
-    return ss_units_time_sensible(text, sensible, time, doubt, error);
-}
-
 struct quantity {
     double cpus;                 /* see struct ss_option_store */
     double value;                /* the value as a number, for comparison with the row's bounds */
@@ -91,8 +83,10 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
     quantity->doubt.text[0] = '\0';
     switch (row->type) {
     case SS_OPTION_TIME: {
-        ss_time time;
-        if (read_time(row, text, &time, &quantity->doubt, error) < 0)
+        ss_time time, sensible = 0;
+        if (row->sensible && ss_units_time(row->sensible, &sensible, error) < 0)
+            return -1;
+        if (ss_units_time_sensible(text, sensible, &time, &quantity->doubt, error) < 0)
             return -1;
         *value = (double)time;
         if (place)
@@ -138,15 +132,6 @@ static int check_range(const struct ss_option *row, const char *text,
     return error && error->status ? -1 : 0;
 }
 
-static void warn(struct ss_option_store *store, const struct ss_option *row,
-    const struct ss_units_doubt *doubt) {
-    char text[256];
-    if (!store || !*doubt->text)
-        return;
-    snprintf(text, sizeof text, "%s: %s", row->name, doubt->text);
-    ss_option_store_warn(store, text);
-}
-
 /* Returns the position of a word in a list separated by spaces, or -1. */
 static int find_choice(const char *choices, const char *word) {
     struct ss_words_part choice;
@@ -184,7 +169,11 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
     if (read_quantity(row, text, place, &quantity, error) < 0 ||
         check_range(row, text, &quantity, error) < 0)
         return -1;
-    warn(store, row, &quantity.doubt);
+    if (store && *quantity.doubt.text) {
+        char warning[256];
+        snprintf(warning, sizeof warning, "%s: %s", row->name, quantity.doubt.text);
+        ss_option_store_warn(store, warning);
+    }
     return 0;
 }
 

@@ -15,17 +15,6 @@ static void judge_errors(struct ss_outcome *outcome, const struct ss_outcome_inp
         100 * ss_figures_part_beyond(&input->monitor->figures, SS_OFF_TARGET);
 }
 
-/*
- * Compares late wake-ups with the length of a round, in which an instance stops once and continues
- * once.
- */
-static void judge_wake_ups(struct ss_outcome *outcome, uint32_t switching) {
-    double round = 2 * switching / outcome->switches_per_second;
-    if (isfinite(round) && round > 0)
-        outcome->evidence.figures[SS_CHECK_LATE_WAKE_UPS] =
-            100 * (outcome->wake_p99_us / 1e6) / round;
-}
-
 void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     const struct ss_monitor *monitor = input->monitor;
     double *figures = outcome->evidence.figures;
@@ -34,7 +23,10 @@ void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input 
     if (monitor->figures.count == 0)
         return;
     judge_errors(outcome, input);
-    judge_wake_ups(outcome, input->switching);
+    /* In a round, an instance stops once and continues once. */
+    double round = 2 * input->switching / outcome->switches_per_second;
+    if (isfinite(round) && round > 0)
+        figures[SS_CHECK_LATE_WAKE_UPS] = 100 * (outcome->wake_p99_us / 1e6) / round;
     figures[SS_CHECK_SAMPLES_LOST] = 100 * (double)(monitor->lost_counted + monitor->late) / due;
     figures[SS_CHECK_STEAL] = 100 * outcome->steal_mean;
     figures[SS_CHECK_OTHERS] = 100 * input->others;

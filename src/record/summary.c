@@ -123,11 +123,6 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
         print_intervals(stream, outcome);
 }
 
-/* Returns enough decimals to distinguish one iteration from the next. */
-static int digits_of(double value) {
-    return value < 10 ? 3 : value < 100 ? 2 : 1;
-}
-
 static void print_times(FILE *stream, const char *label, const struct ss_iteration_times *times) {
     static const struct {
         const char *name;
@@ -139,7 +134,10 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
     while (unit < 2 && times->mean * units[unit].per_second < 1)
         unit++;
     double factor = units[unit].per_second;
-    int digits = digits_of(times->mean * factor);
+    /* Enough to distinguish one iteration from the next. */
+    int digits = times->mean * factor < 100 ? 2 : 1;
+    if (times->mean * factor < 10)
+        digits = 3;
     if (isnan(times->deviation))
         print_row(stream, label, times->mean * factor, digits, units[unit].name,
             "one iteration, which has no spread");
@@ -247,16 +245,8 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
         fprintf(stream, "  and %zu more\n", early - shown);
 }
 
-static void print_verdict(FILE *stream, const struct ss_verdict *verdict) {
-    char reasons[SS_VERDICT_TEXT], line[SS_VERDICT_TEXT + 32];
-    ss_verdict_print(reasons, verdict);
-    snprintf(line, sizeof line, "%s: %s", ss_verdict_word(verdict), reasons);
-    fputs("verdict: ", stream);
-    ss_option_print_wrapped(stream, 9, line);
-}
-
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    char cpus[512], load[8192];
+    char cpus[512], load[8192], reasons[SS_VERDICT_TEXT], line[SS_VERDICT_TEXT + 32];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
         plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
@@ -283,7 +273,10 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
     }
-    print_verdict(stream, &outcome->verdict);
+    ss_verdict_print(reasons, &outcome->verdict);
+    snprintf(line, sizeof line, "%s: %s", ss_verdict_word(&outcome->verdict), reasons);
+    fputs("verdict: ", stream);
+    ss_option_print_wrapped(stream, 9, line);
 }
 
 /*

@@ -100,16 +100,12 @@ static int read_header(struct reader *reader) {
     return 0;
 }
 
-static bool is_load(double load) {
-    return load == 0 || (load >= SS_TRACE_LOAD_MIN && load <= 1);
-}
-
 static int pass_on(struct reader *reader, const struct ss_trace_packed *packed, size_t count,
     struct ss_trace_sink *sink) {
     for (size_t i = 0; i < count; i++) {
         struct ss_trace_record record = ss_trace_unpack(&packed[i]);
-        if (record.time < reader->last || record.time > reader->header.length ||
-            !is_load(record.load))
+        bool is_load = record.load == 0 || (record.load >= SS_TRACE_LOAD_MIN && record.load <= 1);
+        if (record.time < reader->last || record.time > reader->header.length || !is_load)
             return refuse_trace(reader, "invalid record");
         reader->last = record.time;
         if (sink->take(sink, &record, reader->error) != 0)

@@ -10,33 +10,31 @@
 const char *const ss_finding_names[] = {"not checked", "passed", "doubtful", "invalid"};
 
 const struct ss_check ss_checks[SS_CHECKS] = {
-    [SS_CHECK_MEAN_ERROR] = {"mean_error", "mean error", "points", 1, 3, false},
-    [SS_CHECK_MEAN_SQUARED_ERROR] = {"mean_squared_error", "mean squared error", "%^2", 25, 100,
-        false},
-    [SS_CHECK_SAMPLES_OFF] = {"samples_off", "samples more than 5 points off target", "%", 10, 30,
-        false},
+    [SS_CHECK_MEAN_ERROR] = {"mean_error", "mean error", "points", 1, 3},
+    [SS_CHECK_MEAN_SQUARED_ERROR] = {"mean_squared_error", "mean squared error", "%^2", 25, 100},
+    [SS_CHECK_SAMPLES_OFF] = {"samples_off", "samples more than 5 points off target", "%", 10, 30},
     [SS_CHECK_LATE_WAKE_UPS] = {"late_wake_ups", "late wake-ups (99 %), part of a round", "%", 5,
-        20, false},
-    [SS_CHECK_SAMPLES_LOST] = {"samples_lost", "samples lost or late", "%", 0.5, 5, false},
-    [SS_CHECK_STEAL] = {"steal", "steal", "%", 1, 5, false},
-    [SS_CHECK_OTHERS] = {"others", "load of other processes", "%", 2, 10, false},
-    [SS_CHECK_FREQUENCY] = {"frequency", "change of the CPUs' frequency", "%", 2, 5, false},
-    [SS_CHECK_THROUGHPUT] = {"throughput", "change of throughput", "%", 1, 5, false},
-    [SS_CHECK_RESPONSE] = {"response", "change of response times", "%", 1, 5, false},
+        20},
+    [SS_CHECK_SAMPLES_LOST] = {"samples_lost", "samples lost or late", "%", 0.5, 5},
+    [SS_CHECK_STEAL] = {"steal", "steal", "%", 1, 5},
+    [SS_CHECK_OTHERS] = {"others", "load of other processes", "%", 2, 10},
+    [SS_CHECK_FREQUENCY] = {"frequency", "change of the CPUs' frequency", "%", 2, 5},
+    [SS_CHECK_THROUGHPUT] = {"throughput", "change of throughput", "%", 1, 5},
+    [SS_CHECK_RESPONSE] = {"response", "change of response times", "%", 1, 5},
     [SS_CHECK_LATE_REQUESTS] = {"late_requests",
-        "late requests (99 %), part of the median response", "%", 10, 100, false},
-    [SS_CHECK_CLOCK] = {"clock", "wall clock set by", "ms", 50, NAN, false},
-    [SS_CHECK_SUSPENDED] = {"suspended", "machine suspended for", "s", 1, NAN, false},
-    [SS_CHECK_FAILED_INSTANCES] = {"failed_instances", "instances that failed", "%", 0, 50, false},
-    [SS_CHECK_FAILED_REQUESTS] = {"failed_requests", "requests that failed", "%", 1, 10, false},
+        "late requests (99 %), part of the median response", "%", 10, 100},
+    [SS_CHECK_CLOCK] = {"clock", "wall clock set by", "ms", 50, NAN},
+    [SS_CHECK_SUSPENDED] = {"suspended", "machine suspended for", "s", 1, NAN},
+    [SS_CHECK_FAILED_INSTANCES] = {"failed_instances", "instances that failed", "%", 0, 50},
+    [SS_CHECK_FAILED_REQUESTS] = {"failed_requests", "requests that failed", "%", 1, 10},
     [SS_CHECK_UNANSWERED_REQUESTS] = {"unanswered_requests",
-        "requests dropped, never sent or unfinished", "%", 1, 10, false},
-    [SS_CHECK_ENDED_EARLY] = {"ended_early", "instances that ended early", "%", 0, NAN, false},
-    [SS_CHECK_LINES_LOST] = {"lines_lost", "lines lost", "", 0, NAN, false},
-    [SS_CHECK_INTERRUPTED] = {"interrupted", "interrupted", "", 0, 1, false},
-    [SS_CHECK_SAMPLES] = {"samples", "samples", "", NAN, 1, true},
-    [SS_CHECK_ITERATIONS] = {"iterations", "iterations", "", 30, 1, true},
-    [SS_CHECK_SUCCESSES] = {"successes", "successful requests", "", 30, 1, true},
+        "requests dropped, never sent or unfinished", "%", 1, 10},
+    [SS_CHECK_ENDED_EARLY] = {"ended_early", "instances that ended early", "%", 0, NAN},
+    [SS_CHECK_LINES_LOST] = {"lines_lost", "lines lost", "", 0, NAN},
+    [SS_CHECK_INTERRUPTED] = {"interrupted", "interrupted", "", 0, 1},
+    [SS_CHECK_SAMPLES] = {"samples", "samples", "", NAN, 1, .at_least = true},
+    [SS_CHECK_ITERATIONS] = {"iterations", "iterations", "", 30, 1, .at_least = true},
+    [SS_CHECK_SUCCESSES] = {"successes", "successful requests", "", 30, 1, .at_least = true},
 };
 
 void ss_evidence_clear(struct ss_evidence *evidence) {
@@ -71,26 +69,12 @@ const char *ss_verdict_word(const struct ss_verdict *verdict) {
     return verdict->finding == SS_PASSED ? "valid" : ss_finding_names[verdict->finding];
 }
 
-/* Writes the limit that the figure violates: "doubtful above 2". */
-static void print_limit(char text[60], const struct ss_verdict *verdict, size_t which) {
-    const struct ss_check *check = &ss_checks[which];
-    enum ss_finding finding = verdict->findings[which];
-    snprintf(text, 60, "%s %s %g", ss_finding_names[finding], check->at_least ? "below" : "above",
-        finding == SS_INVALID ? check->invalid : check->doubtful);
-}
-
 static const char *describe_interruption(const struct ss_verdict *verdict, double figure) {
     if (figure >= SS_INTERRUPTED_BY_FAILURE)
         return "ended by a failed instance";
     if (figure >= SS_INTERRUPTED_BY_ERROR)
         return "ended by an error";
     return verdict->evidence.interruption ? verdict->evidence.interruption : "ended by a signal";
-}
-
-/* Writes whole numbers in full: of counts, and of what is too large to need decimals. */
-static void print_figure(char text[40], const struct ss_check *check, double figure) {
-    bool is_whole = !*check->unit || fabs(figure) >= 1000;
-    snprintf(text, 40, is_whole ? "%.0f" : "%.3g", figure);
 }
 
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
@@ -100,14 +84,20 @@ static void print_reason(char *to, size_t size, const struct ss_verdict *verdict
                                                                   : NULL;
     char shape[SS_CHANGE_TEXT], limit[60], number[40];
     double figure = verdict->evidence.figures[which];
-    print_limit(limit, verdict, which);
+    enum ss_finding finding = verdict->findings[which];
+
+    snprintf(limit, sizeof limit, "%s %s %g", ss_finding_names[finding],
+        check->at_least ? "below" : "above",
+        finding == SS_INVALID ? check->invalid : check->doubtful);
     if (which == SS_CHECK_INTERRUPTED) {
         snprintf(to, size, "%s", describe_interruption(verdict, figure));
     } else if (change && change->checked) {
         ss_stationarity_print(shape, change);
         snprintf(to, size, "%s: %s (%s %%)", check->name, shape, limit);
     } else {
-        print_figure(number, check, figure);
+        /* Counts, and figures that are too large to need decimals, are whole. */
+        bool is_whole = !*check->unit || fabs(figure) >= 1000;
+        snprintf(number, sizeof number, is_whole ? "%.0f" : "%.3g", figure);
         snprintf(to, size, "%s %s%s%s (%s)", check->name, number, *check->unit ? " " : "",
             check->unit, limit);
     }
