@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/local_socket.h"
 #include "base/suggest.h"
 #include "base/words.h"
+#include "local_socket.h"
 
 #define AT(member) .offset = offsetof(struct ssactuate_options, member)
 
@@ -144,7 +144,7 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--check cannot be combined with --record");
     if (options->control && !verb->takes_command)
         return ss_error_fail(error, "--control is for `run` and `follow`");
-    if (options->control && ss_local_socket_check(options->control, error) < 0)
+    if (options->control && local_socket_check(options->control, error) < 0)
         return ss_error_wrap(error, "--control");
     if (check_policy(options, error) < 0 || check_command(options, error) < 0)
         return -1;

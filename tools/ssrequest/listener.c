@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/local_socket.h"
 #include "base/words.h"
+#include "local_socket.h"
 #include "platform/platform.h"
 
 #define CLIENTS   8
@@ -50,7 +50,7 @@ struct client {
 };
 
 struct ssrequest_listener {
-    struct ss_local_socket door;
+    struct local_socket door;
     int events;
     ssrequest_obey *obey;
     void *context;
@@ -66,7 +66,7 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
 
 /* Opens the socket. Only this user may connect, because a connection controls the run. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
-    if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
+    if (local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
     listener->events = epoll_create1(EPOLL_CLOEXEC);
     if (listener->events < 0 || listen(listener->door.file, CLIENTS) < 0 ||
@@ -357,7 +357,7 @@ void ssrequest_listener_close(struct ssrequest_listener *listener) {
         say_farewell(listener);
     for (int i = 0; i < CLIENTS; i++)
         disconnect(&listener->clients[i]);
-    ss_local_socket_remove(&listener->door);
+    local_socket_remove(&listener->door);
     if (listener->door.file >= 0)
         close(listener->door.file);
     if (listener->events >= 0)

@@ -11,9 +11,9 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "base/local_socket.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "local_socket.h"
 #include "show.h"
 
 void ssrequest_aim_free(struct ssrequest_aim *aim) {
@@ -66,14 +66,14 @@ static int read_url(struct ssrequest_target *target, const char *url, const char
     if (joined)
         return split_socket(target, url, text, error) < 0
                    ? -1
-                   : ss_local_socket_check(target->socket, error);
+                   : local_socket_check(target->socket, error);
     if (!begins(url, "http://") && !begins(url, "https://"))
         return refuse_url(url, "is not an HTTP URL", error);
     *text = strdup(url);
     target->socket = socket ? strdup(socket) : NULL;
     if (!*text || (socket && !target->socket))
         return ss_error_memory(error);
-    return socket ? ss_local_socket_check(socket, error) : 0;
+    return socket ? local_socket_check(socket, error) : 0;
 }
 
 static bool is_address(const char *host) {

@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/local_socket.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "local_socket.h"
 
 #define SOCKET_FLAGS (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
 
@@ -45,7 +45,7 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
     uint64_t port;
     if (strchr(where, '/')) {
         listener->path = where;
-        return ss_local_socket_check(where, error) < 0 ? ss_error_wrap(error, "--listen") : 0;
+        return local_socket_check(where, error) < 0 ? ss_error_wrap(error, "--listen") : 0;
     }
     if (ss_units_count(where, &port, &(struct ss_error){0}) == 0 && port <= UINT16_MAX)
         return find_port(listener, where, address, error);
@@ -81,7 +81,7 @@ static int fail(const struct serve_listener *listener, struct ss_error *error) {
 }
 
 static int open_path(struct serve_listener *listener, struct ss_error *error) {
-    if (ss_local_socket_open(&listener->local, listener->path, 0777, error) < 0)
+    if (local_socket_open(&listener->local, listener->path, 0777, error) < 0)
         return -1;
     listener->file = ss_owned_take(&listener->local.file);
     return 0;
@@ -106,7 +106,7 @@ int serve_listener_open(struct serve_listener *listener, struct ss_error *error)
 }
 
 void serve_listener_close(struct serve_listener *listener) {
-    ss_local_socket_remove(&listener->local);
+    local_socket_remove(&listener->local);
     if (listener->file >= 0)
         close(ss_owned_take(&listener->file));
 }

@@ -7,13 +7,13 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#include "base/local_socket.h"
+#include "local_socket.h"
 
 /* The address on which the server listens. */
 struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
     const char *path;                /* Unix socket, owned by the caller; NULL: a port */
-    struct ss_local_socket local;    /* the socket at that path */
+    struct local_socket local;       /* the socket at that path */
     struct sockaddr_storage address; /* for a port only, as are `length` and `url` */
     socklen_t length;
     char url[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_LOCAL_SOCKET_H
-#define SHOWSTOPPER_BASE_LOCAL_SOCKET_H
+#ifndef SOCKET_LOCAL_SOCKET_H
+#define SOCKET_LOCAL_SOCKET_H
 
 /* The listening side of a Unix socket with a path. */
 
@@ -9,7 +9,7 @@
 
 #include <showstopper/error.h>
 
-struct ss_local_socket {
+struct local_socket {
     int file; /* non-blocking; the owner calls listen() and closes it; -1 if absent */
     struct sockaddr_un address;
     dev_t device; /* device of the socket file, to recognize it */
@@ -17,20 +17,20 @@ struct ss_local_socket {
 };
 
 /* Checks the length of the path. */
-int ss_local_socket_check(const char *path, struct ss_error *error);
+int local_socket_check(const char *path, struct ss_error *error);
 
 /*
  * Opens the socket. Others may connect as `permissions` and the umask allow. Replaces a socket that
  * a killed process left at the path, but neither a socket with a listener nor any other file. On
  * failure nothing stays open.
  */
-int ss_local_socket_open(
-    struct ss_local_socket *local, const char *path, mode_t permissions, struct ss_error *error);
+int local_socket_open(
+    struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error);
 
 /*
  * Removes the socket file, unless another process has replaced it. Call this before closing the
  * socket: until then no other file can have the same inode.
  */
-void ss_local_socket_remove(struct ss_local_socket *local);
+void local_socket_remove(struct local_socket *local);
 
 #endif

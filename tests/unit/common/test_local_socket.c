@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/local_socket.h"
+#include "local_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,33 +27,33 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-static struct ss_local_socket open_it(mode_t permissions) {
-    struct ss_local_socket local;
+static struct local_socket open_it(mode_t permissions) {
+    struct local_socket local;
     struct ss_error error = {0};
-    if (ss_local_socket_open(&local, path, permissions, &error) < 0)
+    if (local_socket_open(&local, path, permissions, &error) < 0)
         fail_msg("%s", error.message);
     assert_int_equal(listen(local.file, 1), 0);
     return local;
 }
 
-static void close_it(struct ss_local_socket *local) {
-    ss_local_socket_remove(local);
+static void close_it(struct local_socket *local) {
+    local_socket_remove(local);
     close(local->file);
 }
 
 static void assert_refused(const char *where, const char *why) {
-    struct ss_local_socket local;
+    struct local_socket local;
     struct ss_error error = {0};
-    assert_int_equal(ss_local_socket_open(&local, where, 0777, &error), -1);
+    assert_int_equal(local_socket_open(&local, where, 0777, &error), -1);
     assert_int_equal(local.file, -1);
     assert_non_null(strstr(error.message, why));
-    ss_local_socket_remove(&local);
+    local_socket_remove(&local);
 }
 
 TEST_WITH(socket_permissions_hold_from_the_start, make_folder, remove_folder) {
     struct stat status;
     mode_t before = umask(027);
-    struct ss_local_socket local = open_it(0777);
+    struct local_socket local = open_it(0777);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0750);
     close_it(&local);
@@ -65,7 +65,7 @@ TEST_WITH(socket_permissions_hold_from_the_start, make_folder, remove_folder) {
 }
 
 TEST_WITH(other_files_and_live_sockets_are_not_replaced, make_folder, remove_folder) {
-    struct ss_local_socket local = open_it(0777);
+    struct local_socket local = open_it(0777);
     assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);
@@ -79,10 +79,10 @@ TEST_WITH(other_files_and_live_sockets_are_not_replaced, make_folder, remove_fol
 }
 
 TEST_WITH(stale_socket_is_replaced, make_folder, remove_folder) {
-    struct ss_local_socket first = open_it(0777);
+    struct local_socket first = open_it(0777);
     assert_int_equal(unlink(path), 0);
     close(open_it(0777).file);
-    struct ss_local_socket local = open_it(0777);
+    struct local_socket local = open_it(0777);
     /* Closing the first socket must not remove a second one at the same path. */
     close_it(&first);
     assert_int_equal(access(path, F_OK), 0);
@@ -96,7 +96,7 @@ TEST(invalid_socket_path_is_refused) {
     much[108] = '\0';
     assert_refused(much, "the path of a socket has at most 107 bytes: choose a shorter one");
     much[107] = '\0';
-    assert_int_equal(ss_local_socket_check(much, NULL), 0);
+    assert_int_equal(local_socket_check(much, NULL), 0);
     assert_refused("/nowhere/x", "No such file or directory");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/local_socket.h"
+#include "local_socket.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int fail_at_path(const char *path, const char *why, struct ss_error *erro
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
-int ss_local_socket_check(const char *path, struct ss_error *error) {
+int local_socket_check(const char *path, struct ss_error *error) {
     if (strlen(path) <= SOCKET_PATH_MAX)
         return 0;
     return ss_error_fail(error,
@@ -46,7 +46,7 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
 }
 
 /* Restricts permissions with the umask, because another user could connect before a chmod(). */
-static int bind_it(struct ss_local_socket *local, mode_t permissions) {
+static int bind_it(struct local_socket *local, mode_t permissions) {
     mode_t before = umask(0777);
     umask(before | (~permissions & 0777));
     int result = bind(local->file, (const struct sockaddr *)&local->address, sizeof local->address);
@@ -54,7 +54,7 @@ static int bind_it(struct ss_local_socket *local, mode_t permissions) {
     return result;
 }
 
-static int open_it(struct ss_local_socket *local, mode_t permissions, struct ss_error *error) {
+static int open_it(struct local_socket *local, mode_t permissions, struct ss_error *error) {
     struct stat status;
     const char *path = local->address.sun_path;
     local->file = socket(AF_UNIX, SOCKET_FLAGS, 0);
@@ -71,10 +71,10 @@ static int open_it(struct ss_local_socket *local, mode_t permissions, struct ss_
     return 0;
 }
 
-int ss_local_socket_open(
-    struct ss_local_socket *local, const char *path, mode_t permissions, struct ss_error *error) {
-    *local = (struct ss_local_socket){.file = -1, .address = {.sun_family = AF_UNIX}};
-    if (ss_local_socket_check(path, error) < 0)
+int local_socket_open(
+    struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error) {
+    *local = (struct local_socket){.file = -1, .address = {.sun_family = AF_UNIX}};
+    if (local_socket_check(path, error) < 0)
         return -1;
     memcpy(local->address.sun_path, path, strlen(path) + 1);
     int result = open_it(local, permissions, error);
@@ -83,7 +83,7 @@ int ss_local_socket_open(
     return result;
 }
 
-void ss_local_socket_remove(struct ss_local_socket *local) {
+void local_socket_remove(struct local_socket *local) {
     struct stat now;
     if (local->number && lstat(local->address.sun_path, &now) == 0 && now.st_dev == local->device &&
         now.st_ino == local->number)
