@@ -78,22 +78,6 @@ static inline void rig_share(struct rig *rig, struct ss_self first) {
     }
 }
 
-static inline void rig_open_window(struct rig *rig, const char *which, const char *options,
-    uint32_t instances, uint32_t cpus, ss_time window) {
-    struct ss_self self = {
-        .host = &ss_host, .instances = instances, .cpus = cpus, .window = window};
-    struct ss_error error = {0};
-    rig_load(rig, which);
-    if (rig_prepare(rig, options, &self, &error) < 0)
-        fail_msg("%s: %s", which, error.message);
-    rig_share(rig, self);
-}
-
-static inline void rig_open(
-    struct rig *rig, const char *which, const char *options, uint32_t instances, uint32_t cpus) {
-    rig_open_window(rig, which, options, instances, cpus, SS_WINDOW_DEFAULT);
-}
-
 static inline void rig_close(struct rig *rig) {
     if (rig->selves && rig->head->release)
         rig->head->release(&rig->selves[0]);
@@ -102,7 +86,30 @@ static inline void rig_close(struct rig *rig) {
     free(rig->run);
     free(rig->executors);
     free(rig->selves);
-    dlclose(rig->handle);
+    if (rig->handle)
+        dlclose(rig->handle);
+    *rig = (struct rig){0};
+}
+
+/* A rig that is closed at the end of its scope: RIG rig = rig_open("space/even", NULL, 2, 1); */
+#define RIG __attribute__((cleanup(rig_close), unused)) struct rig
+
+static inline struct rig rig_open_window(
+    const char *which, const char *options, uint32_t instances, uint32_t cpus, ss_time window) {
+    struct rig rig;
+    struct ss_self self = {
+        .host = &ss_host, .instances = instances, .cpus = cpus, .window = window};
+    struct ss_error error = {0};
+    rig_load(&rig, which);
+    if (rig_prepare(&rig, options, &self, &error) < 0)
+        fail_msg("%s: %s", which, error.message);
+    rig_share(&rig, self);
+    return rig;
+}
+
+static inline struct rig rig_open(
+    const char *which, const char *options, uint32_t instances, uint32_t cpus) {
+    return rig_open_window(which, options, instances, cpus, SS_WINDOW_DEFAULT);
 }
 
 /* Checks the description of a run with rounds of `round` nanoseconds. */

@@ -58,43 +58,36 @@ static void assert_plan(struct walk *walk, double duty, enum ss_state state, dou
 }
 
 TEST(averageq_runs_then_stops) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+    RIG rig = rig_open("dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 10; i++) {
         assert_plan(&walk, 0.25, SS_STATE_RUNNING, 0.25 * 107);
         assert_plan(&walk, 0.25, SS_STATE_STOPPED, 0.75 * 107);
     }
-    rig_close(&rig);
 }
 
 /* The stop depends on the duty when the stop begins, not when the previous run began. */
 TEST(averageq_uses_current_duty_for_each_half) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
     assert_plan(&walk, 0.2, SS_STATE_STOPPED, 80);
     assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
-    rig_close(&rig);
 }
 
 TEST(averageq_never_switches_at_the_bounds) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+    RIG rig = rig_open("dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 1000; i++)
         assert_plan(&walk, 0, SS_STATE_STOPPED, 107);
     for (int i = 0; i < 1000; i++)
         assert_plan(&walk, 1, SS_STATE_RUNNING, 107);
-    rig_close(&rig);
 }
 
 /* Carried time stays with its state, however long the duty is at a bound. */
 TEST(averageq_keeps_carried_time_at_bounds) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.992, SS_STATE_RUNNING, 99.2);
     /* The stop of 0.8 ms is carried, and the run after it is planned at once. */
@@ -103,40 +96,33 @@ TEST(averageq_keeps_carried_time_at_bounds) {
         assert_plan(&walk, 1, SS_STATE_RUNNING, 100);
     /* 0.8 + 0.8 */
     assert_plan(&walk, 0.992, SS_STATE_STOPPED, 1.6);
-    rig_close(&rig);
 }
 
 /* Runs of 0.5 ms are too short: every second round of 100 ms has a run of 1 ms instead. */
 TEST(averageq_carries_states_shorter_than_min_to_the_next_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 10; i++) {
         assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
         assert_plan(&walk, 0.005, SS_STATE_RUNNING, 1);
         assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
     }
-    rig_close(&rig);
 }
 
 TEST(averageq_shortest_state_is_configurable) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m,min=20m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m,min=20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
     assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
     assert_plan(&walk, 0.9, SS_STATE_STOPPED, 20);
-    rig_close(&rig);
 }
 
 TEST(averageq_refuses_a_min_above_half_of_tau) {
     assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "10m,min=5m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "10m,min=5m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 1000; i++)
         step(&walk, 0.4999999);
-    rig_close(&rig);
 }
 
 /*
@@ -145,8 +131,7 @@ TEST(averageq_refuses_a_min_above_half_of_tau) {
  */
 static void assert_no_bias(const char *options, double duty, unsigned turns, ss_time tau,
     ss_time min, unsigned switches_at_least) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", options, 1, 1);
+    RIG rig = rig_open("dithering/averageq", options, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (unsigned i = 0; i < turns; i++)
         step(&walk, duty);
@@ -155,7 +140,6 @@ static void assert_no_bias(const char *options, double duty, unsigned turns, ss_
     assert_near(walk.running, expected, pending + 1);
     assert_that(walk.shortest, >=, min);
     assert_in_range(walk.switches, switches_at_least, turns);
-    rig_close(&rig);
 }
 
 TEST(averageq_has_no_bias) {
@@ -180,8 +164,7 @@ TEST(averageq_loses_no_nanoseconds) {
 
 /* Returns the correlation between two executors, sampled every millisecond of their walks. */
 static double correlate(const char *options) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", options, 2, 2);
+    RIG rig = rig_open("dithering/averageq", options, 2, 2);
     struct walk walks[] = {walk_begin(&rig, 0), walk_begin(&rig, 1)};
     const int samples = 200000;
     int both = 0, ran[2] = {0};
@@ -195,7 +178,6 @@ static double correlate(const char *options) {
         }
         both += runs[0] && runs[1];
     }
-    rig_close(&rig);
     double parts[] = {(double)ran[0] / samples, (double)ran[1] / samples};
     assert_near(parts[0], 0.5, 0.01);
     assert_near(parts[1], 0.5, 0.01);
@@ -210,8 +192,7 @@ TEST(averageq_jitter_makes_executors_independent) {
 }
 
 TEST(averageq_jitter_keeps_duty_and_mean_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m,jitter=50%", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m,jitter=50%", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 20000; i++) {
         struct ss_planned_state plan = step(&walk, 0.25);
@@ -221,25 +202,21 @@ TEST(averageq_jitter_keeps_duty_and_mean_round) {
     }
     assert_near(walk.running / (walk.running + walk.stopped), 0.25, 1e-6);
     assert_near((walk.running + walk.stopped) / 10000 / 1e6, 100, 1);
-    rig_close(&rig);
 }
 
 TEST(averageq_switches_twice_per_round_at_any_duty) {
     const double duties[] = {0.02, 0.3, 0.5, 0.98};
     for (unsigned i = 0; i < 4; i++) {
-        struct rig rig;
-        rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+        RIG rig = rig_open("dithering/averageq", NULL, 1, 1);
         struct walk walk = walk_begin(&rig, 0);
         while (walk.now < SS_SECOND + 1000 * MS(107))
             step(&walk, duties[i]);
         assert_in_range(walk.switches, 1990, 2002);
-        rig_close(&rig);
     }
 }
 
 TEST(averageq_resets_when_control_restarts) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     /* 0.5 ms of running is carried, and a run is next. */
     assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
@@ -251,7 +228,6 @@ TEST(averageq_resets_when_control_restarts) {
     walk.now += SS_SECOND;
     walk.since = walk.now;
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
-    rig_close(&rig);
 }
 
 /*
@@ -259,56 +235,47 @@ TEST(averageq_resets_when_control_restarts) {
  * every later state.
  */
 TEST(averageq_resets_once_for_an_early_state) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    RIG rig = rig_open("dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     walk.since = walk.now + SS_SECOND;
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
     assert_plan(&walk, 0.5, SS_STATE_STOPPED, 50);
     rig_close(&rig);
-    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    rig = rig_open("dithering/fixedq", NULL, 1, 1);
     walk = walk_begin(&rig, 0);
     walk.since = walk.now + SS_SECOND;
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
-    rig_close(&rig);
 }
 
 TEST(averageq_supports_a_thousand_executors) {
-    struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
+    RIG rig = rig_open("dithering/averageq", "100m", 1000, 4);
     for (uint32_t i = 0; i < 1000; i++) {
         struct walk walk = walk_begin(&rig, i);
         assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
         assert_plan(&walk, 0.25, SS_STATE_STOPPED, 75);
     }
-    rig_close(&rig);
 }
 
 /* Sums of 0.4: 0.4 stop; 0.8 run, -0.2; 0.2 stop; 0.6 run, -0.4; 0 stop; then it repeats. */
 TEST(fixedq_follows_the_duty) {
-    struct rig rig;
-    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    RIG rig = rig_open("dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     const enum ss_state states[] = {
         SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED};
     for (int i = 0; i < 20; i++)
         assert_plan(&walk, 0.4, states[i % 5], 13);
-    rig_close(&rig);
 }
 
 TEST(fixedq_quantum_is_configurable) {
-    struct rig rig;
-    rig_open(&rig, "dithering/fixedq", "20m", 1, 1);
+    RIG rig = rig_open("dithering/fixedq", "20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 20);
     assert_plan(&walk, 0.5, SS_STATE_STOPPED, 20);
-    rig_close(&rig);
 }
 
 TEST(fixedq_never_switches_at_the_bounds) {
-    struct rig rig;
-    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    RIG rig = rig_open("dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     /* Starts with a remainder: 0.3 below, -0.3 above. */
     step(&walk, 0.3);
@@ -317,28 +284,24 @@ TEST(fixedq_never_switches_at_the_bounds) {
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
     for (int i = 0; i < 1000; i++)
         assert_plan(&walk, 1, SS_STATE_RUNNING, 13);
-    rig_close(&rig);
 }
 
 /* The number of running quanta differs from the sum of the duties by at most a half. */
 TEST(fixedq_has_no_bias) {
     const double duties[] = {1e-9, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.999, 1 - 1e-9};
     for (unsigned i = 0; i < sizeof duties / sizeof *duties; i++) {
-        struct rig rig;
-        rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+        RIG rig = rig_open("dithering/fixedq", NULL, 1, 1);
         struct walk walk = walk_begin(&rig, 0);
         for (unsigned turn = 1; turn <= 100000; turn++) {
             step(&walk, duties[i]);
             assert_near(walk.running / 13e6, duties[i] * turn, 0.5 + 1e-6);
         }
-        rig_close(&rig);
     }
 }
 
 /* Half a quantum minus 100e-9 is carried, and 100 times 1e-9 completes it; likewise from above. */
 TEST(fixedq_carries_rounding_remainders_to_the_next_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
+    RIG rig = rig_open("dithering/fixedq", NULL, 2, 1);
     struct walk low = walk_begin(&rig, 0);
     assert_plan(&low, 0.5 - 100e-9, SS_STATE_STOPPED, 13);
     for (int i = 0; i < 99; i++)
@@ -353,19 +316,16 @@ TEST(fixedq_carries_rounding_remainders_to_the_next_round) {
     step(&high, 1 - 1e-9);
     step(&high, 1 - 1e-9);
     assert_near(high.stopped / 13e6, 1, 0);
-    rig_close(&rig);
 }
 
 TEST(fixedq_resets_when_control_restarts) {
-    struct rig rig;
-    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    RIG rig = rig_open("dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
     walk.now += SS_SECOND;
     walk.since = walk.now;
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
-    rig_close(&rig);
 }
 
 #define EXECUTORS 100
@@ -373,12 +333,10 @@ TEST(fixedq_resets_when_control_restarts) {
 /* Returns the phases of this many executors, in milliseconds. */
 static const double *phases_of(const char *which, const char *options, uint32_t executors) {
     static double phases[EXECUTORS];
-    struct rig rig;
-    rig_open(&rig, which, options, executors, 4);
+    RIG rig = rig_open(which, options, executors, 4);
     const struct ss_dithering_module *module = (const void *)rig.head;
     for (uint32_t i = 0; i < executors; i++)
         phases[i] = (double)module->phase(&rig.selves[i]) / 1e6;
-    rig_close(&rig);
     return phases;
 }
 
@@ -438,18 +396,16 @@ TEST(unknown_phases_are_refused) {
 }
 
 TEST(null_dithering_always_runs) {
-    struct rig rig;
-    rig_open(&rig, "dithering/null", NULL, 1, 1);
+    RIG rig = rig_open("dithering/null", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0, SS_STATE_RUNNING, 107);
     assert_plan(&walk, 1, SS_STATE_RUNNING, 107);
-    rig_close(&rig);
 }
 
 /* Checks `instances` on two CPUs: `words` of the refusal, or NULL if accepted. */
 static void assert_min_length(
     const char *module, const char *options, uint32_t instances, const char *words) {
-    struct rig rig;
+    RIG rig = {0};
     struct ss_self self = {
         .host = &ss_host, .instances = instances, .cpus = 2, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
@@ -460,7 +416,6 @@ static void assert_min_length(
             words ? words : "");
     if (status == 0 && rig.head->release)
         rig.head->release(&self);
-    rig_close(&rig);
 }
 
 /*

@@ -26,15 +26,13 @@ static void assert_account(
 }
 
 static void assert_request(const char *options, enum ss_source source, bool required) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", options, 1, 4);
+    RIG rig = rig_open("feedback/exact", options, 1, 4);
     struct ss_source_request request = {
         .source = SS_SOURCE_SENSOR, .argument = "x", .required = !required};
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_int_equal(request.source, source);
     assert_int_equal(request.required, required);
     assert_null(request.argument);
-    rig_close(&rig);
 }
 
 TEST(exact_requests_the_configured_source) {
@@ -46,8 +44,7 @@ TEST(exact_requests_the_configured_source) {
 }
 
 TEST(exact_records_used_cpu_time) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    RIG rig = rig_open("feedback/exact", NULL, 2, 4);
     assert_near(account_of(&rig, 0).capacity, 0, 0);
     sample_ran(&rig, 0, 1000, 5000);
     assert_account(&rig, 0, 1000, 5000, 4);
@@ -57,23 +54,19 @@ TEST(exact_records_used_cpu_time) {
     /* The account is exact to the nanosecond because it is not blended. */
     sample_ran(&rig, 0, 1024, 5003.000001);
     assert_account(&rig, 1, 1024, 5003.000001, 4);
-    rig_close(&rig);
 }
 
 TEST(exact_records_non_idle_time) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", "source=idle", 2, 4);
+    RIG rig = rig_open("feedback/exact", "source=idle", 2, 4);
     assert_near(account_of(&rig, 1).capacity, 0, 0);
     sample_idle(&rig, 0, 1000, 600);
     assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
     sample_idle(&rig, 1, 1040, 720);
     assert_account(&rig, 0, 1040, 4 * 1040 - 720, 4);
-    rig_close(&rig);
 }
 
 TEST(exact_starts_a_new_series_when_cpus_change) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", NULL, 1, 4);
+    RIG rig = rig_open("feedback/exact", NULL, 1, 4);
     sample_ran(&rig, 0, 1000, 5000);
     struct ss_counters fewer = {
         .time = MS(1010), .set = 8, .capacity = 2, .used = MS(5004), .ran = true};
@@ -82,12 +75,10 @@ TEST(exact_starts_a_new_series_when_cpus_change) {
     assert_int_equal(account.series, 8);
     assert_near(account.capacity, 2, 0);
     assert_near(account.used, 5004e6, 0);
-    rig_close(&rig);
 }
 
 TEST(exact_keeps_its_series_when_control_restarts) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", NULL, 1, 4);
+    RIG rig = rig_open("feedback/exact", NULL, 1, 4);
     sample_ran(&rig, 0, 1000, 5000);
     assert_true(wants(&rig, 0, 1001, 1001));
     assert_account(&rig, 0, 1000, 5000, 4);
@@ -96,12 +87,10 @@ TEST(exact_keeps_its_series_when_control_restarts) {
     sample_counters(&rig, 0, 1001, next);
     assert_account(&rig, 0, 1001, 5002, 4);
     assert_that(estimate_at(&rig, 0, 1001, 1001), ==, -1);
-    rig_close(&rig);
 }
 
 static void assert_spacing_in(ss_time window, bool ran, uint32_t cpus, double spacing) {
-    struct rig rig;
-    rig_open_window(&rig, "feedback/exact", NULL, 2, cpus, window);
+    RIG rig = rig_open_window("feedback/exact", NULL, 2, cpus, window);
     void (*sample)(const struct rig *, uint32_t, double, double) = ran ? sample_ran : sample_idle;
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
@@ -111,7 +100,6 @@ static void assert_spacing_in(ss_time window, bool ran, uint32_t cpus, double sp
     sample(&rig, 1, 1000 + spacing, 0);
     assert_false(wants(&rig, 0, 1000 + 2 * spacing - 0.001, 1000));
     assert_true(wants(&rig, 0, 1000 + 2 * spacing, 1000));
-    rig_close(&rig);
 }
 
 static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
@@ -138,21 +126,19 @@ TEST(exact_sample_spacing_depends_on_the_source) {
 
 /* A late executor's reading is dropped if a newer one was just taken. */
 TEST(exact_drops_readings_older_than_the_latest) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    RIG rig = rig_open("feedback/exact", NULL, 2, 4);
     sample_ran(&rig, 0, 1000, 0);
     sample_ran(&rig, 1, 1006, 4);
     assert_account(&rig, 0, 1000, 0, 4);
     sample_ran(&rig, 1, 1006.001, 4);
     assert_account(&rig, 0, 1006.001, 4, 4);
     rig_close(&rig);
-    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    rig = rig_open("feedback/exact", NULL, 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 1, 1008, 0);
     assert_account(&rig, 0, 1000, 4000, 4);
     sample_idle(&rig, 1, 1008.001, 0);
     assert_account(&rig, 0, 1008.001, 4 * 1008.001, 4);
-    rig_close(&rig);
 }
 
 /* Steps of 40 ms with idle times from none to all, and one impossible reading. */
@@ -161,10 +147,9 @@ static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 
 TEST(exact_and_realtime_estimates_agree) {
     static const char *const options[] = {NULL, "100m", "period=50m"};
     for (size_t i = 0; i < 3; i++) {
-        struct rig realtime, idle, ran;
-        rig_open(&realtime, "feedback/realtime", options[i], 2, 4);
-        rig_open(&idle, "feedback/exact", options[i], 2, 4);
-        rig_open(&ran, "feedback/exact", options[i], 2, 4);
+        RIG realtime = rig_open("feedback/realtime", options[i], 2, 4);
+        RIG idle = rig_open("feedback/exact", options[i], 2, 4);
+        RIG ran = rig_open("feedback/exact", options[i], 2, 4);
         for (size_t j = 0; j < sizeof idle_times / sizeof *idle_times; j++) {
             double now = 1000 + 40 * (double)j;
             uint32_t executor = j % 2;
@@ -176,16 +161,12 @@ TEST(exact_and_realtime_estimates_agree) {
                 assert_near(estimate_of(&ran, 1), estimate_of(&realtime, 1), 1e-12);
             }
         }
-        rig_close(&realtime);
-        rig_close(&idle);
-        rig_close(&ran);
     }
 }
 
 /* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, and used time cannot fall. */
 TEST(exact_ignores_counters_that_jump) {
-    struct rig rig;
-    rig_open(&rig, "feedback/exact", "100m", 1, 4);
+    RIG rig = rig_open("feedback/exact", "100m", 1, 4);
     sample_ran(&rig, 0, 1000, 1000);
     sample_ran(&rig, 0, 1040, 1040); /* load 0.25 */
     sample_ran(&rig, 0, 1080, 1040 + 4 * 61 + 1);
@@ -196,33 +177,29 @@ TEST(exact_ignores_counters_that_jump) {
     /* w = 1/2; 200 ms of 4 * 100 ms. */
     sample_ran(&rig, 0, 1220, 1230);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 /* feedback/realtime keeps an account, too; without one, control would have only the load. */
 TEST(realtime_and_cgroup_record_cpu_time_readings) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     sample_idle(&rig, 0, 1000, 600);
     assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
     rig_close(&rig);
-    rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
+    rig = rig_open("feedback/cgroup", NULL, 2, 4);
     sample_counters(&rig, 0, 1000,
         (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 1.5, .used = MS(700)});
     assert_account(&rig, 1, 1000, 700, 1.5);
     rig_close(&rig);
-    rig_open(&rig, "feedback/command", "x", 1, 4);
+    rig = rig_open("feedback/command", "x", 1, 4);
     assert_null(module_of(&rig)->account);
     rig_close(&rig);
-    rig_open(&rig, "feedback/null", NULL, 1, 4);
+    rig = rig_open("feedback/null", NULL, 1, 4);
     assert_null(module_of(&rig)->account);
-    rig_close(&rig);
 }
 
 /* Control needs the quota, because a group may briefly use more CPUs than its mean allowance. */
 TEST(cgroup_readings_include_the_quota) {
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
+    RIG rig = rig_open("feedback/cgroup", NULL, 2, 4);
     sample_counters(&rig, 0, 1000,
         (struct ss_counters){.time = MS(1000),
             .set = 7,
@@ -237,13 +214,12 @@ TEST(cgroup_readings_include_the_quota) {
     assert_int_equal(account.period, MS(100));
     assert_int_equal(account.throttled, MS(77));
     rig_close(&rig);
-    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    rig = rig_open("feedback/exact", NULL, 2, 4);
     sample_counters(&rig, 0, 1000,
         (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 4, .cpus = 4, .ran = true});
     account = account_of(&rig, 1);
     assert_near(account.cpus, 4, 0);
     assert_int_equal(account.period, 0);
-    rig_close(&rig);
 }
 
 UNIT_RUN

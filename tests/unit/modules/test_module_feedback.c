@@ -5,13 +5,11 @@
 #include "tree.h"
 
 TEST(realtime_requests_system_counters) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
     struct ss_source_request request = {.source = SS_SOURCE_SENSOR, .argument = "x"};
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_int_equal(request.source, SS_SOURCE_SYSTEM);
     assert_null(request.argument);
-    rig_close(&rig);
 }
 
 /*
@@ -19,20 +17,17 @@ TEST(realtime_requests_system_counters) {
  * load is 10 / 40 for any period.
  */
 TEST(realtime_first_sample_is_not_blended) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     assert_that(estimate_of(&rig, 0), ==, -1);
     sample_idle(&rig, 0, 1000, 5000);
     assert_that(estimate_of(&rig, 0), ==, -1);
     sample_idle(&rig, 1, 1040, 5000 + 120);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(realtime_later_samples_are_blended) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 1, 1040, 120); /* load 0.25 */
     /*
@@ -47,32 +42,27 @@ TEST(realtime_later_samples_are_blended) {
      */
     sample_idle(&rig, 0, 1440, 120 + 1200);
     assert_near(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 /* With the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
 TEST(realtime_default_period_is_333_ms) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
     sample_idle(&rig, 0, 1077, 120);
     assert_near(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(realtime_estimate_reaches_both_bounds) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1050, 200);
     assert_that(estimate_of(&rig, 0), ==, 0);
     rig_close(&rig);
-    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    rig = rig_open("feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1050, 0);
     assert_that(estimate_of(&rig, 0), ==, 1);
-    rig_close(&rig);
 }
 
 /*
@@ -80,19 +70,16 @@ TEST(realtime_estimate_reaches_both_bounds) {
  * tick is missing from the next sample, so the unlimited value must be blended.
  */
 TEST(realtime_blends_unlimited_samples) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 200);
     assert_that(estimate_of(&rig, 0), ==, 0);
     sample_idle(&rig, 0, 1140, 200);
     assert_near(estimate_of(&rig, 0), 0.5 * -0.25 + 0.5 * 1, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(realtime_sample_is_due_40_ms_after_the_last) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     sample_idle(&rig, 0, 1000, 0);
     assert_false(wants(&rig, 1, 1000, 1000));
@@ -102,28 +89,24 @@ TEST(realtime_sample_is_due_40_ms_after_the_last) {
     /* The time counts from the other executor's sample. */
     assert_false(wants(&rig, 0, 1079.999, 1000));
     assert_true(wants(&rig, 0, 1080, 1000));
-    rig_close(&rig);
 }
 
 /* 160 ms / P: 160 ms for one CPU, 0.16 ms for a thousand. */
 TEST(realtime_spacing_shrinks_with_cpus) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1, 1);
+    RIG rig = rig_open("feedback/realtime", NULL, 1, 1);
     sample_idle(&rig, 0, 1000, 0);
     assert_false(wants(&rig, 0, 1159.999, 1000));
     assert_true(wants(&rig, 0, 1160, 1000));
     rig_close(&rig);
-    rig_open(&rig, "feedback/realtime", NULL, 1000, 1000);
+    rig = rig_open("feedback/realtime", NULL, 1000, 1000);
     sample_idle(&rig, 0, 1000, 0);
     assert_false(wants(&rig, 999, 1000.159, 1000));
     assert_true(wants(&rig, 999, 1000.16, 1000));
-    rig_close(&rig);
 }
 
 /* The same reading twice causes no division by zero and no change. */
 TEST(realtime_ignores_zero_elapsed_time) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1000, 0);
     assert_that(estimate_of(&rig, 0), ==, -1);
@@ -132,39 +115,33 @@ TEST(realtime_ignores_zero_elapsed_time) {
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1140, 120);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
 TEST(realtime_ignores_counters_that_fall) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 500);
     sample_idle(&rig, 0, 1040, 620); /* load 0.25 */
     sample_idle(&rig, 0, 1080, 570);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 770);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
 TEST(realtime_ignores_counters_that_jump) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
     sample_idle(&rig, 0, 1080, 120 + 4 * 61 + 1);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 365);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 /* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */
 TEST(realtime_continues_with_fewer_cpus) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 1000);
     sample_idle(&rig, 0, 1040, 1120); /* load 0.25 */
     struct ss_counters counters = {.time = MS(1080), .set = 8, .capacity = 2, .idle = MS(1130)};
@@ -175,13 +152,11 @@ TEST(realtime_continues_with_fewer_cpus) {
     counters.idle = MS(1230);
     sample_counters(&rig, 0, 1000, counters);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 /* Another CPU replaces an offline one: the number is the same, but the counters differ. */
 TEST(realtime_survives_replaced_cpus) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     struct ss_counters counters = {.time = MS(1040), .set = 8, .capacity = 4, .idle = MS(100)};
     sample_counters(&rig, 0, 1000, counters);
@@ -190,23 +165,19 @@ TEST(realtime_survives_replaced_cpus) {
     counters.idle = MS(220);
     sample_counters(&rig, 0, 1000, counters);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(realtime_without_cpus_has_no_estimate) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
     struct ss_counters counters = {.time = MS(1000), .set = 1, .capacity = 0};
     sample_counters(&rig, 0, 1000, counters);
     counters.time = MS(1040);
     sample_counters(&rig, 0, 1000, counters);
     assert_that(estimate_of(&rig, 0), ==, -1);
-    rig_close(&rig);
 }
 
 TEST(realtime_resets_when_control_restarts) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     assert_near(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
@@ -221,7 +192,6 @@ TEST(realtime_resets_when_control_restarts) {
     sample_counters(&rig, 0, 1050, counters);
     /* Not blended: T_i = 80 / 4 = 20 of 40 ms. */
     assert_near(estimate_at(&rig, 1, 1090, 1050), 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 /*
@@ -253,12 +223,10 @@ static struct ss_counters counters_of(const char *text, double now) {
 
 /* Returns the load of two CPUs in 80 ms, from two readings of /proc/stat. */
 static double load_counted(const char *options) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", options, 1, 2);
+    RIG rig = rig_open("feedback/realtime", options, 1, 2);
     sample_counters(&rig, 0, 1000, counters_of(stat_before, 1000));
     sample_counters(&rig, 0, 1000, counters_of(stat_after, 1080));
     double load = estimate_of(&rig, 0);
-    rig_close(&rig);
     return load;
 }
 
@@ -278,8 +246,7 @@ TEST(realtime_options_select_the_times_that_count_as_load) {
 
 /* The 15 counted ticks are 75 ms of two CPUs: w = 1 - 75 / (75 + 75) for a period of 75 ms. */
 TEST(realtime_ratio_is_weighted_by_counted_time) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "75m,count=ratio", 1, 2);
+    RIG rig = rig_open("feedback/realtime", "75m,count=ratio", 1, 2);
     struct ss_counters idle = counters_of(stat_before, 920);
     idle.idle -= MS(160);
     sample_counters(&rig, 0, 900, idle);
@@ -289,17 +256,14 @@ TEST(realtime_ratio_is_weighted_by_counted_time) {
     /* No tick since then: the estimate stays. */
     sample_counters(&rig, 0, 900, counters_of(stat_after, 1180));
     assert_near(estimate_at(&rig, 0, 1180, 900), 0.5 * 7 / 15, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(realtime_supports_a_thousand_executors) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 1000, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 1000, 4);
     sample_idle(&rig, 17, 1000, 0);
     sample_idle(&rig, 999, 1040, 120);
     for (uint32_t i = 0; i < 1000; i++)
         assert_near(estimate_of(&rig, i), 0.25, 1e-12);
-    rig_close(&rig);
 }
 
 static void sample_used(
@@ -309,23 +273,21 @@ static void sample_used(
 }
 
 TEST(cgroup_requests_its_group) {
-    struct rig rig;
+    RIG rig = {0};
     struct ss_source_request request = {.argument = "x"};
-    rig_open(&rig, "feedback/cgroup", NULL, 1, 4);
+    rig = rig_open("feedback/cgroup", NULL, 1, 4);
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_int_equal(request.source, SS_SOURCE_CGROUP);
     assert_null(request.argument);
     rig_close(&rig);
-    rig_open(&rig, "feedback/cgroup", "/machine/box", 1, 4);
+    rig = rig_open("feedback/cgroup", "/machine/box", 1, 4);
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_string_equal(request.argument, "/machine/box");
-    rig_close(&rig);
 }
 
 /* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
 TEST(cgroup_load_is_relative_to_its_allowance) {
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=100m", 2, 4);
+    RIG rig = rig_open("feedback/cgroup", "period=100m", 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
     sample_used(&rig, 0, 1000, 1.5, 700);
@@ -334,7 +296,6 @@ TEST(cgroup_load_is_relative_to_its_allowance) {
     assert_near(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
     sample_used(&rig, 1, 1140, 1.5, 880);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
-    rig_close(&rig);
 }
 
 /*
@@ -342,20 +303,17 @@ TEST(cgroup_load_is_relative_to_its_allowance) {
  * 2.5, shown as 1. The next 60 ms alone mean nothing; both intervals together must count.
  */
 TEST(cgroup_counts_the_whole_burst_above_its_quota) {
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
+    RIG rig = rig_open("feedback/cgroup", "period=40m", 1, 4);
     sample_used(&rig, 0, 1000, 0.5, 0);
     sample_used(&rig, 0, 1040, 0.5, 50);
     assert_that(estimate_of(&rig, 0), ==, 1);
     sample_used(&rig, 0, 1100, 0.5, 50);
     assert_near(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
-    rig_close(&rig);
 }
 
 /* Sums restart and the estimate is kept. */
 TEST(cgroup_restarts_after_a_changed_quota_or_group) {
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
+    RIG rig = rig_open("feedback/cgroup", "period=100m", 1, 4);
     sample_used(&rig, 0, 1000, 1, 100);
     sample_used(&rig, 0, 1040, 1, 110); /* load 0.25 */
     sample_used(&rig, 0, 1080, 2, 150);
@@ -364,7 +322,6 @@ TEST(cgroup_restarts_after_a_changed_quota_or_group) {
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_used(&rig, 0, 1220, 2, 220);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 static void sample_value(const struct rig *rig, double now, double since, double value) {
@@ -373,18 +330,15 @@ static void sample_value(const struct rig *rig, double now, double since, double
 
 TEST(command_requests_its_sensor) {
     assert_refused("feedback/command", NULL, "command");
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "cat /dev/meter", 1, 4);
+    RIG rig = rig_open("feedback/command", "cat /dev/meter", 1, 4);
     struct ss_source_request request;
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_int_equal(request.source, SS_SOURCE_SENSOR);
     assert_string_equal(request.argument, "cat /dev/meter");
-    rig_close(&rig);
 }
 
 TEST(command_does_not_blend_by_default) {
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "x", 1, 4);
+    RIG rig = rig_open("feedback/command", "x", 1, 4);
     assert_that(estimate_of(&rig, 0), ==, -1);
     sample_value(&rig, 1000, 1000, NAN);
     assert_that(estimate_of(&rig, 0), ==, -1);
@@ -400,12 +354,10 @@ TEST(command_does_not_blend_by_default) {
     assert_that(estimate_of(&rig, 0), ==, 0.4);
     sample_value(&rig, 1010, 1000, NAN);
     assert_that(estimate_of(&rig, 0), ==, -1);
-    rig_close(&rig);
 }
 
 TEST(command_blends_samples_if_configured) {
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
+    RIG rig = rig_open("feedback/command", "x,period=100m", 1, 4);
     sample_value(&rig, 1000, 1000, 0.25);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     /* w = 1 - 100 / (100 + 100) = 1/2 */
@@ -417,12 +369,10 @@ TEST(command_blends_samples_if_configured) {
     assert_that(estimate_at(&rig, 0, 1200, 1200), ==, -1);
     sample_value(&rig, 1200, 1200, 0.1);
     assert_near(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(null_feedback_has_no_estimate) {
-    struct rig rig;
-    rig_open(&rig, "feedback/null", NULL, 1, 4);
+    RIG rig = rig_open("feedback/null", NULL, 1, 4);
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     module_of(&rig)->source(&rig.selves[0], &request);
     assert_int_equal(request.source, SS_SOURCE_NONE);
@@ -430,7 +380,6 @@ TEST(null_feedback_has_no_estimate) {
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     assert_that(estimate_of(&rig, 0), ==, -1);
-    rig_close(&rig);
 }
 
 UNIT_RUN

@@ -6,35 +6,29 @@
 #include "feedback.h"
 
 TEST(realtime_claim_excludes_other_executors) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 3, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 3, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
     assert_false(wants(&rig, 2, 1001, 1000));
-    rig_close(&rig);
 }
 
 /* With 32 CPUs a sample is due every 5 ms, before a claim expires: the claim must be released. */
 TEST(realtime_claim_is_released_after_a_sample) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 3, 32);
+    RIG rig = rig_open("feedback/realtime", NULL, 3, 32);
     assert_true(wants(&rig, 0, 1000, 1000));
     sample_idle(&rig, 0, 1000, 0);
     assert_true(wants(&rig, 1, 1005, 1000));
     /* The claim is also released if the reading is useless. */
     sample_idle(&rig, 1, 1000, 0);
     assert_true(wants(&rig, 2, 1006, 1000));
-    rig_close(&rig);
 }
 
 /* Executor 0 dies while it holds the claim. */
 TEST(realtime_claim_of_a_dead_executor_expires) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1009.999, 1000));
     assert_true(wants(&rig, 1, 1010.001, 1000));
-    rig_close(&rig);
 }
 
 struct racer {
@@ -58,8 +52,7 @@ static void *race(void *argument) {
 }
 
 TEST(only_one_of_concurrent_realtime_claims_succeeds) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, NULL, 2);
     pthread_t threads[2];
@@ -72,19 +65,16 @@ TEST(only_one_of_concurrent_realtime_claims_succeeds) {
         pthread_join(threads[i], NULL);
     assert_int_equal(racers[0].won + racers[1].won, RACES);
     pthread_barrier_destroy(&barrier);
-    rig_close(&rig);
 }
 
 TEST(realtime_ignores_older_readings) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     sample_idle(&rig, 1, 1030, 40);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1140, 120);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 /*
@@ -92,20 +82,17 @@ TEST(realtime_ignores_older_readings) {
  * As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be blended.
  */
 TEST(realtime_ignores_readings_too_close_together) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 1, 1000.02, 4);
     assert_that(estimate_of(&rig, 1), ==, -1);
     sample_idle(&rig, 0, 1040, 120);
     assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
-    rig_close(&rig);
 }
 
 /* A writer is killed while filling its copy: the previous notice stays valid. */
 TEST(realtime_ignores_a_half_written_notice) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
@@ -117,7 +104,6 @@ TEST(realtime_ignores_a_half_written_notice) {
     assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
     sample_idle(&rig, 1, 1140, 120);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 /*
@@ -125,8 +111,7 @@ TEST(realtime_ignores_a_half_written_notice) {
  * is then unreadable, so executors keep their last estimate until the next sample.
  */
 TEST(realtime_ignores_a_corrupted_notice) {
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
+    RIG rig = rig_open("feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
@@ -140,7 +125,6 @@ TEST(realtime_ignores_a_corrupted_notice) {
     assert_true(wants(&rig, 1, 1140, 1000));
     sample_idle(&rig, 1, 1140, 120);
     assert_near(estimate_of(&rig, 2), 0.625, 1e-12);
-    rig_close(&rig);
 }
 
 UNIT_RUN

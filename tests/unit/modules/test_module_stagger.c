@@ -4,12 +4,10 @@
 #include "stagger_walk.h"
 
 static double tau_in(ss_time window, const char *options, uint32_t instances, uint32_t cpus) {
-    struct rig rig;
-    rig_open_window(&rig, "dithering/stagger", options, instances, cpus, window);
+    RIG rig = rig_open_window("dithering/stagger", options, instances, cpus, window);
     const struct ss_dithering_module *module = (const void *)rig.head;
     assert_null(module->phase);
     double tau = (double)module->round_length(&rig.selves[0]) / 1e6;
-    rig_close(&rig);
     return tau;
 }
 
@@ -27,11 +25,9 @@ TEST(stagger_round_scales_with_the_window) {
     assert_near(tau_in(window, NULL, 64, 64), 64 * 2.2, 1e-6);
     assert_near(tau_in(10 * SS_SECOND, NULL, 4, 2), 2140, 1e-6);
     assert_near(tau_in(window, "107m", 4, 2), 107, 1e-6);
-    struct rig rig;
-    rig_open_window(&rig, "dithering/stagger", NULL, 4, 2, window);
+    RIG rig = rig_open_window("dithering/stagger", NULL, 4, 2, window);
     assert_described(
         &rig, 21400000, "tau is 21.4 ms, for 4 instances on 2 CPUs and a window of 100 ms");
-    rig_close(&rig);
 }
 
 TEST(stagger_round_follows_instances_and_cpus) {
@@ -53,23 +49,19 @@ TEST(stagger_round_follows_instances_and_cpus) {
 }
 
 TEST(stagger_describes_its_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", NULL, 7, 1);
+    RIG rig = rig_open("dithering/stagger", NULL, 7, 1);
     assert_described(&rig, 187250000, "tau is 187.25 ms, for 7 instances on 1 CPU");
     rig_close(&rig);
-    rig_open(&rig, "dithering/stagger", "50m", 1, 2);
+    rig = rig_open("dithering/stagger", "50m", 1, 2);
     assert_described(&rig, 50000000, "");
-    rig_close(&rig);
 }
 
 TEST(stagger_refuses_a_min_above_half_of_tau) {
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "10m,min=5m,jitter=0", 1, 1);
+    RIG rig = rig_open("dithering/stagger", "10m,min=5m,jitter=0", 1, 1);
     rig_close(&rig);
-    rig_open(&rig, "dithering/stagger", "min=50m", 1, 1);
-    rig_close(&rig);
+    rig = rig_open("dithering/stagger", "min=50m", 1, 1);
 }
 
 /*
@@ -77,8 +69,7 @@ TEST(stagger_refuses_a_min_above_half_of_tau) {
  * later.
  */
 TEST(stagger_spreads_the_starts_of_instances_over_the_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
+    RIG rig = rig_open("dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walks[4];
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_begin(&rig, i);
@@ -94,13 +85,11 @@ TEST(stagger_spreads_the_starts_of_instances_over_the_round) {
             assert_plan(&walks[i], 0.3, SS_STATE_STOPPED, 70);
         }
     }
-    rig_close(&rig);
 }
 
 /* A third of a nanosecond per round must not accumulate over ten thousand rounds. */
 TEST(stagger_rounds_are_exact_without_jitter) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "jitter=0", 7, 3);
+    RIG rig = rig_open("dithering/stagger", "jitter=0", 7, 3);
     for (uint32_t executor = 0; executor < 7; executor += 3) {
         struct walk walk = walk_begin(&rig, executor);
         for (unsigned before = 0; walk.runs < ROUNDS; before = walk.runs) {
@@ -112,7 +101,6 @@ TEST(stagger_rounds_are_exact_without_jitter) {
             assert_near((double)(walk.changed - BEGIN), expected, 2);
         }
     }
-    rig_close(&rig);
 }
 
 static const char *const jitters[] = {"jitter=0", NULL, "jitter=0.5"};
@@ -125,22 +113,19 @@ TEST(stagger_has_no_bias) {
     const double duties[] = {0, 0.001, 0.01, 0.3, 0.5, 0.99, 0.999, 1};
     for (size_t i = 0; i < 24; i++) {
         double duty = duties[i % 8];
-        struct rig rig;
-        rig_open(&rig, "dithering/stagger", jitters[i / 8], 7, 4);
+        RIG rig = rig_open("dithering/stagger", jitters[i / 8], 7, 4);
         for (uint32_t executor = 0; executor < 7; executor += 3) {
             struct walk walk = walk_begin(&rig, executor);
             walk_until(&walk, duty, BEGIN + ROUNDS * MS(107));
             double within = duty == 0 || duty == 1 ? 0 : 3e6 + 2.6 * duty * (1 - duty) * 107e6;
             assert_near(walk.running, duty * (walk.running + walk.stopped), within + 1);
         }
-        rig_close(&rig);
     }
 }
 
 /* The duty varies between the bounds, and which state is the shorter one varies with it. */
 TEST(stagger_follows_changing_duty) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", NULL, 3, 4);
+    RIG rig = rig_open("dithering/stagger", NULL, 3, 4);
     struct walk walk = walk_begin(&rig, 1);
     double expected = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -152,13 +137,11 @@ TEST(stagger_follows_changing_duty) {
         expected += duty * (double)(walk.now - begin);
     }
     assert_near(walk.running / expected, 1, 0.002);
-    rig_close(&rig);
 }
 
 TEST(stagger_adapts_to_changed_instances_at_once) {
     for (size_t i = 0; i < 3; i++) {
-        struct rig rig;
-        rig_open(&rig, "dithering/stagger", jitters[i], 40, 16);
+        RIG rig = rig_open("dithering/stagger", jitters[i], 40, 16);
         struct walk walk = walk_begin(&rig, 3);
         srand(1);
         for (int change = 0; change < 3000; change++) {
@@ -174,13 +157,11 @@ TEST(stagger_adapts_to_changed_instances_at_once) {
         double begin = (double)walk.now;
         walk_until(&walk, 0.4, end);
         assert_near(walk.running - before, 0.4 * ((double)walk.now - begin), 3 * 107e6);
-        rig_close(&rig);
     }
 }
 
 TEST(stagger_moves_to_its_new_place_in_the_round) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
+    RIG rig = rig_open("dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walk = walk_begin(&rig, 2);
     walk_until(&walk, 0.25, BEGIN + MS(1030));
     assert_near((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
@@ -195,13 +176,11 @@ TEST(stagger_moves_to_its_new_place_in_the_round) {
         assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
         assert_plan(&walk, 0.25, SS_STATE_STOPPED, 75);
     }
-    rig_close(&rig);
 }
 
 /* With fewer instances rounds get shorter: the instances remaining from 100 share one CPU. */
 TEST(stagger_round_follows_instance_count) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "jitter=0", 100, 1);
+    RIG rig = rig_open("dithering/stagger", "jitter=0", 100, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 445);
     assert_plan(&walk, 0.5, SS_STATE_STOPPED, 445);
@@ -209,7 +188,6 @@ TEST(stagger_round_follows_instance_count) {
     walk.place = (struct ss_place){.rank = 0, .count = 1};
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 53.5);
     assert_plan(&walk, 0.5, SS_STATE_STOPPED, 53.5);
-    rig_close(&rig);
 }
 
 /*
@@ -219,8 +197,7 @@ TEST(stagger_round_follows_instance_count) {
 TEST(stagger_plans_no_state_of_length_zero) {
     static const char *const options[] = {NULL, "10m,min=4m", "1m,min=100u", "600u,min=100u"};
     for (size_t i = 0; i < 4; i++) {
-        struct rig rig;
-        rig_open(&rig, "dithering/stagger", options[i], 7, 4);
+        RIG rig = rig_open("dithering/stagger", options[i], 7, 4);
         for (uint32_t executor = 0; executor < 7; executor++) {
             struct walk walk = walk_begin(&rig, executor);
             for (int turn = 0; turn < ROUNDS; turn++) {
@@ -229,13 +206,11 @@ TEST(stagger_plans_no_state_of_length_zero) {
                     walk.now += (ss_time)turn * 1009 % 50000000;
             }
         }
-        rig_close(&rig);
     }
 }
 
 TEST(stagger_restarts_when_control_does) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 1, 1);
+    RIG rig = rig_open("dithering/stagger", "100m,jitter=0", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 40);
     walk.now += MS(1234);
@@ -253,24 +228,20 @@ TEST(stagger_restarts_when_control_does) {
     walk.since = walk.now + MS(1);
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 41);
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
-    rig_close(&rig);
 }
 
 TEST(stagger_keeps_its_precision_for_months) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", NULL, 7, 4);
+    RIG rig = rig_open("dithering/stagger", NULL, 7, 4);
     struct walk walk = walk_begin(&rig, 5);
     walk.now += 100 * 86400 * SS_SECOND;
     double begin = (double)walk.now;
     walk_until(&walk, 0.3, walk.now + ROUNDS * MS(107));
     assert_near(walk.running, 0.3 * ((double)walk.now - begin), 2 * 107e6);
-    rig_close(&rig);
 }
 
 /* Returns how closely runs begin in step with a tick of 4 ms: 1 if all do, 0 if none. */
 static double step_with_tick(const char *options, uint32_t instances) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", options, instances, 4);
+    RIG rig = rig_open("dithering/stagger", options, instances, 4);
     struct walk walk = walk_begin(&rig, 0);
     double x = 0;
     double y = 0;
@@ -283,7 +254,6 @@ static double step_with_tick(const char *options, uint32_t instances) {
         x += cos(phase);
         y += sin(phase);
     }
-    rig_close(&rig);
     return sqrt(x * x + y * y) / walk.runs;
 }
 

@@ -4,8 +4,7 @@
 #include "stagger_walk.h"
 
 static void assert_no_short_states(const char *options, double duty, double min) {
-    struct rig rig;
-    rig_open(&rig, "dithering/stagger", options, 5, 4);
+    RIG rig = rig_open("dithering/stagger", options, 5, 4);
     for (uint32_t executor = 0; executor < 5; executor += 2) {
         struct walk walk = walk_begin(&rig, executor);
         while (walk.states < 2000)
@@ -13,7 +12,6 @@ static void assert_no_short_states(const char *options, double duty, double min)
         if (!((double)walk.shortest >= min * 1e6 - 1))
             fail_msg("%s: duty %g: a state of %g ms", options, duty, (double)walk.shortest / 1e6);
     }
-    rig_close(&rig);
 }
 
 TEST(stagger_enforces_no_short_states) {
@@ -67,9 +65,9 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
 
 /* Runs ten executors. Each is owed a tenth of the shortest state per round, or slightly less. */
 static void assert_turns(const char *options, double duty, unsigned max) {
-    struct rig rig;
+    RIG rig = {0};
     memset(taken, 0, sizeof taken);
-    rig_open(&rig, "dithering/stagger", options, TEN, 4);
+    rig = rig_open("dithering/stagger", options, TEN, 4);
     for (uint32_t i = 0; i < TEN; i++) {
         double longest = take(&rig, i, duty);
         if (longest > 14)
@@ -82,7 +80,6 @@ static void assert_turns(const char *options, double duty, unsigned max) {
         all += taken[round];
     }
     assert_in_range(all, CHECKED * 8 / 10, CHECKED * 11 / 10);
-    rig_close(&rig);
 }
 
 TEST(instances_take_turns_with_states_too_short_for_one_round) {
@@ -107,7 +104,7 @@ TEST(instances_take_turns_despite_rounding_errors) {
  * refused at the start or not prevent that instance from running.
  */
 TEST(stagger_keeps_duty_of_remaining_instances) {
-    struct rig rig;
+    RIG rig = {0};
     struct ss_self self = {.instances = 100, .cpus = 1, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, "dithering/stagger");
@@ -118,7 +115,6 @@ TEST(stagger_keeps_duty_of_remaining_instances) {
         walk_until(&walk, 0.4, BEGIN + 1000 * MS(107));
         assert_near(walk.running / (walk.running + walk.stopped), 0.4, 0.01);
     }
-    rig_close(&rig);
 }
 
 UNIT_RUN

@@ -48,10 +48,10 @@ static ss_time grain;
 
 static struct found find_tau(
     const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
-    struct rig rig;
+    RIG rig = {0};
     struct walk walks[64];
     struct found found;
-    rig_open(&rig, "dithering/stagger", options, instances, cpus);
+    rig = rig_open("dithering/stagger", options, instances, cpus);
     for (uint32_t i = 0; i < instances; i++)
         walks[i] = walk_towards(&rig, i, target);
     for (uint32_t i = 0; i < instances; i++) {
@@ -63,7 +63,6 @@ static struct found find_tau(
     const double steady[] = {duties[0], duties[0]};
     walk_all(walks, instances, steady, BEGIN + 60 * SS_SECOND);
     found.steady = tau_of(&rig);
-    rig_close(&rig);
     return found;
 }
 
@@ -102,9 +101,9 @@ TEST(rounds_are_shortened_above_a_threshold) {
 /* The duty that a new target needs says nothing about how the workload changes. */
 TEST(a_new_target_does_not_shorten_rounds) {
     static const double before[] = {0.4, 0.4}, after[] = {0.9, 0.9};
-    struct rig rig;
+    RIG rig = {0};
     struct walk walks[2];
-    rig_open(&rig, "dithering/stagger", NULL, 2, 2);
+    rig = rig_open("dithering/stagger", NULL, 2, 2);
     for (uint32_t i = 0; i < 2; i++)
         walks[i] = walk_towards(&rig, i, 0.5);
     walk_all(walks, 2, before, BEGIN + 10 * SS_SECOND);
@@ -114,7 +113,6 @@ TEST(a_new_target_does_not_shorten_rounds) {
         walk_all(walks, 2, after, BEGIN + 10 * SS_SECOND + (ss_time)half * SS_SECOND / 2);
         assert_near(tau_of(&rig), 107, 1e-6);
     }
-    rig_close(&rig);
 }
 
 TEST(alternating_duties_do_not_shorten_rounds) {
@@ -156,16 +154,15 @@ TEST(shortened_rounds_are_longer_than_a_counter_step) {
 
 TEST(running_time_is_kept_while_round_lengths_change) {
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};
-    struct rig rig;
+    RIG rig = {0};
     struct walk walks[4];
-    rig_open(&rig, "dithering/stagger", NULL, 4, 2);
+    rig = rig_open("dithering/stagger", NULL, 4, 2);
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_towards(&rig, i, 0.5);
     for (int turn = 0; turn < 20; turn++)
         walk_all(walks, 4, turn % 2 ? calm : wild, BEGIN + (ss_time)(turn + 1) * 30 * SS_SECOND);
     for (int i = 0; i < 4; i++)
         assert_near(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
-    rig_close(&rig);
 }
 
 UNIT_RUN

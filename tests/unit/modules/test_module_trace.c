@@ -27,22 +27,18 @@ static ss_time length_of(const struct rig *rig) {
 }
 
 TEST(constant_trace_never_changes) {
-    struct rig rig;
-    rig_open(&rig, "trace/constant", "60%", 1, 1);
+    RIG rig = rig_open("trace/constant", "60%", 1, 1);
     assert_near(load_at(&rig, 0), 0.6, 1e-15);
     assert_near(load_at(&rig, SS_TIME_NEVER), 0.6, 1e-15);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    rig_close(&rig);
 }
 
 TEST(constant_trace_accepts_both_bounds) {
-    struct rig rig;
-    rig_open(&rig, "trace/constant", "0", 1, 1);
+    RIG rig = rig_open("trace/constant", "0", 1, 1);
     assert_that(load_at(&rig, 1), ==, 0);
     rig_close(&rig);
-    rig_open(&rig, "trace/constant", "load=1", 1, 1);
+    rig = rig_open("trace/constant", "load=1", 1, 1);
     assert_that(load_at(&rig, 1), ==, 1);
-    rig_close(&rig);
 }
 
 TEST(constant_trace_needs_a_load) {
@@ -51,20 +47,17 @@ TEST(constant_trace_needs_a_load) {
 }
 
 TEST(null_trace_is_always_free) {
-    struct rig rig;
-    rig_open(&rig, "trace/null", NULL, 1, 1);
+    RIG rig = rig_open("trace/null", NULL, 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
     assert_true(target.free);
     assert_that(target.until, ==, SS_TIME_NEVER);
     assert_that(target.load, ==, 0);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    rig_close(&rig);
 }
 
 /* Quarters of the period of mean + amplitude * sin(2 pi t / period): sin is 0, 1, 0, -1. */
 TEST(sine_swings_about_its_mean) {
-    struct rig rig;
-    rig_open(&rig, "trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
+    RIG rig = rig_open("trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
     assert_near(load_at(&rig, 0), 0.5, 1e-12);
     assert_near(load_at(&rig, 5 * SS_SECOND), 0.5 + 0.2, 1e-12);
     assert_near(load_at(&rig, 10 * SS_SECOND), 0.5, 1e-12);
@@ -72,42 +65,33 @@ TEST(sine_swings_about_its_mean) {
     /* A twelfth of the period: sin 30 degrees is a half. */
     assert_near(load_at(&rig, 20 * SS_SECOND / 12), 0.5 + 0.2 * 0.5, 1e-9);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    rig_close(&rig);
 }
 
 TEST(sine_has_default_amplitude_and_period) {
-    struct rig rig;
-    rig_open(&rig, "trace/sine", "0.5", 1, 1);
+    RIG rig = rig_open("trace/sine", "0.5", 1, 1);
     assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
     assert_near(load_at(&rig, 75 * SS_SECOND), 0.5 + 0.1, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(sine_begins_at_its_phase) {
-    struct rig rig;
-    rig_open(&rig, "trace/sine", "0.5,phase=1/4", 1, 1);
+    RIG rig = rig_open("trace/sine", "0.5,phase=1/4", 1, 1);
     assert_near(load_at(&rig, 0), 0.6, 1e-12);
     assert_near(load_at(&rig, 30 * SS_SECOND), 0.4, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(sine_is_clipped_at_the_bounds) {
-    struct rig rig;
-    rig_open(&rig, "trace/sine", "0.95", 1, 1);
+    RIG rig = rig_open("trace/sine", "0.95", 1, 1);
     assert_that(load_at(&rig, 15 * SS_SECOND), ==, 1);
     assert_near(load_at(&rig, 45 * SS_SECOND), 0.95 - 0.1, 1e-12);
     rig_close(&rig);
-    rig_open(&rig, "trace/sine", "5%", 1, 1);
+    rig = rig_open("trace/sine", "5%", 1, 1);
     assert_that(load_at(&rig, 45 * SS_SECOND), ==, 0);
-    rig_close(&rig);
 }
 
 TEST(sine_keeps_its_phase_for_centuries) {
-    struct rig rig;
-    rig_open(&rig, "trace/sine", "0.5", 1, 1);
+    RIG rig = rig_open("trace/sine", "0.5", 1, 1);
     /* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
     assert_near(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 /*
@@ -115,22 +99,19 @@ TEST(sine_keeps_its_phase_for_centuries) {
  * draw i of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
  */
 TEST(random_trace_is_reproducible) {
-    struct rig rig;
-    rig_open(&rig, "trace/random", NULL, 1000, 1);
+    RIG rig = rig_open("trace/random", NULL, 1000, 1);
     const double draws[] = {0.36818951565166946, 0.9435642308648544, 0.04525699773739167};
     for (unsigned i = 0; i < 3; i++)
         assert_near(load_at(&rig, i * 10 * SS_SECOND), draws[i], 1e-15);
     assert_near(target_of(&rig, 999, 10 * SS_SECOND).load, draws[1], 1e-15);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
-    rig_open(&rig, "trace/random", "2", 1, 1);
+    rig = rig_open("trace/random", "2", 1, 1);
     assert_near(load_at(&rig, 0), 0.3922164624235318, 1e-15);
-    rig_close(&rig);
 }
 
 TEST(random_load_is_constant_within_a_step) {
-    struct rig rig;
-    rig_open(&rig, "trace/random", "1,step=2s", 1, 1);
+    RIG rig = rig_open("trace/random", "1,step=2s", 1, 1);
     double first = load_at(&rig, 0);
     double later = load_at(&rig, 2 * SS_SECOND);
     assert_that(load_at(&rig, 2 * SS_SECOND - 1), ==, first);
@@ -138,24 +119,20 @@ TEST(random_load_is_constant_within_a_step) {
     assert_that(load_at(&rig, 4 * SS_SECOND - 1), ==, later);
     /* Earlier times may be requested again. */
     assert_that(load_at(&rig, 0), ==, first);
-    rig_close(&rig);
 }
 
 TEST(random_trace_can_interpolate) {
-    struct rig rig;
-    rig_open(&rig, "trace/random", "1,interpolate=yes", 1, 1);
+    RIG rig = rig_open("trace/random", "1,interpolate=yes", 1, 1);
     const double a = 0.36818951565166946, b = 0.9435642308648544;
     assert_near(load_at(&rig, 0), a, 1e-15);
     assert_near(load_at(&rig, 5 * SS_SECOND), (a + b) / 2, 1e-12);
     assert_near(load_at(&rig, 9 * SS_SECOND), a + 0.9 * (b - a), 1e-12);
     assert_near(load_at(&rig, 10 * SS_SECOND), b, 1e-15);
-    rig_close(&rig);
 }
 
 /* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
 TEST(random_loads_are_uniform) {
-    struct rig rig;
-    rig_open(&rig, "trace/random", "3,min=0.2,max=60%", 1, 1);
+    RIG rig = rig_open("trace/random", "3,min=0.2,max=60%", 1, 1);
     double sum = 0, lowest = 1, highest = 0;
     for (unsigned i = 0; i < 10000; i++) {
         double load = load_at(&rig, i * 10 * SS_SECOND);
@@ -168,19 +145,16 @@ TEST(random_loads_are_uniform) {
     assert_that(lowest, <, 0.201);
     assert_that(highest, <, 0.6);
     assert_that(highest, >, 0.599);
-    rig_close(&rig);
 }
 
 /* If the seed were only added, this sequence would equal the sequence of seed 0, shifted by one. */
 TEST(random_seeds_give_independent_sequences) {
-    struct rig rig, other;
-    rig_open(&rig, "trace/random", "0", 1, 1);
-    rig_open(&other, "trace/random", "11400714819323198485", 1, 1);
+    RIG rig = {0}, other = {0};
+    rig = rig_open("trace/random", "0", 1, 1);
+    other = rig_open("trace/random", "11400714819323198485", 1, 1);
     for (unsigned i = 0; i < 10; i++)
         assert_that(
             load_at(&rig, (i + 1) * 10 * SS_SECOND), !=, load_at(&other, i * 10 * SS_SECOND));
-    rig_close(&rig);
-    rig_close(&other);
 }
 
 TEST(random_trace_refuses_a_min_above_max) {
@@ -191,8 +165,7 @@ TEST(random_trace_refuses_a_min_above_max) {
  * 95 % to 5 % in steps of 5 % are 90 / 5 + 1 = 19 levels, although 0.9 / 0.05 is not 18 in binary.
  */
 TEST(staircase_goes_down) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "95%:5%:5%", 1, 1);
+    RIG rig = rig_open("trace/staircase", "95%:5%:5%", 1, 1);
     for (unsigned i = 0; i < 19; i++) {
         double level = 0.95 - 0.05 * i;
         assert_near(load_at(&rig, i * 3 * MINUTE), level, 1e-12);
@@ -201,65 +174,53 @@ TEST(staircase_goes_down) {
     assert_that(length_of(&rig), ==, 19 * 3 * MINUTE);
     assert_near(load_at(&rig, 19 * 3 * MINUTE), 0.05, 1e-12);
     assert_near(load_at(&rig, SS_TIME_NEVER), 0.05, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(staircase_goes_up) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "0:1:1/4,hold=2s", 1, 1);
+    RIG rig = rig_open("trace/staircase", "0:1:1/4,hold=2s", 1, 1);
     const double levels[] = {0, 0.25, 0.5, 0.75, 1};
     for (unsigned i = 0; i < 5; i++)
         assert_near(load_at(&rig, i * 2 * SS_SECOND), levels[i], 1e-15);
     assert_that(length_of(&rig), ==, 5 * 2 * SS_SECOND);
-    rig_close(&rig);
 }
 
 /* 0.09 + 13 * 0.07 is 1.0000000000000002 in binary. */
 TEST(staircase_reaches_its_last_level_exactly) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
+    RIG rig = rig_open("trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
     assert_that(length_of(&rig), ==, 14 * SS_SECOND);
     assert_that(load_at(&rig, 13 * SS_SECOND), ==, 1);
-    rig_close(&rig);
 }
 
 /* The steps do not hit TO exactly: 10, 30, 50, 70, 90 %. */
 TEST(staircase_does_not_exceed_its_last_level) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
+    RIG rig = rig_open("trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
     assert_that(length_of(&rig), ==, 5 * SS_SECOND);
     assert_near(load_at(&rig, 4 * SS_SECOND), 0.9, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(staircase_of_one_level_is_constant) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
+    RIG rig = rig_open("trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
     assert_that(length_of(&rig), ==, 2 * SS_SECOND);
     assert_near(load_at(&rig, 0), 0.5, 1e-15);
     assert_near(load_at(&rig, SS_SECOND), 0.5, 1e-15);
-    rig_close(&rig);
 }
 
 /* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, in either notation. */
 TEST(symmetric_staircase_goes_down_and_up) {
     const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
     for (unsigned way = 0; way < 2; way++) {
-        struct rig rig;
-        rig_open(&rig, "trace/staircase", written[way], 1, 1);
+        RIG rig = rig_open("trace/staircase", written[way], 1, 1);
         assert_that(length_of(&rig), ==, 38 * 3 * MINUTE);
         for (unsigned i = 0; i < 19; i++) {
             assert_near(load_at(&rig, i * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
             assert_near(load_at(&rig, (37 - i) * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
         }
         assert_near(load_at(&rig, 38 * 3 * MINUTE), 0.95, 1e-12);
-        rig_close(&rig);
     }
 }
 
 TEST(staircase_begins_with_its_warm_up) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
+    RIG rig = rig_open("trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * SS_SECOND - 1);
     assert_true(target.free);
     assert_that(target.until, ==, 5 * SS_SECOND);
@@ -267,16 +228,13 @@ TEST(staircase_begins_with_its_warm_up) {
     assert_near(load_at(&rig, 15 * SS_SECOND - 1), 0.8, 1e-12);
     assert_near(load_at(&rig, 15 * SS_SECOND), 0.6, 1e-12);
     assert_that(length_of(&rig), ==, 5 * SS_SECOND + 4 * 10 * SS_SECOND);
-    rig_close(&rig);
 }
 
 /* 901 levels of 1000 days each are 2467 years; a time holds 584. */
 TEST(staircase_length_saturates) {
-    struct rig rig;
-    rig_open(&rig, "trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
+    RIG rig = rig_open("trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     assert_near(load_at(&rig, SS_TIME_NEVER), 0.95 - 0.001 * 213, 1e-9);
-    rig_close(&rig);
 }
 
 TEST(invalid_staircases_are_refused) {

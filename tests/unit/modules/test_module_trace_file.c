@@ -20,18 +20,19 @@ static void write_trace(char *path, const char *text) {
 }
 
 /* Opens the module on a trace with this text; `options` follow the path. */
-static void open_text(struct rig *rig, const char *text, const char *options) {
+static struct rig open_text(const char *text, const char *options) {
     char path[64], whole[256];
     write_trace(path, text);
     snprintf(whole, sizeof whole, "%s%s", path, options);
-    rig_open(rig, "trace/file", whole, 2, 2);
+    struct rig rig = rig_open("trace/file", whole, 2, 2);
     unlink(path);
+    return rig;
 }
 
-static void open_saw(struct rig *rig, const char *options) {
+static struct rig open_saw(const char *options) {
     char whole[4096];
     snprintf(whole, sizeof whole, "%s/traces/saw.txt%s", PROJECT_SOURCE_DIR, options);
-    rig_open(rig, "trace/file", whole, 2, 2);
+    return rig_open("trace/file", whole, 2, 2);
 }
 
 static struct ss_target at(const struct rig *rig, double seconds) {
@@ -59,13 +60,13 @@ static ss_time length_of(const struct rig *rig) {
 }
 
 TEST(compiled_and_text_traces_give_the_same_targets) {
-    struct rig text, compiled;
+    RIG text = {0}, compiled = {0};
     struct ss_trace_records records;
     struct ss_trace_writer writer;
     char path[64] = "/tmp/test_module_trace_file.XXXXXX", whole[256];
     snprintf(whole, sizeof whole, "%s/traces/staircase.txt", PROJECT_SOURCE_DIR);
     assert_int_equal(ss_trace_load(whole, &records, NULL), 0);
-    rig_open(&text, "trace/file", whole, 2, 2);
+    text = rig_open("trace/file", whole, 2, 2);
     FILE *stream = fdopen(mkstemp(path), "w");
     ss_trace_writer_open(&writer, stream, records.count, records.items[records.count - 1].time);
     for (size_t i = 0; i < records.count; i++) {
@@ -75,7 +76,7 @@ TEST(compiled_and_text_traces_give_the_same_targets) {
     ss_trace_writer_close(&writer);
     fclose(stream);
     ss_trace_records_free(&records);
-    rig_open(&compiled, "trace/file", path, 2, 2);
+    compiled = rig_open("trace/file", path, 2, 2);
     unlink(path);
     for (double seconds = 0; seconds < 8000; seconds += 7.3) {
         struct ss_target a = at(&text, seconds), b = at(&compiled, seconds);
@@ -83,88 +84,73 @@ TEST(compiled_and_text_traces_give_the_same_targets) {
         assert_that(a.free, ==, b.free);
         assert_that(a.until, ==, b.until);
     }
-    rig_close(&text);
-    rig_close(&compiled);
 }
 
 TEST(trace_file_is_interpolated) {
-    struct rig rig;
-    open_saw(&rig, "");
+    RIG rig = open_saw("");
     assert_near(load_at(&rig, 0), 0.1, 1e-12);
     assert_near(load_at(&rig, 10), 0.35, 1e-12);
     assert_near(load_at(&rig, 20), 0.6, 1e-12);
     assert_near(load_at(&rig, 50), 0.5, 1e-12);
     assert_near(load_at(&rig, 110), 0.5, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(trace_file_loops_by_default) {
-    struct rig rig;
-    open_saw(&rig, "");
+    RIG rig = open_saw("");
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     assert_near(load_at(&rig, 120), 0.1, 1e-12);
     assert_near(load_at(&rig, 130), 0.35, 1e-12);
     assert_near(load_at(&rig, 120 * 1000 + 50), 0.5, 1e-12);
     rig_close(&rig);
-    open_saw(&rig, ",loop=no");
+    rig = open_saw(",loop=no");
     assert_that(length_of(&rig), ==, 120 * SS_SECOND);
     assert_near(load_at(&rig, 119), 0.14, 1e-12);
     assert_near(load_at(&rig, 1e9), 0.1, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(trace_loop_restarts_at_the_first_record) {
-    struct rig rig;
-    open_text(&rig, "10s 20%\n20s 80%\n", "");
+    RIG rig = open_text("10s 20%\n20s 80%\n", "");
     assert_near(load_at(&rig, 0), 0.2, 1e-12);
     assert_near(load_at(&rig, 9), 0.2, 1e-12);
     assert_near(load_at(&rig, 19), 0.74, 1e-12);
     assert_near(load_at(&rig, 20), 0.2, 1e-12);
     assert_near(load_at(&rig, 25), 0.5, 1e-12);
     assert_near(load_at(&rig, 30), 0.2, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(trace_records_with_equal_times_make_a_step) {
-    struct rig rig;
-    open_text(&rig, "0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
+    RIG rig = open_text("0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
     assert_near(load_at(&rig, 9.999999999), 0.1, 1e-12);
     assert_near(load_at(&rig, 10), 0.6, 1e-12);
     assert_near(load_at(&rig, 15), 0.6, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(trace_scale_changes_the_speed) {
-    struct rig rig;
-    open_saw(&rig, ",scale=1/3,loop=no");
+    RIG rig = open_saw(",scale=1/3,loop=no");
     assert_that(length_of(&rig), ==, 40 * SS_SECOND);
     assert_near(load_at(&rig, 10.0 / 3), 0.35, 1e-9);
     assert_near(load_at(&rig, 50.0 / 3), 0.5, 1e-9);
     rig_close(&rig);
-    open_text(&rig, "1d 10%\n2d 10%\n", ",scale=1/3,loop=no");
+    rig = open_text("1d 10%\n2d 10%\n", ",scale=1/3,loop=no");
     assert_that(length_of(&rig), ==, 57600 * SS_SECOND);
-    rig_close(&rig);
 }
 
 TEST(trace_offset_is_in_file_time) {
-    struct rig rig;
-    open_saw(&rig, ",offset=50s,loop=no");
+    RIG rig = open_saw(",offset=50s,loop=no");
     assert_that(length_of(&rig), ==, 70 * SS_SECOND);
     assert_near(load_at(&rig, 0), 0.5, 1e-12);
     assert_near(load_at(&rig, 60), 0.5, 1e-12);
     rig_close(&rig);
-    open_saw(&rig, ",offset=50s,scale=2");
+    rig = open_saw(",offset=50s,scale=2");
     assert_near(load_at(&rig, 0), 0.5, 1e-12);
     assert_near(load_at(&rig, 140), 0.1, 1e-12);
     rig_close(&rig);
-    open_saw(&rig, ",offset=130s");
+    rig = open_saw(",offset=130s");
     assert_near(load_at(&rig, 0), 0.35, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(free_section_targets_include_their_end) {
-    struct rig rig;
-    open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
+    RIG rig = open_text("0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
     assert_free(&rig, 0, 0, 10 * SS_SECOND);
     assert_free(&rig, 9.5, 0, 10 * SS_SECOND);
     assert_near(load_at(&rig, 10), 0.2, 1e-12);
@@ -172,73 +158,63 @@ TEST(free_section_targets_include_their_end) {
     assert_free(&rig, 30, 0.4, 40 * SS_SECOND);
     assert_free(&rig, 37, 0.4, 40 * SS_SECOND);
     assert_near(load_at(&rig, 40), 0.6, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(leading_free_section_is_not_repeated_by_a_loop) {
-    struct rig rig;
-    open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
+    RIG rig = open_text("0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
     assert_free(&rig, 0, 0, 5 * SS_SECOND);
     assert_near(load_at(&rig, 5), 0.2, 1e-12);
     assert_near(load_at(&rig, 35), 0.2, 1e-12);
     assert_near(load_at(&rig, 40), 0.3, 1e-12);
     assert_free(&rig, 56, 0.4, 65 * SS_SECOND);
     assert_near(load_at(&rig, 65), 0.2, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(trace_is_free_before_a_leading_free_record) {
-    struct rig rig;
-    open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
+    RIG rig = open_text("10s free\n20s 20%\n30s 20%\n", "");
     assert_free(&rig, 0, 0, 20 * SS_SECOND);
     assert_near(load_at(&rig, 30), 0.2, 1e-12);
-    rig_close(&rig);
 }
 
 TEST(final_free_section_never_ends) {
-    struct rig rig;
-    open_text(&rig, "0 20%\n10s free\n", ",loop=no");
+    RIG rig = open_text("0 20%\n10s free\n", ",loop=no");
     assert_that(length_of(&rig), ==, 10 * SS_SECOND);
     assert_near(load_at(&rig, 9), 0.2, 1e-12);
     assert_free(&rig, 10, 0.2, SS_TIME_NEVER);
     rig_close(&rig);
-    open_text(&rig, "0 20%\n10s free\n", "");
+    rig = open_text("0 20%\n10s free\n", "");
     assert_near(load_at(&rig, 10), 0.2, 1e-12);
     assert_near(load_at(&rig, 25), 0.2, 1e-12);
     rig_close(&rig);
-    open_text(&rig, "0 20%\n10s free\n20s free\n", "");
+    rig = open_text("0 20%\n10s free\n20s free\n", "");
     assert_free(&rig, 15, 0.2, 20 * SS_SECOND);
     assert_near(load_at(&rig, 20), 0.2, 1e-12);
     assert_free(&rig, 35, 0.2, 40 * SS_SECOND);
-    rig_close(&rig);
 }
 
 TEST(zero_length_loop_holds_its_last_load) {
-    struct rig rig;
-    open_text(&rig, "5s 20%\n5s 70%\n", "");
+    RIG rig = open_text("5s 20%\n5s 70%\n", "");
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     assert_near(load_at(&rig, 0), 0.2, 1e-12);
     assert_near(load_at(&rig, 5), 0.7, 1e-12);
     assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
     rig_close(&rig);
-    open_text(&rig, "0 free\n5s 70%\n", "");
+    rig = open_text("0 free\n5s 70%\n", "");
     assert_free(&rig, 1, 0, 5 * SS_SECOND);
     assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
     rig_close(&rig);
-    open_text(&rig, "0 free\n9s free\n", "");
+    rig = open_text("0 free\n9s free\n", "");
     assert_free(&rig, 1, 0, SS_TIME_NEVER);
     assert_free(&rig, 100, 0, SS_TIME_NEVER);
-    rig_close(&rig);
 }
 
 TEST(excessive_trace_times_saturate) {
-    struct rig rig;
+    RIG rig = {0};
     struct ss_target target;
-    open_saw(&rig, ",offset=30s");
+    rig = open_saw(",offset=30s");
     module_of(&rig)->target(&rig.selves[0], SS_TIME_NEVER, &target);
     assert_that(target.load, >=, 0.1);
     assert_that(target.load, <=, 0.9);
-    rig_close(&rig);
 }
 
 TEST(trace_lookups_do_not_depend_on_their_order) {
@@ -247,8 +223,7 @@ TEST(trace_lookups_do_not_depend_on_their_order) {
     assert_non_null(text);
     for (int i = 0, length = 0; i < RECORDS; i++)
         length += sprintf(text + length, "%dm %d/1000\n", i / 3 * 7, i * 37 % 1000);
-    struct rig rig;
-    open_text(&rig, text, "");
+    RIG rig = open_text(text, "");
     free(text);
     const struct ss_self *stepping = &rig.selves[0], *jumping = &rig.selves[1];
     uint64_t random = 1;
@@ -261,7 +236,6 @@ TEST(trace_lookups_do_not_depend_on_their_order) {
         assert_that(found.load, ==, expected.load);
         assert_that(found.free, ==, expected.free);
     }
-    rig_close(&rig);
 }
 
 TEST(bad_trace_file_options_are_refused) {
