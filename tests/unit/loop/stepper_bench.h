@@ -14,7 +14,6 @@
 #define MS    SS_MILLISECOND
 #define START (100 * SS_SECOND) /* when control begins */
 
-/* The board has room for this many executors, but only one ever steps. */
 /* The results of the modules, and the arguments of their last calls. */
 struct script {
     double target;
@@ -129,6 +128,14 @@ static inline int read_counters(void *context, struct ss_counters *counters) {
     return ((struct script *)context)->read_error;
 }
 
+static inline void close_bench(struct bench *bench) {
+    free(bench->board);
+    bench->board = NULL;
+}
+
+/* A bench that is closed at the end of its scope. */
+#define BENCH __attribute__((cleanup(close_bench))) struct bench
+
 /* Runs for 10 ms and stops for 20 ms, unless the script is changed. */
 static inline void open_bench(struct bench *bench) {
     *bench = (struct bench){
@@ -159,10 +166,6 @@ static inline void open_bench(struct bench *bench) {
     ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0,
         (struct ss_counters_source){read_counters, &bench->script});
     ss_stepper_open(&bench->stepper, &pipeline);
-}
-
-static inline void close_bench(struct bench *bench) {
-    free(bench->board);
 }
 
 /* Steps at a time relative to the start of control. */

@@ -3,7 +3,7 @@
 #include "stepper_bench.h"
 
 TEST(control_module_gets_the_expected_inputs) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 4 * MS);
     assert_int_equal(bench.script.trace_time, 4 * MS);
@@ -14,7 +14,6 @@ TEST(control_module_gets_the_expected_inputs) {
     assert_near(ss_double_from_word(bench.board->rows[0].output), 0.6, 0);
     assert_near(ss_double_from_word(bench.board->rows[0].global_duty), 0.6, 0);
     assert_near(ss_double_from_word(bench.board->rows[0].local_duty), 0.6, 0);
-    close_bench(&bench);
 }
 
 static void assert_excess(struct bench *bench, size_t count, const char *text) {
@@ -32,7 +31,7 @@ static void assert_excess(struct bench *bench, size_t count, const char *text) {
 }
 
 TEST(out_of_range_duty_is_limited_and_reported) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 4 * MS);
     assert_excess(&bench, 0, NULL);
@@ -49,11 +48,10 @@ TEST(out_of_range_duty_is_limited_and_reported) {
     step_at(&bench, 120 * MS);
     assert_excess(&bench, 2,
         "space/script returned -1 as a duty, which was limited to the range from 0 to 1");
-    close_bench(&bench);
 }
 
 TEST(target_set_by_a_user_replaces_the_trace) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.free_from = 0;
     bench.script.free_until = SS_TIME_NEVER;
@@ -63,22 +61,20 @@ TEST(target_set_by_a_user_replaces_the_trace) {
     assert_int_equal(bench.script.decisions, 1);
     atomic_store(&bench.board->setpoint, ss_word_from_double(NAN));
     assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
-    close_bench(&bench);
 }
 
 TEST(duty_equals_the_target_without_a_load_estimate) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.load = INFINITY;
     step_at(&bench, 0);
     assert_int_equal(bench.script.updates, 0);
     assert_int_equal(bench.board->publications, 0);
     assert_near(bench.script.dithering.duty, 0.5, 0);
-    close_bench(&bench);
 }
 
 TEST(planned_state_does_not_compute_a_duty) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     bench.script.planned = true;
@@ -89,11 +85,10 @@ TEST(planned_state_does_not_compute_a_duty) {
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.updates, 1);
     assert_near(bench.script.dithering.duty, 0.6, 0);
-    close_bench(&bench);
 }
 
 TEST(open_loop_control_requests_no_feedback) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.rig.modules[SS_KIND_CONTROL].table.control.open_loop = true;
     bench.script.read_error = EIO;
@@ -101,33 +96,30 @@ TEST(open_loop_control_requests_no_feedback) {
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.updates, 1);
     assert_true(isnan(bench.script.input.load));
-    close_bench(&bench);
 }
 
 TEST(module_results_are_limited_to_their_range) {
     static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
     static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
     for (size_t i = 0; i < 3; i++) {
-        struct bench bench;
+        BENCH bench;
         open_bench(&bench);
         bench.script.load = loads[i][0];
         step_at(&bench, 0);
         assert_near(bench.script.input.load, loads[i][1], 0);
-        close_bench(&bench);
     }
     for (size_t i = 0; i < 4; i++) {
-        struct bench bench;
+        BENCH bench;
         open_bench(&bench);
         bench.script.output = outputs[i][0];
         step_at(&bench, 0);
         assert_near(bench.script.dithering.duty, outputs[i][1], 0);
         assert_near(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
-        close_bench(&bench);
     }
 }
 
 static enum ss_failure failure_of(const struct script *change) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script = *change;
     struct ss_action action = step_at(&bench, 0);
@@ -138,7 +130,7 @@ static enum ss_failure failure_of(const struct script *change) {
 }
 
 TEST(nan_from_a_module_ends_the_run) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     struct script good = bench.script;
     close_bench(&bench);

@@ -3,7 +3,7 @@
 #include "stepper_bench.h"
 
 TEST(modules_are_not_called_before_control) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     struct ss_action action = ss_stepper_step(&bench.stepper, START - 7 * SS_SECOND);
     assert_action(action, false, SS_STATE_RUNNING, 0);
@@ -12,11 +12,10 @@ TEST(modules_are_not_called_before_control) {
     atomic_store(&bench.board->control_start, SS_TIME_NEVER);
     assert_action(step_at(&bench, 5 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
     assert_int_equal(bench.script.decisions, 0);
-    close_bench(&bench);
 }
 
 TEST(first_round_begins_at_the_phase) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.phase = 30 * MS;
     assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 30 * MS);
@@ -27,7 +26,6 @@ TEST(first_round_begins_at_the_phase) {
     struct ss_pipeline pipeline = bench.stepper.pipeline;
     ss_stepper_open(&bench.stepper, &pipeline);
     assert_int_equal(step_at(&bench, 0).deadline, START + 30 * MS);
-    close_bench(&bench);
 }
 
 /*
@@ -42,7 +40,7 @@ TEST(control_begins_in_the_round_before_the_first) {
     } cases[] = {{30, 20, 30}, {29, 19, 29}, {11, 1, 11}, {10, 30, 10}, {1, 21, 1}, {95, 25, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ss_time phase = cases[i].phase * MS, stop = cases[i].stopped * MS;
-        struct bench bench;
+        BENCH bench;
         open_bench(&bench);
         bench.script.phase = phase;
         bench.script.round = 30 * MS;
@@ -50,12 +48,11 @@ TEST(control_begins_in_the_round_before_the_first) {
         struct ss_action action = step_at(&bench, 0);
         assert_int_equal(action.state, stops ? SS_STATE_STOPPED : SS_STATE_RUNNING);
         assert_int_equal(action.deadline - START, stops ? stop : (ss_time)cases[i].running * MS);
-        close_bench(&bench);
     }
 }
 
 TEST(target_is_asked_once_in_a_step) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 20 * MS);
     assert_int_equal(bench.script.asked, 1);
@@ -65,12 +62,11 @@ TEST(target_is_asked_once_in_a_step) {
     step_at(&bench, 90 * MS);
     assert_int_equal(bench.script.asked, 2);
     assert_that(bench.script.decisions, >, 3);
-    close_bench(&bench);
 }
 
 /* Its rounds are longer than an executor is ever late. */
 TEST(long_round_before_the_first_is_not_cut) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.phase = 2 * SS_SECOND;
     bench.script.round = 10 * SS_SECOND;
@@ -78,11 +74,10 @@ TEST(long_round_before_the_first_is_not_cut) {
     bench.script.plans[SS_STATE_STOPPED].length = SS_SECOND;
     assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, SS_SECOND);
     assert_int_equal(bench.script.dithering.moment.now, START - 8 * SS_SECOND);
-    close_bench(&bench);
 }
 
 TEST(no_instance_runs_before_all_are_started) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     atomic_store(&bench.board->phase, SS_PHASE_STARTING);
     atomic_store(&bench.board->control_start, SS_TIME_NEVER);
@@ -95,12 +90,11 @@ TEST(no_instance_runs_before_all_are_started) {
     assert_int_equal(bench.script.decisions, 0);
     assert_action(step_at(&bench, 51 * MS), true, SS_STATE_STOPPED, 71 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 50 * MS);
-    close_bench(&bench);
 }
 
 /* The instance ran until now; dithering decides which state is first. */
 TEST(first_state_begins_at_the_first_step) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     assert_action(step_at(&bench, 4 * MS), true, SS_STATE_STOPPED, 24 * MS);
     assert_int_equal(bench.script.dithering.state, SS_STATE_RUNNING);
@@ -112,23 +106,21 @@ TEST(first_state_begins_at_the_first_step) {
     open_bench(&bench);
     bench.script.plans[SS_STATE_RUNNING] = (struct ss_planned_state){SS_STATE_RUNNING, 10 * MS};
     assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, 10 * MS);
-    close_bench(&bench);
 }
 
 TEST(spurious_wakeup_has_no_effect) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     for (int time = 1; time < 20; time++)
         assert_action(step_at(&bench, time * MS), false, SS_STATE_STOPPED, 20 * MS);
     assert_int_equal(bench.script.decisions, 1);
     assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, 30 * MS);
-    close_bench(&bench);
 }
 
 /* Every step is 3 ms late, but every state ends on the grid. */
 TEST(state_deadlines_are_absolute) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     for (int round = 0; round < 1000; round++) {
@@ -138,7 +130,6 @@ TEST(state_deadlines_are_absolute) {
         assert_action(step_at(&bench, begin + 33 * MS), true, SS_STATE_STOPPED, begin + 50 * MS);
         assert_int_equal(bench.script.dithering.moment.now, START + begin + 30 * MS);
     }
-    close_bench(&bench);
 }
 
 /*
@@ -146,18 +137,17 @@ TEST(state_deadlines_are_absolute) {
  * lapsed.
  */
 TEST(lapsed_states_are_skipped) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     assert_action(step_at(&bench, 55 * MS), true, SS_STATE_RUNNING, 60 * MS);
     assert_int_equal(bench.script.decisions, 4);
     /* Stopped until 80: over before the step. */
     assert_action(step_at(&bench, 85 * MS), false, SS_STATE_RUNNING, 90 * MS);
-    close_bench(&bench);
 }
 
 TEST(plan_restarts_after_too_many_lapsed_states) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.plans[SS_STATE_STOPPED].length = MS;
     bench.script.plans[SS_STATE_RUNNING].length = MS;
@@ -166,28 +156,25 @@ TEST(plan_restarts_after_too_many_lapsed_states) {
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_that(bench.script.decisions, <=, 20);
     assert_int_equal(action.deadline, START + 901 * MS);
-    close_bench(&bench);
 }
 
 TEST(deadlines_restart_after_long_absence) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     assert_action(
         step_at(&bench, 60 * SS_SECOND), true, SS_STATE_RUNNING, 60 * SS_SECOND + 10 * MS);
     assert_int_equal(bench.script.decisions, 2);
-    close_bench(&bench);
 }
 
 TEST(zero_length_state_is_lengthened) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.plans[SS_STATE_STOPPED].length = 0;
     bench.script.plans[SS_STATE_RUNNING].length = 0;
     step_at(&bench, 0);
     struct ss_action action = step_at(&bench, 5 * MS);
     assert_that(action.deadline, >, START + 5 * MS);
-    close_bench(&bench);
 }
 
 UNIT_RUN

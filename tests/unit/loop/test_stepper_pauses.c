@@ -3,18 +3,17 @@
 #include "stepper_bench.h"
 
 TEST(free_section_begins_without_waiting_for_a_round) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.phase = 30 * MS;
     bench.script.free_from = 0;
     bench.script.free_until = 70 * MS;
     bench.stepper.state = SS_STATE_STOPPED;
     assert_action(step_at(&bench, 0), true, SS_STATE_RUNNING, 70 * MS);
-    close_bench(&bench);
 }
 
 TEST(pause_restarts_control) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     step_at(&bench, 20 * MS);
@@ -28,33 +27,30 @@ TEST(pause_restarts_control) {
     assert_action(step_at(&bench, 66 * MS), true, SS_STATE_RUNNING, 76 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 65 * MS);
     assert_int_equal(bench.script.trace_time, 26 * MS);
-    close_bench(&bench);
 }
 
 TEST(pause_during_sleep_is_noticed) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     atomic_store(&bench.board->paused, 4 * MS);
     atomic_store(&bench.board->control_since, START + 9 * MS);
     assert_action(step_at(&bench, 10 * MS), true, SS_STATE_RUNNING, 20 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 9 * MS);
-    close_bench(&bench);
 }
 
 TEST(end_of_the_run_continues_the_instance) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     atomic_store(&bench.board->phase, SS_PHASE_ENDING);
     assert_action(step_at(&bench, 5 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
     assert_action(step_at(&bench, 6 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
-    close_bench(&bench);
 }
 
 /* Executors that leave a `free` section late must agree on its end. */
 TEST(control_restarts_after_free_section) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.free_from = 15 * MS;
     bench.script.free_until = 95 * MS;
@@ -65,7 +61,6 @@ TEST(control_restarts_after_free_section) {
     assert_action(step_at(&bench, 98 * MS), true, SS_STATE_STOPPED, 118 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 95 * MS);
     assert_int_equal(bench.script.dithering.moment.now, START + 98 * MS);
-    close_bench(&bench);
 }
 
 static void set_target(struct bench *bench, ss_time time, double load) {
@@ -75,7 +70,7 @@ static void set_target(struct bench *bench, ss_time time, double load) {
 }
 
 static void assert_set_ends_free_section(ss_time free_until) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     step_at(&bench, 0);
     bench.script.free_from = 15 * MS;
@@ -87,7 +82,6 @@ static void assert_set_ends_free_section(ss_time free_until) {
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.dithering.moment.since, START + 40 * MS);
     assert_int_equal(bench.stepper.pipeline.since, START + 40 * MS);
-    close_bench(&bench);
 }
 
 TEST(control_restarts_when_set_ends_a_free_section) {
@@ -96,16 +90,15 @@ TEST(control_restarts_when_set_ends_a_free_section) {
 }
 
 TEST(endless_free_section_has_no_deadline) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.free_from = 0;
     bench.script.free_until = SS_TIME_NEVER;
     assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, SS_TIME_NEVER);
-    close_bench(&bench);
 }
 
 TEST(pause_delays_the_end_of_a_free_section) {
-    struct bench bench;
+    BENCH bench;
     open_bench(&bench);
     bench.script.free_from = 0;
     bench.script.free_until = 95 * MS;
@@ -115,7 +108,6 @@ TEST(pause_delays_the_end_of_a_free_section) {
     assert_action(step_at(&bench, 95 * MS), false, SS_STATE_RUNNING, 135 * MS);
     step_at(&bench, 135 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 135 * MS);
-    close_bench(&bench);
 }
 
 UNIT_RUN

@@ -218,6 +218,9 @@ TEST(load_by_ticks_is_unknown_if_no_tick_passed) {
     assert_true(isnan(load.load_ticks));
 }
 
+/* Iterations that are freed at the end of their scope. */
+#define ITERATIONS __attribute__((cleanup(ss_iterations_free))) struct ss_iterations
+
 /* Returns a window from 10 to 20 s. */
 static struct ss_iterations window(void) {
     return (struct ss_iterations){
@@ -225,13 +228,12 @@ static struct ss_iterations window(void) {
 }
 
 static void assert_parts(double start, double end, double parts, uint64_t ended) {
-    struct ss_iterations iterations = window();
+    ITERATIONS iterations = window();
     ss_iterations_add(&iterations, 0, (ss_time)(start * 1e9), (ss_time)(end * 1e9));
     assert_int_equal(iterations.seen, 1);
     if (!(fabs(iterations.parts - parts) <= 1e-12) || iterations.ended != ended)
         fail_msg("from %g to %g s: %.17g parts, %d ended", start, end, iterations.parts,
             (int)iterations.ended);
-    ss_iterations_free(&iterations);
 }
 
 TEST(iterations_count_by_the_fraction_inside_the_window) {
@@ -259,7 +261,7 @@ TEST(zero_length_iterations_count_at_their_end) {
 }
 
 TEST(iterations_of_many_instances_add_up) {
-    struct ss_iterations iterations = window();
+    ITERATIONS iterations = window();
     /* Three instances, with back-to-back iterations of 4 s from 8, 9 and 10 s. */
     for (ss_time instance = 8; instance <= 10; instance++) {
         for (ss_time start = instance; start < 24; start += 4)
@@ -271,11 +273,10 @@ TEST(iterations_of_many_instances_add_up) {
     assert_int_equal(iterations.ended, 7);
     assert_int_equal(iterations.seen, 12);
     assert_near(ss_iterations_rate(&iterations, 30 * SS_SECOND).per_second, 0.75, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 TEST(rate_covers_the_elapsed_part_of_the_window) {
-    struct ss_iterations iterations = window();
+    ITERATIONS iterations = window();
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
     assert_true(isnan(ss_iterations_rate(&iterations, 9 * SS_SECOND).per_second));
     assert_true(isnan(ss_iterations_rate(&iterations, 10 * SS_SECOND).per_second));
@@ -283,11 +284,10 @@ TEST(rate_covers_the_elapsed_part_of_the_window) {
     assert_near(ss_iterations_rate(&iterations, 15 * SS_SECOND).per_second, 1 / 5.0, 1e-12);
     assert_near(ss_iterations_rate(&iterations, 20 * SS_SECOND).per_second, 1 / 10.0, 1e-12);
     assert_near(ss_iterations_rate(&iterations, 99 * SS_SECOND).per_second, 1 / 10.0, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 TEST(iterations_before_the_window_are_not_counted) {
-    struct ss_iterations iterations = {
+    ITERATIONS iterations = {
         .from = SS_TIME_NEVER, .to = SS_TIME_NEVER, .throughput = {.from = SS_TIME_NEVER}};
     ss_iterations_add(&iterations, 0, 1, 2);
     ss_iterations_add(&iterations, 0, SS_TIME_NEVER, SS_TIME_NEVER);
@@ -300,7 +300,6 @@ TEST(iterations_before_the_window_are_not_counted) {
     ss_iterations_add(&iterations, 0, 1000 * SS_SECOND, 1010 * SS_SECOND);
     assert_near(iterations.parts, 1, 1e-12);
     assert_int_equal(iterations.ended, 1);
-    ss_iterations_free(&iterations);
 }
 
 /* Compares the throughput in the two halves of the window that the verdict checks. */
@@ -314,7 +313,7 @@ static void assert_windows(
 
 /* Pauses of the run stop the program, too. */
 TEST(iteration_excludes_pauses) {
-    struct ss_iterations iterations = window();
+    ITERATIONS iterations = window();
     iterations.to = SS_TIME_NEVER;
     ss_iterations_count_from(&iterations, iterations.from);
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 12 * SS_SECOND);
@@ -339,12 +338,11 @@ TEST(iteration_excludes_pauses) {
     assert_that(iterations.from, ==, SS_TIME_NEVER);
     assert_that(iterations.throughput.from, ==, SS_TIME_NEVER);
     assert_that(iterations.parts_in_time.from, ==, SS_TIME_NEVER);
-    ss_iterations_free(&iterations);
 }
 
 /* Three instances of one command and one of another. */
 TEST(iterations_are_counted_per_instance_and_command) {
-    struct ss_iterations iterations = window();
+    ITERATIONS iterations = window();
     assert_int_equal(ss_iterations_keep_apart(&iterations, 4, 2), 0);
     iterations.line_of[3] = 1;
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
@@ -367,21 +365,19 @@ TEST(iterations_are_counted_per_instance_and_command) {
     assert_near(ss_iterations_times(&iterations, 1, 1).mean, 10, 1e-12);
     assert_near(ss_iterations_times(&iterations, 1, 1).median, 10, 1e-12);
     assert_true(isnan(ss_iterations_times(&iterations, 1, 1).deviation));
-    ss_iterations_free(&iterations);
-    assert_null(iterations.shares);
 }
 
-static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
-    *iterations = window();
-    ss_iterations_count_from(iterations, iterations->from);
-    assert_int_equal(ss_iterations_keep_apart(iterations, instances, 1), 0);
+static struct ss_iterations apart(uint32_t instances) {
+    struct ss_iterations iterations = window();
+    ss_iterations_count_from(&iterations, iterations.from);
+    assert_int_equal(ss_iterations_keep_apart(&iterations, instances, 1), 0);
+    return iterations;
 }
 
 /* R's mean, sd and quantile(type = 1). Two instances, so that their counts are combined. */
 TEST(statistics_of_few_iterations_agree_with_r) {
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
-    struct ss_iterations iterations;
-    set_apart(&iterations, 2);
+    ITERATIONS iterations = apart(2);
     assert_true(isnan(ss_iterations_times(&iterations, 0, 1).mean));
     assert_true(isnan(ss_iterations_times(&iterations, 0, 1).median));
     for (uint32_t i = 0; i < 5; i++)
@@ -392,13 +388,11 @@ TEST(statistics_of_few_iterations_agree_with_r) {
     assert_near(times.deviation, 3.3615472627943221, 1e-12);
     assert_near(times.median, 4, 4 * 0.0005);
     assert_near(times.p95, 9, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 /* Every second iteration of the program is long; 300,000 iterations. */
 TEST(iteration_times_include_both_lengths_of_a_periodic_program) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     iterations.to = SS_TIME_NEVER;
     ss_time at = 10 * SS_SECOND;
     for (unsigned i = 0; i < 300000; i++) {
@@ -412,19 +406,16 @@ TEST(iteration_times_include_both_lengths_of_a_periodic_program) {
     assert_near(times.median, 1e-3, 1e-6);
     assert_near(times.p95, 9e-3, 9e-6);
     assert_near(times.p99, 9e-3, 9e-6);
-    ss_iterations_free(&iterations);
 }
 
 /* All within one throughput interval. */
 TEST(adding_an_iteration_allocates_no_memory) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 2);
+    ITERATIONS iterations = apart(2);
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 11 * SS_SECOND);
     size_t before = heap_in_use();
     for (ss_time i = 0; i < 5000; i++)
         ss_iterations_add(&iterations, i % 2, 11 * SS_SECOND, 11 * SS_SECOND + i * i * 40);
     assert_int_equal(heap_in_use(), before);
-    ss_iterations_free(&iterations);
 }
 
 static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time from, ss_time to) {
@@ -433,8 +424,7 @@ static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time 
 
 /* In 5 s: four iterations of 1.01 s, and 0.96 s of the fifth. */
 TEST(rate_includes_the_estimated_part_of_an_unfinished_iteration) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     iterations.to = 15 * SS_SECOND;
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     for (ss_time i = 0; i < 4; i++)
@@ -446,12 +436,10 @@ TEST(rate_includes_the_estimated_part_of_an_unfinished_iteration) {
     assert_true(isnan(rate.bound));
     rate = ss_iterations_rate_of(&iterations, 0, 1, iterations.to);
     assert_near(rate.per_second, 1 / 1.01, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 TEST(throughput_intervals_include_an_unfinished_iteration) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     iterations.to = 22 * SS_SECOND;
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     add_ms(&iterations, 0, 10000, 14000);
@@ -460,12 +448,10 @@ TEST(throughput_intervals_include_an_unfinished_iteration) {
     assert_near(ss_throughput_rate(&iterations.throughput, 0), 1.5 / 6, 1e-12);
     assert_that(fabs(ss_throughput_rate(&iterations.throughput, 1) - 1.5 / 6), <, 0.01 / 6);
     assert_windows(&iterations, iterations.to, 1.5, 1.5);
-    ss_iterations_free(&iterations);
 }
 
 TEST(rate_uncertainty_follows_the_spread_of_lengths) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 2);
+    ITERATIONS iterations = apart(2);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     add_ms(&iterations, 0, 10000, 13000);
     add_ms(&iterations, 0, 13000, 18000); /* mean 4 s, deviation sqrt(2) s */
@@ -483,24 +469,20 @@ TEST(rate_uncertainty_follows_the_spread_of_lengths) {
     rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
     assert_near(rate.estimated, 0.99, 1e-12);
     assert_near(rate.uncertainty, sqrt(1 / 12.0 + 4 / 9.0 / 12) / 20, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 TEST(iteration_before_the_window_provides_the_expected_length) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     add_ms(&iterations, 0, 0, 8000);
     iterations.to = 14 * SS_SECOND;
     struct ss_iteration_rate rate = ss_iterations_rate(&iterations, iterations.to);
     assert_near(rate.estimated, 0.5, 1e-12); /* 4 of 8 s */
     assert_near(rate.per_second, 0.5 / 4, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 /* The program prepares for 1 s before each iteration of 2 s. */
 TEST(unfinished_iteration_is_assumed_to_begin_after_the_usual_gap) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(
         &iterations, 0, 5 * SS_SECOND); /* the start takes longer and is not a gap */
     add_ms(&iterations, 0, 10000, 12000);
@@ -509,31 +491,26 @@ TEST(unfinished_iteration_is_assumed_to_begin_after_the_usual_gap) {
     assert_near(ss_iterations_rate(&iterations, iterations.to).estimated, 0, 1e-12);
     iterations.to = 17 * SS_SECOND;
     assert_near(ss_iterations_rate(&iterations, iterations.to).estimated, 0.5, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 TEST(throughput_without_completed_iterations_has_a_bound) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 2);
+    ITERATIONS iterations = apart(2);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     ss_iterations_start(&iterations, 1, 0);
     struct ss_iteration_rate rate = ss_iterations_rate(&iterations, 20 * SS_SECOND);
     assert_true(isnan(rate.per_second));
     assert_near(rate.bound, (1 + 0.5) / 10, 1e-12);
     assert_true(isnan(ss_iterations_rate(&iterations, 10 * SS_SECOND).bound));
-    ss_iterations_free(&iterations);
 }
 
 TEST(ended_instance_has_no_unfinished_iteration) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     add_ms(&iterations, 0, 10000, 14000);
     ss_iterations_stop(&iterations, 0);
     struct ss_iteration_rate rate = ss_iterations_rate(&iterations, 20 * SS_SECOND);
     assert_near(rate.per_second, 0.1, 1e-12);
     assert_near(rate.estimated, 0, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 static void read_with_duty(
@@ -548,8 +525,7 @@ static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms
 
 /* A buffer of 8 KiB is read in two pieces. */
 TEST(iterations_read_together_after_silence_are_bursts) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     for (ss_time i = 1; i <= 9; i++) {
         read_at(&iterations, 1, 10000 + i * 1000);
@@ -559,25 +535,21 @@ TEST(iterations_read_together_after_silence_are_bursts) {
     }
     assert_int_equal(iterations.ended, 9 * 283);
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 9 * 282);
-    ss_iterations_free(&iterations);
 }
 
 TEST(bursts_outside_of_the_window_are_not_counted) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 0);
     read_at(&iterations, 100, 9000);
     read_at(&iterations, 100, 21000);
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
-    ss_iterations_free(&iterations);
 }
 
 /*
  * Slow iterations, several that were read together because the master was late, and a stop of 1 s.
  */
 TEST(flushed_iterations_are_not_bursts) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     for (ss_time ms = 10300; ms < 12000; ms += 300)
         read_at(&iterations, 1, ms);
@@ -586,49 +558,41 @@ TEST(flushed_iterations_are_not_bursts) {
     for (ss_time ms = 15000; ms < 16000; ms += 10)
         read_at(&iterations, 1, ms);
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
-    ss_iterations_free(&iterations);
 }
 
 /* Iterations of 1 ms during 20 ms in every 3 s: an instance prints nothing during a long stop. */
 TEST(iterations_after_long_stop_are_not_a_burst) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     for (ss_time round = 10000; round < 19000; round += 3000) {
         for (ss_time ms = round; ms < round + 20; ms++)
             read_with_duty(&iterations, 1, ms, 0.02 / 3);
     }
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
-    ss_iterations_free(&iterations);
 }
 
 /* A pause of the run must not count as silence. */
 TEST(iterations_after_pause_are_not_a_burst) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     iterations.to = SS_TIME_NEVER;
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     read_at(&iterations, 1, 10100);
     ss_iterations_pause(&iterations, 10150 * SS_MILLISECOND, 100 * SS_SECOND);
     read_at(&iterations, 2, 110250);
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
-    ss_iterations_free(&iterations);
 }
 
 TEST(iterations_read_together_share_the_time_evenly) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     read_at(&iterations, 4, 10100);
     assert_int_equal(iterations.lengths[0].min, 25 * SS_MILLISECOND);
     assert_int_equal(iterations.lengths[0].max, 25 * SS_MILLISECOND);
     assert_that(iterations.shares[0].since, ==, 10100 * SS_MILLISECOND);
-    ss_iterations_free(&iterations);
 }
 
 TEST(unfinished_iteration_excludes_pauses) {
-    struct ss_iterations iterations;
-    set_apart(&iterations, 1);
+    ITERATIONS iterations = apart(1);
     iterations.to = SS_TIME_NEVER;
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     add_ms(&iterations, 0, 10000, 14000);
@@ -636,7 +600,6 @@ TEST(unfinished_iteration_excludes_pauses) {
     iterations.to = 116 * SS_SECOND;
     struct ss_iteration_rate rate = ss_iterations_rate(&iterations, iterations.to);
     assert_near(rate.per_second, 1.5 / 6, 1e-12);
-    ss_iterations_free(&iterations);
 }
 
 UNIT_RUN
