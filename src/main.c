@@ -93,35 +93,34 @@ static int show_plan(const struct ss_plan *plan, struct ss_error *error) {
     return ss_streams_flush(error) < 0 ? print_error(error) : 0;
 }
 
-static int start(struct ss_cli *cli, struct ss_error *error) {
-    int status;
-    if (answer_query(cli, &status, error))
-        return status;
-    static struct ss_plan plan; /* static because it is too large for the stack */
-    ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
-    bool made = ss_plan_make(&plan, cli, error) == 0 &&
-                (!plan.record || ss_record_folder_check(plan.record, plan.force, error) == 0);
-    ss_option_store_print_warnings(stderr, "showstopper", &plan.set.store);
-    if (!made)
-        status = print_error(error);
-    else if (cli->dry_run)
-        status = show_plan(&plan, error);
-    else
-        status = run(&plan);
-    ss_plan_free(&plan);
-    return status;
-}
-
 int main(int argc, char **argv) {
+    static struct ss_plan plan; /* too large for the stack */
     struct ss_error error = {0};
     struct ss_cli cli;
+    int status;
+
     ss_streams_occupy();
     ss_signals_catch_file_limit();
     ss_signals_catch_crashes();
     if (ss_program_check_rights(&error) < 0)
         return print_error(&error);
     ss_platform_keep_arguments(argc, argv);
-    int status = ss_cli_parse(&cli, argv, &error) < 0 ? print_error(&error) : start(&cli, &error);
+
+    if (ss_cli_parse(&cli, argv, &error) < 0) {
+        status = print_error(&error);
+    } else if (!answer_query(&cli, &status, &error)) {
+        ss_option_store_print_warnings(stderr, "showstopper", &cli.store);
+        bool made = ss_plan_make(&plan, &cli, &error) == 0 &&
+                    (!plan.record || ss_record_folder_check(plan.record, plan.force, &error) == 0);
+        ss_option_store_print_warnings(stderr, "showstopper", &plan.set.store);
+        if (!made)
+            status = print_error(&error);
+        else if (cli.dry_run)
+            status = show_plan(&plan, &error);
+        else
+            status = run(&plan);
+        ss_plan_free(&plan);
+    }
     ss_cli_free(&cli);
     return status;
 }

@@ -177,13 +177,6 @@ static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *e
     return 0;
 }
 
-static int load_module(
-    struct ss_plan *plan, const struct ss_cli *cli, enum ss_kind kind, struct ss_error *error) {
-    if (ss_module_set_load(&plan->set, kind, cli->modules[kind], cli->options[kind], error) < 0)
-        return -1;
-    return plan->record ? add_files(plan, kind, error) : 0;
-}
-
 /* Checks that the program of the sensor can be found and executed. */
 static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
     size_t count;
@@ -239,13 +232,19 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
  * may depend.
  */
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    static const enum ss_kind order[SS_KINDS] = {
+        SS_KIND_FEEDBACK, SS_KIND_TRACE, SS_KIND_CONTROL, SS_KIND_SPACE, SS_KIND_DITHERING};
+
     plan->set.instances = plan->instances;
     plan->set.cpus = plan->cpu_count;
     plan->set.window = cli->window;
-    if (load_module(plan, cli, SS_KIND_FEEDBACK, error) < 0 || open_source(plan, error) < 0)
-        return -1;
-    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        if (kind != SS_KIND_FEEDBACK && load_module(plan, cli, kind, error) < 0)
+    for (size_t i = 0; i < SS_KINDS; i++) {
+        enum ss_kind kind = order[i];
+        if (ss_module_set_load(&plan->set, kind, cli->modules[kind], cli->options[kind], error) < 0)
+            return -1;
+        if (plan->record && add_files(plan, kind, error) < 0)
+            return -1;
+        if (kind == SS_KIND_FEEDBACK && open_source(plan, error) < 0)
             return -1;
     }
     return 0;

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -149,38 +150,32 @@ static void print_choice(char *buffer, size_t size, const char *choices, int pos
     snprintf(buffer, size, "%.*s", (int)choice.length, choice.text);
 }
 
-static int set_value(const struct ss_option *row, const char *text, void *place,
+int ss_option_set(const struct ss_option *row, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error) {
-    if (row->type == SS_OPTION_TEXT || row->type == SS_OPTION_FILE) {
-        const char *copy = ss_option_store_add(store, text);
-        if (!copy)
-            return ss_error_memory(error);
-        *(const char **)place = copy;
-        return 0;
-    }
-    if (row->type == SS_OPTION_CHOICE) {
-        int position = find_choice(row->choices, text);
-        if (position < 0)
-            return ss_error_fail(error, "'%s' is not one of: %s", text, row->choices);
-        *(int *)place = position;
-        return 0;
-    }
     struct quantity quantity = {.cpus = store ? store->cpus : 0};
-    if (read_quantity(row, text, place, &quantity, error) < 0 ||
-        check_range(row, text, &quantity, error) < 0)
-        return -1;
+    void *place = (char *)config + row->offset;
+    int status = 0;
+
+    if (row->type == SS_OPTION_TEXT || row->type == SS_OPTION_FILE) {
+        *(const char **)place = ss_option_store_add(store, text);
+        if (!*(const char **)place)
+            status = ss_error_memory(error);
+    } else if (row->type == SS_OPTION_CHOICE) {
+        *(int *)place = find_choice(row->choices, text);
+        if (*(int *)place < 0)
+            status = ss_error_fail(error, "'%s' is not one of: %s", text, row->choices);
+    } else if (read_quantity(row, text, place, &quantity, error) < 0 ||
+               check_range(row, text, &quantity, error) < 0) {
+        status = -1;
+    }
+
+    if (status < 0)
+        return ss_error_wrap(error, "%s", row->name);
     if (store && *quantity.doubt.text) {
         char warning[256];
         snprintf(warning, sizeof warning, "%s: %s", row->name, quantity.doubt.text);
         ss_option_store_warn(store, warning);
     }
-    return 0;
-}
-
-int ss_option_set(const struct ss_option *row, const char *text, void *config,
-    struct ss_option_store *store, struct ss_error *error) {
-    if (set_value(row, text, (char *)config + row->offset, store, error) < 0)
-        return ss_error_wrap(error, "%s", row->name);
     return 0;
 }
 
@@ -220,24 +215,6 @@ static char *name_end(char *item) {
     return length > 0 && item[length] == '=' ? item + length : NULL;
 }
 
-/* Returns the row of the item, or NULL on error. */
-static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
-    void *config, struct ss_option_store *store, struct ss_error *error) {
-    char *equals = name_end(item);
-    const struct ss_option *row = rows;
-    if (!equals && !first) {
-        ss_error_fail(error,
-            "'%s' has no name: only the first option may omit its name; write name=value", item);
-        return NULL;
-    }
-    if (equals) {
-        *equals = '\0';
-        row = find_row(rows, item, error);
-        item = equals + 1;
-    }
-    return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
-}
-
 /* Sets every option to the value that means "not given". */
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
@@ -272,21 +249,34 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
         return -1;
     if (text && !rows->name)
         return ss_error_fail(error, "this module has no options: leave out '%s'", text);
+
     bool given[ROWS_MAX] = {false};
-    char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
-    int status = text && !items ? -1 : 0;
-    for (char **item = items; status == 0 && items && *item; item++) {
-        const struct ss_option *row = set_item(rows, *item, item == items, config, store, error);
-        if (row && row - rows < ROWS_MAX)
+    SS_OWNED(free) char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
+    if (text && !items)
+        return -1;
+    for (char **item = items; items && *item; item++) {
+        char *value = *item, *equals = name_end(value);
+        const struct ss_option *row = rows;
+        if (!equals && item != items)
+            return ss_error_fail(error,
+                "'%s' has no name: only the first option may omit its name; write name=value",
+                value);
+        if (equals) {
+            *equals = '\0';
+            row = find_row(rows, value, error);
+            value = equals + 1;
+        }
+        if (!row || ss_option_set(row, value, config, store, error) < 0)
+            return -1;
+        if (row - rows < ROWS_MAX)
             given[row - rows] = true;
-        status = row ? 0 : -1;
     }
-    free(items);
-    for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
+
+    for (int i = 0; rows[i].name && i < ROWS_MAX; i++) {
         if (rows[i].required && !given[i])
-            status = ss_error_fail(error, "%s is missing: %s", rows[i].name, rows[i].help);
+            return ss_error_fail(error, "%s is missing: %s", rows[i].name, rows[i].help);
     }
-    return status;
+    return 0;
 }
 
 void ss_option_print_value(
