@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/histogram.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +72,9 @@ void ss_histogram_add(struct ss_histogram *histogram, ss_time value) {
     add_values(histogram, value, 1);
 }
 
-void ss_histogram_add_bucket(
-    struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count) {
-    assert(bits >= histogram->bits && bucket < SS_HISTOGRAM_BUCKETS(bits));
+void ss_histogram_add_bucket(struct ss_histogram *histogram, unsigned bucket, uint64_t count) {
     if (count > 0)
-        add_values(histogram, ss_histogram_bucket_middle(bucket, bits), count);
+        add_values(histogram, ss_histogram_bucket_middle(bucket, histogram->bits), count);
 }
 
 void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max) {
@@ -107,7 +104,7 @@ void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *fr
     if (from->count == 0)
         return;
     for (unsigned i = 0; ss_histogram_next(from, &i); i++)
-        ss_histogram_add_bucket(into, i, from->bits, from->counts[i]);
+        ss_histogram_add_bucket(into, i, from->counts[i]);
     into->sum = sum;
     into->min = min;
     into->max = max;
@@ -171,7 +168,7 @@ void ss_shared_histogram_read(
     if (into->max > max)
         max = into->max;
     for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_COARSE); i++)
-        ss_histogram_add_bucket(into, i, SS_HISTOGRAM_COARSE,
-            atomic_load_explicit(&histogram->counts[i], memory_order_relaxed));
+        ss_histogram_add_bucket(
+            into, i, atomic_load_explicit(&histogram->counts[i], memory_order_relaxed));
     ss_histogram_set_max(into, max);
 }

@@ -5,9 +5,7 @@
 /*
  * Distributions of lengths of time, counted in buckets. The width of the buckets is a parameter,
  * `bits`: values below 2^bits have a bucket each; larger values have 2^bits equal buckets per
- * doubling, so a bucket is at most 2^-bits of its values wide. Each bucket of a histogram lies
- * within one bucket of any coarser histogram, so a histogram can be merged into a coarser one
- * without error.
+ * doubling, so a bucket is at most 2^-bits of its values wide.
  */
 
 #include <stdatomic.h>
@@ -58,13 +56,9 @@ SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
 /* Allocates nothing. */
 SS_NONNULL() void ss_histogram_add(struct ss_histogram *histogram, ss_time value);
 
-/*
- * Adds values counted in a bucket of a histogram with at least as many `bits`. Each value counts as
- * the middle of that bucket.
- */
+/* Adds values that were counted in a bucket. Each counts as the middle of that bucket. */
 SS_NONNULL()
-void ss_histogram_add_bucket(
-    struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
+void ss_histogram_add_bucket(struct ss_histogram *histogram, unsigned bucket, uint64_t count);
 
 /*
  * Replaces the maximum if `max` is in the same bucket: ss_histogram_add_bucket() knows only the
@@ -72,7 +66,7 @@ void ss_histogram_add_bucket(
  */
 SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
 
-/* Adds all values of `from`, which must have at least as many `bits`. */
+/* Adds all values of `from`, which must have the same `bits`. */
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
 /*
@@ -102,7 +96,7 @@ struct ss_shared_histogram {
 
 SS_NONNULL() void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value);
 
-/* Adds all values to `into`, which must have at most SS_HISTOGRAM_COARSE `bits`. */
+/* Adds all values to `into`, which must have SS_HISTOGRAM_COARSE `bits`. */
 SS_NONNULL()
 void ss_shared_histogram_read(
     const struct ss_shared_histogram *histogram, struct ss_histogram *into);

@@ -48,16 +48,6 @@ TEST(bucket_middle_is_within_a_2000th_of_each_of_its_values) {
     }
 }
 
-/* Each fine bucket is within one coarse bucket, which makes merging exact. */
-TEST(fine_buckets_are_within_coarse_buckets) {
-    for (unsigned bits = 1; bits < SS_HISTOGRAM_FINE; bits++) {
-        for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE); i++)
-            assert_int_equal(
-                ss_histogram_bucket(ss_histogram_bucket_min(i, SS_HISTOGRAM_FINE), bits),
-                ss_histogram_bucket(ss_histogram_bucket_max(i, SS_HISTOGRAM_FINE), bits));
-    }
-}
-
 TEST(histogram_bucket_is_printed_exactly) {
     char text[SS_HISTOGRAM_BUCKET_ROOM];
     static const struct {
@@ -226,7 +216,7 @@ TEST_WITH(recorded_buckets_give_the_same_quantiles, set_up, tear_down) {
     for (int i = 0; i < 10000; i++)
         ss_histogram_add(&histogram, (ss_time)(1e6 * exp(5 * ss_random_next(&random))));
     for (unsigned i = 0; ss_histogram_next(&histogram, &i); i++)
-        ss_histogram_add_bucket(&read, i, SS_HISTOGRAM_FINE, histogram.counts[i]);
+        ss_histogram_add_bucket(&read, i, histogram.counts[i]);
     ss_histogram_set_max(&read, histogram.max);
     for (int i = 1; i <= 1000; i++)
         assert_near(ss_histogram_quantile(&read, i / 1000.0),
@@ -235,24 +225,9 @@ TEST_WITH(recorded_buckets_give_the_same_quantiles, set_up, tear_down) {
     ss_histogram_close(&read);
 }
 
-TEST_WITH(fine_histogram_merges_into_a_coarse_one, set_up, tear_down) {
-    struct ss_histogram coarse, merged;
-    assert_int_equal(ss_histogram_open(&coarse, 7), 0);
-    assert_int_equal(ss_histogram_open(&merged, 7), 0);
-    for (ss_time value = 1; value < 100 * SS_SECOND; value += value / 50 + 1) {
-        ss_histogram_add(&histogram, value);
-        ss_histogram_add(&coarse, value);
-    }
-    ss_histogram_merge(&merged, &histogram);
-    assert_memory_equal(
-        merged.counts, coarse.counts, SS_HISTOGRAM_BUCKETS(7) * sizeof *merged.counts);
-    ss_histogram_close(&coarse);
-    ss_histogram_close(&merged);
-}
-
 /* An impossible maximum would move quantiles beyond the last bucket, so it is ignored. */
 TEST_WITH(maximum_outside_of_the_last_bucket_is_ignored, set_up, tear_down) {
-    ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 10, 3);
+    ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 3);
     ss_time middle = histogram.max;
     ss_histogram_set_max(&histogram, 2 * SS_SECOND);
     assert_int_equal(histogram.max, middle);

@@ -100,7 +100,7 @@ static double quantile(const struct vector *vector) {
     assert_int_equal(ss_histogram_open(&histogram, SS_HISTOGRAM_FINE), 0);
     for (size_t i = 2; i < vector->count; i++) {
         unsigned bucket = ss_histogram_bucket((ss_time)vector->numbers[i], SS_HISTOGRAM_FINE);
-        ss_histogram_add_bucket(&histogram, bucket, SS_HISTOGRAM_FINE, 1);
+        ss_histogram_add_bucket(&histogram, bucket, 1);
     }
     if (vector->numbers[1] > 0)
         ss_histogram_set_max(&histogram, (ss_time)vector->numbers[1]);
