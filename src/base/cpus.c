@@ -89,7 +89,7 @@ static const char *range_fault(const struct range *range) {
     if (range->first > range->last)
         return "has a descending range: write the smaller number first";
     if (range->stride == 0)
-        return "has a range with a step of 0: write at least 1";
+        return "has a range with a step of 0: use at least 1";
     return NULL;
 }
 

@@ -230,7 +230,7 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
     struct ss_wide product = ss_wide_times(number.over, unit->length);
     struct ss_wide nanoseconds = ss_wide_divide(ss_wide_add(product, half), number.under, NULL);
     if (ss_wide_compare(nanoseconds, ss_wide(SS_TIME_NEVER)) >= 0)
-        return ss_error_fail(error, "the time '%s' is too long: write at most 213503d (584 years)",
+        return ss_error_fail(error, "the time '%s' is too long: use at most 213503d (584 years)",
             ss_words_show(text).text);
     *value = nanoseconds.low;
     return 0;
@@ -272,7 +272,7 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     double load = divide(number) / cpus;
     if (load > 1)
         return ss_error_fail(error,
-            "'%s' is too large: a load of 100 %% is %g CPU%s here: write at most %gcpu", shown.text,
+            "'%s' is too large: a load of 100 %% is %g CPU%s here: use at most %gcpu", shown.text,
             cpus, cpus == 1 ? "" : "s", cpus);
     *value = load;
     return 0;
@@ -346,8 +346,7 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
     if (text[strspn(text, "0123456789")] || !*text)
         return ss_error_fail(error, "'%s' is not a whole number: write digits only", shown.text);
-    return ss_error_fail(
-        error, "'%s' is too large: write at most 18446744073709551615", shown.text);
+    return ss_error_fail(error, "'%s' is too large: use at most 18446744073709551615", shown.text);
 }
 
 int ss_units_number(const char *text, double *value, struct ss_error *error) {

@@ -70,7 +70,7 @@ static int add_line(struct ss_commands *commands, char *const *words, uint32_t c
 int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
     if (count == 0)
-        return ss_error_fail(error, "0 instances: write at least 1");
+        return ss_error_fail(error, "0 instances: use at least 1");
     if (count > COMMANDS_MAX)
         return ss_error_fail(
             error, "%llu instances: the maximum is %d", (unsigned long long)count, COMMANDS_MAX);

@@ -201,7 +201,7 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
         plan->set.load_cpus = plan->source.cpus;
     if (plan->set.load_cpus > plan->cpu_count)
         return ss_error_fail(error,
-            "feedback/%s: cpus=%g exceeds the %u measured CPU%s: write at most %u",
+            "feedback/%s: cpus=%g exceeds the %u measured CPU%s: use at most %u",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->set.load_cpus, plan->cpu_count,
             plan->cpu_count == 1 ? "" : "s", plan->cpu_count);
     if (plan->source.source == SS_SOURCE_OWN)
@@ -356,7 +356,7 @@ static int take_decisions(struct ss_plan *plan, const char *text, struct ss_erro
     return plan->decisions_last >= SS_SECOND
                ? 0
                : ss_error_fail(
-                     error, "'%s' is too short: write at least 1s", ss_words_show(text).text);
+                     error, "'%s' is too short: use at least 1s", ss_words_show(text).text);
 }
 
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {

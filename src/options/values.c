@@ -75,7 +75,7 @@ struct quantity {
 
 static int refuse_large(const struct ss_option *row, const char *text, struct ss_error *error) {
     return ss_error_fail(
-        error, "'%s' is too large: write at most %s", ss_words_show(text).text, row->max);
+        error, "'%s' is too large: use at most %s", ss_words_show(text).text, row->max);
 }
 
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
@@ -125,7 +125,7 @@ static int check_range(const struct ss_option *row, const char *text,
     struct quantity bound = {0};
     if (row->min && read_quantity(row, row->min, NULL, &bound, error) == 0 &&
         quantity->value < bound.value)
-        return ss_error_fail(error, "'%s' is too small: write at least %s%s%s", text, row->min,
+        return ss_error_fail(error, "'%s' is too small: use at least %s%s%s", text, row->min,
             *doubt ? "; " : "", doubt);
     if (row->max && read_quantity(row, row->max, NULL, &bound, error) == 0 &&
         quantity->value > bound.value)

@@ -44,9 +44,9 @@ NO_RECORD = "no record to report: none of the given folders holds one that can b
         ("--output=", "--output is empty: write --output DIR"),
         ("--quiet=1", "--quiet takes no value, but got '1'"),
         ("--format xml", "--format: 'xml' is not one of: csv md json"),
-        ("--interval 1m", "--interval: '1m' is too small: write at least 10m; "
+        ("--interval 1m", "--interval: '1m' is too small: use at least 10m; "
          "1m is 1 millisecond; for minutes write 1M"),
-        ("--confidence 100", "--confidence: '100' is too large: write at most 99.99%"),
+        ("--confidence 100", "--confidence: '100' is too large: use at most 99.99%"),
         ("--against --against", "--against: is given twice"),
         ("--against A", "--against must separate two sets: ssreport A... --against B..."),
         ("--names A/ --against", '--names: "A/" is not a pair of names: write A/B'),
@@ -111,7 +111,7 @@ def test_options_are_joined_or_separate(
 
 
 def test_count_names_the_limit_of_its_row() -> None:
-    with pytest.raises(UserError, match="'1{30}' is too large: write at most 9$"):
+    with pytest.raises(UserError, match="'1{30}' is too large: use at most 9$"):
         options.parse(ROWS, ["--count", "1" * 30])
 
 

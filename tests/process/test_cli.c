@@ -341,13 +341,13 @@ START_TEST(invalid_modules_are_refused) {
 END_TEST
 
 START_TEST(numbers_out_of_range_are_refused) {
-    REFUSED(125, "is too large: write at most 1000000", "-n", "99999999", TOUCH_AT("50%"));
-    REFUSED(125, "is too large: write at most 1000000", "-n", "99999999999999999999999",
-        TOUCH_AT("50%"));
+    REFUSED(125, "is too large: use at most 1000000", "-n", "99999999", TOUCH_AT("50%"));
+    REFUSED(
+        125, "is too large: use at most 1000000", "-n", "99999999999999999999999", TOUCH_AT("50%"));
     REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "load", TOUCH_AT("-1"));
     REFUSED(125, "load", TOUCH_AT("half"));
-    REFUSED(125, "a load of 100 % is 1 CPU here: write at most 1cpu", "--cpus", run_first_cpu(),
+    REFUSED(125, "a load of 100 % is 1 CPU here: use at most 1cpu", "--cpus", run_first_cpu(),
         TOUCH_AT("1.5cpus"));
     REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", run_first_cpu(), "-t", "staircase",
         "-T", "2cpu:0:1cpu", TOUCH);
@@ -363,8 +363,7 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "--instances", "-n", "-3", TOUCH_AT("50%"));
     REFUSED(125, "--grace", "--grace", "5", TOUCH_AT("50%"));
     REFUSED(125, "--duration", "--duration", "0", TOUCH_AT("50%"));
-    REFUSED(
-        125, "--window: '0' is too small: write at least 50m", "--window", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--window: '0' is too small: use at least 50m", "--window", "0", TOUCH_AT("50%"));
     REFUSED(125, "--window", "--window", "2h", TOUCH_AT("50%"));
     REFUSED(125, "--window", "--window", "short", TOUCH_AT("50%"));
     REFUSED(125, "--tolerance", "--tolerance", "-1", TOUCH_AT("50%"));

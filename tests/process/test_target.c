@@ -129,7 +129,7 @@ START_TEST(target_is_set_in_cpus) {
     run_wait_text(run, "instances run");
     struct run *wrong = RUN("--set", number_of(run), "2cpu");
     run_expect(wrong, 125);
-    run_expect_text(&wrong->err, "a load of 100 % is 1 CPU here: write at most 1cpu");
+    run_expect_text(&wrong->err, "a load of 100 % is 1 CPU here: use at most 1cpu");
     run_expect(RUN("--set", number_of(run), "0.3cpu"), 0);
     run_wait_text(run, "the target was set to 30 %");
     kill(run->pid, SIGTERM);

@@ -484,7 +484,7 @@ END
         --background-method uncontrolled
     refuses "--foreground-load requires a --foreground-method" interference --foreground-load 50%
     refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x
-    refuses "--background-instances: '0' is too small: write at least 1" interference --background-instances 0
+    refuses "--background-instances: '0' is too small: use at least 1" interference --background-instances 0
     refuses "--instances: use --foreground-instances" interference --instances 2
 }
 

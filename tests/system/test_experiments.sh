@@ -98,7 +98,7 @@ options_that_contradict_the_measurement_are_refused() {
             --workloads serial -- xz a
         refuses_at_once "$name: nosuch: no such program" "$name" --dry-run -- nosuch a
         refuses_at_once "$name: --iteration: " "$name" --dry-run --iteration '(' -- true
-        refuses_at_once "$name: --rounds: '0' is too small: write at least 1" "$name" --dry-run --rounds 0
+        refuses_at_once "$name: --rounds: '0' is too small: use at least 1" "$name" --dry-run --rounds 0
         refuses_at_once "$name: ./nosuch: no such program" "$name" -- ./nosuch
     done
     refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
@@ -107,8 +107,8 @@ options_that_contradict_the_measurement_are_refused() {
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
         refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "$(first_cpu),$none"
     done
-    refuses_at_once "throughput: --instances: '0' is too small: write at least 1" throughput --dry-run --instances 0
-    refuses_at_once "throughput: --parts: '0' is too small: write at least 1" throughput --dry-run --parts 0
+    refuses_at_once "throughput: --instances: '0' is too small: use at least 1" throughput --dry-run --instances 0
+    refuses_at_once "throughput: --parts: '0' is too small: use at least 1" throughput --dry-run --parts 0
     refuses_at_once "throughput: --hold: '0' is not a time above 0" throughput --stairs --hold 0
     refuses_at_once "interference: --hold: '0' is not a time above 0" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9

@@ -135,8 +135,8 @@ options_and_their_values_are_checked() {
     refuses "--rates: 0: requests per second are required" latency --rates 0
     refuses "--rates cannot be combined with --steps" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
-    refuses "--cap: '0' is too small: write at least 1" latency --cap 0
-    refuses "--workers: '0' is too small: write at least 1" latency --workers 0
+    refuses "--cap: '0' is too small: use at least 1" latency --cap 0
+    refuses "--workers: '0' is too small: use at least 1" latency --workers 0
     refuses "latency: --work: '10' has no unit: write 10s, 10m (milliseconds)" latency --dry-run --work 10
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s

@@ -89,7 +89,7 @@ a_limit_that_no_group_can_have_is_refused() {
 a_quota_below_one_millisecond_is_refused() {
     make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
     place 1 make x --quota 0.009
-    says "showstopper-place: --quota: '0.009' is too small: write at least 0.01"
+    says "showstopper-place: --quota: '0.009' is too small: use at least 0.01"
 }
 
 run_case groups_of_version_one_are_limited_in_each_hierarchy

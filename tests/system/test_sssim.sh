@@ -217,9 +217,9 @@ refused '--smt-fill requires --smt' -l 50% --smt-fill random
 refused "--smt-fill: 'core' is not one of: cores random" -l 50% --smt-fill core
 refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100
-refused "--window: '0' is too small: write at least 50m" -l 50% --window 0
-refused "--window: '1m' is too small: write at least 50m; 1m is 1 millisecond" -l 50% --window 1m
-refused "--window: '1h' is too large: write at most 1M" -l 50% --window 1h
+refused "--window: '0' is too small: use at least 50m" -l 50% --window 0
+refused "--window: '1m' is too small: use at least 50m; 1m is 1 millisecond" -l 50% --window 1m
+refused "--window: '1h' is too large: use at most 1M" -l 50% --window 1h
 refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
 refused '--settle leaves no' -l 50% --settle 60s
 refused "unexpected argument 'true'" -l 50% -- true
@@ -368,7 +368,7 @@ refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(pr
 refused '--settle leaves no' queue --rate 5 --settle 10s
 refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
-refused "--tau: '1m' is too small: write at least 2m" queue --rate 5 --duty 50% --tau 1m
+refused "--tau: '1m' is too small: use at least 2m" queue --rate 5 --duty 50% --tau 1m
 
 # A simulated fleet: the number of processes does not change the nodes' lateness, clocks and failures.
 mkdir traces

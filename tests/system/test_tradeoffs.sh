@@ -74,8 +74,8 @@ options_are_checked() {
         refuses "--$option has no effect without --rates" tradeoffs "--$option" 2s
         refuses "--$option has no effect without --rates" tradeoffs --published neighbours "--$option" 2s
     done
-    refuses "--workers: '5000' is too large: write at most 4096" tradeoffs --workers 5000
-    refuses "tradeoffs: --work: '0' is too small: write at least 1n" tradeoffs --dry-run --work 0
+    refuses "--workers: '5000' is too large: use at most 4096" tradeoffs --workers 5000
+    refuses "tradeoffs: --work: '0' is too small: use at least 1n" tradeoffs --dry-run --work 0
     refuses "--knobs: workers: '5000' is too large" tradeoffs --knobs 'instances=1+workers=5000'
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
     refuses "unexpected command" tradeoffs -- true

@@ -151,7 +151,7 @@ TEST(loads_may_be_given_in_cpus) {
     assert_double(read_of_two, "60%", 0.6);
     assert_double(read_of_half, "0.1cpu", 0.1 / 0.5);
     assert_refused(read_of_two, "2.1cpu",
-        "'2.1cpu' is too large: a load of 100 % is 2 CPUs here: write at most 2cpu");
+        "'2.1cpu' is too large: a load of 100 % is 2 CPUs here: use at most 2cpu");
     assert_refused(read_of_half, "1cpu", "a load of 100 % is 0.5 CPUs here");
     assert_refused(read_part, "0.5cpu",
         "'0.5cpu' is a number of CPUs, but how many CPUs make a load of 100 % is unknown here: "

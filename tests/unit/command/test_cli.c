@@ -387,11 +387,11 @@ TEST(missing_and_extra_values_are_refused) {
 }
 
 TEST(error_for_an_invalid_value_names_the_option) {
-    refuse("-n 0", "--instances: '0' is too small: write at least 1");
-    refuse("--instances=1000001", "--instances: '1000001' is too large: write at most 1000000");
+    refuse("-n 0", "--instances: '0' is too small: use at least 1");
+    refuse("--instances=1000001", "--instances: '1000001' is too large: use at most 1000000");
     refuse("-n x", "--instances: 'x' is not a whole number");
     refuse("--grace 5", "--grace: '5' has no unit");
-    refuse("--duration 0", "--duration: '0' is too small: write at least 1u");
+    refuse("--duration 0", "--duration: '0' is too small: use at least 1u");
     refuse("--duration 999n", "--duration: '999n' is too small");
     refuse("--progress sometimes", "--progress: 'sometimes' is not one of: auto always never");
     refuse("--tolerance -1", "--tolerance: '-1' is negative");

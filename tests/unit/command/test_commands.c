@@ -227,7 +227,7 @@ TEST(invalid_workload_line_is_reported) {
     refuse("1 a\nx b\n", ":2: expected COUNT COMMAND...: 'x' is not a whole number");
     refuse("1 a\n\n# c\n1.5 b\n", ":4: expected COUNT COMMAND...");
     refuse("-1 a\n", ":1: expected COUNT COMMAND...");
-    refuse("0 a\n", ":1: 0 instances: write at least 1");
+    refuse("0 a\n", ":1: 0 instances: use at least 1");
     refuse("1000001 a\n", ":1: 1000001 instances");
     refuse("1 a\n1000000 b\n",
         ":2: 1000000 instances and 1 on earlier lines are too many: the maximum is 1000000");

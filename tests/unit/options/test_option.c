@@ -203,14 +203,14 @@ TEST(option_bounds_are_inclusive) {
 }
 
 TEST(option_values_beyond_bounds_are_refused) {
-    refuse(bounded, "9999999n", "length: '9999999n' is too small: write at least 10m");
-    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: write at most 1M");
-    refuse(bounded, "part=9%", "part: '9%' is too small: write at least 1/10");
-    refuse(bounded, "part=0.91", "part: '0.91' is too large: write at most 90%");
-    refuse(bounded, "copies=1", "copies: '1' is too small: write at least 2");
-    refuse(bounded, "copies=11", "copies: '11' is too large: write at most 10");
-    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: write at least 1/2");
-    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: write at most 1.5");
+    refuse(bounded, "9999999n", "length: '9999999n' is too small: use at least 10m");
+    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: use at most 1M");
+    refuse(bounded, "part=9%", "part: '9%' is too small: use at least 1/10");
+    refuse(bounded, "part=0.91", "part: '0.91' is too large: use at most 90%");
+    refuse(bounded, "copies=1", "copies: '1' is too small: use at least 2");
+    refuse(bounded, "copies=11", "copies: '11' is too large: use at most 10");
+    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: use at least 1/2");
+    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: use at most 1.5");
 }
 
 TEST(option_may_have_a_single_bound) {
@@ -310,7 +310,7 @@ TEST(improbable_option_values_cause_a_warning) {
     assert_int_equal(store.warning_count, 0);
     /* The message for a refused value includes the hint, too. */
     refuse(doubtful, "1m",
-        "'1m' is too small: write at least 2m; 1m is 1 millisecond; for minutes write 1M");
+        "'1m' is too small: use at least 2m; 1m is 1 millisecond; for minutes write 1M");
     parse(doubtful, "20");
     assert_that(config.length, ==, 20 * SS_SECOND);
 }
@@ -320,7 +320,7 @@ TEST(percentages_of_options_are_parsed) {
     assert_that(config.gain, ==, 5);
     parse(doubtful, "gain=5");
     assert_that(config.gain, ==, 5);
-    refuse(doubtful, "gain=151%", "too large: write at most 150");
+    refuse(doubtful, "gain=151%", "too large: use at most 150");
 }
 
 UNIT_RUN

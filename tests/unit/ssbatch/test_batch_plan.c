@@ -371,7 +371,7 @@ static void names_must_be_unique_and_usable_as_file_names(void **state) {
     struct ssbatch_plan plan;
     struct ss_error error = {0};
     assert_int_equal(read_text(&plan, text, &error), -1);
-    assert_non_null(strstr(error.message, "too long: write at most 200 bytes"));
+    assert_non_null(strstr(error.message, "too long: use at most 200 bytes"));
     ssbatch_plan_free(&plan);
     snprintf(text, sizeof text, "run %0200d takes 1s\nmain -- x\n", 1);
     ssbatch_plan_free(parse(text));

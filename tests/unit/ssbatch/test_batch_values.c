@@ -44,8 +44,8 @@ static void times_are_printed_in_seconds(void **state) {
     assert_becomes("rounds", "107m,0.1s,,1M", "107m,100m,1M");
     assert_refused("length", "0", "--name: '0' is not a time above 0");
     assert_refused("duration", "0s", "--name: '0s' is not a time above 0");
-    assert_refused("rounds", "0.5m", "--name: '0.5m' is too small: write at least 1m");
-    assert_refused("rounds", "2h", "--name: '2h' is too large: write at most 1h");
+    assert_refused("rounds", "0.5m", "--name: '0.5m' is too small: use at least 1m");
+    assert_refused("rounds", "2h", "--name: '2h' is too large: use at most 1h");
     assert_becomes("round", "0.1s", "100m");
     assert_refused("round", "9m,5m",
         "--name: '9m,5m' has an unknown unit, 'm,5m': units are n, u, m "
@@ -72,7 +72,7 @@ static void numbers_are_parsed_and_invalid_ones_refused(void **state) {
     assert_becomes("whole", "0", "0");
     assert_becomes("percent", "5%", "5");
     assert_becomes("percent", "0.5", "0.5");
-    assert_refused("count", "00", "--name: '00' is too small: write at least 1");
+    assert_refused("count", "00", "--name: '00' is too small: use at least 1");
     assert_refused("whole", "1.5", "--name: '1.5' is not a whole number: write one such as 180");
     assert_refused("percent", "5%%", "--name: '5%%' is not a valid number: write one such as 180");
     assert_refused("percent", "", "--name: '' is not a valid number: write one such as 180");

@@ -319,7 +319,7 @@ static void invalid_tables_are_refused(void **state) {
         {"busy,watts\n0,100\n2,200\n2,300\n", ":4:1: busy CPUs must increase from row to row"},
         {"busy,watts\n0,100\n1,-1\n", ":3:1: power must not be negative"},
         {"busy,watts\n0,100\n1,x\n", ":3:3: invalid number in column 'watts'"},
-        {"busy,watts\n0,100\n", ": too few rows: write at least one for 0 busy CPUs"},
+        {"busy,watts\n0,100\n", ": too few rows: use at least one for 0 busy CPUs"},
         {"busy,power\n0,100\n", ":1:1: no column 'watts'"}};
     static const char *const capacities[][2] = {
         {"n,requests_per_second\n0,30\n", ":2:1: n must be at least 1"},

@@ -130,7 +130,7 @@ def _quantity(row: Option, text: str) -> tuple[float, str]:
             return units.count(text), ""
         except UserError:
             if row.max and text.isascii() and text.isdecimal():
-                raise UserError(f"'{show(text)}' is too large: write at most {row.max}") from None
+                raise UserError(f"'{show(text)}' is too large: use at most {row.max}") from None
             raise
     return (units.percent if row.kind == "percent" else units.number)(text), ""
 
@@ -146,9 +146,9 @@ def _read(row: Option, text: str) -> tuple[Value, str]:
     value, doubt = _quantity(row, text)
     if row.min and value < _quantity(row, row.min)[0]:
         more = f"; {doubt}" if doubt else ""
-        raise UserError(f"'{text}' is too small: write at least {row.min}{more}")
+        raise UserError(f"'{text}' is too small: use at least {row.min}{more}")
     if row.max and value > _quantity(row, row.max)[0]:
-        raise UserError(f"'{show(text)}' is too large: write at most {row.max}")
+        raise UserError(f"'{show(text)}' is too large: use at most {row.max}")
     return value, doubt
 
 

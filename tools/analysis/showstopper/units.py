@@ -94,7 +94,7 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
         raise _time_fault(number, milliseconds)
     nanoseconds = (number.over * unit + number.under // 2) // number.under
     if nanoseconds >= _NEVER:
-        longest = "write at most 213503d (584 years)"
+        longest = "use at most 213503d (584 years)"
         raise UserError(f"the time '{show(text)}' is too long: {longest}")
     seconds = nanoseconds / _SECOND
     if nanoseconds == 0 or seconds >= sensible or number.rest != "m":
@@ -137,7 +137,7 @@ def count(text: str) -> int:
     if not re.fullmatch("[0-9]+", text):
         raise UserError(f"'{show(text)}' is not a whole number: write digits only")
     if len(text.lstrip("0")) > _DIGITS_MAX or int(text) > _COUNT_MAX:
-        raise UserError(f"'{show(text)}' is too large: write at most {_COUNT_MAX}")
+        raise UserError(f"'{show(text)}' is too large: use at most {_COUNT_MAX}")
     return int(text)
 
 

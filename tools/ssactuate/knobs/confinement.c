@@ -301,7 +301,7 @@ static int set_memory(const struct ssactuate_machine *machine, const struct ssac
         return ss_error_wrap(error, "%s", knob->text);
     return plan->memory >= MEMORY_MIN
                ? 0
-               : ss_error_fail(error, "%s: write at least 1M, or `none`", knob->text);
+               : ss_error_fail(error, "%s: use at least 1M, or `none`", knob->text);
 }
 
 const struct ssactuate_actuator ssactuate_memory = {

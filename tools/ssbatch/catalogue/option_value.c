@@ -99,7 +99,7 @@ static int print_round(FILE *stream, const struct ssbatch_option_value *value, c
         return -1;
     if (time < ROUND_MIN || time > ROUND_MAX)
         return ss_error_fail(error, "'%s' is too %s", ss_words_show(text).text,
-            time < ROUND_MIN ? "small: write at least 1m" : "large: write at most 1h");
+            time < ROUND_MIN ? "small: use at least 1m" : "large: use at most 1h");
     ss_units_print_time(shown, sizeof shown, time);
     fprintf(stream, "%s", shown);
     return 0;
@@ -167,8 +167,7 @@ static int print_count(FILE *stream, const struct ssbatch_option_value *value, c
     if (print_whole(stream, value, text, error) < 0)
         return -1;
     if (!text[strspn(text, "0")])
-        return ss_error_fail(
-            error, "'%s' is too small: write at least 1", ss_words_show(text).text);
+        return ss_error_fail(error, "'%s' is too small: use at least 1", ss_words_show(text).text);
     return 0;
 }
 

@@ -114,7 +114,7 @@ static int check_name(const char *name, struct ss_error *error) {
     if (!*name)
         return ss_error_fail(error, "the name is empty: write a name that a file can have");
     if (strlen(name) > SSBATCH_NAME_MAX)
-        return ss_error_fail(error, "the name '%s' is too long: write at most %d bytes",
+        return ss_error_fail(error, "the name '%s' is too long: use at most %d bytes",
             ss_words_show(name).text, SSBATCH_NAME_MAX);
     if (*name == '.' || *name == '-')
         return ss_error_fail(error,
@@ -141,7 +141,7 @@ static int check_role(const char *role, struct ss_error *error) {
             "a letter",
             ss_words_show(role).text);
     if (strlen(role) > SSBATCH_ROLE_MAX)
-        return ss_error_fail(error, "'%s' is too long: write at most %d bytes",
+        return ss_error_fail(error, "'%s' is too long: use at most %d bytes",
             ss_words_show(role).text, SSBATCH_ROLE_MAX);
     for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++) {
         if (strcmp(role, placeholders[i]) == 0)

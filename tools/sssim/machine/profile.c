@@ -111,7 +111,7 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
             error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
     if (status == 0 && reader->profile->length == 0)
         status = ss_error_fail(error,
-            "%s has no length: write at least two lines of TIME THREADS; the last one ends the "
+            "%s has no length: use at least two lines of TIME THREADS; the last one ends the "
             "profile",
             ss_words_show(path).text);
     free(line);

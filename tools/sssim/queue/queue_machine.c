@@ -168,7 +168,7 @@ int queue_power_read(struct queue_power *power, const char *path, struct ss_erro
         return -1;
     if (power->count < 2)
         return ss_error_fail(error,
-            "%s: too few rows: write at least one for 0 busy CPUs and one "
+            "%s: too few rows: use at least one for 0 busy CPUs and one "
             "for all",
             ss_words_show(path).text);
     return 0;
