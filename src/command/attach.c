@@ -128,36 +128,6 @@ static void inspect_ancestors(struct tree *tree, pid_t pid) {
     }
 }
 
-/*
- * Refuses a stopped program: its user or job control means it to stay stopped, but the run would
- * continue it in the first round.
- */
-static int refuse_stopped(pid_t pid, pid_t stopped, struct ss_error *error) {
-    if (pid == stopped)
-        return ss_error_fail(error,
-            "process %d is stopped, and the run would continue it: continue it yourself first, "
-            "with `kill -CONT %d`, or with `bg` in its shell",
-            (int)pid, (int)pid);
-    if (stopped)
-        return ss_error_fail(error,
-            "process %d, a descendant of process %d, is stopped, and the run would continue it: "
-            "continue it yourself first, with `kill -CONT %d`, or end it",
-            (int)stopped, (int)pid, (int)stopped);
-    return 0;
-}
-
-static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
-    if (!claimed)
-        return 0;
-    if (pid == claimed)
-        return ss_error_fail(error,
-            "another showstopper has attached process %d: wait until that run ends", (int)pid);
-    return ss_error_fail(error,
-        "another showstopper has attached process %d, in the same tree as process %d: wait until "
-        "that run ends",
-        (int)claimed, (int)pid);
-}
-
 static int check_tree(const struct ss_attachment *item, struct ss_error *error) {
     pid_t pid = item->pid;
     struct tree tree = {.claimed = item->claim == -EBUSY ? pid : 0};
@@ -165,12 +135,21 @@ static int check_tree(const struct ss_attachment *item, struct ss_error *error) 
         inspect_ancestors(&tree, pid);
         ss_platform_process_children(pid, inspect, &tree);
     }
-    if (refuse_claimed(pid, tree.claimed, error) < 0)
-        return -1;
+    if (tree.claimed)
+        return ss_error_fail(error,
+            "another showstopper has attached process %d: wait until that run ends",
+            (int)tree.claimed);
+
     struct ss_process process;
     if (ss_platform_process_look(pid, &process) && process.state == 'T')
         tree.stopped = pid;
-    return refuse_stopped(pid, tree.stopped, error);
+    /* Its user or job control means it to stay stopped. */
+    if (tree.stopped)
+        return ss_error_fail(error,
+            "process %d is stopped, and the run would continue it: continue it yourself first, "
+            "with `kill -CONT %d`, or with `bg` in its shell",
+            (int)tree.stopped, (int)tree.stopped);
+    return 0;
 }
 
 /*

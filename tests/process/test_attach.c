@@ -882,12 +882,12 @@ START_TEST(a_tree_claimed_by_another_run_is_refused) {
     int claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
     REFUSED("another showstopper has attached process", "--attach", pid_text(target->pid));
-    REFUSED("in the same tree as process", "--attach", pid_text(child));
+    REFUSED("another showstopper has attached process", "--attach", pid_text(child));
     close(claim);
     snprintf(path, sizeof path, "/proc/%d", (int)child);
     claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
-    REFUSED("in the same tree as process", "--attach", pid_text(target->pid));
+    REFUSED("another showstopper has attached process", "--attach", pid_text(target->pid));
     close(claim);
     struct family tree = family_find("payload");
     struct run *run = attach(target, 3, "-v");
@@ -908,7 +908,7 @@ START_TEST(attaching_a_stopped_process_is_refused) {
     kill(target->pid, SIGCONT);
     kill(child, SIGSTOP);
     RUN_UNTIL(NULL, run_state(child) == 'T');
-    REFUSED("a descendant of process", "--attach", pid_text(target->pid));
+    REFUSED("is stopped, and the run would continue it", "--attach", pid_text(target->pid));
     ck_assert_int_eq(run_state(child), 'T');
     kill(child, SIGCONT);
     struct family tree = family_find("payload");
