@@ -195,4 +195,38 @@ TEST(unreadable_trace_files_are_refused) {
     fclose(stream);
 }
 
+/* Free for 10 s, up to 60 % within 20 s, a step down, free again; a loop starts at 10 s. */
+TEST(load_of_a_trace_is_that_at_a_time) {
+    struct ss_trace_record items[] = {{.time = 0, .free = true}, {.time = 10, .load = 0.2},
+        {.time = 30, .load = 0.6}, {.time = 30, .load = 0.4},
+        {.time = 40, .load = 0.4, .free = true}, {.time = 50, .load = 0.8}};
+    const struct ss_trace_records records = {.items = items, .count = 6};
+    static const struct {
+        ss_time time;
+        double once, looped;
+    } cases[] = {
+        {0, NAN, NAN},
+        {9, NAN, NAN},
+        {10, 0.2, 0.2},
+        {20, 0.4, 0.4},
+        {30, 0.4, 0.4},
+        {45, NAN, NAN},
+        {50, 0.8, 0.2},
+        {60, 0.8, 0.4},
+        {85, 0.8, NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double loads[] = {ss_trace_load_at(&records, cases[i].time, false),
+            ss_trace_load_at(&records, cases[i].time, true)};
+        double expected[] = {cases[i].once, cases[i].looped};
+        for (int loops = 0; loops < 2; loops++) {
+            if (isnan(expected[loops]))
+                assert_true(isnan(loads[loops]));
+            else
+                assert_near(loads[loops], expected[loops], 1e-12);
+        }
+    }
+    assert_true(isnan(ss_trace_load_at(&(struct ss_trace_records){0}, 0, true)));
+}
+
 UNIT_RUN
