@@ -19,10 +19,10 @@
 /* Everything about a run, checked and resolved before anything is started. */
 struct ss_plan {
     struct ss_module_set set;
-    char found[SS_KINDS][512]; /* values that a module has chosen for its options, and why; for the
+    char found[SS_KINDS][4400]; /* values that a module has chosen for its options, and why; for the
                                   feedback, the source of the load; "" if nothing */
-    bool feedback_differs;     /* the text for the feedback says how it counts other times than the
-                                  statistics do */
+    bool feedback_differs;      /* the text for the feedback says how it counts other times than the
+                                   statistics do */
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     char ***commands;               /* command of each instance, ending with NULL, placeholders
