@@ -439,12 +439,12 @@ struct service {
     struct scene *scene;
     double normal; /* noise of the response times, in standard deviations */
     struct {
-        struct ssrequest_one *one; /* NULL: free */
+        struct request_one *one; /* NULL: free */
         ss_time end;
     } slots[CAP];
 };
 
-static void serve(void *context, struct ssrequest_one *one) {
+static void serve(void *context, struct request_one *one) {
     struct service *service = context;
     struct scene *scene = service->scene;
     double part = (double)one->sent / (double)(SECONDS * SS_SECOND);
@@ -483,45 +483,44 @@ static ss_time wake_generator(struct scene *scene, ss_time due) {
     return due;
 }
 
-static enum ssrequest_outcome answer(struct scene *scene) {
+static enum request_outcome answer(struct scene *scene) {
     double part = STRENGTH * limit_of(SS_CHECK_FAILED_REQUESTS) / 100;
     bool fails =
         scene->fault == NO_SUCCESS || (scene->fault == FAILED_REQUESTS && draw(scene, 0, 1) < part);
-    return fails ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
+    return fails ? REQUEST_STATUS : REQUEST_SUCCESS;
 }
 
 /* Sends all requests. Returns the end of the last one. */
-static ss_time send_all(
-    struct ssrequest_generator *generator, struct service *service, size_t used) {
+static ss_time send_all(struct request_generator *generator, struct service *service, size_t used) {
     struct scene *scene = service->scene;
     ss_time now = 0, due = 0;
-    while (!ssrequest_generator_is_over(generator)) {
+    while (!request_generator_is_over(generator)) {
         size_t first = find_first(service, used);
         ss_time end = first < CAP ? service->slots[first].end : SS_TIME_NEVER;
         if (scene->fault == CUT_SHORT && now >= SECONDS / 2 * SS_SECOND)
-            ssrequest_generator_stop(generator, now);
+            request_generator_stop(generator, now);
         if (end == SS_TIME_NEVER && due == SS_TIME_NEVER)
             break;
         now = end < due ? end : due;
         if (end <= due) {
-            struct ssrequest_one *one = service->slots[first].one;
+            struct request_one *one = service->slots[first].one;
             service->slots[first].one = NULL;
-            ssrequest_generator_finish(generator, one, answer(scene), 0, now);
+            request_generator_finish(generator, one, answer(scene), 0, now);
         } else {
-            ssrequest_generator_advance(generator, now);
+            request_generator_advance(generator, now);
         }
-        due = ssrequest_generator_next(generator);
+        due = request_generator_next(generator);
         if (due != SS_TIME_NEVER && due > now)
             due = wake_generator(scene, due);
     }
     if (scene->fault == UNFINISHED)
-        ssrequest_generator_abandon(generator, now);
+        request_generator_abandon(generator, now);
     return now;
 }
 
-static bool responses_change_by_t(const struct ssrequest_tally *tally, ss_time end) {
+static bool responses_change_by_t(const struct request_tally *tally, ss_time end) {
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
-    size_t windows = ss_stationarity_windows((double)tally->outcomes[SSREQUEST_SUCCESS]);
+    size_t windows = ss_stationarity_windows((double)tally->outcomes[REQUEST_SUCCESS]);
     ss_windows_split(&tally->ended_seconds, end, windows, sums);
     ss_windows_split(&tally->ended_count, end, windows, counts);
     for (size_t i = 0; i < windows; i++)
@@ -531,31 +530,31 @@ static bool responses_change_by_t(const struct ssrequest_tally *tally, ss_time e
 
 static struct judged send_requests(struct scene *scene) {
     static struct service service;
-    struct ssrequest_profile profile = {0};
-    struct ssrequest_schedule schedule;
-    struct ssrequest_tally tally;
-    struct ssrequest_generator *generator;
+    struct request_profile profile = {0};
+    struct request_schedule schedule;
+    struct request_tally tally;
+    struct request_generator *generator;
     struct ss_error error = {0};
     bool closed = scene->fault == SLOWER_CLIENTS;
     double rate =
         scene->fault == FEW_SUCCESSES ? limit_of(SS_CHECK_SUCCESSES) / STRENGTH / SECONDS : RATE;
-    struct ssrequest_rules rules = {
+    struct request_rules rules = {
         .cap = closed ? 1 : CAP, .closed = closed, .end = SECONDS * SS_SECOND, .targets = 1};
-    struct ssrequest_transport transport = {serve, &service};
+    struct request_transport transport = {serve, &service};
     service = (struct service){.scene = scene};
-    if (ssrequest_profile_constant(&profile, rate, SECONDS * SS_SECOND, &error) < 0 ||
-        ssrequest_tally_open(&tally, SS_TIME_NEVER, &error) < 0)
+    if (request_profile_constant(&profile, rate, SECONDS * SS_SECOND, &error) < 0 ||
+        request_tally_open(&tally, SS_TIME_NEVER, &error) < 0)
         fail(error.message);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, scene->seed);
-    if (ssrequest_generator_open(
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, scene->seed);
+    if (request_generator_open(
             &generator, &rules, closed ? NULL : &schedule, &transport, &tally, &error) < 0)
         fail(error.message);
     ss_time end = send_all(generator, &service, closed ? 1 : CAP);
     bool cut = scene->fault == CUT_SHORT;
-    struct ssrequest_account account = {
+    struct request_account account = {
         .rules = rules,
         .profile = closed ? NULL : &profile,
-        .shape = SSREQUEST_CONSTANT,
+        .shape = REQUEST_CONSTANT,
         .asked = (cut ? SECONDS / 2 : SECONDS) * SS_SECOND,
         .stopped = cut,
         .took = end > SECONDS * SS_SECOND || cut ? end : SECONDS * SS_SECOND,
@@ -563,11 +562,10 @@ static struct judged send_requests(struct scene *scene) {
         .suspended = NAN,
         .tally = &tally,
     };
-    struct judged judged = {
-        ssrequest_verdict(&account), responses_change_by_t(&tally, account.took)};
-    ssrequest_generator_close(generator);
-    ssrequest_tally_close(&tally);
-    ssrequest_profile_free(&profile);
+    struct judged judged = {request_verdict(&account), responses_change_by_t(&tally, account.took)};
+    request_generator_close(generator);
+    request_tally_close(&tally);
+    request_profile_free(&profile);
     return judged;
 }
 

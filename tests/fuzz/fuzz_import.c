@@ -43,7 +43,7 @@ static void check_records(const struct ss_trace_records *records) {
     }
 }
 
-static int import(struct sstrace_input *input, const struct sstrace_import_options *options,
+static int import(struct text_input *input, const struct sstrace_import_options *options,
     struct ss_trace_sink *sink) {
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, options, sink);
@@ -55,7 +55,7 @@ static int import(struct sstrace_input *input, const struct sstrace_import_optio
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct sstrace_input input;
+    static struct text_input input;
     struct ss_trace_records records = {0};
     struct ss_trace_collector collector = ss_trace_collect(&records);
     struct ss_error error = {0};
@@ -65,12 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int file = memfd_create("fuzz", MFD_CLOEXEC);
     FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
     lseek(file, 0, SEEK_SET);
-    int result = sstrace_input_open_descriptor(&input, file, "input", &error);
+    int result = text_input_open_descriptor(&input, file, "input", &error);
     if (result == 0)
         result = import(&input, &options, &collector.sink);
     if (FORMAT.detect && size > 0)
         FORMAT.detect(input.head);
-    FUZZ_CHECK(sstrace_input_close(&input) == 0);
+    FUZZ_CHECK(text_input_close(&input) == 0);
     if (result == 0)
         check_records(&records);
     else

@@ -12,10 +12,10 @@ static void check_word(const char *word) {
         FUZZ_CHECK((unsigned char)*word > ' ' && (unsigned char)*word < 0x7f);
 }
 
-static void check(const struct ssrequest_messages *messages) {
-    FUZZ_CHECK(messages->count > 0 && messages->origin_count <= SSREQUEST_TARGETS_MAX);
+static void check(const struct request_messages *messages) {
+    FUZZ_CHECK(messages->count > 0 && messages->origin_count <= REQUEST_TARGETS_MAX);
     for (size_t i = 0; i < messages->count; i++) {
-        const struct ssrequest_message *message = &messages->list[i];
+        const struct request_message *message = &messages->list[i];
         check_word(message->method);
         check_word(message->target);
         FUZZ_CHECK(message->target[0] == '/' && !strchr(message->target, '#'));
@@ -29,13 +29,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int file = memfd_create("requests", MFD_CLOEXEC);
     FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    struct ssrequest_messages messages = {0};
+    struct request_messages messages = {0};
     struct ss_error error = {0};
-    if (ssrequest_messages_read(&messages, path, &error) == 0)
+    if (request_messages_read(&messages, path, &error) == 0)
         check(&messages);
     else
         FUZZ_CHECK(error.status != 0 && !strpbrk(error.message, "\n\r"));
-    ssrequest_messages_close(&messages);
+    request_messages_close(&messages);
     close(file);
     return 0;
 }

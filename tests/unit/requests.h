@@ -12,25 +12,25 @@
 #include "unit.h"
 
 struct made_up {
-    struct ssrequest_profile profile;
-    struct ssrequest_tally tally;
-    struct ssrequest_account account;
+    struct request_profile profile;
+    struct request_tally tally;
+    struct request_account account;
 };
 
 /* Opens a run at an even 100 requests per second for 10 s; no request is sent yet. */
 static inline void made_up_open(struct made_up *it) {
     static const char *const targets[] = {"http://127.0.0.1:8080/", "http://127.0.0.1:8081/\"x\""};
     memset(it, 0, sizeof *it);
-    assert_int_equal(ssrequest_tally_open(&it->tally, 10 * SS_SECOND, NULL), 0);
-    assert_int_equal(ssrequest_profile_constant(&it->profile, 100, 10 * SS_SECOND, NULL), 0);
-    it->account = (struct ssrequest_account){
+    assert_int_equal(request_tally_open(&it->tally, 10 * SS_SECOND, NULL), 0);
+    assert_int_equal(request_profile_constant(&it->profile, 100, 10 * SS_SECOND, NULL), 0);
+    it->account = (struct request_account){
         .program = "ssrequest",
         .targets = targets,
         .target_count = 2,
         .rules = {.cap = 200, .end = 10 * SS_SECOND, .targets = 2},
         .profile = &it->profile,
         .rate = 100,
-        .arrival = SSREQUEST_EVEN,
+        .arrival = REQUEST_EVEN,
         .seed = UINT64_C(18446744073709551557),
         .begin = 1795000000.25,
         .asked = 10 * SS_SECOND,
@@ -42,8 +42,8 @@ static inline void made_up_open(struct made_up *it) {
     };
 }
 
-static inline void made_up_trial(struct ssrequest_capacity *capacity, double rate, bool held) {
-    const struct ssrequest_trial trial = {.rate = rate,
+static inline void made_up_trial(struct request_capacity *capacity, double rate, bool held) {
+    const struct request_trial trial = {.rate = rate,
         .seconds = 0.25,
         .success_ratio = 0.5,
         .held = held,
@@ -52,31 +52,31 @@ static inline void made_up_trial(struct ssrequest_capacity *capacity, double rat
         .took = 12,
         .own_cpu = 3,
         .own_wait = NAN};
-    ssrequest_capacity_tell(capacity, &trial);
+    request_capacity_tell(capacity, &trial);
 }
 
 static inline void made_up_close(struct made_up *it) {
-    ssrequest_tally_close(&it->tally);
-    ssrequest_profile_free(&it->profile);
+    request_tally_close(&it->tally);
+    request_profile_free(&it->profile);
 }
 
 /* Adds a request that was due at `due`, was sent `late` later, and ended after `took`. */
 static inline void made_up_end(
-    struct made_up *it, ss_time due, ss_time late, ss_time took, enum ssrequest_outcome outcome) {
-    struct ssrequest_ended ended = {.due = due,
+    struct made_up *it, ss_time due, ss_time late, ss_time took, enum request_outcome outcome) {
+    struct request_ended ended = {.due = due,
         .sent = due + late,
         .finished = due + late + took,
         .outcome = outcome,
         .bytes = 100};
-    ssrequest_tally_due(&it->tally);
-    ssrequest_tally_send(&it->tally, ended.due, ended.sent);
-    ssrequest_tally_end(&it->tally, &ended);
+    request_tally_due(&it->tally);
+    request_tally_send(&it->tally, ended.due, ended.sent);
+    request_tally_end(&it->tally, &ended);
 }
 
 /* Returns the printed text; the caller frees it. */
 static inline char *made_up_print(
-    void (*print)(FILE *stream, const struct ssrequest_account *account),
-    const struct ssrequest_account *account) {
+    void (*print)(FILE *stream, const struct request_account *account),
+    const struct request_account *account) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);

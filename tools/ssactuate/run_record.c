@@ -189,7 +189,7 @@ static void write_limits(struct ss_json *json, const struct ssactuate_limits *li
 }
 
 static void write_without_password(struct ss_json *json, const char *text) {
-    SS_OWNED(free) char *shown = ssrequest_show_url(text);
+    SS_OWNED(free) char *shown = request_show_url(text);
     ss_json_text(json, NULL, shown);
 }
 

@@ -215,7 +215,7 @@ bool ssprofile_task_result(const struct ssprofile_task *task, const char *output
         regmatch_t groups[2];
         if (regexec(&task->result, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)
             continue;
-        struct sstrace_field field = {
+        struct text_field field = {
             line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so), 1};
         return csv_number(&field, result) && *result > 0;
     }

@@ -32,7 +32,7 @@ struct reader {
 };
 
 struct row {
-    char text[COLUMNS][SSTRACE_NAME];
+    char text[COLUMNS][TEXT_NAME];
     bool lower;
     double result;
 };
@@ -49,7 +49,7 @@ struct known {
     char *key; /* the names that identify it, with separators that no name contains */
 };
 
-#define KEY_SIZE (COLUMNS * (SSTRACE_NAME + 1))
+#define KEY_SIZE (COLUMNS * (TEXT_NAME + 1))
 
 static int compare_known(const void *left, const void *right) {
     return strcmp(((const struct known *)left)->key, ((const struct known *)right)->key);
@@ -208,7 +208,7 @@ static bool has_control(const char *text) {
 }
 
 /* Checks a row. If it is invalid, adds a warning and returns false. */
-static bool check_row(struct reader *reader, struct row *row, const struct sstrace_field *result) {
+static bool check_row(struct reader *reader, struct row *row, const struct text_field *result) {
     const char *value = row->text[RESULT];
     for (int i = 0; i < COLUMNS; i++) {
         if (has_control(row->text[i])) {
@@ -244,7 +244,7 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
  * without quotes is in doubt. Returns false if the row is left out.
  */
 static bool check_end(struct reader *reader, const struct row *row) {
-    const struct sstrace_input *input = reader->csv.input;
+    const struct text_input *input = reader->csv.input;
     const char *end = input->text + input->length;
     while (end > input->text && strchr(" \t\r", end[-1]))
         end--;
@@ -254,7 +254,7 @@ static bool check_end(struct reader *reader, const struct row *row) {
         return false;
     }
     for (int i = 0; i < COLUMNS; i++) {
-        const struct sstrace_field *field = &reader->csv.fields[i];
+        const struct text_field *field = &reader->csv.fields[i];
         if (field->text + field->length == end)
             WARN(reader,
                 "the last line has no newline: the row is kept, but its %s, '%s', may be truncated",
@@ -265,10 +265,10 @@ static bool check_end(struct reader *reader, const struct row *row) {
 
 static void read_row(struct reader *reader) {
     struct row row;
-    struct sstrace_field *fields = reader->csv.fields;
+    struct text_field *fields = reader->csv.fields;
     for (int i = 0; i < COLUMNS; i++) {
         csv_trim(&fields[i]);
-        if (sstrace_field_name(&fields[i], reader->csv.input, row.text[i]) < 0)
+        if (text_field_name(&fields[i], reader->csv.input, row.text[i]) < 0)
             return;
     }
     if (check_row(reader, &row, &fields[RESULT]) &&
@@ -277,7 +277,7 @@ static void read_row(struct reader *reader) {
 }
 
 static int read_rows(struct reader *reader) {
-    struct sstrace_input *input = reader->csv.input;
+    struct text_input *input = reader->csv.input;
     enum csv_line line;
     while (!reader->without_memory && (line = csv_next(&reader->csv)) != CSV_END) {
         if (line == CSV_ROW)
@@ -316,8 +316,8 @@ static void warn_of_outliers(struct reader *reader, const struct ssprofile_bench
             (unsigned long long)least->line, APART_MAX);
 }
 
-static int read_input(struct ssprofile_results *results, struct sstrace_input *input,
-    bool interrupted, struct ss_error *error) {
+static int read_input(struct ssprofile_results *results, struct text_input *input, bool interrupted,
+    struct ss_error *error) {
     struct reader reader = {.results = results, .interrupted = interrupted};
     int result = csv_begin(&reader.csv, input, column_names);
     if (result == 0)
@@ -338,15 +338,15 @@ static int read_input(struct ssprofile_results *results, struct sstrace_input *i
 
 static int read_descriptor(struct ssprofile_results *results, int descriptor, const char *name,
     bool interrupted, struct ss_error *error) {
-    struct sstrace_input input = {.descriptor = -1};
+    struct text_input input = {.descriptor = -1};
     *results = (struct ssprofile_results){0};
-    int result = sstrace_input_open_descriptor(&input, descriptor, name, error);
+    int result = text_input_open_descriptor(&input, descriptor, name, error);
     if (result == 0)
         result = read_input(results, &input, interrupted, error);
     /* Closing the input fails if unpacking it failed. */
     struct ss_error closing = {0};
     input.error = &closing;
-    if (sstrace_input_close(&input) < 0 && result == 0)
+    if (text_input_close(&input) < 0 && result == 0)
         result = ss_error_fail(error, "%s", closing.message);
     return result;
 }
@@ -404,7 +404,7 @@ const char *ssprofile_name_fault(const char *name) {
     size_t length = strlen(name);
     if (length == 0)
         return "is empty";
-    if (length >= SSTRACE_NAME)
+    if (length >= TEXT_NAME)
         return "is longer than 511 bytes";
     if (has_control(name))
         return "contains a control character";

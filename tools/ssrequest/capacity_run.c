@@ -26,13 +26,13 @@
 #define LONE_PAUSE_MAX (SS_SECOND / 2)
 
 struct finder {
-    struct ssrequest_capacity *capacity;
+    struct request_capacity *capacity;
     const struct ssrequest_options *options;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_tally tally; /* tally of the current trial */
-    struct ssrequest_trial_watch watch;
-    struct ssrequest_generator *generator;
+    struct request_tally tally; /* tally of the current trial */
+    struct request_trial_watch watch;
+    struct request_generator *generator;
     FILE *lines;
     struct ssrequest_course *course; /* course of all trials */
     struct ssrequest_course last;    /* course of the last schedule */
@@ -40,12 +40,12 @@ struct finder {
     uint64_t lone_number;            /* number of a request of the file to this target */
 };
 
-static void send(void *context, struct ssrequest_one *one) {
+static void send(void *context, struct request_one *one) {
     const struct finder *finder = context;
     ssrequest_http_send(finder->http, one);
 }
 
-static void send_lone(void *context, struct ssrequest_one *one) {
+static void send_lone(void *context, struct request_one *one) {
     const struct finder *finder = context;
     one->target = finder->lone_target;
     one->number = finder->lone_number;
@@ -63,33 +63,33 @@ static void extend(struct ssrequest_course *course, const struct ssrequest_cours
 
 static void on_period(void *context, ss_time end) {
     struct finder *finder = context;
-    if (ssrequest_trial_step(&finder->watch))
-        ssrequest_generator_end(finder->generator, end);
+    if (request_trial_step(&finder->watch))
+        request_generator_end(finder->generator, end);
 }
 
 /* `beside` is NULL unless the schedule is a trial. */
-static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
-    const struct ssrequest_transport *transport, const struct ssrequest_beside *beside,
+static int run_schedule(struct finder *finder, struct request_schedule *schedule,
+    const struct request_transport *transport, const struct ssrequest_beside *beside,
     struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
-    const struct ssrequest_rules rules = {
+    const struct request_rules rules = {
         .cap = options->cap,
-        .when_full = (enum ssrequest_when_full)options->when_full,
-        .end = ssrequest_profile_length(schedule->profile),
+        .when_full = (enum request_when_full)options->when_full,
+        .end = request_profile_length(schedule->profile),
         .targets = options->url_count,
-        .balance = (enum ssrequest_balance)options->balance,
+        .balance = (enum request_balance)options->balance,
         .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
         .order_count = options->messages.count,
     };
-    ssrequest_tally_begin(&finder->tally);
-    if (ssrequest_generator_open(
+    request_tally_begin(&finder->tally);
+    if (request_generator_open(
             &finder->generator, &rules, schedule, transport, &finder->tally, error) < 0)
         return -1;
     if (beside)
-        ssrequest_generator_watch(finder->generator, ssrequest_trial_witness, &finder->watch);
+        request_generator_watch(finder->generator, request_trial_witness, &finder->watch);
     int why =
         ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &finder->last);
-    ssrequest_generator_close(finder->generator);
+    request_generator_close(finder->generator);
     extend(finder->course, &finder->last);
     return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
@@ -98,24 +98,24 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
     const struct ssrequest_beside beside = {
         .second = on_period,
-        .period = options->duration / SSREQUEST_TRIAL_STAGE,
+        .period = options->duration / REQUEST_TRIAL_STAGE,
         .descriptor = -1,
         .context = finder,
     };
-    finder->watch = (struct ssrequest_trial_watch){
+    finder->watch = (struct request_trial_watch){
         .criterion = &options->criterion, .tally = &finder->tally, .period = beside.period};
-    const struct ssrequest_transport transport = {send, finder};
-    struct ssrequest_profile profile = {0};
-    struct ssrequest_schedule schedule;
+    const struct request_transport transport = {send, finder};
+    struct request_profile profile = {0};
+    struct request_schedule schedule;
     int result =
-        ssrequest_profile_constant(&profile, rate, beside.period * SSREQUEST_TRIAL_PERIODS, error);
+        request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
         /* A different seed for each trial: with the same times, trials would not be independent. */
-        ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
+        request_schedule_begin(&schedule, &profile, (enum request_arrival)options->arrival,
             options->seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &transport, &beside, error);
     }
-    ssrequest_profile_free(&profile);
+    request_profile_free(&profile);
     return result;
 }
 
@@ -124,15 +124,15 @@ static bool is_stopped(const struct finder *finder) {
 }
 
 static int ask_once(struct finder *finder, struct ss_error *error) {
-    const struct ssrequest_transport transport = {send_lone, finder};
-    struct ssrequest_profile lone = {0};
-    struct ssrequest_schedule schedule;
-    int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
+    const struct request_transport transport = {send_lone, finder};
+    struct request_profile lone = {0};
+    struct request_schedule schedule;
+    int result = request_profile_constant(&lone, 1000, SS_MILLISECOND, error);
     if (result == 0) {
-        ssrequest_schedule_begin(&schedule, &lone, SSREQUEST_EVEN, 0);
+        request_schedule_begin(&schedule, &lone, REQUEST_EVEN, 0);
         result = run_schedule(finder, &schedule, &transport, NULL, error);
     }
-    ssrequest_profile_free(&lone);
+    request_profile_free(&lone);
     return result;
 }
 
@@ -144,7 +144,7 @@ static void pause_after(struct finder *finder, int failures) {
 }
 
 static int refuse_service(const char *url, struct ss_error *error) {
-    SS_OWNED(free) char *shown = ssrequest_show_url(url);
+    SS_OWNED(free) char *shown = request_show_url(url);
     return ss_error_fail(error,
         "the service did not recover from a trial: %d requests sent one at a time failed (%s); "
         "check the service, or start at a lower --rate",
@@ -152,14 +152,14 @@ static int refuse_service(const char *url, struct ss_error *error) {
 }
 
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
-    const struct ssrequest_messages *messages = &finder->options->messages;
+    const struct request_messages *messages = &finder->options->messages;
     finder->lone_target = target;
     finder->lone_number = 0;
     while (messages->origin_count > 0 && messages->order[finder->lone_number] != target)
         finder->lone_number++;
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
         int result = ask_once(finder, error);
-        if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
+        if (result < 0 || finder->tally.outcomes[REQUEST_SUCCESS] > 0)
             return result;
         if (i + 1 < LONE_MAX && !is_stopped(finder))
             pause_after(finder, i);
@@ -179,27 +179,27 @@ static int settle(struct finder *finder, struct ss_error *error) {
     return result;
 }
 
-static void print_trial(const struct finder *finder, const struct ssrequest_trial *trial) {
-    const struct ssrequest_tally *tally = &finder->tally;
+static void print_trial(const struct finder *finder, const struct request_trial *trial) {
+    const struct request_tally *tally = &finder->tally;
     if (!finder->lines)
         return;
     if (finder->capacity->trial_count == 1)
         fprintf(finder->lines, "%12s %12s %12s\n", "requests/s", "when due", "succeeded");
-    fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(trial->rate).text,
-        ssrequest_show_time(trial->seconds).text,
-        ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
-        trial->held && trial->steady        ? "held"
-        : trial->held                       ? "held, but not stationary"
-        : trial->resources > 0              ? "failed: the generator lacked resources"
-        : ssrequest_trial_is_limited(trial) ? "failed: the generator was the limit"
-                                            : "failed");
+    fprintf(finder->lines, "%12s %12s %12s  %s\n", request_show_number(trial->rate).text,
+        request_show_time(trial->seconds).text,
+        request_show_share(tally->outcomes[REQUEST_SUCCESS], tally->intended).text,
+        trial->held && trial->steady      ? "held"
+        : trial->held                     ? "held, but not stationary"
+        : trial->resources > 0            ? "failed: the generator lacked resources"
+        : request_trial_is_limited(trial) ? "failed: the generator was the limit"
+                                          : "failed");
     fflush(finder->lines);
 }
 
 /* Adds the part that the generator had in the result of the trial. */
-static void add_generator(const struct finder *finder, struct ssrequest_trial *trial) {
+static void add_generator(const struct finder *finder, struct request_trial *trial) {
     const struct ssrequest_course *course = &finder->last;
-    const struct ssrequest_account account = {
+    const struct request_account account = {
         .took = course->length,
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
         .own_wait_seconds =
@@ -209,8 +209,8 @@ static void add_generator(const struct finder *finder, struct ssrequest_trial *t
     trial->took = ss_time_seconds(account.took);
     trial->own_cpu = account.own_cpu_seconds;
     trial->own_wait = account.own_wait_seconds;
-    trial->resources = finder->tally.outcomes[SSREQUEST_RESOURCES];
-    trial->generator_is_limit = ssrequest_generator_is_limit(&account);
+    trial->resources = finder->tally.outcomes[REQUEST_RESOURCES];
+    trial->generator_is_limit = request_generator_is_limit(&account);
 }
 
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
@@ -219,25 +219,25 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     /* Ignore a trial that was interrupted. */
     if (is_stopped(finder))
         return 0;
-    struct ssrequest_trial trial = {
+    struct request_trial trial = {
         .rate = rate,
-        .seconds = ssrequest_criterion_figure(&finder->options->criterion, &finder->tally),
-        .success_ratio = ssrequest_success_ratio(&finder->tally),
-        .held = ssrequest_criterion_holds(&finder->options->criterion, &finder->tally),
+        .seconds = request_criterion_figure(&finder->options->criterion, &finder->tally),
+        .success_ratio = request_success_ratio(&finder->tally),
+        .held = request_criterion_holds(&finder->options->criterion, &finder->tally),
         .steady = finder->watch.is_steady,
-        .measured = ssrequest_trial_measured(&finder->watch),
+        .measured = request_trial_measured(&finder->watch),
     };
     add_generator(finder, &trial);
-    ssrequest_capacity_tell(finder->capacity, &trial);
+    request_capacity_tell(finder->capacity, &trial);
     print_trial(finder, &trial);
-    return ssrequest_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;
+    return request_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;
 }
 
-int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
+int ssrequest_capacity_run(struct request_capacity *capacity,
     const struct ssrequest_options *options, struct ssrequest_loop *loop,
     struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
     struct ss_error *error) {
-    const struct ssrequest_search search = {
+    const struct request_search search = {
         isnan(options->rate) ? RATE_START : options->rate, RATE_MAX, PRECISION, REPEATS};
     struct finder finder = {
         .capacity = capacity,
@@ -248,13 +248,13 @@ int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
         .course = course,
     };
     *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
-    if (ssrequest_tally_open(&finder.tally, options->timeout, error) < 0)
+    if (request_tally_open(&finder.tally, options->timeout, error) < 0)
         return -1;
-    ssrequest_capacity_begin(capacity, &search);
+    request_capacity_begin(capacity, &search);
     int result = 0;
     double rate;
-    while (result == 0 && !is_stopped(&finder) && ssrequest_capacity_next(capacity, &rate))
+    while (result == 0 && !is_stopped(&finder) && request_capacity_next(capacity, &rate))
         result = try_rate(&finder, rate, error);
-    ssrequest_tally_close(&finder.tally);
+    request_tally_close(&finder.tally);
     return result;
 }

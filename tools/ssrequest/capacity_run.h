@@ -15,9 +15,9 @@
  * Runs trials until the search is over or a signal ends it; `course`, which spans all trials, says
  * which. Prints a line for each trial unless `lines` is NULL.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(
-    struct ssrequest_capacity *capacity, const struct ssrequest_options *options,
-    struct ssrequest_loop *loop, struct ssrequest_http *http, FILE *lines,
-    struct ssrequest_course *course, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(struct request_capacity *capacity,
+    const struct ssrequest_options *options, struct ssrequest_loop *loop,
+    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
+    struct ss_error *error);
 
 #endif

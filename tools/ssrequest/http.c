@@ -34,9 +34,9 @@
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct ssrequest_one *one; /* NULL: idle */
-    CURLU *url;                /* owned, because an aim may be freed before its requests end */
-    const struct ssrequest_message *message; /* the message set in the handle; NULL if none */
+    struct request_one *one; /* NULL: idle */
+    CURLU *url;              /* owned, because an aim may be freed before its requests end */
+    const struct request_message *message; /* the message set in the handle; NULL if none */
     uint32_t target; /* index of the target set in the handle, in the aim with number `aim` */
     uint64_t aim;    /* number of an aim, see `aim_number` */
     bool tls;        /* the target uses TLS */
@@ -44,7 +44,7 @@ struct slot {
     long version;    /* the HTTP version set in the handle, a constant of libcurl */
     struct slot *before, *behind; /* list of requests in progress, in order of sending */
     struct slot *next_done;       /* list of ended requests that are not reported yet */
-    enum ssrequest_outcome outcome;
+    enum request_outcome outcome;
     uint64_t bytes;
     ss_time finished;
 
@@ -103,70 +103,70 @@ static ss_time now_of(const struct ssrequest_http *http) {
     return ss_time_since(ss_platform_now(), http->begin);
 }
 
-static enum ssrequest_outcome outcome_of_errno(int why) {
+static enum request_outcome outcome_of_errno(int why) {
     switch (why) {
     case ECONNREFUSED:
-        return SSREQUEST_CONNECTION_REFUSED;
+        return REQUEST_CONNECTION_REFUSED;
     case ECONNRESET:
     case EPIPE:
-        return SSREQUEST_RESET;
+        return REQUEST_RESET;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
     case EADDRNOTAVAIL: /* all ports are in use */
-        return SSREQUEST_RESOURCES;
+        return REQUEST_RESOURCES;
     case ETIMEDOUT:
-        return SSREQUEST_TIMEOUT;
+        return REQUEST_TIMEOUT;
     default:
-        return SSREQUEST_UNREACHABLE;
+        return REQUEST_UNREACHABLE;
     }
 }
 
 /* Codes that always map to the same outcome, whatever the state of the request. */
 static const struct {
     CURLcode code;
-    enum ssrequest_outcome outcome;
+    enum request_outcome outcome;
 } meanings[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* an HTTP/0.9 response */
-    {CURLE_WEIRD_SERVER_REPLY, SSREQUEST_GARBLED},
-    {CURLE_HTTP2, SSREQUEST_GARBLED},
-    {CURLE_HTTP3, SSREQUEST_GARBLED},
-    {CURLE_FILESIZE_EXCEEDED, SSREQUEST_GARBLED},
-    {TOO_LARGE, SSREQUEST_GARBLED}, /* an endless header line */
-    {CURLE_BAD_CONTENT_ENCODING, SSREQUEST_GARBLED},
-    {CURLE_WRITE_ERROR, SSREQUEST_GARBLED}, /* see take_header() */
-    {CURLE_COULDNT_RESOLVE_HOST, SSREQUEST_UNREACHABLE},
-    {CURLE_COULDNT_RESOLVE_PROXY, SSREQUEST_UNREACHABLE},
-    {CURLE_PARTIAL_FILE, SSREQUEST_CUT},
-    {CURLE_OPERATION_TIMEDOUT, SSREQUEST_TIMEOUT},
-    {CURLE_SSL_CONNECT_ERROR, SSREQUEST_TLS},
-    {CURLE_PEER_FAILED_VERIFICATION, SSREQUEST_TLS},
-    {CURLE_SSL_CERTPROBLEM, SSREQUEST_TLS},
-    {CURLE_SSL_CIPHER, SSREQUEST_TLS},
-    {CURLE_SSL_CACERT_BADFILE, SSREQUEST_TLS},
-    {CURLE_SSL_ISSUER_ERROR, SSREQUEST_TLS},
-    {CURLE_SSL_CRL_BADFILE, SSREQUEST_TLS},
-    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, SSREQUEST_TLS},
-    {CURLE_SSL_INVALIDCERTSTATUS, SSREQUEST_TLS},
-    {CURLE_SSL_SHUTDOWN_FAILED, SSREQUEST_TLS},
-    {CURLE_USE_SSL_FAILED, SSREQUEST_TLS},
-    {CURLE_SSL_ENGINE_NOTFOUND, SSREQUEST_RESOURCES},
-    {CURLE_SSL_ENGINE_SETFAILED, SSREQUEST_RESOURCES},
-    {CURLE_FAILED_INIT, SSREQUEST_RESOURCES},
+    {CURLE_UNSUPPORTED_PROTOCOL, REQUEST_GARBLED}, /* an HTTP/0.9 response */
+    {CURLE_WEIRD_SERVER_REPLY, REQUEST_GARBLED},
+    {CURLE_HTTP2, REQUEST_GARBLED},
+    {CURLE_HTTP3, REQUEST_GARBLED},
+    {CURLE_FILESIZE_EXCEEDED, REQUEST_GARBLED},
+    {TOO_LARGE, REQUEST_GARBLED}, /* an endless header line */
+    {CURLE_BAD_CONTENT_ENCODING, REQUEST_GARBLED},
+    {CURLE_WRITE_ERROR, REQUEST_GARBLED}, /* see take_header() */
+    {CURLE_COULDNT_RESOLVE_HOST, REQUEST_UNREACHABLE},
+    {CURLE_COULDNT_RESOLVE_PROXY, REQUEST_UNREACHABLE},
+    {CURLE_PARTIAL_FILE, REQUEST_CUT},
+    {CURLE_OPERATION_TIMEDOUT, REQUEST_TIMEOUT},
+    {CURLE_SSL_CONNECT_ERROR, REQUEST_TLS},
+    {CURLE_PEER_FAILED_VERIFICATION, REQUEST_TLS},
+    {CURLE_SSL_CERTPROBLEM, REQUEST_TLS},
+    {CURLE_SSL_CIPHER, REQUEST_TLS},
+    {CURLE_SSL_CACERT_BADFILE, REQUEST_TLS},
+    {CURLE_SSL_ISSUER_ERROR, REQUEST_TLS},
+    {CURLE_SSL_CRL_BADFILE, REQUEST_TLS},
+    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, REQUEST_TLS},
+    {CURLE_SSL_INVALIDCERTSTATUS, REQUEST_TLS},
+    {CURLE_SSL_SHUTDOWN_FAILED, REQUEST_TLS},
+    {CURLE_USE_SSL_FAILED, REQUEST_TLS},
+    {CURLE_SSL_ENGINE_NOTFOUND, REQUEST_RESOURCES},
+    {CURLE_SSL_ENGINE_SETFAILED, REQUEST_RESOURCES},
+    {CURLE_FAILED_INIT, REQUEST_RESOURCES},
 };
 
-static enum ssrequest_outcome outcome_of_connecting(const struct slot *slot) {
+static enum request_outcome outcome_of_connecting(const struct slot *slot) {
     long why = slot->why;
     if (!why)
         curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
     /* libcurl reports no errno for EAGAIN: the backlog of the Unix socket is full. */
     if (!why && slot->local)
-        return SSREQUEST_CONNECTION_REFUSED;
+        return REQUEST_CONNECTION_REFUSED;
     return outcome_of_errno((int)why);
 }
 
-static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
+static enum request_outcome outcome_of_answer(const struct slot *slot) {
     const struct ssrequest_http *http = slot->http;
     long status = 0, version = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -176,11 +176,11 @@ static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
      * overflows.
      */
     if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
-        return SSREQUEST_CUT;
+        return REQUEST_CUT;
     /* Without TLS the version is not negotiated: the response must be HTTP/2. */
     if (http->rules.http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
-        return SSREQUEST_GARBLED;
-    return status >= 400 ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
+        return REQUEST_GARBLED;
+    return status >= 400 ? REQUEST_STATUS : REQUEST_SUCCESS;
 }
 
 /*
@@ -193,12 +193,12 @@ static bool is_wrong_chunk(const struct slot *slot, CURLcode code) {
     return code == CURLE_RECV_ERROR && slot->headed && slot->chunked && !slot->tls && why == 0;
 }
 
-static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code) {
+static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
     /* libcurl also resends a request that was answered with 417, without its Expect. */
     if (slot->again)
-        return slot->headed ? outcome_of_answer(slot) : SSREQUEST_RESET;
+        return slot->headed ? outcome_of_answer(slot) : REQUEST_RESET;
     if (is_wrong_chunk(slot, code))
-        return SSREQUEST_GARBLED;
+        return REQUEST_GARBLED;
     switch (code) {
     case CURLE_OK:
         return outcome_of_answer(slot);
@@ -208,10 +208,10 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_HTTP2_STREAM:
-        return slot->header_bytes > 0 ? SSREQUEST_CUT : SSREQUEST_RESET;
+        return slot->header_bytes > 0 ? REQUEST_CUT : REQUEST_RESET;
     case CURLE_OUT_OF_MEMORY:
         /* libcurl also returns this code for an overlong header line. */
-        return slot->begun ? SSREQUEST_GARBLED : SSREQUEST_RESOURCES;
+        return slot->begun ? REQUEST_GARBLED : REQUEST_RESOURCES;
     default:
         break;
     }
@@ -219,7 +219,7 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
         if (meanings[i].code == code)
             return meanings[i].outcome;
     }
-    return SSREQUEST_OTHER;
+    return REQUEST_OTHER;
 }
 
 /*
@@ -555,7 +555,7 @@ static bool point(struct slot *slot, uint32_t number) {
 }
 
 /* Sets method, path and body. The body is not copied, because messages outlive handles. */
-static bool set_message(struct slot *slot, const struct ssrequest_message *message) {
+static bool set_message(struct slot *slot, const struct request_message *message) {
     CURL *easy = slot->easy;
     if (slot->message == message)
         return true;
@@ -576,9 +576,9 @@ static bool set_message(struct slot *slot, const struct ssrequest_message *messa
     return set;
 }
 
-static const struct ssrequest_message *message_of(
-    const struct ssrequest_http *http, const struct ssrequest_one *one) {
-    const struct ssrequest_messages *messages = http->rules.messages;
+static const struct request_message *message_of(
+    const struct ssrequest_http *http, const struct request_one *one) {
+    const struct request_messages *messages = http->rules.messages;
     return &messages->list[one->number % messages->count];
 }
 
@@ -613,7 +613,7 @@ static uint64_t bytes_of(const struct slot *slot) {
 }
 
 /* Records that a request has ended, or could not be started. */
-static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
+static void note(struct ssrequest_http *http, struct slot *slot, enum request_outcome outcome) {
     slot->outcome = outcome;
     slot->finished = now_of(http);
     slot->next_done = NULL;
@@ -636,10 +636,10 @@ static void drop_handle(struct slot *slot) {
     slot->version = 0;
 }
 
-static void end(struct slot *slot, enum ssrequest_outcome outcome) {
+static void end(struct slot *slot, enum request_outcome outcome) {
     struct ssrequest_http *http = slot->http;
     long status = 0, why = 0;
-    if (outcome == SSREQUEST_SUCCESS || outcome == SSREQUEST_STATUS)
+    if (outcome == REQUEST_SUCCESS || outcome == REQUEST_STATUS)
         curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     slot->one->status = (uint32_t)status;
     slot->bytes = bytes_of(slot);
@@ -667,27 +667,27 @@ static void collect(struct ssrequest_http *http) {
         if (http->rules.http2 && code == CURLE_OK)
             count_version(slot);
         /* A late request is a timeout, whatever its result. */
-        end(slot, is_late(slot) ? SSREQUEST_TIMEOUT : outcome_of(slot, code));
+        end(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
     }
 }
 
 /* Ends requests that timed out. All have the same timeout, so the oldest expires first. */
 static void expire(struct ssrequest_http *http, ss_time now) {
     while (http->oldest && ss_time_add(http->oldest->one->sent, http->rules.timeout) <= now)
-        end(http->oldest, SSREQUEST_TIMEOUT);
+        end(http->oldest, REQUEST_TIMEOUT);
 }
 
 static void tell(struct ssrequest_http *http) {
     struct slot *slot;
     while ((slot = http->done)) {
-        struct ssrequest_one *one = slot->one;
+        struct request_one *one = slot->one;
         http->done = slot->next_done;
         slot->one = NULL;
         http->ended(http->context, one, slot->outcome, slot->bytes, slot->finished);
     }
 }
 
-void ssrequest_http_send(void *context, struct ssrequest_one *one) {
+void ssrequest_http_send(void *context, struct request_one *one) {
     struct ssrequest_http *http = context;
     struct slot *slot = &http->slots[one->slot];
     one->sent = now_of(http);
@@ -696,13 +696,13 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
     slot->why = 0;
     slot->header_bytes = slot->bytes = slot->announced = 0;
     if (http->aim.targets[one->target].lost) {
-        note(http, slot, SSREQUEST_UNREACHABLE);
+        note(http, slot, REQUEST_UNREACHABLE);
         return;
     }
     if (!make(http, slot) || !point(slot, one->target) ||
         !set_message(slot, message_of(http, one)) ||
         curl_multi_add_handle(http->multi, slot->easy)) {
-        note(http, slot, SSREQUEST_RESOURCES);
+        note(http, slot, REQUEST_RESOURCES);
         return;
     }
     link_slot(slot);
@@ -776,7 +776,7 @@ static bool add_header(struct ssrequest_http *http, const char *header) {
  * large body.
  */
 static bool add_headers(struct ssrequest_http *http) {
-    const struct ssrequest_messages *messages = http->rules.messages;
+    const struct request_messages *messages = http->rules.messages;
     bool expects = false;
     for (size_t i = 0; i < messages->header_count; i++) {
         if (!add_header(http, messages->headers[i]))

@@ -25,14 +25,14 @@ struct ssrequest_http_rules {
     bool http2;
     bool insecure;
     const char *authorities; /* PEM file of trusted authorities; NULL for the system's */
-    const struct ssrequest_messages *messages;
+    const struct request_messages *messages;
 };
 
 struct ssrequest_http;
 
 /* Called for each request that has ended, but never from ssrequest_http_send(). */
-typedef void ssrequest_http_ended(void *context, struct ssrequest_one *one,
-    enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
+typedef void ssrequest_http_ended(void *context, struct request_one *one,
+    enum request_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Opens the transport. The strings of the rules must outlive it. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_http_open(struct ssrequest_http **http,
@@ -53,10 +53,10 @@ void ssrequest_http_begin(
 
 /*
  * Sends a request and sets its `sent` to the actual time. Use this as send() of struct
- * ssrequest_transport, with `http` as the context.
+ * request_transport, with `http` as the context.
  */
 SS_NONNULL()
-void ssrequest_http_send(void *http, struct ssrequest_one *one);
+void ssrequest_http_send(void *http, struct request_one *one);
 
 /*
  * Handles an event of the caller's epoll. Returns false if the tag belongs to the caller, whose

@@ -133,13 +133,13 @@ static void refuse_line(struct client *client, const char *why) {
 }
 
 static void obey(struct ssrequest_listener *listener, struct client *client, const char *line) {
-    struct ssrequest_control control;
+    struct request_control control;
     struct ss_error error = {0};
     char text[SSREQUEST_ANSWER_ROOM] = "";
-    int result = ssrequest_control_parse(&control, line, &error);
+    int result = request_control_parse(&control, line, &error);
     if (result == 0) {
         result = listener->obey(listener->context, &control, text, &error);
-        ssrequest_control_free(&control);
+        request_control_free(&control);
     }
     if (result == SSREQUEST_ANSWER_LATER)
         listener->waiting = client;
@@ -307,7 +307,7 @@ int ssrequest_listener_attend(struct ssrequest_listener *listener, int descripto
     return 0;
 }
 
-static int refuse_all(void *context, const struct ssrequest_control *control,
+static int refuse_all(void *context, const struct request_control *control,
     char text[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     (void)context, (void)control, (void)text;
     return ss_error_fail(error, "the run is over");

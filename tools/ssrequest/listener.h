@@ -22,7 +22,7 @@ struct ssrequest_listener;
  * answer with the error, or SSREQUEST_ANSWER_LATER if ssrequest_listener_answer() will send the
  * answer. At most one client may wait for such an answer.
  */
-typedef int ssrequest_obey(void *context, const struct ssrequest_control *control,
+typedef int ssrequest_obey(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
 
 /* Opens the socket; only this user can connect. Replaces a stale socket. */

@@ -35,40 +35,37 @@ static void add_row(struct drawing *drawing, const char *format, ...) {
 }
 
 static void add_rates(struct drawing *drawing, const struct ssrequest_block_values *values) {
-    const struct ssrequest_second *second = values->second;
+    const struct request_second *second = values->second;
     double length = ss_time_seconds(second->end - second->begin);
     char total[48] = "", asked[64];
     if (values->total != SS_TIME_NEVER)
-        snprintf(total, sizeof total, " of %s",
-            ssrequest_show_time(ss_time_seconds(values->total)).text);
-    if (values->closed)
         snprintf(
-            asked, sizeof asked, "closed loop of %s", ssrequest_show_count(values->closed).text);
+            total, sizeof total, " of %s", request_show_time(ss_time_seconds(values->total)).text);
+    if (values->closed)
+        snprintf(asked, sizeof asked, "closed loop of %s", request_show_count(values->closed).text);
     else
-        snprintf(asked, sizeof asked, "asked %s/s", ssrequest_show_number(second->rate).text);
+        snprintf(asked, sizeof asked, "asked %s/s", request_show_number(second->rate).text);
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",
-        ssrequest_show_time(ss_time_seconds(second->end)).text, total, asked,
-        ssrequest_show_number((double)second->sent / length).text,
-        ssrequest_show_number((double)second->completed / length).text,
-        ssrequest_show_number((double)second->failed / length).text);
+        request_show_time(ss_time_seconds(second->end)).text, total, asked,
+        request_show_number((double)second->sent / length).text,
+        request_show_number((double)second->completed / length).text,
+        request_show_number((double)second->failed / length).text);
 }
 
 static void add_times(struct drawing *drawing, const char *name,
-    const struct ssrequest_second *second, enum ssrequest_origin origin) {
+    const struct request_second *second, enum request_origin origin) {
     add_row(drawing, "%s: mean %s, 50 %% %s, 95 %% %s, 99 %% %s", name,
-        ssrequest_show_time(second->mean[origin]).text,
-        ssrequest_show_time(second->median[origin]).text,
-        ssrequest_show_time(second->p95[origin]).text,
-        ssrequest_show_time(second->p99[origin]).text);
+        request_show_time(second->mean[origin]).text,
+        request_show_time(second->median[origin]).text, request_show_time(second->p95[origin]).text,
+        request_show_time(second->p99[origin]).text);
 }
 
 static void add_counts(struct drawing *drawing, const struct ssrequest_block_values *values) {
-    const struct ssrequest_tally *tally = values->tally;
+    const struct request_tally *tally = values->tally;
     add_row(drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
-        ssrequest_show_count(tally->unfinished).text, ssrequest_show_count(values->cap).text,
-        ssrequest_show_count(tally->waiting).text, ssrequest_show_count(tally->refused).text,
-        ssrequest_show_count(ssrequest_tally_failed(tally)).text,
-        ssrequest_show_count(tally->sent).text);
+        request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
+        request_show_count(tally->waiting).text, request_show_count(tally->refused).text,
+        request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);
 }
 
 int ssrequest_block_print(
@@ -76,8 +73,8 @@ int ssrequest_block_print(
     struct drawing drawing = {.to = buffer, .end = buffer + size, .width = width};
     *buffer = '\0';
     add_rates(&drawing, values);
-    add_times(&drawing, "from when due ", values->second, SSREQUEST_INTENDED);
-    add_times(&drawing, "from when sent", values->second, SSREQUEST_ACTUAL);
+    add_times(&drawing, "from when due ", values->second, REQUEST_INTENDED);
+    add_times(&drawing, "from when sent", values->second, REQUEST_ACTUAL);
     add_counts(&drawing, values);
     return drawing.rows;
 }

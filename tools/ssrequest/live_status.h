@@ -19,8 +19,8 @@ struct ssrequest_block_values {
     ss_time total;   /* length of the run; SS_TIME_NEVER: unlimited */
     uint64_t closed; /* number of clients; 0 in an open loop */
     uint64_t cap;
-    const struct ssrequest_second *second; /* the last second */
-    const struct ssrequest_tally *tally;   /* tally of the whole run */
+    const struct request_second *second; /* the last second */
+    const struct request_tally *tally;   /* tally of the whole run */
 };
 
 /* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */

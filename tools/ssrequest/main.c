@@ -24,20 +24,20 @@
 /* A zeroed part is not open. */
 struct run {
     const struct ssrequest_options *options;
-    struct ssrequest_profile profile;
-    struct ssrequest_schedule schedule;
-    struct ssrequest_tally tally;
+    struct request_profile profile;
+    struct request_schedule schedule;
+    struct request_tally tally;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_generator *generator;
-    struct ssrequest_rules rules;
+    struct request_generator *generator;
+    struct request_rules rules;
     struct ssrequest_output *output;
     struct ssrequest_course course;
 };
 
 static void print_moments(struct run *run) {
     ss_time due;
-    while (ssrequest_schedule_next(&run->schedule, &due) && !ferror(stdout))
+    while (request_schedule_next(&run->schedule, &due) && !ferror(stdout))
         printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
 }
 
@@ -129,17 +129,17 @@ static int open_network(struct run *run, struct ss_error *error) {
 
 static int open_run(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    run->rules = (struct ssrequest_rules){
+    run->rules = (struct request_rules){
         .cap = options->cap,
-        .when_full = (enum ssrequest_when_full)options->when_full,
+        .when_full = (enum request_when_full)options->when_full,
         .closed = options->closed,
         .end = ssrequest_options_end(options, &run->profile),
         .targets = options->url_count,
-        .balance = (enum ssrequest_balance)options->balance,
+        .balance = (enum request_balance)options->balance,
         .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
         .order_count = options->messages.count,
     };
-    if (ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
+    if (request_tally_open(&run->tally, options->timeout, error) < 0)
         return -1;
     const struct ssrequest_parts parts = {
         .options = options,
@@ -151,8 +151,8 @@ static int open_run(struct run *run, struct ss_error *error) {
     };
     if (ssrequest_output_open(&run->output, &parts, error) < 0)
         return -1;
-    const struct ssrequest_transport transport = ssrequest_output_transport(run->output);
-    if (ssrequest_generator_open(&run->generator, &run->rules,
+    const struct request_transport transport = ssrequest_output_transport(run->output);
+    if (request_generator_open(&run->generator, &run->rules,
             options->closed ? NULL : &run->schedule, &transport, &run->tally, error) < 0)
         return -1;
     ssrequest_output_attach(run->output, run->generator);
@@ -161,11 +161,11 @@ static int open_run(struct run *run, struct ss_error *error) {
 
 static void close_all(struct run *run) {
     ssrequest_output_close(run->output);
-    ssrequest_generator_close(run->generator);
-    ssrequest_tally_close(&run->tally);
+    request_generator_close(run->generator);
+    request_tally_close(&run->tally);
     ssrequest_http_close(run->http);
     ssrequest_loop_close(run->loop);
-    ssrequest_profile_free(&run->profile);
+    request_profile_free(&run->profile);
 }
 
 /* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
@@ -175,13 +175,13 @@ static void wait_for_start(struct run *run) {
         return;
     close_all(run);
     if (run->options->record)
-        ssrequest_folder_remove(run->options->record);
+        request_folder_remove(run->options->record);
     ss_signals_raise_default(number);
 }
 
 /* A run in which no request was due tested nothing, and is not a success. */
-static bool all_succeeded(const struct ssrequest_tally *tally) {
-    return tally->intended > 0 && tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
+static bool all_succeeded(const struct request_tally *tally) {
+    return tally->intended > 0 && tally->outcomes[REQUEST_SUCCESS] == tally->intended;
 }
 
 static void warn_of_older(const struct run *run) {
@@ -213,10 +213,10 @@ static void warn_of_timeout(const struct ssrequest_options *options) {
 static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
-    static struct ssrequest_capacity capacity; /* static because it is too large for the stack */
+    static struct request_capacity capacity; /* static because it is too large for the stack */
     warn_of_timeout(options);
     if (open_network(run, error) < 0 ||
-        (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
+        (options->record && request_folder_open(options->record, NULL, error) < 0))
         return -1;
     wait_for_start(run);
     int result = ssrequest_capacity_run(
@@ -225,7 +225,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     close_connections(run);
     if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
         return -1;
-    *status = ssrequest_capacity_result(&capacity).sure ? 0 : 1;
+    *status = request_capacity_result(&capacity).sure ? 0 : 1;
     return 0;
 }
 
@@ -254,8 +254,8 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
         result = -1;
     } else {
         if (!options->closed)
-            ssrequest_schedule_begin(&run.schedule, &run.profile,
-                (enum ssrequest_arrival)options->arrival, options->seed);
+            request_schedule_begin(
+                &run.schedule, &run.profile, (enum request_arrival)options->arrival, options->seed);
         if (options->dry_run)
             print_moments(&run);
         else

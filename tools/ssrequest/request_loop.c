@@ -19,7 +19,7 @@
 struct ssrequest_loop {
     int poll, timer, signals;
     ss_time armed; /* time of the timer, since the start of the run; 0: expired or not set */
-    struct ssrequest_generator *generator;
+    struct request_generator *generator;
     struct ssrequest_http *http;
     const struct ssrequest_beside *beside;
     struct ssrequest_course *course;
@@ -50,10 +50,10 @@ static ss_time own_wait_since(ss_time before) {
                                                            : ss_time_since(now, before);
 }
 
-static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
+static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
-    ssrequest_generator_finish(loop->generator, one, outcome, bytes, now);
+    request_generator_finish(loop->generator, one, outcome, bytes, now);
 }
 
 void ssrequest_loop_stop(struct ssrequest_loop *loop) {
@@ -61,7 +61,7 @@ void ssrequest_loop_stop(struct ssrequest_loop *loop) {
     if (loop->course->stopped != SS_TIME_NEVER)
         return;
     loop->course->stopped = now;
-    ssrequest_generator_stop(loop->generator, now);
+    request_generator_stop(loop->generator, now);
 }
 
 static void on_signal(struct ssrequest_loop *loop) {
@@ -73,7 +73,7 @@ static void on_signal(struct ssrequest_loop *loop) {
         return;
     }
     ssrequest_http_forget(loop->http);
-    ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
+    request_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
 /* Handles everything that is due. Responses come first, because each makes room for a request. */
@@ -84,7 +84,7 @@ static void advance(struct ssrequest_loop *loop) {
             loop->beside->second(loop->beside->context, loop->second);
     }
     ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
-    ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
+    request_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
 
 /*
@@ -106,7 +106,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 }
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
-    ss_time next = ssrequest_earlier(loop->second, ssrequest_generator_next(loop->generator));
+    ss_time next = ssrequest_earlier(loop->second, request_generator_next(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)
@@ -132,7 +132,7 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
  */
 static void go_round(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];
-    while (!ssrequest_generator_is_over(loop->generator)) {
+    while (!request_generator_is_over(loop->generator)) {
         int count = wait_for_events(loop, events);
         for (int i = 0; i < count; i++) {
             take_event(loop, &events[i]);
@@ -148,7 +148,7 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
     return epoll_ctl(loop->poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
+int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
     *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER,
@@ -171,7 +171,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
     advance(loop);
     go_round(loop);
-    course->length = ssrequest_generator_over(generator);
+    course->length = request_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->connections = ssrequest_http_connections(http);
     course->own_cpu = own_cpu() - course->own_cpu;

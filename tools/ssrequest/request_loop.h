@@ -67,7 +67,7 @@ void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
 /* Runs until the generator is over. `beside` may be NULL. Returns 0 or a negative errno. */
 SS_NONNULL(1, 2, 3, 5)
-int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
+int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course);
 

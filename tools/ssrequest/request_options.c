@@ -112,8 +112,8 @@ static int take_url(
         char *url = strsep(&rest, " ");
         if (!*url && !is_empty)
             continue;
-        if (options->url_count == SSREQUEST_TARGETS_MAX)
-            return ss_error_fail(error, "too many URLs (at most %d)", SSREQUEST_TARGETS_MAX);
+        if (options->url_count == REQUEST_TARGETS_MAX)
+            return ss_error_fail(error, "too many URLs (at most %d)", REQUEST_TARGETS_MAX);
         options->urls[options->url_count++] = url;
     } while (rest);
     return 0;
@@ -123,11 +123,11 @@ static int take_header(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
     struct ssrequest_options *options = config;
     (void)row;
-    return ssrequest_messages_add_header(&options->messages, value, error);
+    return request_messages_add_header(&options->messages, value, error);
 }
 
-static struct ssrequest_given given_of(const struct ssrequest_options *options) {
-    return (struct ssrequest_given){
+static struct request_given given_of(const struct ssrequest_options *options) {
+    return (struct request_given){
         .shape = options->shape,
         .rate = options->rate,
         .max = options->max,
@@ -142,15 +142,15 @@ static struct ssrequest_given given_of(const struct ssrequest_options *options) 
 }
 
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
-    struct ssrequest_given given = given_of(options);
-    if (ssrequest_given_settle(&given, error) < 0)
+    struct request_given given = given_of(options);
+    if (request_given_settle(&given, error) < 0)
         return -1;
     if (options->dry_run && given.closed)
-        return ssrequest_given_refuse(&given, "dry-run", error);
-    if (options->capacity && (given.closed || given.shape != SSREQUEST_CONSTANT))
-        return ssrequest_given_refuse(&given, "capacity", error);
-    if (given.duration == SS_TIME_NEVER && given.shape == SSREQUEST_CONSTANT)
-        given.duration = SSREQUEST_DURATION_DEFAULT;
+        return request_given_refuse(&given, "dry-run", error);
+    if (options->capacity && (given.closed || given.shape != REQUEST_CONSTANT))
+        return request_given_refuse(&given, "capacity", error);
+    if (given.duration == SS_TIME_NEVER && given.shape == REQUEST_CONSTANT)
+        given.duration = REQUEST_DURATION_DEFAULT;
     options->shape = given.shape;
     options->duration = given.duration;
     options->cap = given.cap;
@@ -166,7 +166,7 @@ static int settle_capacity(struct ssrequest_options *options, struct ss_error *e
             options->dry_run ? "dry-run"
             : options->each  ? "each"
                              : "control");
-    return ssrequest_criterion_parse(options->capacity, &options->criterion, error) < 0
+    return request_criterion_parse(options->capacity, &options->criterion, error) < 0
                ? ss_error_wrap(error, "--capacity")
                : 0;
 }
@@ -193,7 +193,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
 
 /* Makes the hosts of --requests-file the targets. */
 static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
-    const struct ssrequest_messages *messages = &options->messages;
+    const struct request_messages *messages = &options->messages;
     if (messages->origin_count == 0)
         return 0;
     if (options->url_count > 0)
@@ -206,13 +206,13 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
 }
 
 static int settle_messages(struct ssrequest_options *options, struct ss_error *error) {
-    struct ssrequest_messages *messages = &options->messages;
+    struct request_messages *messages = &options->messages;
     if (!options->requests_file)
-        return ssrequest_messages_open(messages, options->method, options->data, error);
+        return request_messages_open(messages, options->method, options->data, error);
     if (options->method || options->data)
         return ss_error_fail(error, "--%s has no meaning with --requests-file: leave it out",
             options->method ? "method" : "data");
-    return ssrequest_messages_read(messages, options->requests_file, error) < 0
+    return request_messages_read(messages, options->requests_file, error) < 0
                ? -1
                : take_origins(options, error);
 }
@@ -252,7 +252,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
-    const struct ssrequest_given nothing = ssrequest_given_nothing();
+    const struct request_given nothing = request_given_nothing();
     *options = (struct ssrequest_options){
         .shape = nothing.shape,
         .rate = nothing.rate,
@@ -269,17 +269,17 @@ int ssrequest_options_parse(
 }
 
 void ssrequest_options_close(struct ssrequest_options *options) {
-    ssrequest_messages_close(&options->messages);
+    request_messages_close(&options->messages);
     ss_option_store_free(&options->store);
 }
 
 int ssrequest_options_profile(const struct ssrequest_options *options,
-    struct ssrequest_profile *profile, struct ss_error *error) {
-    const struct ssrequest_given given = given_of(options);
-    return ssrequest_given_profile(&given, profile, error);
+    struct request_profile *profile, struct ss_error *error) {
+    const struct request_given given = given_of(options);
+    return request_given_profile(&given, profile, error);
 }
 
 ss_time ssrequest_options_end(
-    const struct ssrequest_options *options, const struct ssrequest_profile *profile) {
-    return options->closed ? options->duration : ssrequest_profile_length(profile);
+    const struct ssrequest_options *options, const struct request_profile *profile) {
+    return options->closed ? options->duration : request_profile_length(profile);
 }

@@ -16,32 +16,32 @@ enum ssrequest_connections {
 };
 
 struct ssrequest_options {
-    const char *urls[SSREQUEST_TARGETS_MAX];
+    const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
-    int shape; /* enum ssrequest_shape, never -1 after parsing */
+    int shape; /* enum request_shape, never -1 after parsing */
     double rate, max, step;
     ss_time duration; /* SS_TIME_NEVER: the length of the trace */
     ss_time hold;
     const char *trace;
-    int arrival; /* enum ssrequest_arrival */
+    int arrival; /* enum request_arrival */
     uint64_t seed;
     uint64_t cap;
-    int when_full; /* enum ssrequest_when_full */
+    int when_full; /* enum request_when_full */
     ss_time timeout;
     ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
     const char *start_at_text; /* NULL: begin at once */
     int64_t start_at;          /* wall clock, nanoseconds since 1970 */
     uint64_t closed;           /* number of clients; 0 in an open loop */
     const char *capacity;      /* the criterion of a search, as given; NULL: no search */
-    struct ssrequest_criterion criterion; /* parsed `capacity` */
-    int balance;                          /* enum ssrequest_balance */
-    int connections;                      /* enum ssrequest_connections */
+    struct request_criterion criterion; /* parsed `capacity` */
+    int balance;                        /* enum request_balance */
+    int connections;                    /* enum ssrequest_connections */
     int http2;
     int insecure;
     const char *authorities;   /* file of certificates; NULL: the system's */
     const char *method, *data; /* NULL if not given */
     const char *requests_file; /* NULL if not given */
-    struct ssrequest_messages messages;
+    struct request_messages messages;
     const char *socket;               /* socket for all URLs; NULL: TCP */
     const char *own_cpus;             /* NULL: the inherited affinity */
     const char *record, *each, *json; /* paths of output; NULL if not given */
@@ -61,12 +61,12 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_parse(
  * has no stretches.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_profile(const struct ssrequest_options *options,
-    struct ssrequest_profile *profile, struct ss_error *error);
+    struct request_profile *profile, struct ss_error *error);
 
 /* Returns when sending ends in a run with this profile. */
 SS_NONNULL()
 ss_time ssrequest_options_end(
-    const struct ssrequest_options *options, const struct ssrequest_profile *profile);
+    const struct ssrequest_options *options, const struct request_profile *profile);
 
 SS_NONNULL()
 void ssrequest_options_close(struct ssrequest_options *options);

@@ -18,14 +18,14 @@
 
 struct ssrequest_output {
     struct ssrequest_parts parts;
-    struct ssrequest_rows *rows;
+    struct request_rows *rows;
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup; /* for `urls` commands */
     struct ssrequest_block block;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
     size_t target_count, target_room;
-    struct ssrequest_per_target per_target;
+    struct request_per_target per_target;
     uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
 };
 
@@ -34,8 +34,8 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
     ss_time now = ssrequest_loop_now(output->parts.loop);
-    ssrequest_generator_turn(output->parts.generator, now, rate);
-    ssrequest_rows_turn(output->rows, now, rate);
+    request_generator_turn(output->parts.generator, now, rate);
+    request_rows_turn(output->rows, now, rate);
     output->turned = rate;
     return 0;
 }
@@ -49,7 +49,7 @@ static int add_targets(
         if (!copy)
             return ss_error_memory(error);
         output->targets[output->target_count++] = copy;
-        if (ssrequest_per_target_add(&output->per_target, copy, error) < 0)
+        if (request_per_target_add(&output->per_target, copy, error) < 0)
             return -1;
     }
     return 0;
@@ -75,9 +75,9 @@ static int find_all(const char *const *urls, uint32_t count, const char *socket,
 
 static int retarget(
     struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
-    uint32_t count = aim->count, before[SSREQUEST_TARGETS_MAX];
+    uint32_t count = aim->count, before[REQUEST_TARGETS_MAX];
     char *const *urls = ssrequest_lookup_urls(output->lookup);
-    ssrequest_control_match((const char *const *)urls, count,
+    request_control_match((const char *const *)urls, count,
         output->targets + output->target_count - output->aimed, output->aimed, before);
     if (add_targets(output, urls, count, error) < 0) {
         ssrequest_aim_free(aim);
@@ -85,7 +85,7 @@ static int retarget(
     }
     output->aimed = count;
     ssrequest_http_aim(output->parts.http, aim);
-    ssrequest_generator_retarget(output->parts.generator, before, count);
+    request_generator_retarget(output->parts.generator, before, count);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static double rate_at(const struct ssrequest_output *output, ss_time now) {
         return NAN;
     if (output->turned >= 0)
         return output->turned;
-    return ssrequest_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
+    return request_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
 }
 
 static int describe_targets(const struct ssrequest_output *output,
@@ -113,74 +113,73 @@ static int describe_targets(const struct ssrequest_output *output,
     SS_OWNED(free) uint64_t *unfinished = calloc(output->target_count + 1, sizeof *unfinished);
     if (!unfinished)
         return ss_error_memory(error);
-    ssrequest_generator_count_unfinished(output->parts.generator, unfinished, output->target_count);
-    const struct ssrequest_control_targets targets = {
+    request_generator_count_unfinished(output->parts.generator, unfinished, output->target_count);
+    const struct request_control_targets targets = {
         output->targets, unfinished, output->target_count, output->aimed};
-    ssrequest_control_describe_targets(answer, SSREQUEST_ANSWER_ROOM, &targets);
+    request_control_describe_targets(answer, SSREQUEST_ANSWER_ROOM, &targets);
     return 0;
 }
 
-static int obey(void *context, const struct ssrequest_control *control,
+static int obey(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     struct ssrequest_output *output = context;
     ss_time now = ssrequest_loop_now(output->parts.loop);
     switch (control->command) {
-    case SSREQUEST_CONTROL_RATE:
+    case REQUEST_CONTROL_RATE:
         return turn(output, control->rate, error);
-    case SSREQUEST_CONTROL_URLS:
+    case REQUEST_CONTROL_URLS:
         if (output->parts.options->messages.origin_count > 0)
             return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;
         return SSREQUEST_ANSWER_LATER;
-    case SSREQUEST_CONTROL_STOP:
+    case REQUEST_CONTROL_STOP:
         ssrequest_loop_stop(output->parts.loop);
         return 0;
     default:
-        ssrequest_control_describe(
+        request_control_describe(
             answer, SSREQUEST_ANSWER_ROOM, output->parts.tally, rate_at(output, now), now);
         return describe_targets(output, answer, error);
     }
 }
 
-static void send(void *context, struct ssrequest_one *one) {
+static void send(void *context, struct request_one *one) {
     struct ssrequest_output *output = context;
     ssrequest_http_send(output->parts.http, one);
-    ssrequest_rows_send(output->rows, one);
+    request_rows_send(output->rows, one);
 }
 
-struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output) {
-    return (struct ssrequest_transport){send, output};
+struct request_transport ssrequest_output_transport(struct ssrequest_output *output) {
+    return (struct request_transport){send, output};
 }
 
-static void witness(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
-    const struct ssrequest_ended *ended) {
+static void witness(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
     struct ssrequest_output *output = context;
-    ssrequest_rows_witness(output->rows, one, fate, ended);
-    ssrequest_per_target_count(&output->per_target, one, fate, ended);
+    request_rows_witness(output->rows, one, fate, ended);
+    request_per_target_count(&output->per_target, one, fate, ended);
 }
 
-void ssrequest_output_attach(
-    struct ssrequest_output *output, struct ssrequest_generator *generator) {
+void ssrequest_output_attach(struct ssrequest_output *output, struct request_generator *generator) {
     output->parts.generator = generator;
-    ssrequest_generator_watch(generator, witness, output);
+    request_generator_watch(generator, witness, output);
 }
 
 static void on_begin(void *context, int64_t epoch) {
     struct ssrequest_output *output = context;
-    ssrequest_rows_begin(output->rows, (double)epoch / 1e9);
+    request_rows_begin(output->rows, (double)epoch / 1e9);
 }
 
 static void on_second(void *context, ss_time end) {
     struct ssrequest_output *output = context;
     const struct ssrequest_options *options = output->parts.options;
-    ssrequest_rows_advance(output->rows, end);
+    request_rows_advance(output->rows, end);
     const struct ssrequest_block_values values = {
         .total = output->parts.rules->end,
         .closed = options->closed,
         .cap = options->cap,
-        .second = ssrequest_rows_last(output->rows),
+        .second = request_rows_last(output->rows),
         .tally = output->parts.tally,
     };
     if (values.second)
@@ -216,16 +215,16 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_parts *parts = &output->parts;
     const struct ssrequest_options *options = parts->options;
     if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
-        ssrequest_rows_open(
+        request_rows_open(
             &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
         return -1;
     output->aimed = options->url_count;
-    if (options->each && ssrequest_rows_keep_each(output->rows, options->each,
+    if (options->each && request_rows_keep_each(output->rows, options->each,
                              ssrequest_loop_signals(parts->loop), error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
         return -1;
-    if (options->record && ssrequest_folder_open(options->record, output->rows, error) < 0)
+    if (options->record && request_folder_open(options->record, output->rows, error) < 0)
         return -1;
     ssrequest_block_open(&output->block, options->quiet);
     return 0;
@@ -245,35 +244,35 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     if (!output)
         return;
     ssrequest_block_close(&output->block);
-    ssrequest_rows_close(output->rows, NULL);
+    request_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
-    ssrequest_per_target_close(&output->per_target);
+    request_per_target_close(&output->per_target);
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
     free(output->targets);
     free(output);
 }
 
-static struct ssrequest_account account_of(
+static struct request_account account_of(
     const struct ssrequest_output *output, const struct ssrequest_course *course) {
     const struct ssrequest_options *options = output->parts.options;
     ss_time end = output->parts.rules->end;
     ss_time asked = course->stopped < end ? course->stopped : end;
-    return (struct ssrequest_account){
+    return (struct request_account){
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = output->targets,
         .target_count = output->target_count,
         .rules = *output->parts.rules,
         .profile = options->closed ? NULL : output->parts.profile,
-        .shape = (enum ssrequest_shape)options->shape,
+        .shape = (enum request_shape)options->shape,
         .rate = options->rate,
         .max = options->max,
         .step = options->step,
         .hold = options->hold,
         .trace = options->trace,
-        .arrival = (enum ssrequest_arrival)options->arrival,
+        .arrival = (enum request_arrival)options->arrival,
         .seed = options->seed,
         .turned = output->turned >= 0,
         .begin = (double)course->begin / 1e9,
@@ -300,14 +299,14 @@ static int wrap_first(struct ss_error *error, int result, const char *option) {
  * Writes all requested forms of the result. A negative `result` means that lines were lost: the
  * record then stays incomplete.
  */
-static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
+static int tell(const struct ssrequest_options *options, const struct request_account *account,
     int result, struct ss_error *error) {
     bool complete = result == 0;
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
-        ssrequest_summary_print(stdout, account);
-    if (options->json && ssrequest_document_write(options->json, account, error) < 0)
+        request_summary_print(stdout, account);
+    if (options->json && request_document_write(options->json, account, error) < 0)
         result = wrap_first(error, result, "--json");
-    if (options->record && complete && ssrequest_folder_finish(options->record, account, error) < 0)
+    if (options->record && complete && request_folder_finish(options->record, account, error) < 0)
         result = wrap_first(error, result, "--record");
     return result;
 }
@@ -315,33 +314,33 @@ static int tell(const struct ssrequest_options *options, const struct ssrequest_
 int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequest_course *course,
     struct ss_error *error) {
     const struct ssrequest_options *options = output->parts.options;
-    const struct ssrequest_account account = account_of(output, course);
+    const struct request_account account = account_of(output, course);
     int result = 0;
     ssrequest_block_close(&output->block);
-    ssrequest_rows_finish(output->rows, account.took);
-    if (ssrequest_rows_close(output->rows, error) < 0)
+    request_rows_finish(output->rows, account.took);
+    if (request_rows_close(output->rows, error) < 0)
         result = -1;
     output->rows = NULL;
     return tell(options, &account, result, error);
 }
 
 int ssrequest_output_capacity(const struct ssrequest_options *options,
-    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
+    const struct request_capacity *capacity, const struct ssrequest_course *course,
     struct ss_error *error) {
-    struct ssrequest_stretch trial = {.end = options->duration, .rate = NAN};
-    const struct ssrequest_profile profile = {.stretches = &trial, .count = 1};
-    const struct ssrequest_account account = {
+    struct request_stretch trial = {.end = options->duration, .rate = NAN};
+    const struct request_profile profile = {.stretches = &trial, .count = 1};
+    const struct request_account account = {
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = options->urls,
         .target_count = options->url_count,
         .rules = {.cap = options->cap,
-            .when_full = (enum ssrequest_when_full)options->when_full,
-            .balance = (enum ssrequest_balance)options->balance},
+            .when_full = (enum request_when_full)options->when_full,
+            .balance = (enum request_balance)options->balance},
         .profile = &profile,
-        .shape = SSREQUEST_CONSTANT,
+        .shape = REQUEST_CONSTANT,
         .rate = NAN,
-        .arrival = (enum ssrequest_arrival)options->arrival,
+        .arrival = (enum request_arrival)options->arrival,
         .seed = options->seed,
         .begin = (double)course->begin / 1e9,
         .asked = course->length,

@@ -13,12 +13,12 @@
 /* The parts of the run. They must outlive the output. */
 struct ssrequest_parts {
     const struct ssrequest_options *options;
-    const struct ssrequest_rules *rules;
-    const struct ssrequest_profile *profile;
-    const struct ssrequest_tally *tally;
+    const struct request_rules *rules;
+    const struct request_profile *profile;
+    const struct request_tally *tally;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_generator *generator; /* set by ssrequest_output_attach() */
+    struct request_generator *generator; /* set by ssrequest_output_attach() */
 };
 
 struct ssrequest_output;
@@ -33,12 +33,11 @@ void ssrequest_output_close(struct ssrequest_output *output);
 
 /* Returns a transport for the generator, which also records each request that it sends. */
 SS_NONNULL()
-struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
+struct request_transport ssrequest_output_transport(struct ssrequest_output *output);
 
 /* Connects the output to the generator. Call this before the run. */
 SS_NONNULL()
-void ssrequest_output_attach(
-    struct ssrequest_output *output, struct ssrequest_generator *generator);
+void ssrequest_output_attach(struct ssrequest_output *output, struct request_generator *generator);
 
 SS_NONNULL()
 struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output);
@@ -52,7 +51,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
  * summary.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_output_capacity(
-    const struct ssrequest_options *options, const struct ssrequest_capacity *capacity,
+    const struct ssrequest_options *options, const struct request_capacity *capacity,
     const struct ssrequest_course *course, struct ss_error *error);
 
 #endif

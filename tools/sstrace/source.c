@@ -25,7 +25,7 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
     return NULL;
 }
 
-static const struct sstrace_format *detect(const struct sstrace_input *input) {
+static const struct sstrace_format *detect(const struct text_input *input) {
     const char *head = input->head;
     for (size_t i = 0; sstrace_formats[i]; i++) {
         if (sstrace_formats[i]->detect && sstrace_formats[i]->detect(head))
@@ -35,7 +35,7 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
 }
 
 /* Refuses other output of sysstat; the message names the forms that can be imported. */
-static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
+static int refuse_sysstat(const struct text_input *input, struct ss_error *error) {
     const char *head = input->head;
     const unsigned char *magic = (const unsigned char *)head;
     const char *cpus = strstr(head, " CPU)");
@@ -86,7 +86,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
     return 0;
 }
 
-static int import_file(const struct sstrace_format *format, struct sstrace_input *input,
+static int import_file(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     int result = format->import(format, input, samples);
     return result == 0 ? sstrace_samples_end_file(samples, input) : result;
@@ -94,15 +94,15 @@ static int import_file(const struct sstrace_format *format, struct sstrace_input
 
 /* Imports the files in order; a series continues from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
-    struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct text_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, &request->import, sink);
     samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
     int result = import_file(format, input, &samples);
     for (int i = 1; i < request->file_count && result == 0; i++) {
-        result = sstrace_input_close(input);
+        result = text_input_close(input);
         if (result == 0)
-            result = sstrace_input_open(input, request->files[i], error);
+            result = text_input_open(input, request->files[i], error);
         if (result == 0)
             result = import_file(format, input, &samples);
     }
@@ -123,7 +123,7 @@ static const char *guess_format(const char *head) {
 }
 
 static int read_trace(
-    struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct text_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     if (ss_trace_read(input->stream, input->name, sink, error) == 0)
         return 0;
     const char *format = guess_format(input->head);
@@ -134,7 +134,7 @@ static int read_trace(
     return -1;
 }
 
-static int read_input(const struct sstrace_request *request, struct sstrace_input *input,
+static int read_input(const struct sstrace_request *request, struct text_input *input,
     struct ss_trace_sink *sink, struct ss_error *error) {
     const char *name = request->import.format;
     bool compiled = (unsigned char)*input->head == SS_TRACE_MAGIC_FIRST;
@@ -158,13 +158,13 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
 
 static int read_files(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
-    struct sstrace_input *input = malloc(sizeof *input);
+    struct text_input *input = malloc(sizeof *input);
     if (!input)
         return ss_error_memory(error);
-    int result = sstrace_input_open(input, request->file_count ? request->files[0] : NULL, error);
+    int result = text_input_open(input, request->file_count ? request->files[0] : NULL, error);
     if (result == 0)
         result = read_input(request, input, sink, error);
-    if (sstrace_input_close(input) != 0)
+    if (text_input_close(input) != 0)
         result = -1;
     free(input);
     return result;

@@ -153,7 +153,7 @@ static int64_t find_usual(const struct machines *machines) {
     return shortest;
 }
 
-static int end_table(struct sstrace_split *split, struct sstrace_input *input) {
+static int end_table(struct sstrace_split *split, struct text_input *input) {
     struct machines *machines = (struct machines *)split;
     int64_t usual = find_usual(machines);
     uint64_t used = 0;

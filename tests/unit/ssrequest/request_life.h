@@ -13,29 +13,29 @@
 #define LIFE_CAP_MAX 1000
 
 struct life {
-    struct ssrequest_profile profile;
-    struct ssrequest_schedule schedule;
-    struct ssrequest_tally tally;
-    struct ssrequest_rules rules;
-    struct ssrequest_generator *generator;
+    struct request_profile profile;
+    struct request_schedule schedule;
+    struct request_tally tally;
+    struct request_rules rules;
+    struct request_generator *generator;
     ss_time now;
     ss_time work; /* of one request */
     ss_time stopped_from, stopped_until;
-    enum ssrequest_outcome outcome; /* of all requests */
-    ss_time idle_from;              /* when the server will have completed all requests sent */
+    enum request_outcome outcome; /* of all requests */
+    ss_time idle_from;            /* when the server will have completed all requests sent */
     struct {
-        struct ssrequest_one *one;
+        struct request_one *one;
         ss_time finish;
     } served[LIFE_CAP_MAX]; /* ring buffer, in order */
     unsigned first, count;
     uint64_t sent; /* requests sent to the service */
-    uint64_t sent_to[SSREQUEST_TARGETS_MAX];
+    uint64_t sent_to[REQUEST_TARGETS_MAX];
     uint64_t last_number;
     ss_time last_due;
     uint64_t fates[4];
 };
 
-static inline void life_send(void *context, struct ssrequest_one *one) {
+static inline void life_send(void *context, struct request_one *one) {
     struct life *life = context;
     assert_int_equal(one->sent, life->now);
     assert_that(one->due, <=, one->sent);
@@ -59,10 +59,10 @@ static inline void life_send(void *context, struct ssrequest_one *one) {
     life->served[place].finish = finish;
 }
 
-static inline void life_witness(void *context, const struct ssrequest_one *one,
-    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+static inline void life_witness(void *context, const struct request_one *one,
+    enum request_fate fate, const struct request_ended *ended) {
     struct life *life = context;
-    bool sent = fate == SSREQUEST_ENDED || fate == SSREQUEST_UNFINISHED;
+    bool sent = fate == REQUEST_ENDED || fate == REQUEST_UNFINISHED;
     assert_that((one->sent == SS_TIME_NEVER), ==, !sent);
     assert_int_equal(one->due, ended->due);
     assert_int_equal(one->sent, ended->sent);
@@ -71,10 +71,10 @@ static inline void life_witness(void *context, const struct ssrequest_one *one,
 }
 
 static inline void life_check(const struct life *life) {
-    const struct ssrequest_tally *tally = &life->tally;
+    const struct request_tally *tally = &life->tally;
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent,
-        tally->outcomes[SSREQUEST_SUCCESS] + ssrequest_tally_failed(tally) + tally->unfinished);
+        tally->outcomes[REQUEST_SUCCESS] + request_tally_failed(tally) + tally->unfinished);
     assert_that(tally->unfinished, <=, life->rules.cap);
     assert_that(tally->unfinished_most, <=, life->rules.cap);
 }
@@ -83,25 +83,25 @@ static inline void life_check(const struct life *life) {
  * Begins a life that is zeroed except for rules, work and profile; it ends with its profile if the
  * rules set no end.
  */
-static inline void life_begin(struct life *life, enum ssrequest_arrival arrival, uint64_t seed) {
+static inline void life_begin(struct life *life, enum request_arrival arrival, uint64_t seed) {
     struct ss_error error = {0};
-    struct ssrequest_transport transport = {life_send, life};
+    struct request_transport transport = {life_send, life};
     if (life->rules.targets == 0)
         life->rules.targets = 1;
     if (life->rules.end == 0)
-        life->rules.end = ssrequest_profile_length(&life->profile);
-    ssrequest_schedule_begin(&life->schedule, &life->profile, arrival, seed);
-    assert_int_equal(ssrequest_tally_open(&life->tally, 10 * SS_SECOND, &error), 0);
-    if (ssrequest_generator_open(
+        life->rules.end = request_profile_length(&life->profile);
+    request_schedule_begin(&life->schedule, &life->profile, arrival, seed);
+    assert_int_equal(request_tally_open(&life->tally, 10 * SS_SECOND, &error), 0);
+    if (request_generator_open(
             &life->generator, &life->rules, &life->schedule, &transport, &life->tally, &error) != 0)
         fail_msg("%s", error.message);
-    ssrequest_generator_watch(life->generator, life_witness, life);
+    request_generator_watch(life->generator, life_witness, life);
 }
 
 static inline void life_end(struct life *life) {
-    ssrequest_generator_close(life->generator);
-    ssrequest_tally_close(&life->tally);
-    ssrequest_profile_free(&life->profile);
+    request_generator_close(life->generator);
+    request_tally_close(&life->tally);
+    request_profile_free(&life->profile);
 }
 
 /*
@@ -110,7 +110,7 @@ static inline void life_end(struct life *life) {
  */
 static inline bool life_go(struct life *life, ss_time until) {
     ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;
-    ss_time next = ssrequest_generator_next(life->generator);
+    ss_time next = request_generator_next(life->generator);
     next = next < life->now ? life->now : next;
     ss_time then = finish < next ? finish : next;
     if (then >= until) {
@@ -119,12 +119,12 @@ static inline bool life_go(struct life *life, ss_time until) {
     }
     life->now = then;
     if (finish <= next) {
-        struct ssrequest_one *one = life->served[life->first].one;
+        struct request_one *one = life->served[life->first].one;
         life->first = (life->first + 1) % LIFE_CAP_MAX;
         life->count--;
-        ssrequest_generator_finish(life->generator, one, life->outcome, 100, life->now);
+        request_generator_finish(life->generator, one, life->outcome, 100, life->now);
     } else {
-        ssrequest_generator_advance(life->generator, life->now);
+        request_generator_advance(life->generator, life->now);
     }
     life_check(life);
     return true;

@@ -3,36 +3,36 @@
 
 static void mean_request_rate_follows_the_profile(void **state) {
     (void)state;
-    struct ssrequest_profile profile = {0};
-    assert_int_equal(ssrequest_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
+    struct request_profile profile = {0};
+    assert_int_equal(request_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
     /* rates of the first six seconds: 0, 0, 10, 10, 20, 20 */
-    assert_float_equal(ssrequest_mean_rate(&profile, 0, SS_SECOND), 0, 1e-9);
-    assert_float_equal(ssrequest_mean_rate(&profile, 3 * SS_SECOND, 5 * SS_SECOND), 15, 1e-9);
-    assert_float_equal(ssrequest_mean_rate(&profile, 0, 6 * SS_SECOND), 10, 1e-9);
+    assert_float_equal(request_mean_rate(&profile, 0, SS_SECOND), 0, 1e-9);
+    assert_float_equal(request_mean_rate(&profile, 3 * SS_SECOND, 5 * SS_SECOND), 15, 1e-9);
+    assert_float_equal(request_mean_rate(&profile, 0, 6 * SS_SECOND), 10, 1e-9);
     assert_float_equal(
-        ssrequest_mean_rate(&profile, 5500 * SS_MILLISECOND, 6500 * SS_MILLISECOND), 10, 1e-9);
-    assert_float_equal(ssrequest_mean_rate(&profile, 7 * SS_SECOND, 8 * SS_SECOND), 0, 1e-9);
-    assert_float_equal(ssrequest_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
+        request_mean_rate(&profile, 5500 * SS_MILLISECOND, 6500 * SS_MILLISECOND), 10, 1e-9);
+    assert_float_equal(request_mean_rate(&profile, 7 * SS_SECOND, 8 * SS_SECOND), 0, 1e-9);
+    assert_float_equal(request_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
     /* Readers compare the mean rate with the requested one, so it must be exact. */
     for (ss_time part = 1; part < 1000; part++)
-        assert_that(ssrequest_mean_rate(
-                        &profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1),
-            ==, ssrequest_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + 1));
-    ssrequest_profile_free(&profile);
+        assert_that(
+            request_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1),
+            ==, request_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + 1));
+    request_profile_free(&profile);
 }
 
 static void refused_requests_do_not_count_as_successes(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    assert_true(isnan(ssrequest_success_ratio(&it.tally)));
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
-    ssrequest_tally_due(&it.tally);
-    ssrequest_tally_refuse(&it.tally);
-    assert_float_equal(ssrequest_success_ratio(&it.tally), 0.5, 1e-9);
-    assert_float_equal(ssrequest_throughput(&it.account), 0.1, 1e-9);
+    assert_true(isnan(request_success_ratio(&it.tally)));
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
+    request_tally_due(&it.tally);
+    request_tally_refuse(&it.tally);
+    assert_float_equal(request_success_ratio(&it.tally), 0.5, 1e-9);
+    assert_float_equal(request_throughput(&it.account), 0.1, 1e-9);
     it.account.took = 0;
-    assert_true(isnan(ssrequest_throughput(&it.account)));
+    assert_true(isnan(request_throughput(&it.account)));
     made_up_close(&it);
 }
 

@@ -3,7 +3,7 @@
 
 #include "live_status.h"
 
-static const struct ssrequest_second second = {
+static const struct request_second second = {
     .begin = 11 * SS_SECOND,
     .end = 12 * SS_SECOND,
     .rate = 200,
@@ -31,8 +31,8 @@ static void status_block_shows_the_last_second_and_the_sums(void **state) {
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
     made_up_open(&it);
-    made_up_end(&it, 0, 0, 0, SSREQUEST_TIMEOUT);
-    ssrequest_tally_due(&it.tally);
+    made_up_end(&it, 0, 0, 0, REQUEST_TIMEOUT);
+    request_tally_due(&it.tally);
     assert_int_equal(print(text, &it, 0, 80), SSREQUEST_BLOCK_ROWS);
     assert_string_equal(text,
         "12.0 s of 60.0 s: asked 200/s, sent 198/s, succeeded 190/s, failed 2/s\n"

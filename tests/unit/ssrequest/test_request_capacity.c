@@ -11,11 +11,11 @@
 
 static void capacity_criteria_are_parsed(void **state) {
     (void)state;
-    struct ssrequest_criterion criterion;
-    assert_int_equal(ssrequest_criterion_parse("mean=1s", &criterion, NULL), 0);
+    struct request_criterion criterion;
+    assert_int_equal(request_criterion_parse("mean=1s", &criterion, NULL), 0);
     assert_true(criterion.mean);
     assert_int_equal(criterion.limit, SS_SECOND);
-    assert_int_equal(ssrequest_criterion_parse("p99.9=500m", &criterion, NULL), 0);
+    assert_int_equal(request_criterion_parse("p99.9=500m", &criterion, NULL), 0);
     assert_false(criterion.mean);
     assert_near(criterion.share, 0.999, 1e-12);
     assert_int_equal(criterion.limit, SS_SECOND / 2);
@@ -23,52 +23,52 @@ static void capacity_criteria_are_parsed(void **state) {
         "p101=1s", "median=1s", "mean=0", "pmean=1s", "p95=2s=3s", "a_long_name_of_a_figure=1s"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
-        if (ssrequest_criterion_parse(wrong[i], &criterion, &error) != -1 || !error.status)
+        if (request_criterion_parse(wrong[i], &criterion, &error) != -1 || !error.status)
             fail_msg("'%s' was accepted", wrong[i]);
     }
 }
 
 static void end_count(
-    struct ssrequest_tally *tally, unsigned count, ss_time length, enum ssrequest_outcome outcome) {
+    struct request_tally *tally, unsigned count, ss_time length, enum request_outcome outcome) {
     for (unsigned i = 0; i < count; i++) {
-        struct ssrequest_ended ended = {0, length / 2, length, outcome, 0, 0};
-        ssrequest_tally_due(tally);
-        ssrequest_tally_send(tally, 0, length / 2);
-        ssrequest_tally_end(tally, &ended);
+        struct request_ended ended = {0, length / 2, length, outcome, 0, 0};
+        request_tally_due(tally);
+        request_tally_send(tally, 0, length / 2);
+        request_tally_end(tally, &ended);
     }
 }
 
 static void capacity_criteria_count_all_intended_requests(void **state) {
     (void)state;
     struct ss_error error = {0};
-    struct ssrequest_tally tally;
-    struct ssrequest_criterion mean = {.mean = true, .limit = SS_SECOND};
-    struct ssrequest_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
-    assert_int_equal(ssrequest_tally_open(&tally, SS_SECOND, &error), 0);
-    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* no request yet */
-    end_count(&tally, 900, SS_SECOND, SSREQUEST_SUCCESS);
-    assert_true(ssrequest_criterion_holds(
-        &mean, &tally)); /* exactly at the limit, from the intended time */
-    assert_true(ssrequest_criterion_holds(&p90, &tally));
-    end_count(&tally, 90, SS_SECOND * 3 / 2, SSREQUEST_SUCCESS);
-    assert_false(ssrequest_criterion_holds(&mean, &tally));
-    assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 900 of 990 */
-    end_count(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
-    assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 99 % */
+    struct request_tally tally;
+    struct request_criterion mean = {.mean = true, .limit = SS_SECOND};
+    struct request_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
+    assert_int_equal(request_tally_open(&tally, SS_SECOND, &error), 0);
+    assert_false(request_criterion_holds(&mean, &tally)); /* no request yet */
+    end_count(&tally, 900, SS_SECOND, REQUEST_SUCCESS);
+    assert_true(
+        request_criterion_holds(&mean, &tally)); /* exactly at the limit, from the intended time */
+    assert_true(request_criterion_holds(&p90, &tally));
+    end_count(&tally, 90, SS_SECOND * 3 / 2, REQUEST_SUCCESS);
+    assert_false(request_criterion_holds(&mean, &tally));
+    assert_true(request_criterion_holds(&p90, &tally)); /* 900 of 990 */
+    end_count(&tally, 10, 10, REQUEST_CONNECTION_REFUSED);
+    assert_true(request_criterion_holds(&p90, &tally)); /* 99 % */
     /* Quick failures do not improve the mean. */
-    assert_that(ssrequest_criterion_figure(&mean, &tally), >, 1.045);
-    ssrequest_tally_due(&tally); /* a waiting request is not a success */
-    assert_false(ssrequest_criterion_holds(&p90, &tally));
-    ssrequest_tally_clear(&tally);
-    end_count(&tally, 995, SS_SECOND / 2, SSREQUEST_SUCCESS);
-    end_count(&tally, 5, 1000 * SS_SECOND, SSREQUEST_TIMEOUT);
-    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow failures worsen the mean */
-    ssrequest_tally_close(&tally);
+    assert_that(request_criterion_figure(&mean, &tally), >, 1.045);
+    request_tally_due(&tally); /* a waiting request is not a success */
+    assert_false(request_criterion_holds(&p90, &tally));
+    request_tally_clear(&tally);
+    end_count(&tally, 995, SS_SECOND / 2, REQUEST_SUCCESS);
+    end_count(&tally, 5, 1000 * SS_SECOND, REQUEST_TIMEOUT);
+    assert_false(request_criterion_holds(&mean, &tally)); /* slow failures worsen the mean */
+    request_tally_close(&tally);
 }
 
-static void tell(struct ssrequest_capacity *capacity, double rate, bool held) {
-    ssrequest_capacity_tell(
-        capacity, &(struct ssrequest_trial){.rate = rate, .held = held, .steady = true});
+static void tell(struct request_capacity *capacity, double rate, bool held) {
+    request_capacity_tell(
+        capacity, &(struct request_trial){.rate = rate, .held = held, .steady = true});
 }
 
 /* Returns the mean response time of a single server with constant work and Poisson arrivals. */
@@ -83,24 +83,24 @@ static double rate_of_mean(double response, double work) {
     return queued / (1 + queued) / work;
 }
 
-static struct ssrequest_capacity capacity;
+static struct request_capacity capacity;
 
 static void begin(double start) {
-    struct ssrequest_search search = {.start = start, .max = 1e6, .precision = 0.02, .repeats = 5};
-    ssrequest_capacity_begin(&capacity, &search);
+    struct request_search search = {.start = start, .max = 1e6, .precision = 0.02, .repeats = 5};
+    request_capacity_begin(&capacity, &search);
 }
 
 /*
  * Searches for a limit of 50 ms with 10 ms of work. The mean of a trial varies with a standard
  * deviation of `noise`.
  */
-static struct ssrequest_capacity_result search(double start, double noise, uint64_t *random) {
+static struct request_capacity_result search(double start, double noise, uint64_t *random) {
     begin(start);
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+    for (double rate; request_capacity_next(&capacity, &rate);) {
         double off = noise > 0 ? chance_draw_lognormal(random, noise) : 1;
         tell(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
     }
-    return ssrequest_capacity_result(&capacity);
+    return request_capacity_result(&capacity);
 }
 
 static void search_without_noise_finds_the_true_capacity(void **state) {
@@ -109,7 +109,7 @@ static void search_without_noise_finds_the_true_capacity(void **state) {
     double truth = rate_of_mean(0.05, 0.01);
     assert_near(truth, 800.0 / 9, 1e-9);
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        struct ssrequest_capacity_result result = search(starts[i], 0, NULL);
+        struct request_capacity_result result = search(starts[i], 0, NULL);
         assert_true(result.sure);
         assert_that(result.held.rate, <=, truth);
         assert_that(truth, <, result.failed.rate);
@@ -130,10 +130,10 @@ static void noise_widens_a_correct_interval(void **state) {
         unsigned right = 0;
         double width = 0;
         for (unsigned j = 0; j < 400; j++) {
-            struct ssrequest_capacity_result result = search(10, noises[i], &random);
+            struct request_capacity_result result = search(10, noises[i], &random);
             assert_true(result.agreed);
             double part = (result.failed.rate - result.held.rate) / result.failed.rate;
-            assert_int_equal(result.sure, part <= SSREQUEST_SURE_WIDTH);
+            assert_int_equal(result.sure, part <= REQUEST_SURE_WIDTH);
             assert_int_equal(result.held.failed + result.failed.held, 0);
             assert_that(result.held.held, >=, 5);
             assert_that(result.failed.failed, >=, 5);
@@ -153,10 +153,10 @@ static void search_ends_if_no_rate_meets_the_criterion(void **state) {
     begin(100);
     double rate;
     unsigned trials = 0;
-    for (; ssrequest_capacity_next(&capacity, &rate); trials++)
+    for (; request_capacity_next(&capacity, &rate); trials++)
         tell(&capacity, rate, false);
     assert_in_range(trials, 10, 12);
-    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    struct request_capacity_result result = request_capacity_result(&capacity);
     assert_that(result.held.rate, ==, 0);
     assert_false(result.sure);
     assert_that(result.failed.rate, <, 0.1);
@@ -166,11 +166,11 @@ static void capacity_of_an_unlimited_service_is_a_lower_bound(void **state) {
     (void)state;
     begin(3);
     capacity.search.max = 1000;
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+    for (double rate; request_capacity_next(&capacity, &rate);) {
         assert_that(rate, <=, 1000);
         tell(&capacity, rate, true);
     }
-    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    struct request_capacity_result result = request_capacity_result(&capacity);
     assert_that(result.held.rate, ==, 1000);
     assert_int_equal(result.held.held, 5);
     assert_that(result.failed.rate, ==, 0);
@@ -182,15 +182,15 @@ static void search_ends_if_trials_succeed_at_random(void **state) {
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
-        for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-            assert_that(capacity.trial_count, <, SSREQUEST_TRIALS_MAX);
+        for (double rate; request_capacity_next(&capacity, &rate);) {
+            assert_that(capacity.trial_count, <, REQUEST_TRIALS_MAX);
             assert_that(rate, >, 0);
             assert_true(isfinite(rate));
             tell(&capacity, rate, ss_random_next(&random) < 0.5);
         }
-        struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+        struct request_capacity_result result = request_capacity_result(&capacity);
         for (size_t j = 0; j < capacity.count; j++) {
-            const struct ssrequest_trials *it = &capacity.rates[j];
+            const struct request_trials *it = &capacity.rates[j];
             assert_true(it->failed == 0 || it->rate > result.held.rate);
             assert_true(it->held == 0 || result.failed.rate == 0 || it->rate < result.failed.rate);
         }
@@ -202,13 +202,13 @@ static void accidental_failure_widens_the_capacity_interval(void **state) {
     (void)state;
     begin(10);
     bool accident = true;
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+    for (double rate; request_capacity_next(&capacity, &rate);) {
         bool held = rate < 89;
         if (rate == 40 && accident)
             held = accident = false;
         tell(&capacity, rate, held);
     }
-    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    struct request_capacity_result result = request_capacity_result(&capacity);
     assert_true(result.agreed);
     assert_false(result.sure); /* the interval is too wide */
     assert_that(result.held.rate, <, 40);
@@ -220,13 +220,13 @@ static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
     (void)state;
     begin(80);
     unsigned at_the_end = 0;
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+    for (double rate; request_capacity_next(&capacity, &rate);) {
         bool last = capacity.count > 5 && rate == 80;
         at_the_end += last;
-        ssrequest_capacity_tell(&capacity,
-            &(struct ssrequest_trial){.rate = rate, .held = rate <= 80, .steady = !last});
+        request_capacity_tell(
+            &capacity, &(struct request_trial){.rate = rate, .held = rate <= 80, .steady = !last});
     }
-    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    struct request_capacity_result result = request_capacity_result(&capacity);
     assert_that(at_the_end, >, 0);
     assert_true(result.agreed && result.upper_bound);
     assert_false(result.sure);
@@ -235,16 +235,16 @@ static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
 /* The upper end says nothing about the service if the generator was the reason of a failure. */
 static void trial_limited_by_the_generator_gives_a_lower_bound(void **state) {
     (void)state;
-    static const struct ssrequest_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
+    static const struct request_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         begin(80);
-        for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-            struct ssrequest_trial trial = causes[i];
+        for (double rate; request_capacity_next(&capacity, &rate);) {
+            struct request_trial trial = causes[i];
             trial.rate = rate;
             trial.held = trial.steady = rate <= 80;
-            ssrequest_capacity_tell(&capacity, &trial);
+            request_capacity_tell(&capacity, &trial);
         }
-        struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+        struct request_capacity_result result = request_capacity_result(&capacity);
         assert_true(result.agreed && result.lower_bound);
         assert_false(result.sure);
         assert_int_equal(result.failed.limited, 5);
@@ -257,17 +257,17 @@ static void trial_limited_by_the_generator_gives_a_lower_bound(void **state) {
 static bool try_queue(double rate, uint64_t seed) {
     static struct life life;
     struct ss_error error = {0};
-    struct ssrequest_criterion criterion = {.mean = true, .limit = 50 * SS_MILLISECOND};
+    struct request_criterion criterion = {.mean = true, .limit = 50 * SS_MILLISECOND};
     memset(&life, 0, sizeof life);
-    assert_int_equal(ssrequest_profile_constant(
+    assert_int_equal(request_profile_constant(
                          &life.profile, rate, ss_time_from_double(20000 / rate * 1e9), &error),
         0);
     life.rules.cap = 500;
     life.rules.end = SS_TIME_NEVER;
     life.work = 10 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_POISSON, seed);
+    life_begin(&life, REQUEST_POISSON, seed);
     life_run(&life, SS_TIME_NEVER);
-    bool held = ssrequest_criterion_holds(&criterion, &life.tally);
+    bool held = request_criterion_holds(&criterion, &life.tally);
     life_end(&life);
     return held;
 }
@@ -275,9 +275,9 @@ static bool try_queue(double rate, uint64_t seed) {
 static void capacity_of_a_simulated_queue_matches_the_formula(void **state) {
     (void)state;
     begin(10);
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);)
+    for (double rate; request_capacity_next(&capacity, &rate);)
         tell(&capacity, rate, try_queue(rate, capacity.trial_count));
-    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    struct request_capacity_result result = request_capacity_result(&capacity);
     assert_true(result.sure);
     assert_that(result.held.rate, <=, 800.0 / 9);
     assert_that(800.0 / 9, <, result.failed.rate);

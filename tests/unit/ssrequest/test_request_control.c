@@ -5,31 +5,31 @@
 
 static void control_commands_are_parsed(void **state) {
     (void)state;
-    struct ssrequest_control control;
-    assert_int_equal(ssrequest_control_parse(&control, "rate 1/2", NULL), 0);
-    assert_int_equal(control.command, SSREQUEST_CONTROL_RATE);
+    struct request_control control;
+    assert_int_equal(request_control_parse(&control, "rate 1/2", NULL), 0);
+    assert_int_equal(control.command, REQUEST_CONTROL_RATE);
     assert_float_equal(control.rate, 0.5, 0);
-    ssrequest_control_free(&control);
+    request_control_free(&control);
     assert_int_equal(
-        ssrequest_control_parse(&control, "  urls http://a/ 'http://b/?x=1 2'", NULL), 0);
-    assert_int_equal(control.command, SSREQUEST_CONTROL_URLS);
+        request_control_parse(&control, "  urls http://a/ 'http://b/?x=1 2'", NULL), 0);
+    assert_int_equal(control.command, REQUEST_CONTROL_URLS);
     assert_int_equal(control.url_count, 2);
     assert_string_equal(control.urls[0], "http://a/");
     assert_string_equal(control.urls[1], "http://b/?x=1 2");
     assert_null(control.urls[2]);
-    ssrequest_control_free(&control);
-    assert_int_equal(ssrequest_control_parse(&control, "stop", NULL), 0);
-    assert_int_equal(control.command, SSREQUEST_CONTROL_STOP);
-    ssrequest_control_free(&control);
-    assert_int_equal(ssrequest_control_parse(&control, "status # now", NULL), 0);
-    assert_int_equal(control.command, SSREQUEST_CONTROL_STATUS);
-    ssrequest_control_free(&control);
+    request_control_free(&control);
+    assert_int_equal(request_control_parse(&control, "stop", NULL), 0);
+    assert_int_equal(control.command, REQUEST_CONTROL_STOP);
+    request_control_free(&control);
+    assert_int_equal(request_control_parse(&control, "status # now", NULL), 0);
+    assert_int_equal(control.command, REQUEST_CONTROL_STATUS);
+    request_control_free(&control);
 }
 
 static void refuse(const char *line, const char *words) {
-    struct ssrequest_control control;
+    struct request_control control;
     struct ss_error error = {0};
-    if (ssrequest_control_parse(&control, line, &error) == 0)
+    if (request_control_parse(&control, line, &error) == 0)
         fail_msg("'%s' was accepted", line);
     assert_says(error.message, words);
     assert_null(control.words);
@@ -59,11 +59,11 @@ static void unchanged_urls_are_matched_to_their_old_places(void **state) {
     const char *const before[] = {"http://a/", "http://b/", "http://b/"};
     const char *const urls[] = {"http://b/", "http://c/", "http://b/", "http://b/", "http://a/"};
     uint32_t matches[5];
-    ssrequest_control_match(urls, 5, before, 3, matches);
+    request_control_match(urls, 5, before, 3, matches);
     assert_int_equal(matches[0], 1);
-    assert_int_equal(matches[1], SSREQUEST_TARGET_NEW);
+    assert_int_equal(matches[1], REQUEST_TARGET_NEW);
     assert_int_equal(matches[2], 2);
-    assert_int_equal(matches[3], SSREQUEST_TARGET_NEW);
+    assert_int_equal(matches[3], REQUEST_TARGET_NEW);
     assert_int_equal(matches[4], 0);
 }
 
@@ -72,12 +72,12 @@ static void control_status_is_one_line(void **state) {
     struct made_up it;
     char text[1024];
     made_up_open(&it);
-    made_up_end(&it, 0, 0, 0, SSREQUEST_TIMEOUT);
-    made_up_end(&it, 0, 0, 0, SSREQUEST_SUCCESS);
-    ssrequest_control_describe(text, sizeof text, &it.tally, 12.5, 1500 * SS_MILLISECOND);
+    made_up_end(&it, 0, 0, 0, REQUEST_TIMEOUT);
+    made_up_end(&it, 0, 0, 0, REQUEST_SUCCESS);
+    request_control_describe(text, sizeof text, &it.tally, 12.5, 1500 * SS_MILLISECOND);
     assert_string_equal(text, "elapsed_seconds=1.500 rate=12.5 intended=2 sent=2 refused=0 "
                               "waiting=0 unfinished=0 succeeded=1 failed=1");
-    ssrequest_control_describe(text, sizeof text, &it.tally, NAN, 0);
+    request_control_describe(text, sizeof text, &it.tally, NAN, 0);
     assert_says(text, " rate=none ");
     made_up_close(&it);
 }
@@ -86,13 +86,13 @@ static void status_counts_unfinished_requests_by_url(void **state) {
     static const char *const urls[] = {
         "http://a/", "http://b/", "http://gone/", "http://b/", "http://c/"};
     static const uint64_t unfinished[] = {3, 1, 0, 2, 0};
-    const struct ssrequest_control_targets targets = {urls, unfinished, 5, 2};
+    const struct request_control_targets targets = {urls, unfinished, 5, 2};
     char text[1024] = "failed=1", little[70] = "failed=1";
     (void)state;
-    ssrequest_control_describe_targets(text, sizeof text, &targets);
+    request_control_describe_targets(text, sizeof text, &targets);
     assert_string_equal(text, "failed=1 unfinished_of=3,http://a/ unfinished_of=3,http://b/ "
                               "unfinished_of=0,http://c/");
-    ssrequest_control_describe_targets(little, sizeof little, &targets);
+    request_control_describe_targets(little, sizeof little, &targets);
     assert_string_equal(little, "failed=1 unfinished_of=3,http://a/ left_out=2");
 }
 

@@ -7,14 +7,14 @@ static void requests_json_contains_options_and_results(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
+    made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, REQUEST_SUCCESS);
+    made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, REQUEST_TIMEOUT);
     it.account.took = 12 * SS_SECOND;
     it.account.own_cpu_seconds = 0.5;
     it.account.own_wait_seconds = 0.25;
     it.tally.statuses[204] = 3;
     it.account.connections = 12;
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"program\": \"ssrequest\"");
     assert_says(text, "\"begin_epoch_seconds\": 1795000000.25,");
     assert_says(text, "\"end_epoch_seconds\": 1795000012.25,");
@@ -45,32 +45,31 @@ static void requests_json_contains_options_and_results(void **state) {
 }
 
 /* Counts a request that was due and sent at 0. */
-static void count_one(struct ssrequest_per_target *per_target, uint32_t label,
-    enum ssrequest_fate fate, enum ssrequest_outcome outcome, ss_time took) {
-    const struct ssrequest_one one = {.label = label};
-    const struct ssrequest_ended ended = {.finished = took, .outcome = outcome};
-    ssrequest_per_target_count(per_target, &one, fate, &ended);
+static void count_one(struct request_per_target *per_target, uint32_t label, enum request_fate fate,
+    enum request_outcome outcome, ss_time took) {
+    const struct request_one one = {.label = label};
+    const struct request_ended ended = {.finished = took, .outcome = outcome};
+    request_per_target_count(per_target, &one, fate, &ended);
 }
 
 /* The second set of targets has the first URL again. */
 static void requests_json_has_figures_of_each_url(void **state) {
     (void)state;
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
-    const struct ssrequest_one unsent = {.sent = SS_TIME_NEVER};
-    struct ssrequest_per_target per_target = {0};
+    const struct request_one unsent = {.sent = SS_TIME_NEVER};
+    struct request_per_target per_target = {0};
     struct made_up it;
     made_up_open(&it);
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
-        assert_int_equal(ssrequest_per_target_add(&per_target, urls[i], NULL), 0);
+        assert_int_equal(request_per_target_add(&per_target, urls[i], NULL), 0);
     for (int i = 0; i < 100; i++)
-        count_one(&per_target, i < 50 ? 0 : 3, SSREQUEST_ENDED, SSREQUEST_SUCCESS,
+        count_one(&per_target, i < 50 ? 0 : 3, REQUEST_ENDED, REQUEST_SUCCESS,
             i == 99 ? SS_SECOND : SS_MILLISECOND);
-    count_one(&per_target, 1, SSREQUEST_ENDED, SSREQUEST_TIMEOUT, 10 * SS_SECOND);
-    count_one(&per_target, 1, SSREQUEST_UNFINISHED, SSREQUEST_SUCCESS, 3 * SS_SECOND);
-    ssrequest_per_target_count(
-        &per_target, &unsent, SSREQUEST_REFUSED, &(struct ssrequest_ended){0});
+    count_one(&per_target, 1, REQUEST_ENDED, REQUEST_TIMEOUT, 10 * SS_SECOND);
+    count_one(&per_target, 1, REQUEST_UNFINISHED, REQUEST_SUCCESS, 3 * SS_SECOND);
+    request_per_target_count(&per_target, &unsent, REQUEST_REFUSED, &(struct request_ended){0});
     it.account.per_target = &per_target;
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text,
         "\"per_target\": [\n    {\n      \"url\": \"http://a/\",\n      \"sent\": 100,\n      "
         "\"succeeded\": 100,\n      \"failed\": 0,\n      \"unfinished\": 0,\n      "
@@ -81,7 +80,7 @@ static void requests_json_has_figures_of_each_url(void **state) {
         "\"p95_seconds\": null,\n      \"p99_seconds\": null\n    },\n");
     assert_says(text, "\"url\": \"http://c/\",\n      \"sent\": 0,");
     free(text);
-    ssrequest_per_target_close(&per_target);
+    request_per_target_close(&per_target);
     made_up_close(&it);
 }
 
@@ -89,21 +88,21 @@ static void requests_json_hides_passwords_of_urls(void **state) {
     (void)state;
     static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
         "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
-    struct ssrequest_per_target per_target = {0};
+    struct request_per_target per_target = {0};
     struct made_up it;
     made_up_open(&it);
     it.account.targets = urls;
     it.account.target_count = sizeof urls / sizeof *urls;
     it.account.per_target = &per_target;
-    assert_int_equal(ssrequest_per_target_add(&per_target, urls[0], NULL), 0);
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_int_equal(request_per_target_add(&per_target, urls[0], NULL), 0);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"targets\": [\n    \"http://me:***@a:80/x@y:z\",\n    "
                       "\"http://me@b/?q=a:b@c\",\n    \"http://[::1]:80/a@b\",\n    "
                       "\"http+unix://%2Fa:b/c@d\"\n  ]");
     assert_says(text, "\"url\": \"http://me:***@a:80/x@y:z\"");
     assert_null(strstr(text, "cret"));
     free(text);
-    ssrequest_per_target_close(&per_target);
+    request_per_target_close(&per_target);
     made_up_close(&it);
 }
 
@@ -111,19 +110,19 @@ static void requests_json_describes_step_and_trace_profiles(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    it.account.shape = SSREQUEST_STEP;
+    it.account.shape = REQUEST_STEP;
     it.account.max = 140;
     it.account.step = 5;
     it.account.hold = 2 * SS_SECOND;
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
                       "\"hold_seconds\": 2,");
     assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
     assert_says(text, "\"success_ratio\": null");
     free(text);
-    it.account.shape = SSREQUEST_TRACE;
+    it.account.shape = REQUEST_TRACE;
     it.account.trace = "day.txt";
-    text = made_up_print(ssrequest_document_print, &it.account);
+    text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
     free(text);
     made_up_close(&it);
@@ -138,7 +137,7 @@ static void requests_json_has_null_for_missing_profile_and_dates(void **state) {
     it.account.rules.closed = 8;
     it.account.profile = NULL;
     it.account.begin = NAN;
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"begin_epoch_seconds\": null,\n  \"end_epoch_seconds\": null,");
     assert_says(text, "\"loop\": \"closed\"");
     assert_says(text, "\"targets\": [],");
@@ -151,7 +150,7 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    struct ssrequest_capacity capacity = {
+    struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 2}};
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
@@ -160,7 +159,7 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     it.account.timeout = 3 * SS_SECOND;
     it.account.capacity = &capacity;
     it.account.demand = "p95=2s";
-    char *text = made_up_print(ssrequest_document_print, &it.account);
+    char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"rate\": null,");
     assert_says(text, "\"timeout_seconds\": 3,");
     assert_says(text,
@@ -178,11 +177,11 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     free(text);
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
-    text = made_up_print(ssrequest_document_print, &it.account);
+    text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"sure\": true");
     free(text);
-    ssrequest_capacity_tell(&capacity, &(struct ssrequest_trial){.rate = 101, .resources = 7});
-    text = made_up_print(ssrequest_document_print, &it.account);
+    request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
+    text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"sure\": false");
     assert_says(text, "\"resources\": 7,\n        \"generator_limited\": true\n");
     assert_says(text, "\"lower_bound\": true");

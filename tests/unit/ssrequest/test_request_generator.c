@@ -10,12 +10,12 @@
 static void make(struct life *life, double rate, ss_time duration, uint64_t cap) {
     struct ss_error error = {0};
     memset(life, 0, sizeof *life);
-    assert_int_equal(ssrequest_profile_constant(&life->profile, rate, duration, &error), 0);
+    assert_int_equal(request_profile_constant(&life->profile, rate, duration, &error), 0);
     life->rules.cap = cap;
     life->work = SS_MILLISECOND / 10;
 }
 
-static double quantile(const struct life *life, enum ssrequest_origin origin, double share) {
+static double quantile(const struct life *life, enum request_origin origin, double share) {
     return ss_histogram_quantile(&life->tally.successes[origin], share);
 }
 
@@ -30,17 +30,17 @@ static void intended_response_times_include_a_server_pause(void **state) {
         life.rules.end = SS_TIME_NEVER;
         life.stopped_from = 4 * SS_SECOND + 2 * SS_MILLISECOND;
         life.stopped_until = life.stopped_from + SS_SECOND;
-        life_begin(&life, SSREQUEST_EVEN, 1);
+        life_begin(&life, REQUEST_EVEN, 1);
         life_run(&life, SS_TIME_NEVER);
-        assert_true(ssrequest_generator_is_over(life.generator));
-        assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 2000);
-        assert_near(quantile(&life, SSREQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
-        assert_near(quantile(&life, SSREQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
+        assert_true(request_generator_is_over(life.generator));
+        assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 2000);
+        assert_near(quantile(&life, REQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
+        assert_near(quantile(&life, REQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
         /* With one request at a time, only one meets the pause; the others are not sent yet. */
         if (caps[i] == 1)
-            assert_that(quantile(&life, SSREQUEST_ACTUAL, 0.99), <, 0.001);
+            assert_that(quantile(&life, REQUEST_ACTUAL, 0.99), <, 0.001);
         else
-            assert_near(quantile(&life, SSREQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
+            assert_near(quantile(&life, REQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
         life_end(&life);
     }
 }
@@ -52,15 +52,15 @@ static void response_time_under_overload_is_cap_over_capacity(void **state) {
     for (size_t i = 0; i < 3; i++) {
         make(&life, 100, 120 * SS_SECOND, caps[i]);
         life.work = 16 * SS_MILLISECOND;
-        life_begin(&life, SSREQUEST_POISSON, 5);
+        life_begin(&life, REQUEST_POISSON, 5);
         life_run(&life, 20 * SS_SECOND);
-        ssrequest_tally_clear(&life.tally); /* the cap is reached by now */
+        request_tally_clear(&life.tally); /* the cap is reached by now */
         life_check(&life);
         life_run(&life, 119 * SS_SECOND);
         assert_int_equal(life.tally.unfinished_most, caps[i]);
-        assert_near(ss_histogram_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
+        assert_near(ss_histogram_mean(&life.tally.successes[REQUEST_ACTUAL]),
             (double)caps[i] * 0.016, 0.005 * ((double)caps[i] * 0.016));
-        assert_that(ss_histogram_mean(&life.tally.successes[SSREQUEST_INTENDED]), >,
+        assert_that(ss_histogram_mean(&life.tally.successes[REQUEST_INTENDED]), >,
             2 * (double)caps[i] * 0.016);
         life_end(&life);
     }
@@ -69,16 +69,16 @@ static void response_time_under_overload_is_cap_over_capacity(void **state) {
 static void drop_policy_refuses_requests_beyond_the_cap(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 3);
-    life.rules.when_full = SSREQUEST_DROP;
+    life.rules.when_full = REQUEST_DROP;
     life.work = 10 * SS_SECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     assert_int_equal(life.tally.intended, 10);
     assert_int_equal(life.tally.sent, 3);
     assert_int_equal(life.tally.refused, 7);
-    assert_int_equal(life.fates[SSREQUEST_REFUSED], 7);
-    assert_int_equal(life.fates[SSREQUEST_ENDED], 3);
+    assert_int_equal(life.fates[REQUEST_REFUSED], 7);
+    assert_int_equal(life.fates[REQUEST_ENDED], 3);
     assert_int_equal(life.tally.bytes, 300);
     assert_int_equal(life.tally.lateness.max, 0);
     life_end(&life);
@@ -88,19 +88,19 @@ static void delayed_requests_are_unsent_at_the_end(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 650 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 3);
     assert_int_equal(life.tally.waiting, 4); /* due at 0.3 to 0.6 s */
     assert_int_equal(life.last_number, 2);
     life_run(&life, SS_TIME_NEVER);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     assert_int_equal(life.tally.sent, 4); /* at 0, 0.3, 0.6, 0.9 s */
     assert_int_equal(life.tally.waiting, 6);
-    assert_int_equal(life.fates[SSREQUEST_NEVER_SENT], 6);
+    assert_int_equal(life.fates[REQUEST_NEVER_SENT], 6);
     assert_int_equal(life.tally.lateness.max, 600 * SS_MILLISECOND);
-    assert_int_equal(life.tally.all[SSREQUEST_INTENDED].count, 10);
-    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].count, 4);
+    assert_int_equal(life.tally.all[REQUEST_INTENDED].count, 10);
+    assert_int_equal(life.tally.all[REQUEST_ACTUAL].count, 4);
     life_end(&life);
 }
 
@@ -108,16 +108,16 @@ static void delayed_requests_are_unsent_at_the_end(void **state) {
 static void requests_due_just_before_the_end_are_sent(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 5);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 9);
     life.now = SS_SECOND + SS_MILLISECOND;
-    ssrequest_generator_advance(life.generator, life.now);
+    request_generator_advance(life.generator, life.now);
     assert_int_equal(life.tally.sent, 10);
     assert_int_equal(life.tally.waiting, 0);
-    assert_false(ssrequest_generator_is_over(life.generator));
+    assert_false(request_generator_is_over(life.generator));
     life_run(&life, SS_TIME_NEVER);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     life_end(&life);
 }
 
@@ -126,13 +126,13 @@ static void closed_loop_sends_after_each_answer(void **state) {
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 4;
     life.work = SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     /* One server with four clients: 1000 requests per second, and three still queued. */
     assert_in_range(life.tally.sent, 1000, 1004);
     assert_int_equal(life.tally.unfinished_most, 4);
-    assert_near(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
+    assert_near(quantile(&life, REQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
     assert_int_equal(life.tally.waiting, 0);
     assert_int_equal(life.tally.lateness.max, 0);
     life_end(&life);
@@ -143,28 +143,28 @@ static void client_pauses_for_ten_milliseconds_after_a_failure(void **state) {
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 2;
     life.work = 1;
-    life.outcome = SSREQUEST_CONNECTION_REFUSED;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life.outcome = REQUEST_CONNECTION_REFUSED;
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.outcomes[SSREQUEST_CONNECTION_REFUSED], 200);
+    assert_int_equal(life.tally.outcomes[REQUEST_CONNECTION_REFUSED], 200);
     life_end(&life);
 }
 
 static void clients_beyond_the_cap_wait(void **state) {
     (void)state;
-    static const enum ssrequest_when_full answers[] = {SSREQUEST_DELAY, SSREQUEST_DROP};
+    static const enum request_when_full answers[] = {REQUEST_DELAY, REQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
         make(&life, 1, SS_SECOND, 2);
         life.rules.closed = 5;
         life.rules.when_full = answers[i];
         life.work = SS_MILLISECOND;
-        life_begin(&life, SSREQUEST_EVEN, 1);
+        life_begin(&life, REQUEST_EVEN, 1);
         life_run(&life, 500 * SS_MILLISECOND);
         assert_int_equal(life.tally.unfinished_most, 2);
         assert_in_range(life.tally.sent, 499, 502);
         assert_that((life.tally.refused > 0), ==, (i == 1));
         life_run(&life, SS_TIME_NEVER);
-        assert_true(ssrequest_generator_is_over(life.generator));
+        assert_true(request_generator_is_over(life.generator));
         life_end(&life);
     }
 }
@@ -172,45 +172,45 @@ static void clients_beyond_the_cap_wait(void **state) {
 static void request_rate_can_be_changed_during_a_run(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 2500 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 3);
-    ssrequest_generator_turn(life.generator, life.now, 100);
+    request_generator_turn(life.generator, life.now, 100);
     life_run(&life, 4500 * SS_MILLISECOND);
     assert_in_range(life.tally.sent, 3 + 199, 3 + 201);
-    ssrequest_generator_turn(life.generator, life.now, 0);
+    request_generator_turn(life.generator, life.now, 0);
     uint64_t sent = life.tally.sent;
     life_run(&life, 8 * SS_SECOND);
     assert_int_equal(life.tally.sent, sent);
-    assert_false(ssrequest_generator_is_over(life.generator));
-    ssrequest_generator_turn(life.generator, life.now, 10);
+    assert_false(request_generator_is_over(life.generator));
+    request_generator_turn(life.generator, life.now, 10);
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, sent + 20, sent + 21);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     life_end(&life);
 }
 
-static const uint32_t all_new[SSREQUEST_TARGETS_MAX] = {
-    SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW};
+static const uint32_t all_new[REQUEST_TARGETS_MAX] = {
+    REQUEST_TARGET_NEW, REQUEST_TARGET_NEW, REQUEST_TARGET_NEW, REQUEST_TARGET_NEW};
 
-static const uint32_t some_stay[] = {SSREQUEST_TARGET_NEW, 0, 2, SSREQUEST_TARGET_NEW};
+static const uint32_t some_stay[] = {REQUEST_TARGET_NEW, 0, 2, REQUEST_TARGET_NEW};
 
 static void requests_alternate_between_targets_that_can_be_replaced(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 3;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life.work = 200 * SS_MILLISECOND;
     life_run(&life, 295 * SS_MILLISECOND);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(life.sent_to[i], 10);
-    ssrequest_generator_retarget(life.generator, all_new, 2);
+    request_generator_retarget(life.generator, all_new, 2);
     life_run(&life, 495 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 20);
     assert_int_equal(life.sent_to[1], 20);
     assert_int_equal(life.sent_to[2], 10);
     life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 100);
+    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
     life_end(&life);
 }
 
@@ -219,13 +219,13 @@ static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
     assert_int_equal(life.tally.waiting, 8);
     life.now = 950 * SS_MILLISECOND;
-    ssrequest_generator_finish(life.generator, life.served[0].one, SSREQUEST_SUCCESS, 0, life.now);
+    request_generator_finish(life.generator, life.served[0].one, REQUEST_SUCCESS, 0, life.now);
     life.now = SS_SECOND;
-    ssrequest_generator_advance(life.generator, life.now);
+    request_generator_advance(life.generator, life.now);
     assert_int_equal(life.tally.sent, 1);
     assert_int_equal(life.tally.waiting, 9);
     life_end(&life);
@@ -234,9 +234,9 @@ static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
 static void requests_due_before_a_rate_change_are_still_sent(void **state) {
     (void)state;
     make(&life, 10, 2 * SS_SECOND, 100);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life.now = SS_SECOND - 1; /* no advance() yet */
-    ssrequest_generator_turn(life.generator, life.now, 100);
+    request_generator_turn(life.generator, life.now, 100);
     assert_int_equal(life.tally.sent, 10);
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, 109, 111);
@@ -249,7 +249,7 @@ static void waiting_requests_keep_their_order(void **state) {
     make(&life, 1000, 10 * SS_SECOND, 1);
     life.rules.end = SS_TIME_NEVER;
     life.work = 3 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     for (unsigned i = 0; i < 10000; i++) {
         life_run(&life, (i + 1) * SS_MILLISECOND);
         assert_true(life.tally.sent == 0 || life.last_due == life.last_number * SS_MILLISECOND);
@@ -266,10 +266,10 @@ static void many_due_requests_are_sent_in_batches(void **state) {
     for (int closed = 0; closed < 2; closed++) {
         make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
         life.rules.closed = closed ? 500 : 0;
-        life_begin(&life, SSREQUEST_CONCURRENT, 1);
+        life_begin(&life, REQUEST_CONCURRENT, 1);
         uint64_t before = 0;
-        while (ssrequest_generator_next(life.generator) == 0) {
-            ssrequest_generator_advance(life.generator, 0);
+        while (request_generator_next(life.generator) == 0) {
+            request_generator_advance(life.generator, 0);
             assert_in_range(life.tally.sent - before, 1, 20);
             before = life.tally.sent;
         }
@@ -281,16 +281,16 @@ static void many_due_requests_are_sent_in_batches(void **state) {
 static void requests_due_when_sending_stops_are_counted(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
-    life_begin(&life, SSREQUEST_CONCURRENT, 1);
-    ssrequest_generator_advance(life.generator, 0);
+    life_begin(&life, REQUEST_CONCURRENT, 1);
+    request_generator_advance(life.generator, 0);
     uint64_t sent = life.tally.sent;
     assert_that(sent, <, 500);
-    ssrequest_generator_stop(life.generator, 0);
+    request_generator_stop(life.generator, 0);
     assert_int_equal(life.tally.intended, 500);
     assert_int_equal(life.tally.waiting, 500 - sent);
-    assert_int_equal(life.fates[SSREQUEST_NEVER_SENT], 500 - sent);
+    assert_int_equal(life.fates[REQUEST_NEVER_SENT], 500 - sent);
     life_check(&life);
-    ssrequest_generator_stop(life.generator, 1);
+    request_generator_stop(life.generator, 1);
     assert_int_equal(life.tally.intended, 500);
     life_end(&life);
 }
@@ -299,13 +299,13 @@ static void requests_due_when_sending_stops_are_counted(void **state) {
 static void requests_due_exactly_at_the_end_are_sent(void **state) {
     (void)state;
     make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MAX);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_SECOND - SS_MILLISECOND);
     life.now = SS_SECOND; /* no advance() yet */
-    ssrequest_generator_end(life.generator, life.now);
+    request_generator_end(life.generator, life.now);
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.intended, 21);
-    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 21);
+    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 21);
     assert_int_equal(life.tally.waiting, 0);
     life_check(&life);
     life_end(&life);
@@ -315,11 +315,11 @@ static void requests_due_exactly_at_the_end_are_sent(void **state) {
 static void late_call_sends_all_due_requests(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life.now = 2 * SS_SECOND;
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.sent, 500);
-    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(request_generator_is_over(life.generator));
     life_end(&life);
 }
 
@@ -327,33 +327,33 @@ static void generator_reports_when_it_ended(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
     life.rules.end = 15 * SS_SECOND; /* no request is due in the last 5 s */
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
-    assert_false(ssrequest_generator_is_over(life.generator));
-    assert_that(ssrequest_generator_next(life.generator), ==, 15 * SS_SECOND);
+    assert_false(request_generator_is_over(life.generator));
+    assert_that(request_generator_next(life.generator), ==, 15 * SS_SECOND);
     /* The call is late, after the end. */
-    ssrequest_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
-    assert_true(ssrequest_generator_is_over(life.generator));
-    assert_that(ssrequest_generator_over(life.generator), ==, 15 * SS_SECOND);
+    request_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
+    assert_true(request_generator_is_over(life.generator));
+    assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
     life_end(&life);
 
     make(&life, 1, 10 * SS_SECOND, 10);
     life.work = 3 * SS_SECOND / 2;
-    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    life_begin(&life, REQUEST_CONCURRENT, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_that(ssrequest_generator_over(life.generator), ==, 15 * SS_SECOND);
+    assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
     life_end(&life);
 
     make(&life, 1, 10 * SS_SECOND, 10);
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 4 * SS_SECOND + 1);
     life.work = SS_SECOND;
     life_run(&life, 5 * SS_SECOND + 1);
-    ssrequest_generator_stop(life.generator, life.now);
-    assert_that(ssrequest_generator_over(life.generator), ==, 5 * SS_SECOND + 1);
+    request_generator_stop(life.generator, life.now);
+    assert_that(request_generator_over(life.generator), ==, 5 * SS_SECOND + 1);
     life.now += 2;
-    ssrequest_generator_abandon(life.generator, life.now);
-    assert_that(ssrequest_generator_over(life.generator), ==, 5 * SS_SECOND + 3);
+    request_generator_abandon(life.generator, life.now);
+    assert_that(request_generator_over(life.generator), ==, 5 * SS_SECOND + 3);
     life_end(&life);
 }
 
@@ -363,16 +363,16 @@ static void waiting_requests_beyond_the_queue_limit_are_refused(void **state) {
     const uint64_t max = 1 << 24;
     make(&life, 1e6, 17 * SS_SECOND, 1);
     life.work = SS_SECOND * 100;
-    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    life_begin(&life, REQUEST_CONCURRENT, 1);
     life_run(&life, 17 * SS_SECOND);
     assert_int_equal(life.tally.waiting, max);
     assert_int_equal(life.tally.refused, 17000000 - max - 1);
     life_end(&life);
 }
 
-static struct ssrequest_one *last_sent;
+static struct request_one *last_sent;
 
-static void remember(void *context, struct ssrequest_one *one) {
+static void remember(void *context, struct request_one *one) {
     (void)context;
     last_sent = one;
 }
@@ -382,24 +382,24 @@ static void least_connections_selects_the_least_loaded_target(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
-    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
-    life_begin(&life, SSREQUEST_EVEN, 1);
-    struct ssrequest_generator *generator;
-    struct ssrequest_transport transport = {remember, NULL};
-    assert_int_equal(ssrequest_generator_open(
+    life.rules.balance = REQUEST_LEAST_CONNECTIONS;
+    life_begin(&life, REQUEST_EVEN, 1);
+    struct request_generator *generator;
+    struct request_transport transport = {remember, NULL};
+    assert_int_equal(request_generator_open(
                          &generator, &life.rules, &life.schedule, &transport, &life.tally, NULL),
         0);
     unsigned sent_to[2] = {0};
     for (unsigned i = 0; i < 100; i++) {
-        ss_time now = ssrequest_generator_next(generator);
-        ssrequest_generator_advance(generator, now);
+        ss_time now = request_generator_next(generator);
+        request_generator_advance(generator, now);
         sent_to[last_sent->target]++;
         if (last_sent->target == 1)
-            ssrequest_generator_finish(generator, last_sent, SSREQUEST_SUCCESS, 0, now);
+            request_generator_finish(generator, last_sent, REQUEST_SUCCESS, 0, now);
     }
     assert_int_equal(sent_to[0], 1);
     assert_int_equal(sent_to[1], 99);
-    ssrequest_generator_close(generator);
+    request_generator_close(generator);
     life_end(&life);
 }
 
@@ -410,7 +410,7 @@ static void targets_are_used_in_the_given_order(void **state) {
     life.rules.targets = 3;
     life.rules.order = order;
     life.rules.order_count = 4;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.sent_to[0], 25);
     assert_int_equal(life.sent_to[1], 0);
@@ -422,12 +422,12 @@ static void unfinished_requests_to_removed_targets_do_not_count_as_load(void **s
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
-    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    life.rules.balance = REQUEST_LEAST_CONNECTIONS;
     life.work = 5 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 1);
-    ssrequest_generator_retarget(life.generator, all_new, 2); /* the first request is unfinished */
+    request_generator_retarget(life.generator, all_new, 2); /* the first request is unfinished */
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.sent_to[0], 51);
     assert_int_equal(life.sent_to[1], 49);
@@ -439,14 +439,14 @@ static void remaining_targets_keep_unfinished_requests(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
-    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    life.rules.balance = REQUEST_LEAST_CONNECTIONS;
     life.work = 20 * SS_SECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 195 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 10);
     assert_int_equal(life.sent_to[1], 10);
-    const uint32_t before[] = {SSREQUEST_TARGET_NEW, 0};
-    ssrequest_generator_retarget(life.generator, before, 2);
+    const uint32_t before[] = {REQUEST_TARGET_NEW, 0};
+    request_generator_retarget(life.generator, before, 2);
     life_run(&life, 295 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 20);
     assert_int_equal(life.sent_to[1], 10);
@@ -454,35 +454,35 @@ static void remaining_targets_keep_unfinished_requests(void **state) {
     assert_int_equal(life.sent_to[0], 30);
     assert_int_equal(life.sent_to[1], 20);
     life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 100);
+    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
     life_end(&life);
 }
 
 static void unfinished_requests_to_earlier_targets_are_counted(void **state) {
-    const uint32_t before[] = {SSREQUEST_TARGET_NEW, 1};
+    const uint32_t before[] = {REQUEST_TARGET_NEW, 1};
     uint64_t counts[4];
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.work = 20 * SS_SECOND;
-    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 195 * SS_MILLISECOND);
-    ssrequest_generator_retarget(life.generator, before, 2);
+    request_generator_retarget(life.generator, before, 2);
     life_run(&life, 295 * SS_MILLISECOND);
-    ssrequest_generator_count_unfinished(life.generator, counts, 4);
+    request_generator_count_unfinished(life.generator, counts, 4);
     assert_int_equal(counts[0], 10);
     assert_int_equal(counts[1], 10);
     assert_int_equal(counts[2], 5);
     assert_int_equal(counts[3], 5);
     life_run(&life, SS_TIME_NEVER);
-    ssrequest_generator_count_unfinished(life.generator, counts, 4);
+    request_generator_count_unfinished(life.generator, counts, 4);
     assert_int_equal(counts[0] + counts[1] + counts[2] + counts[3], 0);
     life_end(&life);
 }
 
 static ss_time clock_of_sending;
 
-static void send_slowly(void *context, struct ssrequest_one *one) {
+static void send_slowly(void *context, struct request_one *one) {
     (void)context;
     clock_of_sending += SS_MILLISECOND;
     one->sent = clock_of_sending;
@@ -491,53 +491,53 @@ static void send_slowly(void *context, struct ssrequest_one *one) {
 /* Sends ten requests at once, each of which takes a millisecond to send. */
 static void lateness_is_measured_at_the_actual_sending(void **state) {
     (void)state;
-    const struct ssrequest_transport slow = {send_slowly, NULL};
+    const struct request_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
     make(&life, 10, SS_SECOND, 10);
-    life_begin(&life, SSREQUEST_CONCURRENT, 1);
-    ssrequest_generator_close(life.generator);
+    life_begin(&life, REQUEST_CONCURRENT, 1);
+    request_generator_close(life.generator);
     clock_of_sending = 0;
-    assert_int_equal(ssrequest_generator_open(
+    assert_int_equal(request_generator_open(
                          &life.generator, &life.rules, &life.schedule, &slow, &life.tally, &error),
         0);
-    ssrequest_generator_advance(life.generator, 0);
+    request_generator_advance(life.generator, 0);
     assert_int_equal(life.tally.sent, 10);
     assert_int_equal(life.tally.lateness.min, SS_MILLISECOND);
     assert_int_equal(life.tally.lateness.max, 10 * SS_MILLISECOND);
-    ssrequest_generator_abandon(life.generator, 15 * SS_MILLISECOND);
-    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].min, 5 * SS_MILLISECOND);
+    request_generator_abandon(life.generator, 15 * SS_MILLISECOND);
+    assert_int_equal(life.tally.all[REQUEST_ACTUAL].min, 5 * SS_MILLISECOND);
     life_end(&life);
 }
 
 static void invalid_generator_rules_are_refused(void **state) {
     (void)state;
-    static const struct ssrequest_rules wrong[] = {
+    static const struct request_rules wrong[] = {
         {.cap = 0, .targets = 1},
         {.cap = 1, .targets = 0},
-        {.cap = 1, .targets = SSREQUEST_TARGETS_MAX + 1},
+        {.cap = 1, .targets = REQUEST_TARGETS_MAX + 1},
         {.cap = UINT32_MAX, .targets = 1},
         {.cap = 1, .targets = 1, .closed = UINT32_MAX},
     };
-    struct ssrequest_transport transport = {0};
+    struct request_transport transport = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
-        struct ssrequest_generator *generator;
+        struct request_generator *generator;
         assert_int_equal(
-            ssrequest_generator_open(&generator, &wrong[i], NULL, &transport, NULL, &error), -1);
+            request_generator_open(&generator, &wrong[i], NULL, &transport, NULL, &error), -1);
         assert_null(generator);
         assert_that(error.status, !=, 0);
     }
-    ssrequest_generator_close(NULL);
+    request_generator_close(NULL);
 }
 
 struct under_way {
-    struct ssrequest_one *one;
+    struct request_one *one;
     ss_time finish;
 };
 
 struct random_life {
     uint64_t random;
-    struct ssrequest_rules rules;
+    struct request_rules rules;
     ss_time now;
     double lasted;                  /* integral of unfinished requests over time, in ns */
     struct under_way under_way[64]; /* by slot */
@@ -549,7 +549,7 @@ static uint64_t draw(struct random_life *any, uint64_t below) {
     return (uint64_t)(ss_random_next(&any->random) * (double)below);
 }
 
-static void any_send(void *context, struct ssrequest_one *one) {
+static void any_send(void *context, struct request_one *one) {
     struct random_life *any = context;
     assert_null(any->under_way[one->slot].one);
     assert_that(one->due, <=, any->now);
@@ -558,8 +558,8 @@ static void any_send(void *context, struct ssrequest_one *one) {
     any->under_way[one->slot] = (struct under_way){one, any->now + length};
 }
 
-static void any_witness(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
-    const struct ssrequest_ended *ended) {
+static void any_witness(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
     struct random_life *any = context;
     (void)ended;
     assert_that(one->number, <, sizeof any->seen);
@@ -568,7 +568,7 @@ static void any_witness(void *context, const struct ssrequest_one *one, enum ssr
     any->fates[fate]++;
 }
 
-static void go_to(struct random_life *any, const struct ssrequest_tally *tally, ss_time moment) {
+static void go_to(struct random_life *any, const struct request_tally *tally, ss_time moment) {
     if (moment <= any->now)
         return;
     any->lasted += (double)tally->unfinished * (double)(moment - any->now);
@@ -585,9 +585,9 @@ static struct under_way *first_to_finish(struct random_life *any) {
     return first;
 }
 
-static void check_any(const struct random_life *any, const struct ssrequest_tally *tally) {
-    uint64_t failed = ssrequest_tally_failed(tally);
-    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+static void check_any(const struct random_life *any, const struct request_tally *tally) {
+    uint64_t failed = request_tally_failed(tally);
+    uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     uint64_t under_way = 0;
     for (unsigned i = 0; i < any->rules.cap; i++)
         under_way += any->under_way[i].one != NULL;
@@ -596,38 +596,38 @@ static void check_any(const struct random_life *any, const struct ssrequest_tall
     assert_int_equal(tally->unfinished, under_way);
     assert_that(tally->unfinished, <=, any->rules.cap);
     assert_true(any->rules.max == 0 || tally->intended <= any->rules.max);
-    assert_int_equal(any->fates[SSREQUEST_ENDED], succeeded + failed);
-    assert_int_equal(any->fates[SSREQUEST_REFUSED], tally->refused);
+    assert_int_equal(any->fates[REQUEST_ENDED], succeeded + failed);
+    assert_int_equal(any->fates[REQUEST_REFUSED], tally->refused);
 }
 
 static void live(
-    struct random_life *any, struct ssrequest_generator *generator, struct ssrequest_tally *tally) {
-    for (unsigned step = 0; step < 5000 && !ssrequest_generator_is_over(generator); step++) {
+    struct random_life *any, struct request_generator *generator, struct request_tally *tally) {
+    for (unsigned step = 0; step < 5000 && !request_generator_is_over(generator); step++) {
         struct under_way *first = first_to_finish(any);
-        ss_time next = ssrequest_generator_next(generator);
+        ss_time next = request_generator_next(generator);
         assert_true(first || next != SS_TIME_NEVER);
         if (next != SS_TIME_NEVER)
             next += draw(any, 3) == 0 ? draw(any, 5 * SS_MILLISECOND) : 0; /* a late timer */
         if (first && first->finish <= next) {
             go_to(any, tally, first->finish);
-            struct ssrequest_one *one = first->one;
+            struct request_one *one = first->one;
             first->one = NULL;
-            enum ssrequest_outcome outcome =
-                draw(any, 3) > 0 ? SSREQUEST_SUCCESS : draw(any, SSREQUEST_OUTCOMES);
-            ssrequest_generator_finish(generator, one, outcome, draw(any, 1000), any->now);
+            enum request_outcome outcome =
+                draw(any, 3) > 0 ? REQUEST_SUCCESS : draw(any, REQUEST_OUTCOMES);
+            request_generator_finish(generator, one, outcome, draw(any, 1000), any->now);
         } else {
             go_to(any, tally, next);
-            ssrequest_generator_advance(generator, any->now);
+            request_generator_advance(generator, any->now);
         }
         check_any(any, tally);
         uint64_t chance = draw(any, 1000);
         if (chance == 0)
-            ssrequest_generator_stop(generator, any->now);
+            request_generator_stop(generator, any->now);
         else if (chance == 1)
-            ssrequest_generator_retarget(generator, some_stay,
+            request_generator_retarget(generator, some_stay,
                 (uint32_t)(any->rules.targets = (uint32_t)(1 + draw(any, 4))));
         else if (chance < 5 && any->rules.closed == 0)
-            ssrequest_generator_turn(generator, any->now, (double)draw(any, 400));
+            request_generator_turn(generator, any->now, (double)draw(any, 400));
         check_any(any, tally);
     }
 }
@@ -636,48 +636,48 @@ static void live_once(uint64_t seed) {
     static struct random_life any;
     memset(&any, 0, sizeof any);
     any.random = seed;
-    any.rules = (struct ssrequest_rules){
+    any.rules = (struct request_rules){
         .cap = 1 + draw(&any, 64),
-        .when_full = draw(&any, 2) ? SSREQUEST_DROP : SSREQUEST_DELAY,
+        .when_full = draw(&any, 2) ? REQUEST_DROP : REQUEST_DELAY,
         .closed = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
         .end = draw(&any, 4) == 0 ? SS_TIME_NEVER : draw(&any, 4 * SS_SECOND),
         .max = draw(&any, 3) == 0 ? 1 + draw(&any, 600) : 0,
         .targets = (uint32_t)(1 + draw(&any, 4)),
-        .balance = draw(&any, 2) ? SSREQUEST_LEAST_CONNECTIONS : SSREQUEST_ROUND_ROBIN,
+        .balance = draw(&any, 2) ? REQUEST_LEAST_CONNECTIONS : REQUEST_ROUND_ROBIN,
     };
     struct ss_error error = {0};
-    struct ssrequest_profile profile = {0};
-    struct ssrequest_schedule schedule;
-    struct ssrequest_tally tally;
-    struct ssrequest_generator *generator;
-    struct ssrequest_transport transport = {any_send, &any};
-    assert_int_equal(ssrequest_profile_step(&profile, 400, 100, 600 * SS_MILLISECOND, &error), 0);
-    ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)draw(&any, 3), seed);
-    assert_int_equal(ssrequest_tally_open(&tally, 0, &error), 0);
+    struct request_profile profile = {0};
+    struct request_schedule schedule;
+    struct request_tally tally;
+    struct request_generator *generator;
+    struct request_transport transport = {any_send, &any};
+    assert_int_equal(request_profile_step(&profile, 400, 100, 600 * SS_MILLISECOND, &error), 0);
+    request_schedule_begin(&schedule, &profile, (enum request_arrival)draw(&any, 3), seed);
+    assert_int_equal(request_tally_open(&tally, 0, &error), 0);
     assert_int_equal(
-        ssrequest_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
-    ssrequest_generator_watch(generator, any_witness, &any);
+        request_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
+    request_generator_watch(generator, any_witness, &any);
     live(&any, generator, &tally);
     uint64_t under_way = tally.unfinished;
-    ssrequest_generator_abandon(generator, any.now);
-    assert_true(ssrequest_generator_is_over(generator));
-    assert_that(ssrequest_generator_next(generator), ==, SS_TIME_NEVER);
-    ssrequest_generator_advance(generator, any.now + SS_SECOND);
+    request_generator_abandon(generator, any.now);
+    assert_true(request_generator_is_over(generator));
+    assert_that(request_generator_next(generator), ==, SS_TIME_NEVER);
+    request_generator_advance(generator, any.now + SS_SECOND);
     assert_int_equal(tally.unfinished, under_way);
     check_any(&any, &tally);
     /* Every number ended exactly once. */
-    assert_int_equal(any.fates[SSREQUEST_UNFINISHED], tally.unfinished);
-    assert_int_equal(any.fates[SSREQUEST_NEVER_SENT], tally.waiting);
+    assert_int_equal(any.fates[REQUEST_UNFINISHED], tally.unfinished);
+    assert_int_equal(any.fates[REQUEST_NEVER_SENT], tally.waiting);
     const uint8_t *unseen = memchr(any.seen, 0, sizeof any.seen);
     assert_int_equal(unseen - any.seen, tally.intended);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, tally.intended - tally.refused);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, tally.sent);
+    assert_int_equal(tally.all[REQUEST_INTENDED].count, tally.intended - tally.refused);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].count, tally.sent);
     assert_int_equal(tally.lateness.count, tally.sent);
     /* Little's law: the sum of response times is the integral of unfinished requests. */
-    assert_near(tally.all[SSREQUEST_ACTUAL].sum, any.lasted, 1e-9 * any.lasted);
-    ssrequest_generator_close(generator);
-    ssrequest_tally_close(&tally);
-    ssrequest_profile_free(&profile);
+    assert_near(tally.all[REQUEST_ACTUAL].sum, any.lasted, 1e-9 * any.lasted);
+    request_generator_close(generator);
+    request_tally_close(&tally);
+    request_profile_free(&profile);
 }
 
 static void generator_invariants_hold_after_random_events(void **state) {

@@ -39,15 +39,15 @@ ss_time __wrap_ss_platform_now(void) {
 
 static int asked;
 
-static int obey(void *context, const struct ssrequest_control *control,
+static int obey(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     (void)context;
     asked++;
-    if (control->command == SSREQUEST_CONTROL_URLS)
+    if (control->command == REQUEST_CONTROL_URLS)
         return SSREQUEST_ANSWER_LATER;
-    if (control->command == SSREQUEST_CONTROL_STOP)
+    if (control->command == REQUEST_CONTROL_STOP)
         return ss_error_fail(error, "not now");
-    if (control->command == SSREQUEST_CONTROL_STATUS)
+    if (control->command == REQUEST_CONTROL_STATUS)
         snprintf(answer, SSREQUEST_ANSWER_ROOM, "x=1");
     return 0;
 }

@@ -40,34 +40,34 @@ static void method_and_data_options_make_one_message(void **state) {
         {"DELETE", NULL, "DELETE", -1}, {"POST", NULL, "POST", 0}, {NULL, "", "POST", 0},
         {"PURGE", "", "PURGE", 0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct ssrequest_messages messages = {0};
-        assert_int_equal(ssrequest_messages_open(&messages, all[i].method, all[i].data, NULL), 0);
+        struct request_messages messages = {0};
+        assert_int_equal(request_messages_open(&messages, all[i].method, all[i].data, NULL), 0);
         assert_int_equal(messages.count, 1);
         assert_string_equal(messages.list[0].method, all[i].sent);
         assert_int_equal(messages.list[0].body != NULL, all[i].body_size >= 0);
         assert_int_equal(messages.list[0].body_size, all[i].body_size > 0 ? all[i].body_size : 0);
         assert_null(messages.list[0].target);
-        ssrequest_messages_close(&messages);
+        request_messages_close(&messages);
     }
 }
 
 static void body_from_a_file_is_sent_unchanged(void **state) {
     (void)state;
-    struct ssrequest_messages messages = {0};
+    struct request_messages messages = {0};
     char data[128];
     snprintf(data, sizeof data, "@%s", body_path);
-    assert_int_equal(ssrequest_messages_open(&messages, NULL, data, NULL), 0);
+    assert_int_equal(request_messages_open(&messages, NULL, data, NULL), 0);
     assert_int_equal(messages.list[0].body_size, 8);
     assert_memory_equal(messages.list[0].body, "a=1\nb=2\n", 8);
-    ssrequest_messages_close(&messages);
+    request_messages_close(&messages);
 }
 
 static void refuse_options(const char *method, const char *data, const char *words) {
-    struct ssrequest_messages messages = {0};
+    struct request_messages messages = {0};
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_messages_open(&messages, method, data, &error), -1);
+    assert_int_equal(request_messages_open(&messages, method, data, &error), -1);
     assert_says(error.message, words);
-    ssrequest_messages_close(&messages);
+    request_messages_close(&messages);
 }
 
 static void invalid_methods_and_bodies_are_refused(void **state) {
@@ -83,29 +83,29 @@ static void invalid_methods_and_bodies_are_refused(void **state) {
 static void invalid_headers_are_refused(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "X", ": x", "X y: z", "X: a\r\nY: b", "X;y"};
-    struct ssrequest_messages messages = {0};
-    assert_int_equal(ssrequest_messages_add_header(&messages, "Authorization: Bearer x", NULL), 0);
-    assert_int_equal(ssrequest_messages_add_header(&messages, "X-Empty;", NULL), 0);
-    assert_int_equal(ssrequest_messages_add_header(&messages, "User-Agent:", NULL), 0);
+    struct request_messages messages = {0};
+    assert_int_equal(request_messages_add_header(&messages, "Authorization: Bearer x", NULL), 0);
+    assert_int_equal(request_messages_add_header(&messages, "X-Empty;", NULL), 0);
+    assert_int_equal(request_messages_add_header(&messages, "User-Agent:", NULL), 0);
     assert_int_equal(messages.header_count, 3);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
-        assert_int_equal(ssrequest_messages_add_header(&messages, wrong[i], &error), -1);
+        assert_int_equal(request_messages_add_header(&messages, wrong[i], &error), -1);
         assert_says(error.message, "is not a header");
     }
 }
 
-static void read_text(struct ssrequest_messages *messages, const char *text) {
+static void read_text(struct request_messages *messages, const char *text) {
     struct ss_error error = {0};
     write_file(path, text);
-    *messages = (struct ssrequest_messages){0};
-    if (ssrequest_messages_read(messages, path, &error) < 0)
+    *messages = (struct request_messages){0};
+    if (request_messages_read(messages, path, &error) < 0)
         fail_msg("%s", error.message);
 }
 
 static void message_file_with_paths_is_read(void **state) {
     (void)state;
-    struct ssrequest_messages messages;
+    struct request_messages messages;
     char text[512];
     snprintf(text, sizeof text,
         "# a comment\n\nGET /\nPOST /items?x=1#top @%s\r\nPUT '/items/2' '@%s'\nHEAD /x", body_path,
@@ -120,12 +120,12 @@ static void message_file_with_paths_is_read(void **state) {
     assert_ptr_equal(messages.list[2].body, messages.list[1].body);
     assert_string_equal(messages.list[2].method, "PUT");
     assert_string_equal(messages.list[3].method, "HEAD");
-    ssrequest_messages_close(&messages);
+    request_messages_close(&messages);
 }
 
 static void message_file_with_urls_lists_its_hosts(void **state) {
     (void)state;
-    struct ssrequest_messages messages;
+    struct request_messages messages;
     read_text(
         &messages, "GET http://a:80/x\nGET https://b\nGET http://a:80/y?z\nGET http://a:80?q\n");
     assert_int_equal(messages.count, 4);
@@ -139,7 +139,7 @@ static void message_file_with_urls_lists_its_hosts(void **state) {
     assert_string_equal(messages.list[1].target, "/");
     assert_string_equal(messages.list[2].target, "/y?z");
     assert_string_equal(messages.list[3].target, "/?q");
-    ssrequest_messages_close(&messages);
+    request_messages_close(&messages);
 }
 
 static void bad_message_lines_are_refused_with_their_number(void **state) {
@@ -159,12 +159,12 @@ static void bad_message_lines_are_refused_with_their_number(void **state) {
         {"# nothing\n", "the file contains no requests"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct ssrequest_messages messages = {0};
+        struct request_messages messages = {0};
         struct ss_error error = {0};
         write_file(path, all[i][0]);
-        assert_int_equal(ssrequest_messages_read(&messages, path, &error), -1);
+        assert_int_equal(request_messages_read(&messages, path, &error), -1);
         assert_says(error.message, all[i][1]);
-        ssrequest_messages_close(&messages);
+        request_messages_close(&messages);
     }
 }
 

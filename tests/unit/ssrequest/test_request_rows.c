@@ -10,7 +10,7 @@
 
 struct fixture {
     struct made_up made;
-    struct ssrequest_rows *rows;
+    struct request_rows *rows;
     char folder[64], path[128];
 };
 
@@ -20,7 +20,7 @@ static struct fixture *open_it(void) {
     assert_non_null(mkdtemp(it->folder));
     snprintf(it->path, sizeof it->path, "%s/record", it->folder);
     made_up_open(&it->made);
-    assert_int_equal(ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+    assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
     return it;
 }
 
@@ -51,48 +51,47 @@ static char *read_whole(const char *path) {
 }
 
 /* Reports a request as the generator does. */
-static struct ssrequest_one send_one(
-    struct fixture *it, uint64_t number, ss_time due, ss_time now) {
-    struct ssrequest_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
-    ssrequest_tally_due(&it->made.tally);
-    ssrequest_tally_send(&it->made.tally, due, now);
-    ssrequest_rows_send(it->rows, &one);
+static struct request_one send_one(struct fixture *it, uint64_t number, ss_time due, ss_time now) {
+    struct request_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
+    request_tally_due(&it->made.tally);
+    request_tally_send(&it->made.tally, due, now);
+    request_rows_send(it->rows, &one);
     return one;
 }
 
-static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time now,
-    enum ssrequest_outcome outcome) {
-    struct ssrequest_ended ended = {.due = one->due,
+static void end_one(
+    struct fixture *it, const struct request_one *one, ss_time now, enum request_outcome outcome) {
+    struct request_ended ended = {.due = one->due,
         .sent = one->sent,
         .finished = now,
         .outcome = outcome,
         .bytes = 50,
-        .status = outcome == SSREQUEST_STATUS ? 503 : 0};
-    ssrequest_tally_end(&it->made.tally, &ended);
-    ssrequest_rows_witness(it->rows, one, SSREQUEST_ENDED, &ended);
+        .status = outcome == REQUEST_STATUS ? 503 : 0};
+    request_tally_end(&it->made.tally, &ended);
+    request_rows_witness(it->rows, one, REQUEST_ENDED, &ended);
 }
 
 static void request_events_are_counted_in_their_second(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
-    ssrequest_rows_begin(it->rows, 1795000000.5);
-    assert_false(ssrequest_rows_advance(it->rows, 0));
-    assert_null(ssrequest_rows_last(it->rows));
-    struct ssrequest_one first = send_one(it, 0, 0, 2 * SS_MILLISECOND);
-    struct ssrequest_one second = send_one(it, 1, 0, SS_MILLISECOND);
-    struct ssrequest_one third = send_one(it, 2, 0, SS_MILLISECOND);
-    ssrequest_tally_due(&it->made.tally);
-    ssrequest_tally_due(&it->made.tally);
-    ssrequest_tally_refuse(&it->made.tally);
-    end_one(it, &first, 12 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    assert_false(ssrequest_rows_advance(it->rows, SS_SECOND - 1));
-    assert_true(ssrequest_rows_advance(it->rows, SS_SECOND));
-    assert_int_equal(ssrequest_rows_last(it->rows)->completed, 1);
-    end_one(it, &second, SS_SECOND + SS_MILLISECOND, SSREQUEST_TIMEOUT);
-    end_one(it, &third, SS_SECOND + SS_MILLISECOND, SSREQUEST_RESET);
-    ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    request_rows_begin(it->rows, 1795000000.5);
+    assert_false(request_rows_advance(it->rows, 0));
+    assert_null(request_rows_last(it->rows));
+    struct request_one first = send_one(it, 0, 0, 2 * SS_MILLISECOND);
+    struct request_one second = send_one(it, 1, 0, SS_MILLISECOND);
+    struct request_one third = send_one(it, 2, 0, SS_MILLISECOND);
+    request_tally_due(&it->made.tally);
+    request_tally_due(&it->made.tally);
+    request_tally_refuse(&it->made.tally);
+    end_one(it, &first, 12 * SS_MILLISECOND, REQUEST_SUCCESS);
+    assert_false(request_rows_advance(it->rows, SS_SECOND - 1));
+    assert_true(request_rows_advance(it->rows, SS_SECOND));
+    assert_int_equal(request_rows_last(it->rows)->completed, 1);
+    end_one(it, &second, SS_SECOND + SS_MILLISECOND, REQUEST_TIMEOUT);
+    end_one(it, &third, SS_SECOND + SS_MILLISECOND, REQUEST_RESET);
+    request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.csv"));
     assert_string_equal(strchr(text, '\n') + 1,
         "1795000001.500000,1.000000,100,5,3,1,1,2,1,0,0,50,0.002000000,"
@@ -107,19 +106,19 @@ static void request_events_are_counted_in_their_second(void **state) {
 static void response_times_of_each_second_are_recorded(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
-    ssrequest_rows_begin(it->rows, 1795000000.5);
-    struct ssrequest_one first = send_one(it, 0, 0, 0);
-    struct ssrequest_one second = send_one(it, 1, 0, 2 * SS_MILLISECOND);
-    struct ssrequest_one third = send_one(it, 2, 0, 0);
-    struct ssrequest_one failed = send_one(it, 3, 0, 0);
-    end_one(it, &first, 2 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    end_one(it, &second, 4 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    end_one(it, &failed, 5 * SS_MILLISECOND, SSREQUEST_RESET);
-    ssrequest_rows_advance(it->rows, 2 * SS_SECOND);
-    end_one(it, &third, 2004 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    request_rows_begin(it->rows, 1795000000.5);
+    struct request_one first = send_one(it, 0, 0, 0);
+    struct request_one second = send_one(it, 1, 0, 2 * SS_MILLISECOND);
+    struct request_one third = send_one(it, 2, 0, 0);
+    struct request_one failed = send_one(it, 3, 0, 0);
+    end_one(it, &first, 2 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(it, &second, 4 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(it, &failed, 5 * SS_MILLISECOND, REQUEST_RESET);
+    request_rows_advance(it->rows, 2 * SS_SECOND);
+    end_one(it, &third, 2004 * SS_MILLISECOND, REQUEST_SUCCESS);
+    request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "response-times.csv"));
     /* Lower bounds of buckets, which are 1024 ns wide at 2 ms and twice as wide at 4 ms. */
     assert_string_equal(text, "elapsed_seconds,bucket_seconds,intended,actual\n"
@@ -140,10 +139,10 @@ static void partially_created_record_is_removed(void **state) {
     assert_int_equal(mkdir(it->path, 0777), 0);
     assert_int_equal(mkdir(path_of(it->path, "response-times.csv"), 0777), 0);
     int folder = open(it->path, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(ssrequest_rows_keep(it->rows, folder, &error), -1);
+    assert_int_equal(request_rows_keep(it->rows, folder, &error), -1);
     assert_string_equal(error.message, "response-times.csv: File exists");
     assert_int_equal(access(path_of(it->path, "requests.csv"), F_OK), -1);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close(folder);
     assert_int_equal(rmdir(path_of(it->path, "response-times.csv")), 0);
     close_it(it);
@@ -152,9 +151,9 @@ static void partially_created_record_is_removed(void **state) {
 static void requests_csv_heading_names_every_column(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
-    ssrequest_rows_finish(it->rows, SS_SECOND);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    request_rows_finish(it->rows, SS_SECOND);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.csv"));
     unsigned commas[2] = {0}, line = 0;
     for (const char *at = text; *at; at++) {
@@ -173,30 +172,30 @@ static void requests_csv_heading_names_every_column(void **state) {
 static void changed_rate_lasts_to_the_end_of_the_profile(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    ssrequest_rows_turn(it->rows, 0, 300);
-    ssrequest_rows_advance(it->rows, SS_SECOND);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 300, 1e-9);
-    ssrequest_rows_advance(it->rows, 11 * SS_SECOND);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    request_rows_turn(it->rows, 0, 300);
+    request_rows_advance(it->rows, SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
+    request_rows_advance(it->rows, 11 * SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close_it(it);
 }
 
 static void second_of_a_rate_change_has_the_mean_rate(void **state) {
     (void)state;
     struct fixture *it = open_it(); /* 100 per second */
-    ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
-    ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 100, 1e-9);
-    ssrequest_rows_advance(it->rows, 2 * SS_SECOND);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 25 + 75, 1e-9);
-    ssrequest_rows_advance(it->rows, 3 * SS_SECOND);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
+    request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
+    request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
+    assert_float_equal(request_rows_last(it->rows)->rate, 100, 1e-9);
+    request_rows_advance(it->rows, 2 * SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 25 + 75, 1e-9);
+    request_rows_advance(it->rows, 3 * SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
     /* The last row covers 0.4 s. */
-    ssrequest_rows_turn(it->rows, 3 * SS_SECOND + SS_SECOND / 5, 50);
-    ssrequest_rows_finish(it->rows, 3 * SS_SECOND + 2 * SS_SECOND / 5);
-    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 25, 1e-9);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    request_rows_turn(it->rows, 3 * SS_SECOND + SS_SECOND / 5, 50);
+    request_rows_finish(it->rows, 3 * SS_SECOND + 2 * SS_SECOND / 5);
+    assert_float_equal(request_rows_last(it->rows)->rate, 25, 1e-9);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close_it(it);
 }
 
@@ -206,17 +205,17 @@ static void failed_starts_keep_earlier_files(void **state) {
     struct fixture *it = open_it();
     char path[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     assert_int_equal(access(path, F_OK), -1);
 
     FILE *stream = fopen(path, "w");
     assert_non_null(stream);
     fputs("kept\n", stream);
     fclose(stream);
-    assert_int_equal(ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path);
     assert_string_equal(text, "kept\n");
     free(text);
@@ -230,13 +229,13 @@ static void output_pipe_without_a_reader_is_refused(void **state) {
     char path[256], text[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, &error), -1);
+    assert_int_equal(request_rows_keep_each(it->rows, path, -1, &error), -1);
     assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_that(reader, >=, 0);
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, -1, NULL), 0);
-    ssrequest_rows_begin(it->rows, NAN);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    request_rows_begin(it->rows, NAN);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     assert_that(read(reader, text, sizeof text), >, 10);
     assert_memory_equal(text, "number,", 7);
     close(reader);
@@ -246,12 +245,12 @@ static void output_pipe_without_a_reader_is_refused(void **state) {
 static void request_that_completes_at_the_end_of_a_second_is_counted(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    struct ssrequest_one one = send_one(it, 0, 0, 0);
-    ssrequest_rows_advance(it->rows, SS_SECOND);
-    end_one(it, &one, SS_SECOND, SSREQUEST_SUCCESS);
-    ssrequest_rows_finish(it->rows, SS_SECOND);
-    assert_int_equal(ssrequest_rows_last(it->rows)->completed, 1);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    struct request_one one = send_one(it, 0, 0, 0);
+    request_rows_advance(it->rows, SS_SECOND);
+    end_one(it, &one, SS_SECOND, REQUEST_SUCCESS);
+    request_rows_finish(it->rows, SS_SECOND);
+    assert_int_equal(request_rows_last(it->rows)->completed, 1);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close_it(it);
 }
 
@@ -264,19 +263,18 @@ static void every_request_is_written_as_one_line(void **state) {
     for (int again = 0; again < 2; again++) { /* the second run replaces the file */
         if (again)
             assert_int_equal(
-                ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-        assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, -1, NULL), 0);
-        ssrequest_rows_begin(it->rows, NAN);
-        struct ssrequest_one one = send_one(it, 0, 0, SS_MILLISECOND);
-        end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_STATUS);
-        struct ssrequest_one waits = {
-            .number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
-        struct ssrequest_ended never = {
+                request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+        assert_int_equal(request_rows_keep_each(it->rows, kept, -1, NULL), 0);
+        request_rows_begin(it->rows, NAN);
+        struct request_one one = send_one(it, 0, 0, SS_MILLISECOND);
+        end_one(it, &one, 2 * SS_MILLISECOND, REQUEST_STATUS);
+        struct request_one waits = {.number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
+        struct request_ended never = {
             .due = waits.due, .sent = SS_TIME_NEVER, .finished = SS_SECOND};
-        ssrequest_rows_witness(it->rows, &waits, SSREQUEST_REFUSED, &never);
-        ssrequest_rows_witness(it->rows, &waits, SSREQUEST_NEVER_SENT, &never);
-        ssrequest_rows_witness(it->rows, &one, SSREQUEST_UNFINISHED, &never);
-        assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+        request_rows_witness(it->rows, &waits, REQUEST_REFUSED, &never);
+        request_rows_witness(it->rows, &waits, REQUEST_NEVER_SENT, &never);
+        request_rows_witness(it->rows, &one, REQUEST_UNFINISHED, &never);
+        assert_int_equal(request_rows_close(it->rows, NULL), 0);
         char *text = read_whole(kept);
         assert_string_equal(text,
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"
@@ -293,16 +291,16 @@ static void request_record_never_replaces_an_existing_folder(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_folder_open(it->folder, it->rows, &error), -1);
+    assert_int_equal(request_folder_open(it->folder, it->rows, &error), -1);
     assert_says(error.message, "--record: /tmp/ssrequest-rows-");
     assert_says(error.message, "already exists: choose another folder");
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
+    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
-    assert_int_equal(ssrequest_folder_finish(it->path, &it->made.account, NULL), 0);
+    assert_int_equal(request_folder_finish(it->path, &it->made.account, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.json"));
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);
-    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close_it(it);
 }
 
@@ -311,9 +309,9 @@ static void lost_request_lines_are_reported(void **state) {
     SKIP_UNLESS_FULL();
     struct fixture *it = open_it();
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
-    ssrequest_rows_begin(it->rows, NAN);
-    assert_int_equal(ssrequest_rows_close(it->rows, &error), -1);
+    assert_int_equal(request_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
+    request_rows_begin(it->rows, NAN);
+    assert_int_equal(request_rows_close(it->rows, &error), -1);
     assert_says(error.message, "/dev/full: No space left on device; 1 line lost");
     close_it(it);
 }

@@ -7,38 +7,38 @@
 #include "schedule.h"
 #include "unit.h"
 
-static struct ssrequest_profile profile;
-static struct ssrequest_schedule schedule;
+static struct request_profile profile;
+static struct request_schedule schedule;
 
 static int forget(void **state) {
     (void)state;
-    ssrequest_profile_free(&profile);
+    request_profile_free(&profile);
     return 0;
 }
 
 static void make_constant(double rate, ss_time duration) {
     struct ss_error error = {0};
-    ssrequest_profile_free(&profile);
-    if (ssrequest_profile_constant(&profile, rate, duration, &error) != 0)
+    request_profile_free(&profile);
+    if (request_profile_constant(&profile, rate, duration, &error) != 0)
         fail_msg("%s", error.message);
 }
 
 static void make_step(double max, double step, ss_time hold) {
     struct ss_error error = {0};
-    ssrequest_profile_free(&profile);
-    if (ssrequest_profile_step(&profile, max, step, hold, &error) != 0)
+    request_profile_free(&profile);
+    if (request_profile_step(&profile, max, step, hold, &error) != 0)
         fail_msg("%s", error.message);
 }
 
 static ss_time next(void) {
     ss_time due;
-    return ssrequest_schedule_next(&schedule, &due) ? due : SS_TIME_NEVER;
+    return request_schedule_next(&schedule, &due) ? due : SS_TIME_NEVER;
 }
 
 /* Counts the requests due in each second; further seconds must have none. */
-static void count_by_second(enum ssrequest_arrival arrival, unsigned *counts, size_t seconds) {
+static void count_by_second(enum request_arrival arrival, unsigned *counts, size_t seconds) {
     memset(counts, 0, seconds * sizeof *counts);
-    ssrequest_schedule_begin(&schedule, &profile, arrival, 1);
+    request_schedule_begin(&schedule, &profile, arrival, 1);
     ss_time last = 0;
     for (ss_time due; (due = next()) != SS_TIME_NEVER; last = due) {
         assert_that(due, >=, last);
@@ -51,8 +51,8 @@ static void published_request_steps_are_exact(void **state) {
     (void)state;
     make_step(140, 5, 2 * SS_SECOND);
     assert_int_equal(profile.count, 28);
-    assert_int_equal(ssrequest_profile_length(&profile), 56 * SS_SECOND);
-    static const enum ssrequest_arrival arrivals[] = {SSREQUEST_EVEN, SSREQUEST_CONCURRENT};
+    assert_int_equal(request_profile_length(&profile), 56 * SS_SECOND);
+    static const enum request_arrival arrivals[] = {REQUEST_EVEN, REQUEST_CONCURRENT};
     for (size_t i = 0; i < 2; i++) {
         unsigned counts[60];
         count_by_second(arrivals[i], counts, 60);
@@ -64,7 +64,7 @@ static void published_request_steps_are_exact(void **state) {
 static void even_requests_are_evenly_spaced(void **state) {
     (void)state;
     make_constant(3, 2 * SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     static const ss_time moments[] = {
         0, 333333333, 666666667, 1000000000, 1333333333, 1666666667, SS_TIME_NEVER};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
@@ -74,7 +74,7 @@ static void even_requests_are_evenly_spaced(void **state) {
 static void concurrent_requests_are_due_at_whole_seconds(void **state) {
     (void)state;
     make_constant(2.5, 3500 * SS_MILLISECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
     static const unsigned seconds[] = {0, 0, 1, 1, 1, 2, 2, 3};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
@@ -87,7 +87,7 @@ static void schedule_does_not_drift_within_an_hour(void **state) {
     static const double rates[] = {1.0 / 3, 7, 1000, 997.3};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         make_constant(rates[i], 3600 * SS_SECOND);
-        ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+        request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
         uint64_t count = 0;
         for (ss_time due; (due = next()) != SS_TIME_NEVER; count++) {
             double truth = (double)count / rates[i] * 1e9;
@@ -105,18 +105,18 @@ static void schedule_does_not_drift_within_an_hour(void **state) {
 static void fractional_requests_are_carried_over_stretch_borders(void **state) {
     (void)state;
     make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), SS_SECOND);
     assert_int_equal(next(), 3 * SS_SECOND + SS_SECOND / 3);
     assert_that(next(), ==, SS_TIME_NEVER);
     assert_that(next(), ==, SS_TIME_NEVER);
     make_step(1, 0.1, SS_SECOND); /* ten times a tenth must not exceed 1 */
     assert_int_equal(profile.count, 10);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     assert_int_equal(next(), 4 * SS_SECOND); /* 0.1 + 0.2 + 0.3 + 0.4 */
     assert_int_equal(next(), 6 * SS_SECOND);
     make_constant(0.1, 100 * SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     for (unsigned i = 0; i < 10; i++)
         assert_int_equal(next(), (10 * i + 9) * SS_SECOND);
     make_step(2.1, 0.3, SS_SECOND); /* a quotient just above 7 */
@@ -143,7 +143,7 @@ static double distance(double *gaps, size_t count) {
 static double expected_until(ss_time time) {
     double expected = 0;
     for (size_t i = 0; i < profile.count && profile.stretches[i].begin < time; i++) {
-        const struct ssrequest_stretch *stretch = &profile.stretches[i];
+        const struct request_stretch *stretch = &profile.stretches[i];
         ss_time end = stretch->end < time ? stretch->end : time;
         expected += stretch->rate * ss_time_seconds(end - stretch->begin);
     }
@@ -154,7 +154,7 @@ static double expected_until(ss_time time) {
 static void assert_exponential(size_t count, uint64_t seed) {
     double *gaps = malloc(count * sizeof *gaps);
     assert_non_null(gaps);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_POISSON, seed);
+    request_schedule_begin(&schedule, &profile, REQUEST_POISSON, seed);
     double last = 0;
     for (size_t i = 0; i < count; i++) {
         double reached = expected_until(next());
@@ -190,7 +190,7 @@ static void equal_seeds_give_equal_schedules(void **state) {
     static const uint64_t seeds[] = {42, 42, 43};
     make_constant(100, 60 * SS_SECOND);
     for (size_t i = 0; i < 3; i++) {
-        ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_POISSON, seeds[i]);
+        request_schedule_begin(&schedule, &profile, REQUEST_POISSON, seeds[i]);
         for (size_t j = 0; j < COUNT; j++)
             moments[i][j] = next();
     }
@@ -205,31 +205,31 @@ static void peeking_does_not_consume_a_request(void **state) {
     (void)state;
     make_step(140, 5, 2 * SS_SECOND);
     for (unsigned arrival = 0; arrival < 3; arrival++) {
-        ssrequest_schedule_begin(&schedule, &profile, arrival, 3);
-        struct ssrequest_schedule other = schedule;
-        for (ss_time due, seen; (seen = ssrequest_schedule_peek(&schedule)) != SS_TIME_NEVER;) {
-            assert_int_equal(ssrequest_schedule_peek(&schedule), seen);
+        request_schedule_begin(&schedule, &profile, arrival, 3);
+        struct request_schedule other = schedule;
+        for (ss_time due, seen; (seen = request_schedule_peek(&schedule)) != SS_TIME_NEVER;) {
+            assert_int_equal(request_schedule_peek(&schedule), seen);
             assert_int_equal(next(), seen);
-            assert_true(ssrequest_schedule_next(&other, &due));
+            assert_true(request_schedule_next(&other, &due));
             assert_int_equal(due, seen);
         }
-        assert_that(ssrequest_schedule_peek(&other), ==, SS_TIME_NEVER);
+        assert_that(request_schedule_peek(&other), ==, SS_TIME_NEVER);
     }
 }
 
 static void rate_change_applies_at_once(void **state) {
     (void)state;
     make_constant(0.01, 1000 * SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), 0);
-    assert_int_equal(ssrequest_schedule_peek(&schedule), 100 * SS_SECOND);
-    ssrequest_schedule_turn(&schedule, 50 * SS_SECOND, 10);
+    assert_int_equal(request_schedule_peek(&schedule), 100 * SS_SECOND);
+    request_schedule_turn(&schedule, 50 * SS_SECOND, 10);
     /* Half a request had accumulated. */
     assert_int_equal(next(), 50 * SS_SECOND + 50 * SS_MILLISECOND);
     assert_int_equal(next(), 50 * SS_SECOND + 150 * SS_MILLISECOND);
-    ssrequest_schedule_turn(&schedule, 51 * SS_SECOND, 0);
-    assert_that(ssrequest_schedule_peek(&schedule), ==, SS_TIME_NEVER);
-    ssrequest_schedule_turn(&schedule, 999 * SS_SECOND, 10);
+    request_schedule_turn(&schedule, 51 * SS_SECOND, 0);
+    assert_that(request_schedule_peek(&schedule), ==, SS_TIME_NEVER);
+    request_schedule_turn(&schedule, 999 * SS_SECOND, 10);
     unsigned count = 0;
     while (next() != SS_TIME_NEVER)
         count++;
@@ -239,8 +239,8 @@ static void rate_change_applies_at_once(void **state) {
 static void rate_change_overrides_steps(void **state) {
     (void)state;
     make_step(40, 10, SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
-    ssrequest_schedule_turn(&schedule, SS_SECOND / 2, 2);
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
+    request_schedule_turn(&schedule, SS_SECOND / 2, 2);
     static const ss_time moments[] = {500, 1000, 1500, 2000, 2500, 3000, 3500};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
         assert_int_equal(next(), moments[i] * SS_MILLISECOND);
@@ -251,8 +251,8 @@ static void rate_change_overrides_steps(void **state) {
 static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state) {
     (void)state;
     make_constant(0.5, 10 * SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
-    ssrequest_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
+    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
+    request_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
     assert_int_equal(next(), SS_SECOND);
     assert_int_equal(next(), SS_SECOND);
     assert_int_equal(next(), 2 * SS_SECOND);
@@ -261,10 +261,10 @@ static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state)
 static void rate_change_of_concurrent_requests_applies_next_second(void **state) {
     (void)state;
     make_constant(2, 5 * SS_SECOND);
-    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(next(), i / 2 * SS_SECOND);
-    ssrequest_schedule_turn(&schedule, SS_SECOND + 1, 3);
+    request_schedule_turn(&schedule, SS_SECOND + 1, 3);
     for (unsigned i = 0; i < 9; i++)
         assert_int_equal(next(), (2 + i / 3) * SS_SECOND);
     assert_that(next(), ==, SS_TIME_NEVER);
@@ -277,8 +277,8 @@ static void make_trace(const char *text, double rate, ss_time duration) {
     assert_that(file, >=, 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);
-    ssrequest_profile_free(&profile);
-    int result = ssrequest_profile_trace(&profile, path, rate, duration, &error);
+    request_profile_free(&profile);
+    int result = request_profile_trace(&profile, path, rate, duration, &error);
     unlink(path);
     if (result != 0)
         fail_msg("%s", error.message);
@@ -296,7 +296,7 @@ static void trace_profile_multiplies_its_loads_by_the_rate(void **state) {
     /* A level, a step, a ramp, a free section, a level. */
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
-    assert_int_equal(ssrequest_profile_length(&profile), 40 * SS_SECOND);
+    assert_int_equal(request_profile_length(&profile), 40 * SS_SECOND);
     assert_near(rate_at(5 * SS_SECOND), 40, 1e-9);
     assert_near(rate_at(10 * SS_SECOND), 100, 2);
     assert_near(rate_at(15 * SS_SECOND), 150, 2);
@@ -311,10 +311,10 @@ static void trace_profile_multiplies_its_loads_by_the_rate(void **state) {
 static void trace_profile_can_be_shortened_or_extended(void **state) {
     (void)state;
     make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
-    assert_int_equal(ssrequest_profile_length(&profile), 5 * SS_SECOND);
+    assert_int_equal(request_profile_length(&profile), 5 * SS_SECOND);
     assert_near(expected_until(5 * SS_SECOND), 43.75, 0.01);
     make_trace("0 100%\n10s 50%\n", 10, 20 * SS_SECOND);
-    assert_int_equal(ssrequest_profile_length(&profile), 20 * SS_SECOND);
+    assert_int_equal(request_profile_length(&profile), 20 * SS_SECOND);
     assert_near(expected_until(20 * SS_SECOND), 125, 1e-6);
     make_trace("3s 50%\n", 10, 4 * SS_SECOND); /* before the first record its load holds */
     assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
@@ -325,17 +325,17 @@ static void invalid_request_profiles_are_refused(void **state) {
     static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error a = {0}, b = {0}, c = {0};
-        assert_int_equal(ssrequest_profile_constant(&profile, wrong[i], SS_SECOND, &a), -1);
-        assert_int_equal(ssrequest_profile_step(&profile, 10, wrong[i], SS_SECOND, &b), -1);
-        assert_int_equal(ssrequest_profile_trace(&profile, "/", wrong[i], SS_SECOND, &c), -1);
+        assert_int_equal(request_profile_constant(&profile, wrong[i], SS_SECOND, &a), -1);
+        assert_int_equal(request_profile_step(&profile, 10, wrong[i], SS_SECOND, &b), -1);
+        assert_int_equal(request_profile_trace(&profile, "/", wrong[i], SS_SECOND, &c), -1);
         assert_true(a.status && b.status && c.status);
     }
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_profile_constant(&profile, 1, 0, &error), -1);
-    assert_int_equal(ssrequest_profile_step(&profile, 5, 5, SS_SECOND, NULL), -1);
-    assert_int_equal(ssrequest_profile_step(&profile, 5, 1, 0, NULL), -1);
-    assert_int_equal(ssrequest_profile_step(&profile, 5, 1, SS_TIME_NEVER / 4, NULL), -1);
-    assert_int_equal(ssrequest_profile_step(&profile, 1e9, 1e-3, 1, NULL), -1);
+    assert_int_equal(request_profile_constant(&profile, 1, 0, &error), -1);
+    assert_int_equal(request_profile_step(&profile, 5, 5, SS_SECOND, NULL), -1);
+    assert_int_equal(request_profile_step(&profile, 5, 1, 0, NULL), -1);
+    assert_int_equal(request_profile_step(&profile, 5, 1, SS_TIME_NEVER / 4, NULL), -1);
+    assert_int_equal(request_profile_step(&profile, 1e9, 1e-3, 1, NULL), -1);
     assert_int_equal(profile.count, 0);
 }
 

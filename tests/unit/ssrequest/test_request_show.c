@@ -6,46 +6,46 @@
 
 static void shown_times_have_three_digits_and_a_unit(void **state) {
     (void)state;
-    assert_string_equal(ssrequest_show_time(NAN).text, "-");
-    assert_string_equal(ssrequest_show_time(0).text, "0 s");
-    assert_string_equal(ssrequest_show_time(980e-6).text, "980 us");
-    assert_string_equal(ssrequest_show_time(5e-9).text, "0.01 us");
-    assert_string_equal(ssrequest_show_time(0.0123456).text, "12.3 ms");
-    assert_string_equal(ssrequest_show_time(1.5).text, "1.50 s");
-    assert_string_equal(ssrequest_show_time(3600).text, "3600 s");
+    assert_string_equal(request_show_time(NAN).text, "-");
+    assert_string_equal(request_show_time(0).text, "0 s");
+    assert_string_equal(request_show_time(980e-6).text, "980 us");
+    assert_string_equal(request_show_time(5e-9).text, "0.01 us");
+    assert_string_equal(request_show_time(0.0123456).text, "12.3 ms");
+    assert_string_equal(request_show_time(1.5).text, "1.50 s");
+    assert_string_equal(request_show_time(3600).text, "3600 s");
 }
 
 static void shown_numbers_gain_no_digit_by_rounding_up(void **state) {
     (void)state;
-    assert_string_equal(ssrequest_show_time(0.99996).text, "1.00 s");
-    assert_string_equal(ssrequest_show_time(0.009996).text, "10.0 ms");
-    assert_string_equal(ssrequest_show_time(0.09996).text, "100 ms");
-    assert_string_equal(ssrequest_show_number(9.999).text, "10.0");
+    assert_string_equal(request_show_time(0.99996).text, "1.00 s");
+    assert_string_equal(request_show_time(0.009996).text, "10.0 ms");
+    assert_string_equal(request_show_time(0.09996).text, "100 ms");
+    assert_string_equal(request_show_number(9.999).text, "10.0");
 }
 
 static void shown_numbers_keep_their_integer_part(void **state) {
     (void)state;
-    assert_string_equal(ssrequest_show_number(NAN).text, "-");
-    assert_string_equal(ssrequest_show_number(200).text, "200");
-    assert_string_equal(ssrequest_show_number(0.25).text, "0.25");
-    assert_string_equal(ssrequest_show_number(0.001234).text, "0.00123");
-    assert_string_equal(ssrequest_show_number(0.9996).text, "1.00");
-    assert_string_equal(ssrequest_show_number(1234.5678).text, "1235");
-    assert_string_equal(ssrequest_show_count(0).text, "0");
-    assert_string_equal(ssrequest_show_count(999).text, "999");
-    assert_string_equal(ssrequest_show_count(1000).text, "1,000");
-    assert_string_equal(ssrequest_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(request_show_number(NAN).text, "-");
+    assert_string_equal(request_show_number(200).text, "200");
+    assert_string_equal(request_show_number(0.25).text, "0.25");
+    assert_string_equal(request_show_number(0.001234).text, "0.00123");
+    assert_string_equal(request_show_number(0.9996).text, "1.00");
+    assert_string_equal(request_show_number(1234.5678).text, "1235");
+    assert_string_equal(request_show_count(0).text, "0");
+    assert_string_equal(request_show_count(999).text, "999");
+    assert_string_equal(request_show_count(1000).text, "1,000");
+    assert_string_equal(request_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
 static void share_is_shown_as_0_or_100_percent_only_if_exact(void **state) {
     (void)state;
-    assert_string_equal(ssrequest_show_share(0, 0).text, "-");
-    assert_string_equal(ssrequest_show_share(0, 7).text, "0 %");
-    assert_string_equal(ssrequest_show_share(7, 7).text, "100 %");
-    assert_string_equal(ssrequest_show_share(1, 1000000).text, "less than 0.01 %");
-    assert_string_equal(ssrequest_show_share(999999, 1000000).text, "more than 99.99 %");
-    assert_string_equal(ssrequest_show_share(9995, 10000).text, "99.95 %");
-    assert_string_equal(ssrequest_show_share(1, 3).text, "33.3 %");
+    assert_string_equal(request_show_share(0, 0).text, "-");
+    assert_string_equal(request_show_share(0, 7).text, "0 %");
+    assert_string_equal(request_show_share(7, 7).text, "100 %");
+    assert_string_equal(request_show_share(1, 1000000).text, "less than 0.01 %");
+    assert_string_equal(request_show_share(999999, 1000000).text, "more than 99.99 %");
+    assert_string_equal(request_show_share(9995, 10000).text, "99.95 %");
+    assert_string_equal(request_show_share(1, 3).text, "33.3 %");
 }
 
 // clang-format off

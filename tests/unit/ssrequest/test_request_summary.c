@@ -4,7 +4,7 @@
 #include "summary.h"
 
 static char *print(struct made_up *it) {
-    char *text = made_up_print(ssrequest_summary_print, &it->account);
+    char *text = made_up_print(request_summary_print, &it->account);
     /* Findings may be wrapped at any blank. */
     assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
@@ -20,7 +20,7 @@ static void summary_of_a_good_run_reports_no_problem(void **state) {
     made_up_open(&it);
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
-            SSREQUEST_SUCCESS);
+            REQUEST_SUCCESS);
     char *text = print(&it);
     assert_says(text, "- An open loop: 100 requests per second were intended (constant, even), "
                       "1,000 were due in 10.0 s; 100 per second succeeded.");
@@ -45,7 +45,7 @@ static void summary_reports_waiting_times_before_sending(void **state) {
     it.account.rules.cap = 1;
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
-            SS_MILLISECOND, SSREQUEST_SUCCESS);
+            SS_MILLISECOND, REQUEST_SUCCESS);
     char *text = print(&it);
     assert_says(text, "99 % of the successes were answered within 1.00 ms of being sent, but "
                       "within 901 ms of being "
@@ -55,7 +55,7 @@ static void summary_reports_waiting_times_before_sending(void **state) {
     free(text);
     for (int drop = 0; drop < 2; drop++) {
         it.account.rules.cap = drop ? 1 : 200;
-        it.account.rules.when_full = drop ? SSREQUEST_DROP : SSREQUEST_DELAY;
+        it.account.rules.when_full = drop ? REQUEST_DROP : REQUEST_DELAY;
         text = print(&it);
         assert_says(text, "none had to wait at the cap, so the generator itself was late");
         free(text);
@@ -68,11 +68,11 @@ static void summary_lists_failures_by_cause(void **state) {
     struct made_up it;
     made_up_open(&it);
     for (unsigned i = 0; i < 90; i++)
-        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     for (unsigned i = 0; i < 8; i++)
-        made_up_end(&it, i * SS_MILLISECOND, 0, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESOURCES);
+        made_up_end(&it, i * SS_MILLISECOND, 0, 10 * SS_SECOND, REQUEST_TIMEOUT);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESOURCES);
     char *text = print(&it);
     assert_says(text, "- 10.0 % of the requests sent failed, from 1.00 ms to 10.0 s: "
                       "8 timeout, 1 reset, 1 resources.");
@@ -94,10 +94,10 @@ static void summary_reports_unsent_and_unanswered_requests(void **state) {
     assert_does_not_say(text, "sent on time");
     free(text);
     for (unsigned i = 0; i < 5; i++)
-        ssrequest_tally_due(&it.tally);
-    ssrequest_tally_refuse(&it.tally);
-    ssrequest_tally_send(&it.tally, 0, 0);
-    ssrequest_tally_send(&it.tally, 0, 0);
+        request_tally_due(&it.tally);
+    request_tally_refuse(&it.tally);
+    request_tally_send(&it.tally, 0, 0);
+    request_tally_send(&it.tally, 0, 0);
     text = print(&it);
     assert_says(text, "20.0 % of the requests (1) were dropped at the cap of 200.");
     assert_says(text, "At the end, 2 requests had not been sent and 2 had no answer yet.");
@@ -114,7 +114,7 @@ static void summary_shows_the_mean_rate_after_a_change(void **state) {
     made_up_open(&it);
     it.account.turned = true;
     for (unsigned i = 0; i < 50; i++)
-        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     char *text = print(&it);
     assert_says(text, "An open loop: 5 (mean) requests per second were intended (constant, then "
                       "changed, even), 50 were due");
@@ -126,12 +126,12 @@ static void summary_shows_the_mean_rate_after_a_change(void **state) {
 static void summary_of_requests_due_at_once_shows_the_rate_and_no_means(void **state) {
     (void)state;
     struct made_up it;
-    struct ssrequest_machine machine = {
+    struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
     made_up_open(&it);
     it.account.asked = 0;
     it.account.machine = &machine;
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     char *text = print(&it);
     assert_says(text, "An open loop: 100 requests per second were intended (constant, even), 1 was "
                       "due in 0 s;");
@@ -148,14 +148,14 @@ static void summary_reports_a_closed_loop(void **state) {
     made_up_open(&it);
     it.account.rules.closed = 8;
     it.account.profile = NULL;
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     char *text = print(&it);
     assert_says(text, "- A closed loop: 8 clients, each sending its next request after the "
                       "answer to the last one.");
     assert_does_not_say(text, "open loop");
     assert_says(text, "- Requests were sent on time: none was late.");
     free(text);
-    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
     text = print(&it);
     assert_says(text,
         "- Requests were sent late: 99 % within 20.0 ms of their client's last answer, the latest "
@@ -170,16 +170,16 @@ static void summary_shows_the_status_of_failures(void **state) {
     struct made_up it;
     made_up_open(&it);
     for (unsigned i = 0; i < 1000; i++) {
-        struct ssrequest_ended ended = {.due = i * SS_MILLISECOND,
+        struct request_ended ended = {.due = i * SS_MILLISECOND,
             .sent = i * SS_MILLISECOND,
             .finished = (i + 1) * SS_MILLISECOND,
-            .outcome = i < 4 ? SSREQUEST_SUCCESS : SSREQUEST_STATUS,
+            .outcome = i < 4 ? REQUEST_SUCCESS : REQUEST_STATUS,
             .status = i < 4     ? 200
                       : i < 999 ? 500
                                 : 404};
-        ssrequest_tally_due(&it.tally);
-        ssrequest_tally_send(&it.tally, ended.due, ended.sent);
-        ssrequest_tally_end(&it.tally, &ended);
+        request_tally_due(&it.tally);
+        request_tally_send(&it.tally, ended.due, ended.sent);
+        request_tally_end(&it.tally, &ended);
     }
     char *text = print(&it);
     assert_says(text,
@@ -236,7 +236,7 @@ static void summary_names_the_cause_of_the_limit(void **state) {
         it.account.rules.closed = 8;
         it.account.own_cpu_seconds = all[i].used;
         it.account.own_wait_seconds = all[i].waited;
-        made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+        made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
         char *text = print(&it);
         assert_says(text, all[i].says);
         free(text);
@@ -250,18 +250,18 @@ static void summary_of_an_open_loop_names_a_limit_only_at_its_cap(void **state) 
     made_up_open(&it);
     it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
     it.account.rules.cap = 1;
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     char *text = print(&it);
     assert_does_not_say(text, "was the limit");
     free(text);
-    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
     text = print(&it);
     assert_says(text, "The service was the limit");
     free(text);
     made_up_close(&it);
 }
 
-static char *print_search(struct made_up *it, const struct ssrequest_capacity *capacity) {
+static char *print_search(struct made_up *it, const struct request_capacity *capacity) {
     it->account.tally = NULL;
     it->account.capacity = capacity;
     it->account.demand = "mean=1s";
@@ -272,7 +272,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    struct ssrequest_capacity capacity = {
+    struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     made_up_trial(&capacity, 100, true);
     char *text = print_search(&it, &capacity);
@@ -286,7 +286,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
                       "1 trial held at 100, and 1 of 1 trial failed at 101.");
     assert_does_not_say(text, "not sure");
     free(text);
-    struct ssrequest_capacity wide = {.search = capacity.search};
+    struct request_capacity wide = {.search = capacity.search};
     made_up_trial(&wide, 29.7, true);
     made_up_trial(&wide, 110, false);
     text = print_search(&it, &wide);
@@ -294,8 +294,8 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     assert_says(
         text, "- This is uncertain: trials at the same rate differ, so that the interval is wide");
     free(text);
-    struct ssrequest_capacity bound = {.search = capacity.search};
-    ssrequest_capacity_tell(&bound, &(struct ssrequest_trial){.rate = 100, .held = true});
+    struct request_capacity bound = {.search = capacity.search};
+    request_capacity_tell(&bound, &(struct request_trial){.rate = 100, .held = true});
     made_up_trial(&bound, 101, false);
     text = print_search(&it, &bound);
     assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
@@ -303,7 +303,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
                       "them response times had not become stationary");
     assert_says(text, "- This is uncertain: trials were too short.");
     free(text);
-    struct ssrequest_capacity none = {.search = capacity.search};
+    struct request_capacity none = {.search = capacity.search};
     made_up_trial(&none, 5, false);
     text = print_search(&it, &none);
     assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
@@ -315,10 +315,10 @@ static void summary_of_a_search_names_the_generator_as_the_limit(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    struct ssrequest_capacity capacity = {
+    struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
-    ssrequest_capacity_tell(
-        &capacity, &(struct ssrequest_trial){.rate = 101, .generator_is_limit = true});
+    request_capacity_tell(
+        &capacity, &(struct request_trial){.rate = 101, .generator_is_limit = true});
     char *text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is unknown: 1 of 1 trial failed at 101, but in 1 "
                       "of them the generator was the limit, not the service. Give it a CPU");
@@ -330,7 +330,7 @@ static void summary_of_a_search_names_the_generator_as_the_limit(void **state) {
                       "them the generator was the limit");
     assert_says(text, "- This is uncertain: the generator limited the rate.");
     free(text);
-    ssrequest_capacity_tell(&capacity, &(struct ssrequest_trial){.rate = 101, .resources = 7});
+    request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
     text = print_search(&it, &capacity);
     assert_says(text, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of "
                       "descriptors, ports or memory, which says nothing about the service. Lower");

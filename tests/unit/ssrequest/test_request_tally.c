@@ -6,45 +6,45 @@
 #include "tally.h"
 #include "unit.h"
 
-static struct ssrequest_tally tally;
+static struct request_tally tally;
 
 static int make(void **state) {
     (void)state;
     struct ss_error error = {0};
-    return ssrequest_tally_open(&tally, 10 * SS_SECOND, &error);
+    return request_tally_open(&tally, 10 * SS_SECOND, &error);
 }
 
 static int forget(void **state) {
     (void)state;
-    ssrequest_tally_close(&tally);
-    ssrequest_tally_close(&tally); /* may be closed twice */
+    request_tally_close(&tally);
+    request_tally_close(&tally); /* may be closed twice */
     return 0;
 }
 
 static void send(ss_time due, ss_time sent) {
-    ssrequest_tally_due(&tally);
-    ssrequest_tally_send(&tally, due, sent);
+    request_tally_due(&tally);
+    request_tally_send(&tally, due, sent);
 }
 
-static void end(ss_time due, ss_time sent, ss_time finished, enum ssrequest_outcome outcome) {
-    struct ssrequest_ended ended = {due, sent, finished, outcome, 7, 0};
-    ssrequest_tally_end(&tally, &ended);
+static void end(ss_time due, ss_time sent, ss_time finished, enum request_outcome outcome) {
+    struct request_ended ended = {due, sent, finished, outcome, 7, 0};
+    request_tally_end(&tally, &ended);
 }
 
 static void response_times_count_from_intended_and_actual_sending(void **state) {
     (void)state;
     send(1000, 4000);
-    end(1000, 4000, 5000, SSREQUEST_SUCCESS);
-    assert_int_equal(tally.successes[SSREQUEST_INTENDED].max, 4000);
-    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].max, 1000);
+    end(1000, 4000, 5000, REQUEST_SUCCESS);
+    assert_int_equal(tally.successes[REQUEST_INTENDED].max, 4000);
+    assert_int_equal(tally.successes[REQUEST_ACTUAL].max, 1000);
     assert_int_equal(tally.lateness.max, 3000);
     assert_int_equal(tally.bytes, 7);
     send(1000, 1000);
-    end(1000, 1000, 9000, SSREQUEST_STATUS);
-    assert_int_equal(tally.successes[SSREQUEST_INTENDED].count, 1);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 8000);
-    assert_int_equal(ssrequest_tally_failed(&tally), 1);
+    end(1000, 1000, 9000, REQUEST_STATUS);
+    assert_int_equal(tally.successes[REQUEST_INTENDED].count, 1);
+    assert_int_equal(tally.all[REQUEST_INTENDED].count, 2);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].max, 8000);
+    assert_int_equal(request_tally_failed(&tally), 1);
     assert_int_equal(tally.bytes, 14);
 }
 
@@ -52,27 +52,27 @@ static void response_times_count_from_intended_and_actual_sending(void **state) 
 static void timeout_counts_at_least_as_long_as_its_limit(void **state) {
     (void)state;
     send(0, SS_SECOND);
-    end(0, SS_SECOND, 11 * SS_SECOND - 5, SSREQUEST_TIMEOUT);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].min, 11 * SS_SECOND);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].min, 10 * SS_SECOND);
+    end(0, SS_SECOND, 11 * SS_SECOND - 5, REQUEST_TIMEOUT);
+    assert_int_equal(tally.all[REQUEST_INTENDED].min, 11 * SS_SECOND);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].min, 10 * SS_SECOND);
     send(0, SS_SECOND);
-    end(0, SS_SECOND, 12 * SS_SECOND, SSREQUEST_TIMEOUT);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 11 * SS_SECOND);
-    assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
+    end(0, SS_SECOND, 12 * SS_SECOND, REQUEST_TIMEOUT);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].max, 11 * SS_SECOND);
+    assert_int_equal(tally.outcomes[REQUEST_TIMEOUT], 2);
 }
 
 static void response_times_include_abandoned_requests(void **state) {
     (void)state;
-    ssrequest_tally_due(&tally);
+    request_tally_due(&tally);
     send(1, 2);
-    ssrequest_tally_abandon(&tally, 10, SS_TIME_NEVER, 110);
-    ssrequest_tally_abandon(&tally, 1, 2, 1002);
+    request_tally_abandon(&tally, 10, SS_TIME_NEVER, 110);
+    request_tally_abandon(&tally, 1, 2, 1002);
     assert_int_equal(tally.waiting, 1);
     assert_int_equal(tally.unfinished, 1);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].max, 1001);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, 1);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 1000);
+    assert_int_equal(tally.all[REQUEST_INTENDED].count, 2);
+    assert_int_equal(tally.all[REQUEST_INTENDED].max, 1001);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].count, 1);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].max, 1000);
 }
 
 static void clearing_a_tally_keeps_unfinished_requests(void **state) {
@@ -80,13 +80,13 @@ static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     for (unsigned i = 0; i < 10; i++)
         send(i, i + 1);
     for (unsigned i = 0; i < 6; i++)
-        end(i, i + 1, i + 2, i < 4 ? SSREQUEST_SUCCESS : SSREQUEST_RESET);
+        end(i, i + 1, i + 2, i < 4 ? REQUEST_SUCCESS : REQUEST_RESET);
     for (unsigned i = 0; i < 5; i++)
-        ssrequest_tally_due(&tally);
-    ssrequest_tally_refuse(&tally);
+        request_tally_due(&tally);
+    request_tally_refuse(&tally);
     assert_int_equal(tally.intended, 15);
     assert_int_equal(tally.unfinished_most, 10);
-    ssrequest_tally_clear(&tally);
+    request_tally_clear(&tally);
     assert_int_equal(tally.waiting, 4);
     assert_int_equal(tally.unfinished, 4);
     assert_int_equal(tally.refused, 0);
@@ -94,18 +94,18 @@ static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     assert_int_equal(tally.intended, 8);
     assert_int_equal(tally.unfinished_most, 4);
     assert_int_equal(tally.bytes, 0);
-    assert_int_equal(ssrequest_tally_failed(&tally), 0);
+    assert_int_equal(request_tally_failed(&tally), 0);
     assert_int_equal(tally.lateness.count, 0);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, 0);
-    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].count, 0);
+    assert_int_equal(tally.all[REQUEST_ACTUAL].count, 0);
+    assert_int_equal(tally.successes[REQUEST_ACTUAL].count, 0);
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
 static void another_run_begins_without_waiting_requests(void **state) {
     (void)state;
-    ssrequest_tally_due(&tally);
+    request_tally_due(&tally);
     send(1, 2);
-    ssrequest_tally_begin(&tally);
+    request_tally_begin(&tally);
     assert_int_equal(tally.waiting, 0);
     assert_int_equal(tally.unfinished, 0);
     assert_int_equal(tally.sent, 0);
@@ -116,13 +116,13 @@ static void another_run_begins_without_waiting_requests(void **state) {
 
 static void outcome_names_are_unique(void **state) {
     (void)state;
-    for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++) {
-        assert_non_null(ssrequest_outcome_name(i));
+    for (unsigned i = 0; i < REQUEST_OUTCOMES; i++) {
+        assert_non_null(request_outcome_name(i));
         for (unsigned j = 0; j < i; j++)
-            assert_string_not_equal(ssrequest_outcome_name(i), ssrequest_outcome_name(j));
+            assert_string_not_equal(request_outcome_name(i), request_outcome_name(j));
     }
-    assert_string_equal(ssrequest_outcome_name(SSREQUEST_SUCCESS), "success");
-    assert_string_equal(ssrequest_outcome_name(SSREQUEST_CONNECTION_REFUSED), "connection_refused");
+    assert_string_equal(request_outcome_name(REQUEST_SUCCESS), "success");
+    assert_string_equal(request_outcome_name(REQUEST_CONNECTION_REFUSED), "connection_refused");
 }
 
 static void every_balance_chooses_a_target(void **state) {
@@ -130,13 +130,13 @@ static void every_balance_chooses_a_target(void **state) {
     static const uint64_t unfinished[] = {3, 1, 2, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
-            ssrequest_balance_choose(SSREQUEST_ROUND_ROBIN, unfinished, 4, last), (last + 1) % 4);
+            request_balance_choose(REQUEST_ROUND_ROBIN, unfinished, 4, last), (last + 1) % 4);
     /* Selects the next in turn among the targets with the fewest requests. */
     static const uint32_t next[] = {1, 3, 3, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
-            ssrequest_balance_choose(SSREQUEST_LEAST_CONNECTIONS, unfinished, 4, last), next[last]);
-    assert_int_equal(ssrequest_balance_choose(SSREQUEST_LEAST_CONNECTIONS, unfinished, 1, 0), 0);
+            request_balance_choose(REQUEST_LEAST_CONNECTIONS, unfinished, 4, last), next[last]);
+    assert_int_equal(request_balance_choose(REQUEST_LEAST_CONNECTIONS, unfinished, 1, 0), 0);
 }
 
 // clang-format off

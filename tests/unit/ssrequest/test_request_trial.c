@@ -17,11 +17,11 @@ static void independent_times_are_stationary(void **state) {
     (void)state;
     unsigned reached = 0, rises = 0;
     for (uint64_t random = 1, i = 0; i < 200; i++) {
-        struct ssrequest_steady steady = {0};
+        struct request_steady steady = {0};
         for (int j = 0; j < 500; j++)
-            ssrequest_steady_add(&steady, -log(1 - ss_random_next(&random)));
-        reached += ssrequest_steady_is_reached(&steady, 1);
-        rises += ssrequest_steady_rises(&steady);
+            request_steady_add(&steady, -log(1 - ss_random_next(&random)));
+        reached += request_steady_is_reached(&steady, 1);
+        rises += request_steady_rises(&steady);
     }
     assert_in_range(reached, 180, 198);
     assert_in_range(rises, 0, 5);
@@ -30,11 +30,11 @@ static void independent_times_are_stationary(void **state) {
 static void rising_times_are_not_stationary(void **state) {
     (void)state;
     for (int j = 16; j < 3000; j = j * 3 / 2) {
-        struct ssrequest_steady steady = {0};
+        struct request_steady steady = {0};
         for (int i = 0; i < j; i++)
-            ssrequest_steady_add(&steady, 1 + i);
-        assert_false(ssrequest_steady_is_reached(&steady, 1));
-        assert_true(ssrequest_steady_rises(&steady));
+            request_steady_add(&steady, 1 + i);
+        assert_false(request_steady_is_reached(&steady, 1));
+        assert_true(request_steady_rises(&steady));
     }
 }
 
@@ -47,15 +47,15 @@ static void correlated_times_need_a_long_run(void **state) {
     unsigned early = 0, late = 0;
     uint64_t random = 5;
     for (int i = 0; i < 100; i++) {
-        struct ssrequest_steady steady = {0};
+        struct request_steady steady = {0};
         double value = 0;
         for (int j = 0; j < 20000; j++) {
             value = 0.95 * value + ss_random_next(&random) - 0.5;
-            ssrequest_steady_add(&steady, 2 + value);
+            request_steady_add(&steady, 2 + value);
             if (j == 60)
-                early += ssrequest_steady_is_reached(&steady, 1);
+                early += request_steady_is_reached(&steady, 1);
         }
-        late += ssrequest_steady_is_reached(&steady, 1);
+        late += request_steady_is_reached(&steady, 1);
     }
     assert_in_range(early, 0, 30);
     assert_in_range(late, 80, 100);
@@ -63,12 +63,12 @@ static void correlated_times_need_a_long_run(void **state) {
 
 static void few_times_are_stationary_only_without_a_queue(void **state) {
     (void)state;
-    struct ssrequest_steady steady = {0};
-    assert_false(ssrequest_steady_is_reached(&steady, 1));
+    struct request_steady steady = {0};
+    assert_false(request_steady_is_reached(&steady, 1));
     for (int i = 0; i < 16; i++)
-        ssrequest_steady_add(&steady, i);
-    assert_false(ssrequest_steady_is_reached(&steady, 100));
-    assert_true(ssrequest_steady_is_reached(&steady, 1000));
+        request_steady_add(&steady, i);
+    assert_false(request_steady_is_reached(&steady, 100));
+    assert_true(request_steady_is_reached(&steady, 1000));
 }
 
 /*
@@ -76,59 +76,59 @@ static void few_times_are_stationary_only_without_a_queue(void **state) {
  */
 
 static struct life life;
-static struct ssrequest_trial_watch watch;
+static struct request_trial_watch watch;
 
-static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
-    const struct ssrequest_ended *ended) {
-    ssrequest_trial_witness(context, one, fate, ended);
+static void see(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
+    request_trial_witness(context, one, fate, ended);
     life_witness(&life, one, fate, ended);
 }
 
 /* Runs a trial like capacity_run.c does over the network. */
-static struct ssrequest_trial try_rate(
-    double rate, const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
+static struct request_trial try_rate(
+    double rate, const struct request_criterion *criterion, ss_time duration, uint64_t seed) {
     memset(&life, 0, sizeof life);
-    ss_time period = duration / SSREQUEST_TRIAL_STAGE, end = 0;
+    ss_time period = duration / REQUEST_TRIAL_STAGE, end = 0;
     assert_int_equal(
-        ssrequest_profile_constant(&life.profile, rate, period * SSREQUEST_TRIAL_PERIODS, NULL), 0);
+        request_profile_constant(&life.profile, rate, period * REQUEST_TRIAL_PERIODS, NULL), 0);
     life.rules.cap = 500;
     life.work = 10 * SS_MILLISECOND;
-    life_begin(&life, SSREQUEST_POISSON, seed);
-    watch = (struct ssrequest_trial_watch){
+    life_begin(&life, REQUEST_POISSON, seed);
+    watch = (struct request_trial_watch){
         .criterion = criterion, .tally = &life.tally, .period = period};
-    ssrequest_generator_watch(life.generator, see, &watch);
+    request_generator_watch(life.generator, see, &watch);
     do
         life_run(&life, end += period);
-    while (!ssrequest_trial_step(&watch));
-    ssrequest_generator_end(life.generator, end);
+    while (!request_trial_step(&watch));
+    request_generator_end(life.generator, end);
     life_run(&life, SS_TIME_NEVER);
     /* Waiting for the last answers may take long and must not change the counts. */
-    uint64_t counted = life.tally.outcomes[SSREQUEST_SUCCESS];
-    for (int i = 0; i < SSREQUEST_TRIAL_PERIODS; i++)
-        assert_false(ssrequest_trial_step(&watch));
-    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], counted);
-    struct ssrequest_trial trial = {
+    uint64_t counted = life.tally.outcomes[REQUEST_SUCCESS];
+    for (int i = 0; i < REQUEST_TRIAL_PERIODS; i++)
+        assert_false(request_trial_step(&watch));
+    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], counted);
+    struct request_trial trial = {
         .rate = rate,
-        .held = ssrequest_criterion_holds(criterion, &life.tally),
+        .held = request_criterion_holds(criterion, &life.tally),
         .steady = watch.is_steady,
-        .measured = ssrequest_trial_measured(&watch),
+        .measured = request_trial_measured(&watch),
     };
     life_end(&life);
     return trial;
 }
 
 /* Each trial needs its own seed; the same arrival times would repeat the same trial. */
-static struct ssrequest_capacity_result search(
-    const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
-    static struct ssrequest_capacity capacity;
-    struct ssrequest_search search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 5};
-    ssrequest_capacity_begin(&capacity, &search);
-    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-        struct ssrequest_trial trial =
+static struct request_capacity_result search(
+    const struct request_criterion *criterion, ss_time duration, uint64_t seed) {
+    static struct request_capacity capacity;
+    struct request_search search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 5};
+    request_capacity_begin(&capacity, &search);
+    for (double rate; request_capacity_next(&capacity, &rate);) {
+        struct request_trial trial =
             try_rate(rate, criterion, duration, seed + capacity.trial_count);
-        ssrequest_capacity_tell(&capacity, &trial);
+        request_capacity_tell(&capacity, &trial);
     }
-    return ssrequest_capacity_result(&capacity);
+    return request_capacity_result(&capacity);
 }
 
 /*
@@ -137,9 +137,9 @@ static struct ssrequest_capacity_result search(
  */
 static void trial_under_overload_is_not_stationary(void **state) {
     (void)state;
-    const struct ssrequest_criterion limit = {.mean = true, .limit = SS_SECOND};
+    const struct request_criterion limit = {.mean = true, .limit = SS_SECOND};
     for (uint64_t seed = 0; seed < 50; seed++) {
-        struct ssrequest_trial trial = try_rate(105, &limit, SS_SECOND, seed);
+        struct request_trial trial = try_rate(105, &limit, SS_SECOND, seed);
         assert_false(trial.held && trial.steady);
         trial = try_rate(120, &limit, SS_SECOND, seed);
         assert_false(trial.held);
@@ -157,10 +157,10 @@ static void short_trials_do_not_overstate_the_capacity(void **state) {
     } all[] = {{50 * SS_MILLISECOND, 800.0 / 9}, {SS_SECOND, 198.0 / 199 * 100}};
     unsigned sure = 0, right = 0;
     for (size_t i = 0; i < 2; i++) {
-        const struct ssrequest_criterion limit = {.mean = true, .limit = all[i].limit};
+        const struct request_criterion limit = {.mean = true, .limit = all[i].limit};
         for (ss_time duration = SS_SECOND; duration <= 16 * SS_SECOND; duration *= 4) {
             for (uint64_t seed = 0; seed < 40; seed++) {
-                struct ssrequest_capacity_result result = search(&limit, duration, 1000 * seed);
+                struct request_capacity_result result = search(&limit, duration, 1000 * seed);
                 bool above = result.held.rate > all[i].truth;
                 /* Rates that cannot hold forever are reported as bounds. */
                 assert_true(result.held.rate < 101 || result.upper_bound);

@@ -24,14 +24,14 @@ static int tear_down(void **state) {
 static void end_requests(ss_time second) {
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
-        made_up_end(&it, due, 0, i < 1000 ? 20 * SS_MILLISECOND : second, SSREQUEST_SUCCESS);
+        made_up_end(&it, due, 0, i < 1000 ? 20 * SS_MILLISECOND : second, REQUEST_SUCCESS);
     }
 }
 
 static void steady_requests_are_valid(void **state) {
     (void)state;
     end_requests(20 * SS_MILLISECOND);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_PASSED);
@@ -42,7 +42,7 @@ static void steady_requests_are_valid(void **state) {
 static void slower_responses_are_detected(void **state) {
     (void)state;
     end_requests(21 * SS_MILLISECOND);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_DOUBTFUL);
     assert_that(verdict.evidence.response.shape, ==, SS_SHAPE_STEP);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_RESPONSE] - 4.9) < 0.5);
@@ -54,9 +54,9 @@ static void slower_responses_after_a_stall_are_detected(void **state) {
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
         if (i < 1000 || i >= 1500)
-            made_up_end(&it, due, 0, (i < 1000 ? 20 : 30) * SS_MILLISECOND, SSREQUEST_SUCCESS);
+            made_up_end(&it, due, 0, (i < 1000 ? 20 : 30) * SS_MILLISECOND, REQUEST_SUCCESS);
     }
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_INVALID);
 }
 
@@ -64,11 +64,11 @@ static void response_times_are_not_compared_while_rates_change(void **state) {
     (void)state;
     end_requests(40 * SS_MILLISECOND);
     it.account.turned = true;
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
     it.account.turned = false;
-    it.account.shape = SSREQUEST_STEP;
-    verdict = ssrequest_verdict(&it.account);
+    it.account.shape = REQUEST_STEP;
+    verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
 }
 
@@ -76,12 +76,12 @@ static void requests_delayed_by_the_cap_are_not_late(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
         made_up_end(
-            &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+            &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_DOUBTFUL);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_LATE_REQUESTS] - 20) < 0.2);
     it.account.rules.cap = it.tally.unfinished_most;
-    verdict = ssrequest_verdict(&it.account);
+    verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
@@ -90,10 +90,10 @@ static void closed_loop_is_checked_by_its_throughput(void **state) {
     (void)state;
     it.account.rules.closed = 4;
     for (ss_time due = 0; due < 9970 * SS_MILLISECOND;) {
-        made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+        made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
         due += (due < 5 * SS_SECOND ? 5000 : 5500) * SS_MICROSECOND;
     }
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
     assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
@@ -105,10 +105,10 @@ static void late_timeout_does_not_change_the_throughput(void **state) {
     (void)state;
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 5000; i++)
-        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    made_up_end(&it, 9900 * SS_MILLISECOND, 0, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
+        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
+    made_up_end(&it, 9900 * SS_MILLISECOND, 0, 10 * SS_SECOND, REQUEST_TIMEOUT);
     it.account.took = 19900 * SS_MILLISECOND;
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_PASSED);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
@@ -119,20 +119,20 @@ static void hanging_service_changes_the_throughput(void **state) {
     (void)state;
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 2500; i++)
-        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, SSREQUEST_SUCCESS);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
 }
 
 static void failures_and_an_early_end_are_detected(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
-        made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? SSREQUEST_TIMEOUT : SSREQUEST_SUCCESS);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+        made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? REQUEST_TIMEOUT : REQUEST_SUCCESS);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_DOUBTFUL);
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_PASSED);
     it.account.stopped = true;
-    verdict = ssrequest_verdict(&it.account);
+    verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
 }
 
@@ -141,22 +141,22 @@ static void requests_without_an_answer_are_detected(void **state) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     for (int i = 0; i < 30; i++) {
-        ssrequest_tally_due(&it.tally);
+        request_tally_due(&it.tally);
         if (i < 10)
-            ssrequest_tally_refuse(&it.tally);
+            request_tally_refuse(&it.tally);
         else if (i < 20)
-            ssrequest_tally_send(&it.tally, 0, 0);
+            request_tally_send(&it.tally, 0, 0);
     }
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     ss_verdict_print(reasons, &verdict);
     assert_string_equal(ss_verdict_word(&verdict), "doubtful");
     assert_string_equal(
         reasons, "requests dropped, never sent or unfinished 1.48 % (doubtful above 1)");
     for (int i = 0; i < 2000; i++) {
-        ssrequest_tally_due(&it.tally);
-        ssrequest_tally_refuse(&it.tally);
+        request_tally_due(&it.tally);
+        request_tally_refuse(&it.tally);
     }
-    verdict = ssrequest_verdict(&it.account);
+    verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_UNANSWERED_REQUESTS], ==, SS_INVALID);
     assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_PASSED);
 }
@@ -167,18 +167,18 @@ static void only_a_stop_is_an_early_end(void **state) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     it.account.asked -= SS_SECOND;
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
     it.account.stopped = true;
-    verdict = ssrequest_verdict(&it.account);
+    verdict = request_verdict(&it.account);
     ss_verdict_print(reasons, &verdict);
     assert_string_equal(reasons, "ended before the planned time");
 }
 
 static void run_without_success_is_invalid(void **state) {
     (void)state;
-    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_SUCCESSES], ==, SS_INVALID);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
@@ -188,7 +188,7 @@ static void clock_changes_and_suspension_are_detected(void **state) {
     end_requests(20 * SS_MILLISECOND);
     it.account.clock_moved = -60;
     it.account.suspended = 2;
-    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_CLOCK], ==, SS_DOUBTFUL);
     assert_that(verdict.findings[SS_CHECK_SUSPENDED], ==, SS_DOUBTFUL);
 }

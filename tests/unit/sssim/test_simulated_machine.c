@@ -33,7 +33,7 @@ struct setup {
     double work;  /* seconds, at speed 1 */
     double speed; /* of each server */
     double relative_frequency;
-    enum ssrequest_arrival arrival;
+    enum request_arrival arrival;
     const struct queue_power *power;
 };
 
@@ -45,8 +45,8 @@ struct measured {
 static struct measured simulate(const struct setup *setup, double rate, ss_time length) {
     double speeds[8];
     struct ss_error error = {0};
-    struct ssrequest_profile profile = {0};
-    struct ssrequest_tally tally;
+    struct request_profile profile = {0};
+    struct request_tally tally;
     struct queue_run_end end;
     for (uint32_t i = 0; i < setup->servers; i++)
         speeds[i] = setup->speed;
@@ -67,21 +67,21 @@ static struct measured simulate(const struct setup *setup, double rate, ss_time 
         .power = setup->power,
         .relative_frequency = setup->relative_frequency,
     };
-    if (ssrequest_profile_constant(&profile, rate, length, &error) < 0 ||
-        ssrequest_tally_open(&tally, options.timeout, &error) < 0 ||
+    if (request_profile_constant(&profile, rate, length, &error) < 0 ||
+        request_tally_open(&tally, options.timeout, &error) < 0 ||
         queue_run(&options, &tally, &end, &error) < 0)
         fail_msg("%s", error.message);
     const struct queue_meter *meter = &end.meter;
     struct measured measured = {
-        .mean = ss_histogram_mean(&tally.all[SSREQUEST_INTENDED]),
-        .p95 = ss_histogram_quantile(&tally.all[SSREQUEST_INTENDED], 0.95),
+        .mean = ss_histogram_mean(&tally.all[REQUEST_INTENDED]),
+        .p95 = ss_histogram_quantile(&tally.all[REQUEST_INTENDED], 0.95),
         .watts = meter->joules / meter->seconds,
         .active = meter->busy_seconds / meter->seconds / (setup->servers * setup->workers),
         .idle = meter->idle_seconds / meter->seconds,
     };
     assert_near(meter->seconds, ss_time_seconds(length - length / 5), 1e-9);
-    ssrequest_tally_close(&tally);
-    ssrequest_profile_free(&profile);
+    request_tally_close(&tally);
+    request_profile_free(&profile);
     return measured;
 }
 
@@ -106,7 +106,7 @@ static double saturated_watts(const struct setup *setup) {
 }
 
 /* 32 cores that serve 60 requests per second at 2.1 GHz. */
-static struct setup at_frequency(double frequency, enum ssrequest_arrival arrival) {
+static struct setup at_frequency(double frequency, enum request_arrival arrival) {
     return (struct setup){.servers = 1,
         .workers = CPUS,
         .work = CPUS / 60.0,
@@ -126,13 +126,13 @@ static void work_takes_longer_at_a_lower_frequency(void **state) {
 
 static void capacity_is_proportional_to_the_frequency(void **state) {
     (void)state;
-    struct setup slow = at_frequency(1.4, SSREQUEST_EVEN), fast = at_frequency(2.1, SSREQUEST_EVEN);
+    struct setup slow = at_frequency(1.4, REQUEST_EVEN), fast = at_frequency(2.1, REQUEST_EVEN);
     assert_near(find_capacity(&slow) / find_capacity(&fast), 40 / 60.0, 0.01);
 }
 
 static void cpus_are_active_for_longer_at_a_lower_frequency(void **state) {
     (void)state;
-    struct setup slow = at_frequency(1.4, SSREQUEST_EVEN), fast = at_frequency(2.1, SSREQUEST_EVEN);
+    struct setup slow = at_frequency(1.4, REQUEST_EVEN), fast = at_frequency(2.1, REQUEST_EVEN);
     for (double rate = 5; rate <= 35; rate += 10)
         assert_near(simulate(&slow, rate, 60 * SS_SECOND).active /
                         simulate(&fast, rate, 60 * SS_SECOND).active,
@@ -161,7 +161,7 @@ static void power_is_integrated_over_busy_cpus(void **state) {
         .work = 0.010,
         .speed = 1,
         .relative_frequency = 1,
-        .arrival = SSREQUEST_EVEN,
+        .arrival = REQUEST_EVEN,
         .power = &power};
     struct measured measured = simulate(&setup, 50, 10 * SS_SECOND);
     assert_near(measured.active, 0.5, 1e-9);
@@ -169,7 +169,7 @@ static void power_is_integrated_over_busy_cpus(void **state) {
     assert_near(measured.watts, 150, 1e-6);
     /* Four requests at once on four workers: all four are busy for 10 of 1000 ms. */
     setup.workers = 4;
-    setup.arrival = SSREQUEST_CONCURRENT;
+    setup.arrival = REQUEST_CONCURRENT;
     measured = simulate(&setup, 4, 10 * SS_SECOND);
     assert_near(measured.active, 0.01, 1e-9);
     assert_near(measured.idle, 0.99, 1e-9);
@@ -179,8 +179,8 @@ static void power_is_integrated_over_busy_cpus(void **state) {
 static void stopped_servers_use_no_cpu(void **state) {
     (void)state;
     struct ss_error error = {0};
-    struct ssrequest_profile profile = {0};
-    struct ssrequest_tally tally;
+    struct request_profile profile = {0};
+    struct request_tally tally;
     struct queue_run_end end;
     struct queue_run_options options = {.profile = &profile,
         .rules = {.cap = 100, .end = 100 * SS_SECOND},
@@ -189,20 +189,20 @@ static void stopped_servers_use_no_cpu(void **state) {
         .duty = 0.25,
         .tau = 107 * MS,
         .power = &free_power};
-    assert_int_equal(ssrequest_profile_constant(&profile, 50, 100 * SS_SECOND, &error), 0);
-    assert_int_equal(ssrequest_tally_open(&tally, options.timeout, &error), 0);
+    assert_int_equal(request_profile_constant(&profile, 50, 100 * SS_SECOND, &error), 0);
+    assert_int_equal(request_tally_open(&tally, options.timeout, &error), 0);
     assert_int_equal(queue_run(&options, &tally, &end, &error), 0);
     assert_near(end.meter.busy_seconds / end.meter.seconds, 4 * 0.25, 0.02);
-    ssrequest_tally_close(&tally);
-    ssrequest_profile_free(&profile);
+    request_tally_close(&tally);
+    request_profile_free(&profile);
 }
 
 static void concurrent_requests_need_less_power_unless_overloaded(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         double frequency = i ? 1.4 : 2.1;
-        struct setup even = at_frequency(frequency, SSREQUEST_EVEN),
-                     concurrent = at_frequency(frequency, SSREQUEST_CONCURRENT);
+        struct setup even = at_frequency(frequency, REQUEST_EVEN),
+                     concurrent = at_frequency(frequency, REQUEST_CONCURRENT);
         for (double rate = 5; rate <= 20; rate += 5)
             assert_that(simulate(&concurrent, rate, 20 * SS_SECOND).watts, <,
                 simulate(&even, rate, 20 * SS_SECOND).watts - 10);
@@ -252,7 +252,7 @@ static struct setup with_guests(uint32_t n) {
         .work = 8 / alone,
         .speed = queue_contention_speed(&contention, n),
         .relative_frequency = 1,
-        .arrival = SSREQUEST_EVEN,
+        .arrival = REQUEST_EVEN,
         .power = &free_power};
 }
 
@@ -266,7 +266,7 @@ static struct setup with_cores(uint32_t n) {
         .work = 1 / alone,
         .speed = queue_contention_speed(&contention, n),
         .relative_frequency = 1,
-        .arrival = SSREQUEST_EVEN,
+        .arrival = REQUEST_EVEN,
         .power = &free_power};
 }
 

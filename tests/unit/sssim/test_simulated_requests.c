@@ -11,12 +11,12 @@
 #define MS SS_MILLISECOND
 
 struct measured {
-    struct ssrequest_tally tally;
+    struct request_tally tally;
     struct queue_run_end end;
 };
 
 /* One worker with 10 ms of work per request; at most 200 unfinished requests. */
-static struct queue_run_options make(enum ssrequest_arrival arrival) {
+static struct queue_run_options make(enum request_arrival arrival) {
     return (struct queue_run_options){
         .arrival = arrival,
         .rules = {.cap = 200},
@@ -30,18 +30,18 @@ static struct queue_run_options make(enum ssrequest_arrival arrival) {
 
 /* Sending ends with the profile, or as the rules say if `profile` is NULL. */
 static void measure_profile(struct measured *measured, struct queue_run_options *options,
-    const struct ssrequest_profile *profile) {
+    const struct request_profile *profile) {
     struct ss_error error = {0};
     options->profile = profile;
     if (profile)
-        options->rules.end = ssrequest_profile_length(profile);
-    if (ssrequest_tally_open(&measured->tally, options->timeout, &error) < 0 ||
+        options->rules.end = request_profile_length(profile);
+    if (request_tally_open(&measured->tally, options->timeout, &error) < 0 ||
         queue_run(options, &measured->tally, &measured->end, &error) < 0)
         fail_msg("%s", error.message);
-    const struct ssrequest_tally *tally = &measured->tally;
-    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+    const struct request_tally *tally = &measured->tally;
+    uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
-    assert_int_equal(tally->sent, succeeded + ssrequest_tally_failed(tally) + tally->unfinished);
+    assert_int_equal(tally->sent, succeeded + request_tally_failed(tally) + tally->unfinished);
     assert_int_equal(tally->unfinished, 0);
     assert_that(tally->unfinished_most, <=, options->rules.cap);
 }
@@ -49,25 +49,24 @@ static void measure_profile(struct measured *measured, struct queue_run_options 
 static void measure(
     struct measured *measured, struct queue_run_options *options, double rate, ss_time length) {
     struct ss_error error = {0};
-    struct ssrequest_profile profile = {0};
-    if (ssrequest_profile_constant(&profile, rate, length, &error) < 0)
+    struct request_profile profile = {0};
+    if (request_profile_constant(&profile, rate, length, &error) < 0)
         fail_msg("%s", error.message);
     measure_profile(measured, options, &profile);
-    ssrequest_profile_free(&profile);
+    request_profile_free(&profile);
 }
 
 /* Returns the mean of successes in seconds. */
-static double mean(const struct measured *measured, enum ssrequest_origin origin) {
+static double mean(const struct measured *measured, enum request_origin origin) {
     return ss_histogram_mean(&measured->tally.successes[origin]);
 }
 
-static double quantile(
-    const struct measured *measured, enum ssrequest_origin origin, double share) {
+static double quantile(const struct measured *measured, enum request_origin origin, double share) {
     return ss_histogram_quantile(&measured->tally.successes[origin], share);
 }
 
 static void close_measured(struct measured *measured) {
-    ssrequest_tally_close(&measured->tally);
+    request_tally_close(&measured->tally);
 }
 
 #define assert_within(value, expected, part)                                                       \
@@ -80,11 +79,11 @@ static void close_measured(struct measured *measured) {
 static void evenly_spaced_requests_never_wait(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_EVEN);
+    struct queue_run_options options = make(REQUEST_EVEN);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.010, 1e-6);
-    assert_within(quantile(&measured, SSREQUEST_INTENDED, 1), 0.010, 1e-6);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.010, 1e-6);
+    assert_within(quantile(&measured, REQUEST_INTENDED, 1), 0.010, 1e-6);
     close_measured(&measured);
 }
 
@@ -92,10 +91,10 @@ static void evenly_spaced_requests_never_wait(void **state) {
 static void poisson_requests_match_the_m_d_1_formula(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_POISSON);
+    struct queue_run_options options = make(REQUEST_POISSON);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
     assert_within((double)measured.tally.sent, 100000, 0.01);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.015, 0.01);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.015, 0.01);
     close_measured(&measured);
 }
 
@@ -103,11 +102,11 @@ static void poisson_requests_match_the_m_d_1_formula(void **state) {
 static void simultaneous_requests_are_queued(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+    struct queue_run_options options = make(REQUEST_CONCURRENT);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.255, 0.001);
-    assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.480, 0.001);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.255, 0.001);
+    assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.480, 0.001);
     close_measured(&measured);
 }
 
@@ -115,11 +114,11 @@ static void simultaneous_requests_are_queued(void **state) {
 static void exponential_work_matches_the_m_m_1_formula(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_POISSON);
+    struct queue_run_options options = make(REQUEST_POISSON);
     options.service.spread = QUEUE_EXPONENTIAL;
     measure(&measured, &options, 50, 4000 * SS_SECOND);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.020, 0.02);
-    assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.020, 0.02);
+    assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
     close_measured(&measured);
 }
 
@@ -127,7 +126,7 @@ static void exponential_work_matches_the_m_m_1_formula(void **state) {
 static void several_workers_match_the_m_m_c_formula(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_POISSON);
+    struct queue_run_options options = make(REQUEST_POISSON);
     double offered = 3.2, term = 1, sum = 0;
     for (int k = 0; k < 4; k++) {
         sum += term;
@@ -138,7 +137,7 @@ static void several_workers_match_the_m_m_c_formula(void **state) {
     options.service.spread = QUEUE_EXPONENTIAL;
     options.service.workers = 4;
     measure(&measured, &options, 320, 1000 * SS_SECOND);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
     close_measured(&measured);
 }
 
@@ -147,11 +146,11 @@ static void queue_response_time_under_overload_is_cap_over_capacity(void **state
     (void)state;
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_POISSON);
+        struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.cap = cap;
         options.settle = 10 * SS_SECOND;
         measure(&measured, &options, 200, 100 * SS_SECOND);
-        assert_within(mean(&measured, SSREQUEST_ACTUAL), (double)cap / 100, 0.01);
+        assert_within(mean(&measured, REQUEST_ACTUAL), (double)cap / 100, 0.01);
         assert_int_equal(measured.tally.unfinished_most, cap);
         /* Half of the requests due by then were sent. */
         assert_within((double)measured.tally.sent, 9000 + (double)cap, 0.01);
@@ -164,13 +163,13 @@ static void queue_response_time_under_overload_is_cap_over_capacity(void **state
 static void many_waiting_requests_are_sent_when_places_become_free(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+    struct queue_run_options options = make(REQUEST_CONCURRENT);
     options.rules.cap = 40;
     options.service.workers = 40;
     options.service.work = 250 * MS;
     measure(&measured, &options, 80, 100 * SS_SECOND);
-    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.250, 1e-6);
-    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.375, 1e-6);
+    assert_within(mean(&measured, REQUEST_ACTUAL), 0.250, 1e-6);
+    assert_within(mean(&measured, REQUEST_INTENDED), 0.375, 1e-6);
     assert_within(ss_histogram_mean(&measured.tally.lateness), 0.125, 1e-6);
     assert_within(measured.end.meter.busy_seconds, 8000 * 0.250, 1e-6);
     close_measured(&measured);
@@ -179,13 +178,13 @@ static void many_waiting_requests_are_sent_when_places_become_free(void **state)
 static void closed_loop_response_time_is_clients_over_capacity(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_EVEN);
+    struct queue_run_options options = make(REQUEST_EVEN);
     options.rules.closed = 10;
     options.settle = SS_SECOND;
     options.rules.end = 101 * SS_SECOND;
     measure_profile(&measured, &options, NULL);
-    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.100, 0.001);
-    assert_within((double)measured.tally.outcomes[SSREQUEST_SUCCESS], 10000, 0.002);
+    assert_within(mean(&measured, REQUEST_ACTUAL), 0.100, 0.001);
+    assert_within((double)measured.tally.outcomes[REQUEST_SUCCESS], 10000, 0.002);
     close_measured(&measured);
 }
 
@@ -194,12 +193,12 @@ static void the_shortest_answer_takes_a_nanosecond(void **state) {
     (void)state;
     struct measured measured;
     const double speed = 1e6;
-    struct queue_run_options options = make(SSREQUEST_EVEN);
+    struct queue_run_options options = make(REQUEST_EVEN);
     options.service.speeds = &speed;
     options.service.work = SS_MICROSECOND;
     measure(&measured, &options, 1, 10 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 10);
-    assert_int_equal(measured.tally.successes[SSREQUEST_ACTUAL].min, 1);
+    assert_int_equal(measured.tally.successes[REQUEST_ACTUAL].min, 1);
     close_measured(&measured);
 }
 
@@ -212,17 +211,17 @@ static void queued_requests_time_out(void **state) {
     (void)state;
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+        struct queue_run_options options = make(REQUEST_CONCURRENT);
         uint64_t in_time = given_up == QUEUE_SKIP ? 3 : 2;
         options.timeout = 900 * MS;
         options.service.work = 400 * MS;
         options.service.given_up = given_up;
         measure(&measured, &options, 4, 2 * SS_SECOND);
         assert_int_equal(measured.tally.sent, 8);
-        assert_int_equal(measured.tally.outcomes[SSREQUEST_SUCCESS], in_time);
-        assert_int_equal(measured.tally.outcomes[SSREQUEST_TIMEOUT], 8 - in_time);
-        assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.8, 1e-6);
-        assert_within(ss_histogram_quantile(&measured.tally.all[SSREQUEST_ACTUAL], 1), 0.9, 1e-6);
+        assert_int_equal(measured.tally.outcomes[REQUEST_SUCCESS], in_time);
+        assert_int_equal(measured.tally.outcomes[REQUEST_TIMEOUT], 8 - in_time);
+        assert_within(quantile(&measured, REQUEST_ACTUAL, 1), 0.8, 1e-6);
+        assert_within(ss_histogram_quantile(&measured.tally.all[REQUEST_ACTUAL], 1), 0.9, 1e-6);
         /* The last one times out exactly at the end of the run. */
         assert_int_equal(measured.end.wasted, given_up == QUEUE_SKIP ? 2 : 3);
         close_measured(&measured);
@@ -233,15 +232,15 @@ static void queued_requests_time_out(void **state) {
  * Returns the successful share of all due requests, with a limit of 2 s and 20 % more requests than
  * the capacity.
  */
-static double overload(uint64_t cap, enum ssrequest_when_full when_full, int given_up) {
+static double overload(uint64_t cap, enum request_when_full when_full, int given_up) {
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_POISSON);
+    struct queue_run_options options = make(REQUEST_POISSON);
     options.timeout = 2 * SS_SECOND;
     options.rules.cap = cap;
     options.rules.when_full = when_full;
     options.service.given_up = given_up;
     measure(&measured, &options, 120, 600 * SS_SECOND);
-    double done = (double)measured.tally.outcomes[SSREQUEST_SUCCESS];
+    double done = (double)measured.tally.outcomes[REQUEST_SUCCESS];
     if (given_up == QUEUE_SERVE)
         assert_within(done + (double)measured.end.wasted, 60000, 0.01);
     double share = done / (double)measured.tally.intended;
@@ -252,9 +251,9 @@ static double overload(uint64_t cap, enum ssrequest_when_full when_full, int giv
 /* The same figures are in showstopper-requests(7). */
 static void overloaded_service_wastes_work_unless_it_skips_or_drops(void **state) {
     (void)state;
-    assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
-    assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
-    assert_within(overload(150, SSREQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
+    assert_within(overload(10000, REQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
+    assert_within(overload(10000, REQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
+    assert_within(overload(150, REQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
 }
 
 /* The request is either answered exactly at the limit, in time, or times out. */
@@ -262,12 +261,12 @@ static void requests_that_end_free_a_place_for_due_requests(void **state) {
     (void)state;
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_EVEN);
-        enum ssrequest_outcome outcome = work > 10 * MS ? SSREQUEST_TIMEOUT : SSREQUEST_SUCCESS;
+        struct queue_run_options options = make(REQUEST_EVEN);
+        enum request_outcome outcome = work > 10 * MS ? REQUEST_TIMEOUT : REQUEST_SUCCESS;
         options.timeout = 10 * MS;
         options.service.work = work;
         options.rules.cap = 1;
-        options.rules.when_full = SSREQUEST_DROP;
+        options.rules.when_full = REQUEST_DROP;
         measure(&measured, &options, 100, 10 * SS_SECOND);
         assert_int_equal(measured.tally.outcomes[outcome], 1000);
         assert_int_equal(measured.tally.refused, 0);
@@ -284,14 +283,14 @@ static void stops_add_their_remaining_time_to_responses(void **state) {
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_POISSON);
+        struct queue_run_options options = make(REQUEST_POISSON);
         double duty = quarter / 4.0;
         options.service.work = 10 * SS_MICROSECOND;
         options.duty = duty;
         measure(&measured, &options, 20, 10000 * SS_SECOND);
         assert_within(
-            mean(&measured, SSREQUEST_INTENDED) - work, (1 - duty) * (1 - duty) * tau / 2, 0.01);
-        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), (0.95 - duty) * tau, 0.01);
+            mean(&measured, REQUEST_INTENDED) - work, (1 - duty) * (1 - duty) * tau / 2, 0.01);
+        assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), (0.95 - duty) * tau, 0.01);
         close_measured(&measured);
     }
 }
@@ -305,15 +304,15 @@ static void cap_hides_a_stop_from_actual_response_times(void **state) {
     const uint64_t caps[] = {1000, 1};
     for (int i = 0; i < 2; i++) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_EVEN);
+        struct queue_run_options options = make(REQUEST_EVEN);
         options.rules.cap = caps[i];
         options.service.work = 10 * SS_MICROSECOND;
         options.duty = 0.9;
         options.tau = 10 * SS_SECOND;
         measure(&measured, &options, 200, 1000 * SS_SECOND);
-        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.5, 0.02);
-        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.99), 0.9, 0.02);
-        double hidden = quantile(&measured, SSREQUEST_ACTUAL, 0.99);
+        assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.5, 0.02);
+        assert_within(quantile(&measured, REQUEST_INTENDED, 0.99), 0.9, 0.02);
+        double hidden = quantile(&measured, REQUEST_ACTUAL, 0.99);
         if (caps[i] == 1)
             assert_within(hidden, 10e-6, 0.001);
         else
@@ -326,12 +325,12 @@ static void round_robin_alternates_between_servers(void **state) {
     (void)state;
     struct measured measured;
     const double speeds[] = {1, 0.5};
-    struct queue_run_options options = make(SSREQUEST_EVEN);
+    struct queue_run_options options = make(REQUEST_EVEN);
     options.service.servers = 2;
     options.service.speeds = speeds;
     measure(&measured, &options, 10, 100 * SS_SECOND);
-    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.015, 0.001);
-    assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.020, 0.001);
+    assert_within(mean(&measured, REQUEST_ACTUAL), 0.015, 0.001);
+    assert_within(quantile(&measured, REQUEST_ACTUAL, 1), 0.020, 0.001);
     close_measured(&measured);
 }
 
@@ -343,17 +342,17 @@ struct looks {
     double mean, p95, mean_of_all, successes;
 };
 
-static struct looks look(enum ssrequest_balance balance) {
+static struct looks look(enum request_balance balance) {
     const double speeds[] = {1, 0.5};
     const int seeds = 5;
     struct looks looks = {0};
     struct ss_error error = {0};
-    struct ssrequest_profile steps = {0};
-    if (ssrequest_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error) < 0)
+    struct request_profile steps = {0};
+    if (request_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error) < 0)
         fail_msg("%s", error.message);
     for (int i = 0; i < seeds; i++) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_POISSON);
+        struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.balance = balance;
         options.timeout = 10 * SS_SECOND;
         options.seed = options.service.seed = (uint64_t)i;
@@ -362,14 +361,14 @@ static struct looks look(enum ssrequest_balance balance) {
         options.service.work = 30 * MS;
         options.service.spread = QUEUE_EXPONENTIAL;
         measure_profile(&measured, &options, &steps);
-        const struct ssrequest_tally *tally = &measured.tally;
-        looks.mean += mean(&measured, SSREQUEST_ACTUAL) / seeds;
-        looks.p95 += quantile(&measured, SSREQUEST_ACTUAL, 0.95) / seeds;
-        looks.mean_of_all += ss_histogram_mean(&tally->all[SSREQUEST_ACTUAL]) / seeds;
-        looks.successes += (double)tally->outcomes[SSREQUEST_SUCCESS] / (double)tally->sent / seeds;
+        const struct request_tally *tally = &measured.tally;
+        looks.mean += mean(&measured, REQUEST_ACTUAL) / seeds;
+        looks.p95 += quantile(&measured, REQUEST_ACTUAL, 0.95) / seeds;
+        looks.mean_of_all += ss_histogram_mean(&tally->all[REQUEST_ACTUAL]) / seeds;
+        looks.successes += (double)tally->outcomes[REQUEST_SUCCESS] / (double)tally->sent / seeds;
         close_measured(&measured);
     }
-    ssrequest_profile_free(&steps);
+    request_profile_free(&steps);
     return looks;
 }
 
@@ -380,8 +379,8 @@ static struct looks look(enum ssrequest_balance balance) {
  */
 static void excluding_timeouts_makes_least_connections_look_worse(void **state) {
     (void)state;
-    struct looks turns = look(SSREQUEST_ROUND_ROBIN);
-    struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
+    struct looks turns = look(REQUEST_ROUND_ROBIN);
+    struct looks fewest = look(REQUEST_LEAST_CONNECTIONS);
     assert_that(fewest.mean, >, 1.5 * turns.mean);
     assert_that(fewest.p95, <, 0.9 * turns.p95);
     assert_that(fewest.mean_of_all, <, 0.9 * turns.mean_of_all);
@@ -402,14 +401,14 @@ static uint64_t pick(struct dice *dice, uint64_t min, uint64_t max) {
 }
 
 static struct queue_run_options make_any(struct dice *dice) {
-    struct queue_run_options options = make((enum ssrequest_arrival)pick(dice, 0, 2));
+    struct queue_run_options options = make((enum request_arrival)pick(dice, 0, 2));
     options.seed = options.service.seed = pick(dice, 0, 1000000);
     options.service.servers = (uint32_t)pick(dice, 1, 3);
     options.service.workers = (uint32_t)pick(dice, 1, 8);
     options.service.work = pick(dice, MS, 50 * MS);
     options.service.spread = pick(dice, 0, 1) ? QUEUE_EXPONENTIAL : QUEUE_CONSTANT;
     options.service.given_up = pick(dice, 0, 1) ? QUEUE_SKIP : QUEUE_SERVE;
-    options.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    options.rules.balance = REQUEST_LEAST_CONNECTIONS;
     return options;
 }
 
@@ -430,12 +429,12 @@ static void check_overload(struct dice *dice) {
     double rate = capacity * between(dice, 1.25, 4);
     ss_time length = options.settle + ss_time_from_double(min / capacity * 1e9);
     measure(&measured, &options, rate, length);
-    double done = (double)measured.tally.outcomes[SSREQUEST_SUCCESS];
+    double done = (double)measured.tally.outcomes[REQUEST_SUCCESS];
     double throughput = done / ss_time_seconds(measured.end.end - options.settle);
     assert_int_equal(measured.tally.unfinished_most, options.rules.cap);
-    assert_within(mean(&measured, SSREQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
+    assert_within(mean(&measured, REQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
     assert_within(throughput, capacity, 0.03 + cap / min);
-    assert_int_equal(ssrequest_tally_failed(&measured.tally), 0);
+    assert_int_equal(request_tally_failed(&measured.tally), 0);
     close_measured(&measured);
 }
 
@@ -450,19 +449,19 @@ static void check_bounds(struct dice *dice) {
     double rate = capacity * between(dice, 0.1, 2);
     options.service.spread = QUEUE_CONSTANT;
     options.rules.cap = pick(dice, 1, 300);
-    options.rules.when_full = pick(dice, 0, 1) ? SSREQUEST_DROP : SSREQUEST_DELAY;
+    options.rules.when_full = pick(dice, 0, 1) ? REQUEST_DROP : REQUEST_DELAY;
     options.rules.max = pick(dice, 0, 1) ? pick(dice, 1, 3000) : 0;
     options.timeout = options.service.work * pick(dice, 2, 40);
     options.duty = pick(dice, 0, 1) ? between(dice, 0.3, 0.9) : 1;
     measure(&measured, &options, rate, ss_time_from_double(5000 / rate * 1e9));
-    const struct ssrequest_tally *tally = &measured.tally;
-    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+    const struct request_tally *tally = &measured.tally;
+    uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     double done = (double)(succeeded + measured.end.wasted);
     assert_that(done, <=, capacity * ss_time_seconds(measured.end.end) * 1.000001);
     assert_true(options.rules.max == 0 || tally->intended <= options.rules.max);
-    assert_int_equal(ssrequest_tally_failed(tally), tally->outcomes[SSREQUEST_TIMEOUT]);
+    assert_int_equal(request_tally_failed(tally), tally->outcomes[REQUEST_TIMEOUT]);
     if (succeeded > 0) {
-        const struct ss_histogram *answers = &tally->successes[SSREQUEST_ACTUAL];
+        const struct ss_histogram *answers = &tally->successes[REQUEST_ACTUAL];
         assert_that(answers->min + 1, >=, options.service.work);
         assert_that(answers->max, <=, options.timeout);
     }
@@ -481,7 +480,7 @@ static void queueing_laws_hold_for_random_settings(void **state) {
 static void at_most_the_requested_number_is_sent(void **state) {
     (void)state;
     struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_POISSON);
+    struct queue_run_options options = make(REQUEST_POISSON);
     options.rules.max = 777;
     measure(&measured, &options, 50, 100 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 777);
@@ -499,10 +498,10 @@ static void exactly_the_requested_number_of_requests_is_sent(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct measured measured;
-        struct queue_run_options options = make(i < 3 ? SSREQUEST_CONCURRENT : SSREQUEST_POISSON);
+        struct queue_run_options options = make(i < 3 ? REQUEST_CONCURRENT : REQUEST_POISSON);
         options.rules.max = 207;
         options.rules.cap = i == 0 ? 200 : 5;
-        options.rules.when_full = i == 2 ? SSREQUEST_DROP : SSREQUEST_DELAY;
+        options.rules.when_full = i == 2 ? REQUEST_DROP : REQUEST_DELAY;
         measure(&measured, &options, 50, 100 * SS_SECOND);
         assert_int_equal(measured.tally.intended, 207);
         assert_int_equal(measured.tally.sent, i == 2 ? 5 * 5 : 207);
@@ -518,7 +517,7 @@ static void closed_loop_clients_send_the_requested_number_of_requests(void **sta
     (void)state;
     for (uint64_t max = 1; max <= 25; max += 6) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_EVEN);
+        struct queue_run_options options = make(REQUEST_EVEN);
         options.rules.closed = 10;
         options.rules.end = SS_TIME_NEVER;
         options.rules.max = max;
@@ -537,12 +536,12 @@ static void queue_results_depend_on_the_seed(void **state) {
     double means[3];
     for (int i = 0; i < 3; i++) {
         struct measured measured;
-        struct queue_run_options options = make(SSREQUEST_POISSON);
+        struct queue_run_options options = make(REQUEST_POISSON);
         options.service.spread = QUEUE_EXPONENTIAL;
         options.duty = 0.5;
         options.seed = options.service.seed = i < 2 ? 1 : 2;
         measure(&measured, &options, 20, 100 * SS_SECOND);
-        means[i] = mean(&measured, SSREQUEST_INTENDED);
+        means[i] = mean(&measured, REQUEST_INTENDED);
         close_measured(&measured);
     }
     assert_that(means[0], ==, means[1]);

@@ -47,7 +47,7 @@ static inline int import_bytes(const char *text, size_t size) {
     return descriptor;
 }
 
-static inline int import_one(const struct sstrace_format *format, struct sstrace_input *input,
+static inline int import_one(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples, bool last) {
     int result = format->import(format, input, samples);
     if (result == 0)
@@ -78,11 +78,11 @@ static inline struct import_run import_paths(const struct sstrace_format *format
     sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
     samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
     for (size_t i = 0; i < count && run.result == 0; i++) {
-        struct sstrace_input input;
-        run.result = sstrace_input_open(&input, paths[i], &run.error);
+        struct text_input input;
+        run.result = text_input_open(&input, paths[i], &run.error);
         if (run.result == 0)
             run.result = import_one(format, &input, &samples, i + 1 == count);
-        if (sstrace_input_close(&input) != 0)
+        if (text_input_close(&input) != 0)
             run.result = -1;
     }
     import_count(&run, &samples);
@@ -127,13 +127,13 @@ static inline struct import_run import_named(const struct sstrace_format *format
     struct import_run run = {0};
     struct ss_trace_collector collector = ss_trace_collect(&run.records);
     struct sstrace_samples samples;
-    struct sstrace_input input;
+    struct text_input input;
     sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
     samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
-    run.result = sstrace_input_open_descriptor(&input, import_bytes(text, size), name, &run.error);
+    run.result = text_input_open_descriptor(&input, import_bytes(text, size), name, &run.error);
     if (run.result == 0)
         run.result = import_one(format, &input, &samples, true);
-    sstrace_input_close(&input);
+    text_input_close(&input);
     import_count(&run, &samples);
     sstrace_samples_close(&samples);
     if (run.result != 0)

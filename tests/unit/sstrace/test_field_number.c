@@ -7,9 +7,9 @@
 #include "fields.h"
 
 static void assert_nearest(const char *text) {
-    struct sstrace_field field = {.text = text, .length = strlen(text)};
+    struct text_field field = {.text = text, .length = strlen(text)};
     double value;
-    assert_true(sstrace_field_number(&field, false, &value));
+    assert_true(text_field_number(&field, false, &value));
     assert_that(value, ==, strtod(text, NULL));
 }
 

@@ -7,9 +7,9 @@
 #include <showstopper/contract.h>
 
 /* In the order of the choices of --balance. */
-enum ssrequest_balance {
-    SSREQUEST_ROUND_ROBIN,
-    SSREQUEST_LEAST_CONNECTIONS, /* the fewest unfinished requests; equal targets take turns */
+enum request_balance {
+    REQUEST_ROUND_ROBIN,
+    REQUEST_LEAST_CONNECTIONS, /* the fewest unfinished requests; equal targets take turns */
 };
 
 /*
@@ -17,7 +17,7 @@ enum ssrequest_balance {
  * previous request.
  */
 SS_NONNULL()
-uint32_t ssrequest_balance_choose(
-    enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
+uint32_t request_balance_choose(
+    enum request_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
 
 #endif

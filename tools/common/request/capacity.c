@@ -7,7 +7,7 @@
 #include "base/units.h"
 
 static int parse_figure(
-    const char *name, struct ssrequest_criterion *criterion, struct ss_error *error) {
+    const char *name, struct request_criterion *criterion, struct ss_error *error) {
     criterion->mean = strcmp(name, "mean") == 0;
     if (criterion->mean)
         return 0;
@@ -20,9 +20,9 @@ static int parse_figure(
     return 0;
 }
 
-int ssrequest_criterion_parse(
-    const char *text, struct ssrequest_criterion *criterion, struct ss_error *error) {
-    *criterion = (struct ssrequest_criterion){0};
+int request_criterion_parse(
+    const char *text, struct request_criterion *criterion, struct ss_error *error) {
+    *criterion = (struct request_criterion){0};
     const char *equals = strchr(text, '=');
     char name[16] = "";
     if (!equals || (size_t)(equals - text) >= sizeof name)
@@ -39,50 +39,49 @@ int ssrequest_criterion_parse(
 }
 
 static double figure_of(
-    const struct ssrequest_criterion *criterion, const struct ss_histogram *times) {
+    const struct request_criterion *criterion, const struct ss_histogram *times) {
     return criterion->mean ? ss_histogram_mean(times)
                            : ss_histogram_quantile(times, criterion->share);
 }
 
-double ssrequest_criterion_figure(
-    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
+double request_criterion_figure(
+    const struct request_criterion *criterion, const struct request_tally *tally) {
     /* Use the longer one: failures may take longer than successes, or much less. */
-    double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
-    double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
+    double successes = figure_of(criterion, &tally->successes[REQUEST_INTENDED]);
+    double all = figure_of(criterion, &tally->all[REQUEST_INTENDED]);
     return all > successes ? all : successes;
 }
 
-bool ssrequest_criterion_holds(
-    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
-    double succeeded = (double)tally->outcomes[SSREQUEST_SUCCESS];
-    return succeeded >= SSREQUEST_SUCCESSES_MIN * (double)tally->intended &&
-           ssrequest_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
+bool request_criterion_holds(
+    const struct request_criterion *criterion, const struct request_tally *tally) {
+    double succeeded = (double)tally->outcomes[REQUEST_SUCCESS];
+    return succeeded >= REQUEST_SUCCESSES_MIN * (double)tally->intended &&
+           request_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
 }
 
 /* The search ends if even this part of the first rate fails. */
 #define START_PART_MIN (1.0 / 1024)
 
-void ssrequest_capacity_begin(
-    struct ssrequest_capacity *capacity, const struct ssrequest_search *search) {
-    *capacity = (struct ssrequest_capacity){.search = *search};
+void request_capacity_begin(
+    struct request_capacity *capacity, const struct request_search *search) {
+    *capacity = (struct request_capacity){.search = *search};
 }
 
-bool ssrequest_trial_is_limited(const struct ssrequest_trial *trial) {
+bool request_trial_is_limited(const struct request_trial *trial) {
     return !trial->held && (trial->generator_is_limit || trial->resources > 0);
 }
 
-void ssrequest_capacity_tell(
-    struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial) {
+void request_capacity_tell(struct request_capacity *capacity, const struct request_trial *trial) {
     size_t i = 0;
-    if (capacity->trial_count == SSREQUEST_TRIALS_MAX)
+    if (capacity->trial_count == REQUEST_TRIALS_MAX)
         return;
     while (i < capacity->count && capacity->rates[i].rate != trial->rate)
         i++;
     if (i == capacity->count)
-        capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = trial->rate};
+        capacity->rates[capacity->count++] = (struct request_trials){.rate = trial->rate};
     *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
     capacity->rates[i].unsteady += trial->held && !trial->steady;
-    capacity->rates[i].limited += ssrequest_trial_is_limited(trial);
+    capacity->rates[i].limited += request_trial_is_limited(trial);
     capacity->rates[i].short_of_resources += !trial->held && trial->resources > 0;
     capacity->trials[capacity->trial_count++] = *trial;
 }
@@ -92,21 +91,21 @@ void ssrequest_capacity_tell(
  * fail.
  */
 struct known {
-    double lowest_failed, highest_held;   /* rates so far; INFINITY and 0 if none */
-    struct ssrequest_trials held, failed; /* as in struct ssrequest_capacity_result */
+    double lowest_failed, highest_held; /* rates so far; INFINITY and 0 if none */
+    struct request_trials held, failed; /* as in struct request_capacity_result */
 };
 
-static struct known look(const struct ssrequest_capacity *capacity) {
+static struct known look(const struct request_capacity *capacity) {
     struct known known = {.lowest_failed = INFINITY};
     for (size_t i = 0; i < capacity->count; i++) {
-        const struct ssrequest_trials *it = &capacity->rates[i];
+        const struct request_trials *it = &capacity->rates[i];
         if (it->failed > 0 && it->rate < known.lowest_failed)
             known.lowest_failed = it->rate;
         if (it->held > 0 && it->rate > known.highest_held)
             known.highest_held = it->rate;
     }
     for (size_t i = 0; i < capacity->count; i++) {
-        const struct ssrequest_trials *it = &capacity->rates[i];
+        const struct request_trials *it = &capacity->rates[i];
         if (it->rate < known.lowest_failed && it->rate > known.held.rate)
             known.held = *it;
         if (it->rate > known.highest_held &&
@@ -117,14 +116,14 @@ static struct known look(const struct ssrequest_capacity *capacity) {
 }
 
 /* Returns the relative step from an uncertain rate to the next one, as wide as the uncertainty. */
-static double stride(const struct ssrequest_capacity *capacity, const struct known *known) {
+static double stride(const struct request_capacity *capacity, const struct known *known) {
     double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
     return fmax(capacity->search.precision, doubt);
 }
 
 /* Returns the next rate while no rate has failed yet, or none has held; 0 if the search is over. */
-static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
-    const struct ssrequest_search *search = &capacity->search;
+static double next_outside(const struct request_capacity *capacity, const struct known *known) {
+    const struct request_search *search = &capacity->search;
     if (capacity->count == 0)
         return search->start;
     if (known->highest_held == 0)
@@ -138,8 +137,8 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
  * Returns the next rate after some held and some failed: narrows the interval, then repeats its
  * ends. Returns 0 if the search is over.
  */
-static double next_inside(const struct ssrequest_capacity *capacity, const struct known *known) {
-    const struct ssrequest_search *search = &capacity->search;
+static double next_inside(const struct request_capacity *capacity, const struct known *known) {
+    const struct request_search *search = &capacity->search;
     double low = known->lowest_failed, high = known->highest_held;
     if (high < low) {
         if (low - high > search->precision * low)
@@ -156,17 +155,16 @@ static double next_inside(const struct ssrequest_capacity *capacity, const struc
     return known->failed.failed < search->repeats ? known->failed.rate : 0;
 }
 
-bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate) {
+bool request_capacity_next(const struct request_capacity *capacity, double *rate) {
     struct known known = look(capacity);
     bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
     *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
-    return *rate > 0 && capacity->trial_count < SSREQUEST_TRIALS_MAX;
+    return *rate > 0 && capacity->trial_count < REQUEST_TRIALS_MAX;
 }
 
-struct ssrequest_capacity_result ssrequest_capacity_result(
-    const struct ssrequest_capacity *capacity) {
+struct request_capacity_result request_capacity_result(const struct request_capacity *capacity) {
     struct known known = look(capacity);
-    struct ssrequest_capacity_result result = {
+    struct request_capacity_result result = {
         .held = known.held,
         .failed = known.failed,
         .agreed = known.held.held >= capacity->search.repeats &&
@@ -175,6 +173,6 @@ struct ssrequest_capacity_result ssrequest_capacity_result(
         .lower_bound = known.failed.limited > 0,
     };
     result.sure = result.agreed && !result.upper_bound && !result.lower_bound &&
-                  known.failed.rate - known.held.rate <= SSREQUEST_SURE_WIDTH * known.failed.rate;
+                  known.failed.rate - known.held.rate <= REQUEST_SURE_WIDTH * known.failed.rate;
     return result;
 }

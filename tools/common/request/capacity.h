@@ -21,49 +21,49 @@
 
 #include "tally.h"
 
-#define SSREQUEST_SUCCESSES_MIN 0.99
+#define REQUEST_SUCCESSES_MIN 0.99
 
-struct ssrequest_criterion {
+struct request_criterion {
     bool mean;    /* true: the mean; false: the percentile at `share` */
     double share; /* 0 to 1 */
     ss_time limit;
 };
 
 /* Parses "mean=1s", "p95=2s", "p99.9=500m". Fails with status 125. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_criterion_parse(
-    const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_criterion_parse(
+    const char *text, struct request_criterion *criterion, struct ss_error *error);
 
 /*
  * Returns the mean or percentile of response times since the due time, in seconds: of the successes
  * or of all requests, whichever is longer. NaN without successes.
  */
 SS_NONNULL()
-double ssrequest_criterion_figure(
-    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
+double request_criterion_figure(
+    const struct request_criterion *criterion, const struct request_tally *tally);
 
 /*
  * Returns whether at least 99 % of the intended requests succeeded and the figure is within its
  * limit.
  */
 SS_NONNULL()
-bool ssrequest_criterion_holds(
-    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
+bool request_criterion_holds(
+    const struct request_criterion *criterion, const struct request_tally *tally);
 
-#define SSREQUEST_TRIALS_MAX 100
+#define REQUEST_TRIALS_MAX 100
 
 /* The result is sure only if the interval is at most this wide, relative to its upper end. */
-#define SSREQUEST_SURE_WIDTH 0.2
+#define REQUEST_SURE_WIDTH 0.2
 
-struct ssrequest_search {
+struct request_search {
     double start;     /* requests per second */
     double max;       /* the rate is not doubled beyond this */
     double precision; /* required width of the interval, relative to its upper end, such as 0.02 */
     unsigned repeats; /* number of trials that must agree at each end, such as 5 */
 };
 
-struct ssrequest_trial {
+struct request_trial {
     double rate;
-    double seconds;       /* result of ssrequest_criterion_figure() */
+    double seconds;       /* result of request_criterion_figure() */
     double success_ratio; /* part of all requests that were due */
     bool held;
     bool steady;     /* response times became stationary, see capacity_trial.h */
@@ -79,10 +79,10 @@ struct ssrequest_trial {
 /* Returns whether a trial failed because of the generator, so that it says nothing about the
  * service. */
 SS_NONNULL()
-bool ssrequest_trial_is_limited(const struct ssrequest_trial *trial);
+bool request_trial_is_limited(const struct request_trial *trial);
 
 /* The trials of one rate. */
-struct ssrequest_trials {
+struct request_trials {
     double rate;
     unsigned held, failed;
     unsigned unsteady;           /* number of trials that held but were not stationary */
@@ -90,42 +90,39 @@ struct ssrequest_trials {
     unsigned short_of_resources; /* number of `limited` trials in which it lacked resources */
 };
 
-struct ssrequest_capacity {
-    struct ssrequest_search search;
-    struct ssrequest_trials rates[SSREQUEST_TRIALS_MAX]; /* in the order of their first trials */
+struct request_capacity {
+    struct request_search search;
+    struct request_trials rates[REQUEST_TRIALS_MAX]; /* in the order of their first trials */
     size_t count;
-    struct ssrequest_trial trials[SSREQUEST_TRIALS_MAX]; /* all trials, in order */
+    struct request_trial trials[REQUEST_TRIALS_MAX]; /* all trials, in order */
     unsigned trial_count;
 };
 
-struct ssrequest_capacity_result {
-    struct ssrequest_trials held; /* the highest rate that held and is below all rates that failed;
-                                     0 if none */
-    struct ssrequest_trials failed; /* the lowest rate that failed and is above all rates that held;
+struct request_capacity_result {
+    struct request_trials held;   /* the highest rate that held and is below all rates that failed;
                                        0 if none */
-    bool agreed;                    /* `held` and `failed` exist, with the required number of
-                                       trials */
-    bool upper_bound;               /* `held` was not stationary, so only the upper end is known */
+    struct request_trials failed; /* the lowest rate that failed and is above all rates that held;
+                                       0 if none */
+    bool agreed;                  /* `held` and `failed` exist, with the required number of
+                                     trials */
+    bool upper_bound;             /* `held` was not stationary, so only the upper end is known */
     bool lower_bound; /* trials at `failed` failed because of the generator, so at most the lower
                          end is known */
-    bool sure;        /* agreed, no bound alone, and at most SSREQUEST_SURE_WIDTH wide */
+    bool sure;        /* agreed, no bound alone, and at most REQUEST_SURE_WIDTH wide */
 };
 
 SS_NONNULL()
-void ssrequest_capacity_begin(
-    struct ssrequest_capacity *capacity, const struct ssrequest_search *search);
+void request_capacity_begin(struct request_capacity *capacity, const struct request_search *search);
 
 /* Chooses the next rate to try. Returns false if the search is over. */
 SS_NONNULL()
-bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate);
+bool request_capacity_next(const struct request_capacity *capacity, double *rate);
 
-/* Reports the trial at the rate that ssrequest_capacity_next() chose. */
+/* Reports the trial at the rate that request_capacity_next() chose. */
 SS_NONNULL()
-void ssrequest_capacity_tell(
-    struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
+void request_capacity_tell(struct request_capacity *capacity, const struct request_trial *trial);
 
 SS_NONNULL()
-struct ssrequest_capacity_result ssrequest_capacity_result(
-    const struct ssrequest_capacity *capacity);
+struct request_capacity_result request_capacity_result(const struct request_capacity *capacity);
 
 #endif

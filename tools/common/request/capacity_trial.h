@@ -15,33 +15,33 @@
 #include "generator.h"
 #include "steady.h"
 
-#define SSREQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
-#define SSREQUEST_TRIAL_STAGE   4  /* periods of the first stage */
-#define SSREQUEST_TRIAL_STAGES  4  /* maximum number of stages */
-#define SSREQUEST_TRIAL_PERIODS 61 /* periods of the longest trial */
+#define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
+#define REQUEST_TRIAL_STAGE   4  /* periods of the first stage */
+#define REQUEST_TRIAL_STAGES  4  /* maximum number of stages */
+#define REQUEST_TRIAL_PERIODS 61 /* periods of the longest trial */
 
-struct ssrequest_trial_watch {
-    const struct ssrequest_criterion *criterion;
-    struct ssrequest_tally *tally; /* tally of the current stage */
+struct request_trial_watch {
+    const struct request_criterion *criterion;
+    struct request_tally *tally; /* tally of the current stage */
     ss_time period;
-    struct ssrequest_steady steady; /* response times of the current stage */
-    unsigned periods;               /* number of periods that have ended */
-    unsigned stage, stage_begin;    /* first period of the stage; 0 in the warm-up */
+    struct request_steady steady; /* response times of the current stage */
+    unsigned periods;             /* number of periods that have ended */
+    unsigned stage, stage_begin;  /* first period of the stage; 0 in the warm-up */
     bool is_steady, is_over;
 };
 
 /* A witness of the generator; `context` is the watch. */
-ssrequest_witness ssrequest_trial_witness;
+request_witness request_trial_witness;
 
 /*
  * Reports the end of a period. Returns true if the trial has lasted long enough: the caller then
  * stops sending, and unfinished requests count for the last stage.
  */
 SS_NONNULL()
-bool ssrequest_trial_step(struct ssrequest_trial_watch *watch);
+bool request_trial_step(struct request_trial_watch *watch);
 
 /* Returns the length of the last stage, in seconds. */
 SS_NONNULL()
-double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch);
+double request_trial_measured(const struct request_trial_watch *watch);
 
 #endif

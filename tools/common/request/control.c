@@ -15,25 +15,25 @@
 /* A higher rate is a typing error: no process can send that fast. */
 #define RATE_MAX 1e6
 
-_Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below contains this number");
+_Static_assert(REQUEST_TARGETS_MAX == 64, "the usage below contains this number");
 
 static const struct command {
     const char *name;
     size_t min, max;
     const char *usage;
 } commands[] = {
-    [SSREQUEST_CONTROL_RATE] = {"rate", 1, 1, "rate NUMBER"},
-    [SSREQUEST_CONTROL_URLS] = {"urls", 1, SSREQUEST_TARGETS_MAX, "urls URL [URL...], at most 64"},
-    [SSREQUEST_CONTROL_STOP] = {"stop", 0, 0, "stop"},
-    [SSREQUEST_CONTROL_STATUS] = {"status", 0, 0, "status"},
+    [REQUEST_CONTROL_RATE] = {"rate", 1, 1, "rate NUMBER"},
+    [REQUEST_CONTROL_URLS] = {"urls", 1, REQUEST_TARGETS_MAX, "urls URL [URL...], at most 64"},
+    [REQUEST_CONTROL_STOP] = {"stop", 0, 0, "stop"},
+    [REQUEST_CONTROL_STATUS] = {"status", 0, 0, "status"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
 
-static int find(const char *word, enum ssrequest_command *found, struct ss_error *error) {
+static int find(const char *word, enum request_command *found, struct ss_error *error) {
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(word, commands[i].name) == 0) {
-            *found = (enum ssrequest_command)i;
+            *found = (enum request_command)i;
             return 0;
         }
     }
@@ -41,7 +41,7 @@ static int find(const char *word, enum ssrequest_command *found, struct ss_error
         error, "unknown command '%s': use rate, urls, stop or status", ss_words_show(word).text);
 }
 
-static int take_rate(struct ssrequest_control *control, const char *text, struct ss_error *error) {
+static int take_rate(struct request_control *control, const char *text, struct ss_error *error) {
     if (ss_units_number(text, &control->rate, error) < 0)
         return ss_error_wrap(error, "rate");
     if (control->rate > RATE_MAX)
@@ -49,7 +49,7 @@ static int take_rate(struct ssrequest_control *control, const char *text, struct
     return 0;
 }
 
-static int take_words(struct ssrequest_control *control, size_t count, struct ss_error *error) {
+static int take_words(struct request_control *control, size_t count, struct ss_error *error) {
     if (count == 0)
         return ss_error_fail(error, "the line is empty: write rate, urls, stop or status");
     if (find(control->words[0], &control->command, error) < 0)
@@ -58,28 +58,28 @@ static int take_words(struct ssrequest_control *control, size_t count, struct ss
     if (count - 1 < command->min || count - 1 > command->max)
         return ss_error_fail(error, "%s: wrong number of arguments (%zu): write %s", command->name,
             count - 1, command->usage);
-    if (control->command == SSREQUEST_CONTROL_RATE)
+    if (control->command == REQUEST_CONTROL_RATE)
         return take_rate(control, control->words[1], error);
-    if (control->command == SSREQUEST_CONTROL_URLS) {
+    if (control->command == REQUEST_CONTROL_URLS) {
         control->urls = control->words + 1;
         control->url_count = count - 1;
     }
     return 0;
 }
 
-int ssrequest_control_parse(
-    struct ssrequest_control *control, const char *line, struct ss_error *error) {
+int request_control_parse(
+    struct request_control *control, const char *line, struct ss_error *error) {
     size_t count = 0;
-    *control = (struct ssrequest_control){.rate = NAN};
+    *control = (struct request_control){.rate = NAN};
     if (!(control->words = ss_words_split(line, &count, error)))
         return -1;
     if (take_words(control, count, error) == 0)
         return 0;
-    ssrequest_control_free(control);
+    request_control_free(control);
     return -1;
 }
 
-void ssrequest_control_free(struct ssrequest_control *control) {
+void request_control_free(struct request_control *control) {
     free(control->words);
     control->words = control->urls = NULL;
 }
@@ -92,19 +92,19 @@ static bool is_taken(const uint32_t *matches, uint32_t count, uint32_t number) {
     return false;
 }
 
-void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
+void request_control_match(const char *const *urls, uint32_t count, const char *const *before,
     uint32_t before_count, uint32_t *matches) {
     for (uint32_t i = 0; i < count; i++) {
-        matches[i] = SSREQUEST_TARGET_NEW;
-        for (uint32_t j = 0; j < before_count && matches[i] == SSREQUEST_TARGET_NEW; j++) {
+        matches[i] = REQUEST_TARGET_NEW;
+        for (uint32_t j = 0; j < before_count && matches[i] == REQUEST_TARGET_NEW; j++) {
             if (strcmp(urls[i], before[j]) == 0 && !is_taken(matches, i, j))
                 matches[i] = j;
         }
     }
 }
 
-void ssrequest_control_describe(
-    char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now) {
+void request_control_describe(
+    char *buffer, size_t size, const struct request_tally *tally, double rate, ss_time now) {
     char shown[SS_NUMBER_PLAIN_ROOM] = "none";
     if (!isnan(rate))
         ss_number_put_plain(shown, rate);
@@ -114,8 +114,8 @@ void ssrequest_control_describe(
         ss_time_seconds(now), shown, (unsigned long long)tally->intended,
         (unsigned long long)tally->sent, (unsigned long long)tally->refused,
         (unsigned long long)tally->waiting, (unsigned long long)tally->unfinished,
-        (unsigned long long)tally->outcomes[SSREQUEST_SUCCESS],
-        (unsigned long long)ssrequest_tally_failed(tally));
+        (unsigned long long)tally->outcomes[REQUEST_SUCCESS],
+        (unsigned long long)request_tally_failed(tally));
 }
 
 /* All targets with one URL. */
@@ -139,7 +139,7 @@ static int compare_first(const void *left, const void *right) {
 
 /* Adds up the targets of each URL. Returns the number of URLs, in the order of their first use. */
 static size_t group_targets(
-    const struct ssrequest_control_targets *targets, struct same_url *groups) {
+    const struct request_control_targets *targets, struct same_url *groups) {
     size_t used = 0;
     for (size_t i = 0; i < targets->count; i++)
         groups[i] = (struct same_url){
@@ -158,8 +158,8 @@ static size_t group_targets(
     return used;
 }
 
-void ssrequest_control_describe_targets(
-    char *buffer, size_t size, const struct ssrequest_control_targets *targets) {
+void request_control_describe_targets(
+    char *buffer, size_t size, const struct request_control_targets *targets) {
     size_t used = strlen(buffer), left_out = 0;
     /* Reserve room for ` left_out=`, whose number has at most 20 digits. */
     size_t room = size > sizeof " left_out=" + 20 ? size - sizeof " left_out=" - 20 : 0;

@@ -10,43 +10,43 @@
 
 #include "tally.h"
 
-enum ssrequest_command {
-    SSREQUEST_CONTROL_RATE,
-    SSREQUEST_CONTROL_URLS,
-    SSREQUEST_CONTROL_STOP,
-    SSREQUEST_CONTROL_STATUS,
+enum request_command {
+    REQUEST_CONTROL_RATE,
+    REQUEST_CONTROL_URLS,
+    REQUEST_CONTROL_STOP,
+    REQUEST_CONTROL_STATUS,
 };
 
-struct ssrequest_control {
-    enum ssrequest_command command;
-    double rate; /* requests per second: SSREQUEST_CONTROL_RATE */
-    char **urls; /* SSREQUEST_CONTROL_URLS: 1 to SSREQUEST_TARGETS_MAX; NULL after the last */
+struct request_control {
+    enum request_command command;
+    double rate; /* requests per second: REQUEST_CONTROL_RATE */
+    char **urls; /* REQUEST_CONTROL_URLS: 1 to REQUEST_TARGETS_MAX; NULL after the last */
     size_t url_count;
     char **words; /* memory that holds the URLs */
 };
 
 /* Parses a line, without its line feed. Does not check URLs. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_control_parse(
-    struct ssrequest_control *control, const char *line, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_control_parse(
+    struct request_control *control, const char *line, struct ss_error *error);
 SS_NONNULL()
-void ssrequest_control_free(struct ssrequest_control *control);
+void request_control_free(struct request_control *control);
 
 /*
- * Finds the previous index of each new URL, for ssrequest_generator_retarget(). If a URL appears
+ * Finds the previous index of each new URL, for request_generator_retarget(). If a URL appears
  * several times, each appearance gets its own index.
  */
 SS_NONNULL()
-void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
+void request_control_match(const char *const *urls, uint32_t count, const char *const *before,
     uint32_t before_count, uint32_t *matches);
 
 /* Writes the answer to `status`; `rate` is NaN in a closed loop. */
 SS_NONNULL()
 SS_WRITES(1, 2)
-void ssrequest_control_describe(
-    char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
+void request_control_describe(
+    char *buffer, size_t size, const struct request_tally *tally, double rate, ss_time now);
 
 /* All targets of a run, by label. The last `current` of them get requests. */
-struct ssrequest_control_targets {
+struct request_control_targets {
     const char *const *urls;
     const uint64_t *unfinished; /* requests */
     size_t count, current;
@@ -57,7 +57,7 @@ struct ssrequest_control_targets {
  * unfinished ones. If some do not fit, ends with ` left_out=NUMBER`.
  */
 SS_NONNULL()
-void ssrequest_control_describe_targets(
-    char *buffer, size_t size, const struct ssrequest_control_targets *targets);
+void request_control_describe_targets(
+    char *buffer, size_t size, const struct request_control_targets *targets);
 
 #endif

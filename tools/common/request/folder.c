@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include "result_document.h"
 
-int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error) {
+int request_folder_open(const char *path, struct request_rows *rows, struct ss_error *error) {
     if (mkdir(path, 0777) < 0)
         return errno == EEXIST
                    ? ss_error_fail(error, "--record: %s already exists: choose another folder",
@@ -25,24 +25,24 @@ int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct 
         result =
             ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
     else if (rows)
-        result = ssrequest_rows_keep(rows, folder, error);
+        result = request_rows_keep(rows, folder, error);
     if (result < 0)
         rmdir(path);
     return result;
 }
 
-void ssrequest_folder_remove(const char *path) {
+void request_folder_remove(const char *path) {
     SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {
-        unlinkat(folder, SSREQUEST_ROWS_SECONDS, 0);
-        unlinkat(folder, SSREQUEST_ROWS_TIMES, 0);
+        unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
+        unlinkat(folder, REQUEST_ROWS_TIMES, 0);
     }
     rmdir(path);
 }
 
-int ssrequest_folder_finish(
-    const char *path, const struct ssrequest_account *account, struct ss_error *error) {
+int request_folder_finish(
+    const char *path, const struct request_account *account, struct ss_error *error) {
     char file[4200];
     snprintf(file, sizeof file, "%.4000s/requests.json", path);
-    return ssrequest_document_write(file, account, error);
+    return request_document_write(file, account, error);
 }

@@ -15,14 +15,14 @@
  * Creates the folder, which must not exist, and begins the tables if `rows` is not NULL. Leaves
  * nothing behind on failure.
  */
-SS_MUST_USE SS_NONNULL(1) int ssrequest_folder_open(
-    const char *path, struct ssrequest_rows *rows, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int request_folder_open(
+    const char *path, struct request_rows *rows, struct ss_error *error);
 
 /* Removes the folder of a run that did not begin. Close the rows first. */
 SS_NONNULL()
-void ssrequest_folder_remove(const char *path);
+void request_folder_remove(const char *path);
 
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_folder_finish(
-    const char *path, const struct ssrequest_account *account, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_folder_finish(
+    const char *path, const struct request_account *account, struct ss_error *error);
 
 #endif

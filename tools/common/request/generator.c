@@ -13,12 +13,12 @@
 #define WAITING_MAX 16777216
 
 /*
- * Maximum number of requests sent per call of ssrequest_generator_advance(). Each takes tens of
+ * Maximum number of requests sent per call of request_generator_advance(). Each takes tens of
  * microseconds, and the caller must meanwhile handle answers.
  */
 #define SENDS_AT_ONCE 16
 
-#define NO_TARGET SSREQUEST_TARGET_NEW
+#define NO_TARGET REQUEST_TARGET_NEW
 
 /* A first-in, first-out queue, as a ring. */
 struct line {
@@ -27,30 +27,30 @@ struct line {
 };
 
 struct slot {
-    struct ssrequest_one one; /* first, so that both structs have the same address */
+    struct request_one one; /* first, so that both structs have the same address */
     bool used;
     uint32_t balanced;  /* target that counts this request in `unfinished_of`, or NO_TARGET */
     uint32_t next_free; /* index of the next free slot, while this one is unused */
 };
 
-struct ssrequest_generator {
-    struct ssrequest_rules rules;
-    struct ssrequest_schedule *schedule;
-    struct ssrequest_transport transport;
-    struct ssrequest_tally *tally;
-    ssrequest_witness *witness;
+struct request_generator {
+    struct request_rules rules;
+    struct request_schedule *schedule;
+    struct request_transport transport;
+    struct request_tally *tally;
+    request_witness *witness;
     void *witness_context;
     struct slot *slots;
     uint32_t next_free; /* index of a free slot; the cap if none is free */
     uint64_t unfinished;
-    uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
+    uint64_t unfinished_of[REQUEST_TARGETS_MAX];
     uint32_t last_target;
     uint32_t labels;     /* label of the first current target */
     struct line waiting; /* numbers of requests that are due but not sent */
     struct line ready;   /* clients with an answer, by the time at which they send */
     struct line pausing; /* clients after a failure, by the time at which they send */
     uint64_t intended;
-    unsigned sends; /* number of requests that ssrequest_generator_advance() may still send */
+    unsigned sends; /* number of requests that request_generator_advance() may still send */
     ss_time over;   /* latest end of a request, or of sending, so far */
     bool stopped;
 };
@@ -88,19 +88,19 @@ static ss_time line_take(struct line *line) {
     return moment;
 }
 
-static int check_rules(const struct ssrequest_rules *rules, struct ss_error *error) {
+static int check_rules(const struct request_rules *rules, struct ss_error *error) {
     if (rules->cap < 1 || rules->cap > CAP_MAX)
         return ss_error_fail(error, "the cap must be between 1 and %d", CAP_MAX);
     if (rules->closed > CAP_MAX)
         return ss_error_fail(error, "too many clients (at most %d)", CAP_MAX);
-    if (rules->targets < 1 || rules->targets > SSREQUEST_TARGETS_MAX)
+    if (rules->targets < 1 || rules->targets > REQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "the number of targets must be between 1 and %d", SSREQUEST_TARGETS_MAX);
+            error, "the number of targets must be between 1 and %d", REQUEST_TARGETS_MAX);
     return 0;
 }
 
 /* Each queue has room for all clients, so that line_add() cannot fail. */
-static bool make_clients(struct ssrequest_generator *generator) {
+static bool make_clients(struct request_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
         return true;
@@ -113,7 +113,7 @@ static bool make_clients(struct ssrequest_generator *generator) {
     return true;
 }
 
-static bool make_slots(struct ssrequest_generator *generator) {
+static bool make_slots(struct request_generator *generator) {
     generator->slots = calloc(generator->rules.cap, sizeof *generator->slots);
     if (!generator->slots)
         return false;
@@ -124,14 +124,13 @@ static bool make_slots(struct ssrequest_generator *generator) {
     return true;
 }
 
-int ssrequest_generator_open(struct ssrequest_generator **generator,
-    const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
-    const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
-    struct ss_error *error) {
+int request_generator_open(struct request_generator **generator, const struct request_rules *rules,
+    struct request_schedule *schedule, const struct request_transport *transport,
+    struct request_tally *tally, struct ss_error *error) {
     *generator = NULL;
     if (check_rules(rules, error) != 0)
         return -1;
-    struct ssrequest_generator *made = calloc(1, sizeof *made);
+    struct request_generator *made = calloc(1, sizeof *made);
     if (!made)
         return ss_error_memory(error);
     made->rules = *rules;
@@ -140,14 +139,14 @@ int ssrequest_generator_open(struct ssrequest_generator **generator,
     made->tally = tally;
     made->last_target = rules->targets - 1;
     if (!make_clients(made) || !make_slots(made)) {
-        ssrequest_generator_close(made);
+        request_generator_close(made);
         return ss_error_memory(error);
     }
     *generator = made;
     return 0;
 }
 
-void ssrequest_generator_close(struct ssrequest_generator *generator) {
+void request_generator_close(struct request_generator *generator) {
     if (!generator)
         return;
     free(generator->slots);
@@ -157,31 +156,31 @@ void ssrequest_generator_close(struct ssrequest_generator *generator) {
     free(generator);
 }
 
-void ssrequest_generator_watch(
-    struct ssrequest_generator *generator, ssrequest_witness *witness, void *context) {
+void request_generator_watch(
+    struct request_generator *generator, request_witness *witness, void *context) {
     generator->witness = witness;
     generator->witness_context = context;
 }
 
-static void tell(const struct ssrequest_generator *generator, const struct ssrequest_one *one,
-    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+static void tell(const struct request_generator *generator, const struct request_one *one,
+    enum request_fate fate, const struct request_ended *ended) {
     if (generator->witness)
         generator->witness(generator->witness_context, one, fate, ended);
 }
 
-static bool is_full(const struct ssrequest_generator *generator) {
+static bool is_full(const struct request_generator *generator) {
     return generator->unfinished == generator->rules.cap;
 }
 
-static uint32_t choose_target(const struct ssrequest_generator *generator, uint64_t number) {
-    const struct ssrequest_rules *rules = &generator->rules;
+static uint32_t choose_target(const struct request_generator *generator, uint64_t number) {
+    const struct request_rules *rules = &generator->rules;
     return rules->order ? rules->order[number % rules->order_count]
-                        : ssrequest_balance_choose(rules->balance, generator->unfinished_of,
+                        : request_balance_choose(rules->balance, generator->unfinished_of,
                               rules->targets, generator->last_target);
 }
 
 static void send_one(
-    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
     struct slot *slot = &generator->slots[generator->next_free];
     generator->next_free = slot->next_free;
     uint32_t target = choose_target(generator, number);
@@ -198,40 +197,39 @@ static void send_one(
     slot->one.status = 0;
     slot->one.label = generator->labels + target;
     generator->transport.send(generator->transport.context, &slot->one);
-    ssrequest_tally_send(generator->tally, due, slot->one.sent);
+    request_tally_send(generator->tally, due, slot->one.sent);
 }
 
-static void add_client(struct ssrequest_generator *generator, struct line *line, ss_time when) {
+static void add_client(struct request_generator *generator, struct line *line, ss_time when) {
     if (generator->rules.closed > 0)
         line_add(line, when);
 }
 
-static void tell_of_unsent(struct ssrequest_generator *generator, uint64_t number, ss_time due,
-    enum ssrequest_fate fate, ss_time now) {
-    struct ssrequest_one one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
-    struct ssrequest_ended ended = {.due = due, .sent = SS_TIME_NEVER, .finished = now};
+static void tell_of_unsent(struct request_generator *generator, uint64_t number, ss_time due,
+    enum request_fate fate, ss_time now) {
+    struct request_one one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
+    struct request_ended ended = {.due = due, .sent = SS_TIME_NEVER, .finished = now};
     tell(generator, &one, fate, &ended);
 }
 
-static void refuse(
-    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
-    ssrequest_tally_refuse(generator->tally);
-    tell_of_unsent(generator, number, due, SSREQUEST_REFUSED, now);
+static void refuse(struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    request_tally_refuse(generator->tally);
+    tell_of_unsent(generator, number, due, REQUEST_REFUSED, now);
     add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
-static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_time now) {
+static void begin_one(struct request_generator *generator, ss_time due, ss_time now) {
     uint64_t number = generator->intended++;
-    ssrequest_tally_due(generator->tally);
+    request_tally_due(generator->tally);
     if (generator->waiting.count == 0 && !is_full(generator))
         send_one(generator, number, due, now);
-    else if (generator->rules.when_full == SSREQUEST_DROP ||
+    else if (generator->rules.when_full == REQUEST_DROP ||
              generator->waiting.count == WAITING_MAX ||
              !line_add(&generator->waiting, due)) /* memory is exhausted */
         refuse(generator, number, due, now);
 }
 
-static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
+static void send_waiting(struct request_generator *generator, ss_time now) {
     while (generator->waiting.count > 0 && !is_full(generator) && generator->sends > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
         send_one(generator, number, line_take(&generator->waiting), now);
@@ -239,11 +237,11 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
 }
 
 /* Returns whether more requests may become due. */
-static bool has_more(const struct ssrequest_generator *generator) {
+static bool has_more(const struct request_generator *generator) {
     return generator->rules.max == 0 || generator->intended < generator->rules.max;
 }
 
-static ss_time next_due(const struct ssrequest_generator *generator) {
+static ss_time next_due(const struct request_generator *generator) {
     ss_time due;
     if (!has_more(generator))
         return SS_TIME_NEVER;
@@ -251,26 +249,26 @@ static ss_time next_due(const struct ssrequest_generator *generator) {
         ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
         due = ready < pausing ? ready : pausing;
     } else {
-        due = ssrequest_schedule_peek(generator->schedule);
+        due = request_schedule_peek(generator->schedule);
     }
     return due < generator->rules.end ? due : SS_TIME_NEVER;
 }
 
-static void take_due(struct ssrequest_generator *generator, ss_time due) {
+static void take_due(struct request_generator *generator, ss_time due) {
     if (generator->rules.closed == 0)
-        ssrequest_schedule_next(generator->schedule, &due);
+        request_schedule_next(generator->schedule, &due);
     else if (line_first(&generator->ready) == due)
         line_take(&generator->ready);
     else
         line_take(&generator->pausing);
 }
 
-static bool is_due(const struct ssrequest_generator *generator, ss_time now) {
+static bool is_due(const struct request_generator *generator, ss_time now) {
     ss_time due = next_due(generator);
     return due <= now && due != SS_TIME_NEVER;
 }
 
-static void take_all_due(struct ssrequest_generator *generator, ss_time now) {
+static void take_all_due(struct request_generator *generator, ss_time now) {
     while (generator->sends > 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);
@@ -278,7 +276,7 @@ static void take_all_due(struct ssrequest_generator *generator, ss_time now) {
     }
 }
 
-void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now) {
+void request_generator_advance(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
     bool ends = now >= generator->rules.end, open = generator->rules.closed == 0;
@@ -288,10 +286,10 @@ void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time 
     if (!ends || open)
         take_all_due(generator, now);
     if (ends && !(open && is_due(generator, now)))
-        ssrequest_generator_stop(generator, generator->rules.end);
+        request_generator_stop(generator, generator->rules.end);
 }
 
-ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
+ss_time request_generator_next(const struct request_generator *generator) {
     if (generator->stopped)
         return SS_TIME_NEVER;
     if (generator->waiting.count > 0 && !is_full(generator))
@@ -302,15 +300,15 @@ ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
     return due < generator->rules.end ? due : generator->rules.end;
 }
 
-static void catch_up(struct ssrequest_generator *generator, ss_time now) {
+static void catch_up(struct request_generator *generator, ss_time now) {
     do
-        ssrequest_generator_advance(generator, now);
-    while (ssrequest_generator_next(generator) <= now);
+        request_generator_advance(generator, now);
+    while (request_generator_next(generator) <= now);
 }
 
-void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate) {
+void request_generator_turn(struct request_generator *generator, ss_time now, double rate) {
     catch_up(generator, now);
-    ssrequest_schedule_turn(generator->schedule, now, rate);
+    request_schedule_turn(generator->schedule, now, rate);
 }
 
 static uint32_t find_target(const uint32_t *before, uint32_t targets, uint32_t number) {
@@ -321,9 +319,9 @@ static uint32_t find_target(const uint32_t *before, uint32_t targets, uint32_t n
     return NO_TARGET;
 }
 
-void ssrequest_generator_retarget(
-    struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets) {
-    for (uint32_t i = 0; i < SSREQUEST_TARGETS_MAX; i++)
+void request_generator_retarget(
+    struct request_generator *generator, const uint32_t *before, uint32_t targets) {
+    for (uint32_t i = 0; i < REQUEST_TARGETS_MAX; i++)
         generator->unfinished_of[i] = 0;
     for (uint32_t i = 0; i < generator->rules.cap; i++) {
         struct slot *slot = &generator->slots[i];
@@ -338,8 +336,8 @@ void ssrequest_generator_retarget(
     generator->last_target = targets - 1;
 }
 
-void ssrequest_generator_count_unfinished(
-    const struct ssrequest_generator *generator, uint64_t *counts, size_t labels) {
+void request_generator_count_unfinished(
+    const struct request_generator *generator, uint64_t *counts, size_t labels) {
     memset(counts, 0, labels * sizeof *counts);
     for (uint64_t i = 0; i < generator->rules.cap; i++) {
         const struct slot *slot = &generator->slots[i];
@@ -348,7 +346,7 @@ void ssrequest_generator_count_unfinished(
     }
 }
 
-static void free_slot(struct ssrequest_generator *generator, struct slot *slot) {
+static void free_slot(struct request_generator *generator, struct slot *slot) {
     if (slot->balanced != NO_TARGET)
         generator->unfinished_of[slot->balanced]--;
     slot->used = false;
@@ -357,24 +355,24 @@ static void free_slot(struct ssrequest_generator *generator, struct slot *slot) 
     generator->unfinished--;
 }
 
-static void over_not_before(struct ssrequest_generator *generator, ss_time moment) {
+static void over_not_before(struct request_generator *generator, ss_time moment) {
     generator->over = generator->over > moment ? generator->over : moment;
 }
 
-void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
-    enum ssrequest_outcome outcome, uint64_t bytes, ss_time now) {
-    struct ssrequest_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
-    ssrequest_tally_end(generator->tally, &ended);
-    tell(generator, one, SSREQUEST_ENDED, &ended);
+void request_generator_finish(struct request_generator *generator, struct request_one *one,
+    enum request_outcome outcome, uint64_t bytes, ss_time now) {
+    struct request_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
+    request_tally_end(generator->tally, &ended);
+    tell(generator, one, REQUEST_ENDED, &ended);
     over_not_before(generator, now);
     free_slot(generator, &generator->slots[one->slot]);
-    if (outcome == SSREQUEST_SUCCESS)
+    if (outcome == REQUEST_SUCCESS)
         add_client(generator, &generator->ready, now);
     else
         add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
-bool ssrequest_generator_is_over(const struct ssrequest_generator *generator) {
+bool request_generator_is_over(const struct request_generator *generator) {
     if (generator->unfinished > 0)
         return false;
     if (generator->stopped)
@@ -384,17 +382,17 @@ bool ssrequest_generator_is_over(const struct ssrequest_generator *generator) {
     return !more && generator->waiting.count == 0 && next_due(generator) == SS_TIME_NEVER;
 }
 
-ss_time ssrequest_generator_over(const struct ssrequest_generator *generator) {
+ss_time request_generator_over(const struct request_generator *generator) {
     return generator->over;
 }
 
 static void never_send(
-    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
-    ssrequest_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
-    tell_of_unsent(generator, number, due, SSREQUEST_NEVER_SENT, now);
+    struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    request_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
+    tell_of_unsent(generator, number, due, REQUEST_NEVER_SENT, now);
 }
 
-void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now) {
+void request_generator_stop(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
     over_not_before(generator, now);
@@ -406,28 +404,28 @@ void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now
     while (generator->rules.closed == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);
-        ssrequest_tally_due(generator->tally);
+        request_tally_due(generator->tally);
         never_send(generator, generator->intended++, due, now);
     }
     generator->stopped = true;
 }
 
-void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now) {
+void request_generator_end(struct request_generator *generator, ss_time now) {
     catch_up(generator, now);
-    ssrequest_generator_stop(generator, now);
+    request_generator_stop(generator, now);
 }
 
-void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now) {
-    ssrequest_generator_stop(generator, now);
+void request_generator_abandon(struct request_generator *generator, ss_time now) {
+    request_generator_stop(generator, now);
     for (uint32_t i = 0; i < generator->rules.cap; i++) {
         struct slot *slot = &generator->slots[i];
         if (!slot->used)
             continue;
         over_not_before(generator, now);
-        ssrequest_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
-        struct ssrequest_ended ended = {
+        request_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
+        struct request_ended ended = {
             .due = slot->one.due, .sent = slot->one.sent, .finished = now};
-        tell(generator, &slot->one, SSREQUEST_UNFINISHED, &ended);
+        tell(generator, &slot->one, REQUEST_UNFINISHED, &ended);
         free_slot(generator, slot);
     }
 }

@@ -19,37 +19,37 @@
 #include "schedule.h"
 #include "tally.h"
 
-#define SSREQUEST_TARGETS_MAX 64
+#define REQUEST_TARGETS_MAX 64
 
 /* A request in progress. Moments are times since the run began. */
-struct ssrequest_one {
+struct request_one {
     uint64_t number; /* from 0, in the order of due times */
     ss_time due, sent;
     uint32_t target; /* index among the current targets */
     uint32_t label;  /* index among all targets of the run */
     uint32_t status; /* status of the answer, if the transport sets it, see struct
-                        ssrequest_ended */
+                        request_ended */
     uint32_t slot;   /* index for the transport's own data, below the cap */
 };
 
-struct ssrequest_transport {
+struct request_transport {
     /*
      * Begins a request. May set its `sent` to a later moment, because sending many requests takes
-     * time. Must not call ssrequest_generator_finish(): report immediate failures later.
+     * time. Must not call request_generator_finish(): report immediate failures later.
      */
-    void (*send)(void *context, struct ssrequest_one *one);
+    void (*send)(void *context, struct request_one *one);
     void *context;
 };
 
 /* Handling of requests beyond the cap, in the order of the choices of --when-full. */
-enum ssrequest_when_full {
-    SSREQUEST_DELAY, /* requests wait; refused if 2^24 are waiting */
-    SSREQUEST_DROP,
+enum request_when_full {
+    REQUEST_DELAY, /* requests wait; refused if 2^24 are waiting */
+    REQUEST_DROP,
 };
 
-struct ssrequest_rules {
+struct request_rules {
     uint64_t cap; /* maximum number of unfinished requests; at least 1 */
-    enum ssrequest_when_full when_full;
+    enum request_when_full when_full;
     /*
      * Number of clients. Each sends its next request after an answer, or 10 ms after a failure. 0:
      * requests follow the schedule.
@@ -57,107 +57,106 @@ struct ssrequest_rules {
     uint64_t closed;
     /*
      * When sending ends. Requests that became due earlier are still sent, even if
-     * ssrequest_generator_advance() is called late; waiting requests and later requests of clients
+     * request_generator_advance() is called late; waiting requests and later requests of clients
      * are not. If the schedule ends earlier, the run continues, because the rate may still change;
      * only `max` ends it earlier. SS_TIME_NEVER: the run ends with the schedule.
      */
     ss_time end;
     uint64_t max;     /* total number of requests; 0: no limit but `end` */
     uint32_t targets; /* number of targets, at least 1 */
-    enum ssrequest_balance balance;
+    enum request_balance balance;
     /* Targets of the requests, used in turn; NULL: the balance chooses. */
     const uint32_t *order;
     uint64_t order_count;
 };
 
-enum ssrequest_fate {
-    SSREQUEST_ENDED,
-    SSREQUEST_REFUSED,    /* refused at the cap, never sent */
-    SSREQUEST_NEVER_SENT, /* waiting when sending ended */
-    SSREQUEST_UNFINISHED, /* abandoned */
+enum request_fate {
+    REQUEST_ENDED,
+    REQUEST_REFUSED,    /* refused at the cap, never sent */
+    REQUEST_NEVER_SENT, /* waiting when sending ended */
+    REQUEST_UNFINISHED, /* abandoned */
 };
 
 /*
  * Called when a request ends in any way. `ended->finished` is the moment of the end; `ended->sent`
  * and `one->sent` are SS_TIME_NEVER if the request was never sent; outcome and bytes are valid only
- * with SSREQUEST_ENDED.
+ * with REQUEST_ENDED.
  */
-typedef void ssrequest_witness(void *context, const struct ssrequest_one *one,
-    enum ssrequest_fate fate, const struct ssrequest_ended *ended);
+typedef void request_witness(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended);
 
-struct ssrequest_generator;
+struct request_generator;
 
 /* Opens a generator. `schedule` is NULL with `closed`. The caller owns schedule and tally. */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssrequest_generator_open(struct ssrequest_generator **generator,
-    const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
-    const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
-    struct ss_error *error);
-void ssrequest_generator_close(struct ssrequest_generator *generator);
+SS_MUST_USE SS_NONNULL(1, 2, 4) int request_generator_open(struct request_generator **generator,
+    const struct request_rules *rules, struct request_schedule *schedule,
+    const struct request_transport *transport, struct request_tally *tally, struct ss_error *error);
+void request_generator_close(struct request_generator *generator);
 
 SS_NONNULL(1, 2)
-void ssrequest_generator_watch(
-    struct ssrequest_generator *generator, ssrequest_witness *witness, void *context);
+void request_generator_watch(
+    struct request_generator *generator, request_witness *witness, void *context);
 
 /*
- * Sends a few of the requests that are due. If more are due, ssrequest_generator_next() is `now`.
+ * Sends a few of the requests that are due. If more are due, request_generator_next() is `now`.
  */
 SS_NONNULL()
-void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
+void request_generator_advance(struct request_generator *generator, ss_time now);
 
 /*
- * Returns when to call ssrequest_generator_advance() next; SS_TIME_NEVER: only after the next
+ * Returns when to call request_generator_advance() next; SS_TIME_NEVER: only after the next
  * request has ended, if any.
  */
 SS_NONNULL()
-ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
+ss_time request_generator_next(const struct request_generator *generator);
 
-/* Sets the rate from `now`, see ssrequest_schedule_turn(). Do not use this with `closed`. */
+/* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */
 SS_NONNULL()
-void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate);
+void request_generator_turn(struct request_generator *generator, ss_time now, double rate);
 
-#define SSREQUEST_TARGET_NEW UINT32_MAX
+#define REQUEST_TARGET_NEW UINT32_MAX
 
 /*
- * Sends later requests to `targets` targets, at most SSREQUEST_TARGETS_MAX. `before[i]` is the
+ * Sends later requests to `targets` targets, at most REQUEST_TARGETS_MAX. `before[i]` is the
  * previous index of target i, whose requests in progress the balance still counts, or
- * SSREQUEST_TARGET_NEW.
+ * REQUEST_TARGET_NEW.
  */
 SS_NONNULL()
-void ssrequest_generator_retarget(
-    struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
+void request_generator_retarget(
+    struct request_generator *generator, const uint32_t *before, uint32_t targets);
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
 SS_NONNULL()
 SS_WRITES(2, 3)
-void ssrequest_generator_count_unfinished(
-    const struct ssrequest_generator *generator, uint64_t *counts, size_t labels);
+void request_generator_count_unfinished(
+    const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*
  * Ends `one`, which is then no longer valid. The transport calls this; call
- * ssrequest_generator_advance() soon afterwards, because another request may now be sent.
+ * request_generator_advance() soon afterwards, because another request may now be sent.
  */
 SS_NONNULL()
-void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
-    enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
+void request_generator_finish(struct request_generator *generator, struct request_one *one,
+    enum request_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Returns whether sending has ended and no request is in progress. */
 SS_NONNULL()
-bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
+bool request_generator_is_over(const struct request_generator *generator);
 
 /* Returns when the run ended: at the end of sending or of the last request, whichever is later. */
 SS_NONNULL()
-ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
+ss_time request_generator_over(const struct request_generator *generator);
 
 /* Ends sending: abandons waiting requests, while the transport finishes those in progress. */
 SS_NONNULL()
-void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
+void request_generator_stop(struct request_generator *generator, ss_time now);
 
 /* Sends the requests that are due, as far as the cap permits, and ends sending. */
 SS_NONNULL()
-void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
+void request_generator_end(struct request_generator *generator, ss_time now);
 
 /* Ends sending, and abandons requests in progress as unfinished. The transport must forget them. */
 SS_NONNULL()
-void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now);
+void request_generator_abandon(struct request_generator *generator, ss_time now);
 
 #endif

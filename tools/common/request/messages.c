@@ -38,14 +38,14 @@ static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error
     }
 }
 
-static int take_body(struct ssrequest_message *message, FILE *stream, struct ss_error *error) {
+static int take_body(struct request_message *message, FILE *stream, struct ss_error *error) {
     int result = stream ? read_stream(stream, &message->own_body, &message->body_size, error)
                         : ss_error_fail(error, "%s", strerror(errno));
     message->body = message->own_body;
     return result;
 }
 
-static int read_body(struct ssrequest_message *message, const char *path, struct ss_error *error) {
+static int read_body(struct request_message *message, const char *path, struct ss_error *error) {
     FILE *stream = fopen(path, "re");
     int result = take_body(message, stream, error);
     if (stream)
@@ -54,14 +54,14 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
 }
 
 /* Sets the body from a file, or shares the body of a recent message from the same file. */
-static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
+static int share_body(struct request_messages *messages, struct request_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
     message->body_path = strdup(path);
     if (!message->body_path)
         return ss_error_memory(error);
     for (size_t i = first; i < messages->count; i++) {
-        const struct ssrequest_message *before = &messages->list[i];
+        const struct request_message *before = &messages->list[i];
         if (before->body_path && strcmp(before->body_path, path) == 0) {
             message->body = before->body;
             message->body_size = before->body_size;
@@ -72,7 +72,7 @@ static int share_body(struct ssrequest_messages *messages, struct ssrequest_mess
 }
 
 /* Sets an empty body if the method usually has one, because servers then expect Content-Length. */
-static void add_empty_body(struct ssrequest_message *message) {
+static void add_empty_body(struct request_message *message) {
     static const char *const methods[] = {"POST", "PUT", "PATCH"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (!message->body && strcmp(message->method, methods[i]) == 0)
@@ -81,7 +81,7 @@ static void add_empty_body(struct ssrequest_message *message) {
 }
 
 static int take_method(
-    struct ssrequest_message *message, const char *method, struct ss_error *error) {
+    struct request_message *message, const char *method, struct ss_error *error) {
     size_t length = strlen(method);
     if (length == 0 || length > METHOD_MAX || strspn(method, token_bytes) < length)
         return ss_error_fail(error, "'%s' is not an HTTP method: write GET, POST or another one",
@@ -93,26 +93,26 @@ static int take_method(
     return message->method ? 0 : ss_error_memory(error);
 }
 
-static struct ssrequest_message *add_message(
-    struct ssrequest_messages *messages, struct ss_error *error) {
+static struct request_message *add_message(
+    struct request_messages *messages, struct ss_error *error) {
     if (!SS_GROW(messages->list, messages->count + 1, messages->room) ||
         !SS_GROW(messages->order, messages->count + 1, messages->order_room)) {
         ss_error_memory(error);
         return NULL;
     }
-    struct ssrequest_message *message = &messages->list[messages->count];
-    *message = (struct ssrequest_message){0};
+    struct request_message *message = &messages->list[messages->count];
+    *message = (struct request_message){0};
     return message;
 }
 
-/* Counts a message even if it is incomplete, so that ssrequest_messages_close() frees its parts. */
-static int count_message(struct ssrequest_messages *messages, int result) {
+/* Counts a message even if it is incomplete, so that request_messages_close() frees its parts. */
+static int count_message(struct request_messages *messages, int result) {
     messages->count++;
     return result;
 }
 
-static int fill_from_options(struct ssrequest_message *message, const char *method,
-    const char *data, struct ss_error *error) {
+static int fill_from_options(
+    struct request_message *message, const char *method, const char *data, struct ss_error *error) {
     if (take_method(message, method ? method : data ? "POST" : "GET", error) < 0)
         return ss_error_wrap(error, "--method");
     if (data && data[0] == '@') {
@@ -130,9 +130,9 @@ static int fill_from_options(struct ssrequest_message *message, const char *meth
     return 0;
 }
 
-int ssrequest_messages_open(struct ssrequest_messages *messages, const char *method,
-    const char *data, struct ss_error *error) {
-    struct ssrequest_message *message = add_message(messages, error);
+int request_messages_open(struct request_messages *messages, const char *method, const char *data,
+    struct ss_error *error) {
+    struct request_message *message = add_message(messages, error);
     if (!message)
         return -1;
     return count_message(messages, fill_from_options(message, method, data, error));
@@ -144,16 +144,16 @@ static const char *end_of_origin(const char *url) {
     return host + strcspn(host, "/?#");
 }
 
-static int find_origin(struct ssrequest_messages *messages, const char *url, uint32_t *number,
-    struct ss_error *error) {
+static int find_origin(
+    struct request_messages *messages, const char *url, uint32_t *number, struct ss_error *error) {
     size_t length = (size_t)(end_of_origin(url) - url);
     for (*number = 0; *number < messages->origin_count; ++*number) {
         const char *origin = messages->origins[*number];
         if (strlen(origin) == length && memcmp(origin, url, length) == 0)
             return 0;
     }
-    if (messages->origin_count == SSREQUEST_TARGETS_MAX)
-        return ss_error_fail(error, "too many hosts (at most %d)", SSREQUEST_TARGETS_MAX);
+    if (messages->origin_count == REQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "too many hosts (at most %d)", REQUEST_TARGETS_MAX);
     char *origin = strndup(url, length);
     if (!origin)
         return ss_error_memory(error);
@@ -162,8 +162,7 @@ static int find_origin(struct ssrequest_messages *messages, const char *url, uin
 }
 
 /* Sets the target of the request line: path and query, without the fragment. */
-static int take_target(
-    struct ssrequest_message *message, const char *text, struct ss_error *error) {
+static int take_target(struct request_message *message, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "#");
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
@@ -177,11 +176,11 @@ static int take_target(
     return ss_error_memory(error);
 }
 
-static int take_place(struct ssrequest_messages *messages, struct ssrequest_message *message,
+static int take_place(struct request_messages *messages, struct request_message *message,
     const char *word, struct ss_error *error) {
     bool is_path = word[0] == '/', begins = messages->count == 0;
     if (!is_path && !strstr(word, "://")) {
-        SS_OWNED(free) char *shown = ssrequest_show_url(word);
+        SS_OWNED(free) char *shown = request_show_url(word);
         return ss_error_fail(error,
             "'%s' is neither a URL nor a path: write http://HOST/PATH or /PATH",
             ss_words_show(shown ? shown : "the word").text);
@@ -194,7 +193,7 @@ static int take_place(struct ssrequest_messages *messages, struct ssrequest_mess
     return take_target(message, is_path ? word : end_of_origin(word), error);
 }
 
-static int take_words(struct ssrequest_messages *messages, struct ssrequest_message *message,
+static int take_words(struct request_messages *messages, struct request_message *message,
     char **words, struct ss_error *error) {
     if (!words[1] || (words[2] && (words[2][0] != '@' || words[3])))
         return ss_error_fail(error, "write METHOD URL-or-PATH [@BODYFILE]");
@@ -209,21 +208,20 @@ static int take_words(struct ssrequest_messages *messages, struct ssrequest_mess
     return 0;
 }
 
-static int take_line(
-    struct ssrequest_messages *messages, const char *line, struct ss_error *error) {
+static int take_line(struct request_messages *messages, const char *line, struct ss_error *error) {
     size_t count;
     SS_OWNED(free) char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
     if (count == 0)
         return 0;
-    struct ssrequest_message *message = add_message(messages, error);
+    struct request_message *message = add_message(messages, error);
     if (!message)
         return -1;
     return count_message(messages, take_words(messages, message, words, error));
 }
 
-static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct ss_error *error) {
+static int take_lines(struct request_messages *messages, FILE *stream, struct ss_error *error) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
     ssize_t length;
@@ -243,8 +241,8 @@ static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct 
                      error, "the file contains no requests: write METHOD URL-or-PATH on each line");
 }
 
-int ssrequest_messages_read(
-    struct ssrequest_messages *messages, const char *path, struct ss_error *error) {
+int request_messages_read(
+    struct request_messages *messages, const char *path, struct ss_error *error) {
     FILE *stream = fopen(path, "re");
     int result =
         stream ? take_lines(messages, stream, error) : ss_error_fail(error, "%s", strerror(errno));
@@ -254,21 +252,21 @@ int ssrequest_messages_read(
     return result < 0 ? ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text) : 0;
 }
 
-int ssrequest_messages_add_header(
-    struct ssrequest_messages *messages, const char *header, struct ss_error *error) {
+int request_messages_add_header(
+    struct request_messages *messages, const char *header, struct ss_error *error) {
     size_t name = strspn(header, token_bytes);
     bool is_empty = header[name] == ';' && header[name + 1] == '\0';
     if (name == 0 || (header[name] != ':' && !is_empty) || strpbrk(header, "\r\n"))
         return ss_error_fail(error, "'%.*s%s' is not a header: write 'Name: value'",
             (int)(name < 40 ? name : 40), header,
             header[name] ? "..." : ""); /* a value may be secret */
-    if (messages->header_count == SSREQUEST_HEADERS_MAX)
-        return ss_error_fail(error, "too many headers (at most %d)", SSREQUEST_HEADERS_MAX);
+    if (messages->header_count == REQUEST_HEADERS_MAX)
+        return ss_error_fail(error, "too many headers (at most %d)", REQUEST_HEADERS_MAX);
     messages->headers[messages->header_count++] = header;
     return 0;
 }
 
-void ssrequest_messages_close(struct ssrequest_messages *messages) {
+void request_messages_close(struct request_messages *messages) {
     for (size_t i = 0; i < messages->count; i++) {
         free(messages->list[i].method);
         free(messages->list[i].target);
@@ -279,5 +277,5 @@ void ssrequest_messages_close(struct ssrequest_messages *messages) {
         free(messages->origins[i]);
     free(messages->list);
     free(messages->order);
-    *messages = (struct ssrequest_messages){0};
+    *messages = (struct request_messages){0};
 }

@@ -12,9 +12,9 @@
 
 #include "generator.h"
 
-#define SSREQUEST_HEADERS_MAX 64
+#define REQUEST_HEADERS_MAX 64
 
-struct ssrequest_message {
+struct request_message {
     char *method;
     char *target;     /* path and query of the request line; NULL: those of the URL */
     const char *body; /* NULL: no body */
@@ -25,13 +25,13 @@ struct ssrequest_message {
 };
 
 /*
- * Messages that are sent in turn. Zeroed: no messages; ssrequest_messages_open() or
- * ssrequest_messages_read() fills it.
+ * Messages that are sent in turn. Zeroed: no messages; request_messages_open() or
+ * request_messages_read() fills it.
  */
-struct ssrequest_messages {
-    struct ssrequest_message *list;
+struct request_messages {
+    struct request_message *list;
     size_t count, room;
-    const char *headers[SSREQUEST_HEADERS_MAX]; /* headers of all messages; owned by the caller */
+    const char *headers[REQUEST_HEADERS_MAX]; /* headers of all messages; owned by the caller */
     size_t header_count;
     const char *file; /* path of the file, owned by the caller; NULL if the message is from
                          options */
@@ -40,7 +40,7 @@ struct ssrequest_messages {
      * For a file with whole URLs: their hosts as "http://host:port", and each message's index of
      * its host. Otherwise 0 and NULL.
      */
-    char *origins[SSREQUEST_TARGETS_MAX];
+    char *origins[REQUEST_TARGETS_MAX];
     uint32_t origin_count;
     uint32_t *order;
     size_t order_room;
@@ -50,20 +50,20 @@ struct ssrequest_messages {
  * Makes one message. If `method` is NULL, it is POST with data, otherwise GET. `data` is text,
  * @FILE, or @- for standard input; NULL: no body.
  */
-SS_MUST_USE SS_NONNULL(1) int ssrequest_messages_open(struct ssrequest_messages *messages,
+SS_MUST_USE SS_NONNULL(1) int request_messages_open(struct request_messages *messages,
     const char *method, const char *data, struct ss_error *error);
 
 /* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] on each line. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_messages_read(
-    struct ssrequest_messages *messages, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_messages_read(
+    struct request_messages *messages, const char *path, struct ss_error *error);
 
 /*
  * Adds a header: "Name: value", "Name;" for an empty value, or "Name:" to remove a default header.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_messages_add_header(
-    struct ssrequest_messages *messages, const char *header, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_messages_add_header(
+    struct request_messages *messages, const char *header, struct ss_error *error);
 
 SS_NONNULL()
-void ssrequest_messages_close(struct ssrequest_messages *messages);
+void request_messages_close(struct request_messages *messages);
 
 #endif

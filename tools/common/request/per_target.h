@@ -17,7 +17,7 @@
 #include "generator.h"
 
 /* Requests that were sent to a URL. */
-struct ssrequest_at_target {
+struct request_at_target {
     const char *url; /* not owned */
     uint64_t succeeded, failed, unfinished;
     struct ss_histogram successes; /* response times from when they were sent; a bucket is at most
@@ -25,22 +25,22 @@ struct ssrequest_at_target {
 };
 
 /* Zeroed: no targets. */
-struct ssrequest_per_target {
-    struct ssrequest_at_target *targets;
+struct request_per_target {
+    struct request_at_target *targets;
     size_t count, room;
-    size_t *of_labels; /* index of the target of each label; see struct ssrequest_one */
+    size_t *of_labels; /* index of the target of each label; see struct request_one */
     size_t label_count, label_room;
 };
 
 /* Adds the target of the next label. `url` must remain valid. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_per_target_add(
-    struct ssrequest_per_target *per_target, const char *url, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_per_target_add(
+    struct request_per_target *per_target, const char *url, struct ss_error *error);
 
-SS_NONNULL() void ssrequest_per_target_close(struct ssrequest_per_target *per_target);
+SS_NONNULL() void request_per_target_close(struct request_per_target *per_target);
 
 /* Counts a request that ended; ignores one that was never sent. */
 SS_NONNULL()
-void ssrequest_per_target_count(struct ssrequest_per_target *per_target,
-    const struct ssrequest_one *one, enum ssrequest_fate fate, const struct ssrequest_ended *ended);
+void request_per_target_count(struct request_per_target *per_target, const struct request_one *one,
+    enum request_fate fate, const struct request_ended *ended);
 
 #endif

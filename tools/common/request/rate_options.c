@@ -12,13 +12,13 @@ struct belonging {
     unsigned to, needed_by;
 };
 
-#define CONSTANT (1U << SSREQUEST_CONSTANT)
-#define STEP     (1U << SSREQUEST_STEP)
-#define TRACE    (1U << SSREQUEST_TRACE)
+#define CONSTANT (1U << REQUEST_CONSTANT)
+#define STEP     (1U << REQUEST_STEP)
+#define TRACE    (1U << REQUEST_TRACE)
 #define CLOSED   (TRACE << 1)
 
-struct ssrequest_given ssrequest_given_nothing(void) {
-    return (struct ssrequest_given){
+struct request_given request_given_nothing(void) {
+    return (struct request_given){
         .shape = -1,
         .rate = NAN,
         .max = NAN,
@@ -28,7 +28,7 @@ struct ssrequest_given ssrequest_given_nothing(void) {
     };
 }
 
-static unsigned way_of(const struct ssrequest_given *given) {
+static unsigned way_of(const struct request_given *given) {
     return given->closed ? CLOSED : 1U << given->shape;
 }
 
@@ -39,13 +39,13 @@ static const char *name_of(unsigned way) {
                            : "--closed";
 }
 
-int ssrequest_given_refuse(
-    const struct ssrequest_given *given, const char *name, struct ss_error *error) {
+int request_given_refuse(
+    const struct request_given *given, const char *name, struct ss_error *error) {
     return ss_error_fail(
         error, "--%s has no meaning with %s: leave out --%s", name, name_of(way_of(given)), name);
 }
 
-static int check(const struct ssrequest_given *given, bool has_shape, struct ss_error *error) {
+static int check(const struct request_given *given, bool has_shape, struct ss_error *error) {
     const struct belonging all[] = {
         {"rate", !isnan(given->rate), CONSTANT | TRACE,
             given->finds_rate ? TRACE : CONSTANT | TRACE},
@@ -60,21 +60,21 @@ static int check(const struct ssrequest_given *given, bool has_shape, struct ss_
     unsigned way = way_of(given);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].given && !(all[i].to & way))
-            return ssrequest_given_refuse(given, all[i].name, error);
+            return request_given_refuse(given, all[i].name, error);
         if (!all[i].given && (all[i].needed_by & way))
             return ss_error_fail(error, "%s requires --%s: see --help", name_of(way), all[i].name);
     }
     return 0;
 }
 
-static int guess_shape(const struct ssrequest_given *given) {
+static int guess_shape(const struct request_given *given) {
     if (given->trace)
-        return SSREQUEST_TRACE;
+        return REQUEST_TRACE;
     bool steps = !isnan(given->max) || !isnan(given->step) || given->hold != SS_TIME_NEVER;
-    return steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
+    return steps ? REQUEST_STEP : REQUEST_CONSTANT;
 }
 
-int ssrequest_given_settle(struct ssrequest_given *given, struct ss_error *error) {
+int request_given_settle(struct request_given *given, struct ss_error *error) {
     bool has_shape = given->shape >= 0;
     if (!has_shape)
         given->shape = guess_shape(given);
@@ -85,17 +85,17 @@ int ssrequest_given_settle(struct ssrequest_given *given, struct ss_error *error
     return 0;
 }
 
-int ssrequest_given_profile(const struct ssrequest_given *given, struct ssrequest_profile *profile,
-    struct ss_error *error) {
-    *profile = (struct ssrequest_profile){0};
+int request_given_profile(
+    const struct request_given *given, struct request_profile *profile, struct ss_error *error) {
+    *profile = (struct request_profile){0};
     if (given->closed)
         return 0;
-    switch ((enum ssrequest_shape)given->shape) {
-    case SSREQUEST_STEP:
-        return ssrequest_profile_step(profile, given->max, given->step, given->hold, error);
-    case SSREQUEST_TRACE:
-        return ssrequest_profile_trace(profile, given->trace, given->rate, given->duration, error);
+    switch ((enum request_shape)given->shape) {
+    case REQUEST_STEP:
+        return request_profile_step(profile, given->max, given->step, given->hold, error);
+    case REQUEST_TRACE:
+        return request_profile_trace(profile, given->trace, given->rate, given->duration, error);
     default:
-        return ssrequest_profile_constant(profile, given->rate, given->duration, error);
+        return request_profile_constant(profile, given->rate, given->duration, error);
     }
 }

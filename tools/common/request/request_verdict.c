@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-static uint64_t count_successes(const struct ssrequest_account *account) {
-    return account->tally->outcomes[SSREQUEST_SUCCESS];
+static uint64_t count_successes(const struct request_account *account) {
+    return account->tally->outcomes[REQUEST_SUCCESS];
 }
 
 /* Returns whether the load on the service is constant, so that response times should not change. */
-static bool is_steady(const struct ssrequest_account *account) {
+static bool is_steady(const struct request_account *account) {
     bool closed = account->rules.closed > 0;
-    return !account->turned && (closed || account->shape == SSREQUEST_CONSTANT);
+    return !account->turned && (closed || account->shape == REQUEST_CONSTANT);
 }
 
 /*
@@ -28,8 +28,8 @@ static void divide(double *sums, const double *counts, size_t windows) {
 }
 
 /* Looks for changes of the mean response time and, in a closed loop, of the throughput. */
-static void judge_changes(const struct ssrequest_account *account, struct ss_evidence *evidence) {
-    const struct ssrequest_tally *tally = account->tally;
+static void judge_changes(const struct request_account *account, struct ss_evidence *evidence) {
+    const struct request_tally *tally = account->tally;
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
     /* Once sending ends, less and less is in progress, and a lost request may end very late. */
     ss_time end = ss_time_add(account->skipped, account->asked);
@@ -53,18 +53,18 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
  * requests wait by design: in a closed loop, and after the limit of unfinished requests was
  * reached.
  */
-static double find_lateness(const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static double find_lateness(const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     bool full = tally->unfinished_most >= account->rules.cap;
     if (account->rules.closed > 0 || full)
         return NAN;
     return 100 * ss_histogram_quantile(&tally->lateness, 0.99) /
-           ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.5);
+           ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.5);
 }
 
-struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
-    uint64_t successes = count_successes(account), failures = ssrequest_tally_failed(tally);
+struct ss_verdict request_verdict(const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
+    uint64_t successes = count_successes(account), failures = request_tally_failed(tally);
     struct ss_evidence evidence;
     ss_evidence_clear(&evidence);
     judge_changes(account, &evidence);

@@ -8,6 +8,6 @@
 #include "verdict/verdict.h"
 
 /* Judges a run other than a search for a capacity. */
-SS_NONNULL() struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account);
+SS_NONNULL() struct ss_verdict request_verdict(const struct request_account *account);
 
 #endif

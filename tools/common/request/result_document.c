@@ -25,36 +25,36 @@ static void print_time(struct ss_json *json, const char *name, ss_time time) {
 }
 
 static void print_url(struct ss_json *json, const char *name, const char *url) {
-    SS_OWNED(free) char *shown = ssrequest_show_url(url);
+    SS_OWNED(free) char *shown = request_show_url(url);
     ss_json_text(json, name, shown);
 }
 
-static void print_profile(struct ss_json *json, const struct ssrequest_account *account) {
+static void print_profile(struct ss_json *json, const struct request_account *account) {
     ss_json_open(json, "profile", '{');
-    ss_json_text(json, "kind", ssrequest_shape_name(account->shape));
-    if (account->shape == SSREQUEST_STEP) {
+    ss_json_text(json, "kind", request_shape_name(account->shape));
+    if (account->shape == REQUEST_STEP) {
         ss_json_number(json, "max", account->max);
         ss_json_number(json, "step", account->step);
         print_time(json, "hold_seconds", account->hold);
     } else {
         ss_json_number(json, "rate", account->rate);
     }
-    if (account->shape == SSREQUEST_TRACE)
+    if (account->shape == REQUEST_TRACE)
         ss_json_text(json, "trace", account->trace);
     ss_json_bool(json, "changed", account->turned);
-    print_time(json, "length_seconds", ssrequest_profile_length(account->profile));
+    print_time(json, "length_seconds", request_profile_length(account->profile));
     ss_json_close(json, '}');
 }
 
 /* Prints null for values that do not apply to this kind of loop. */
-static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
+static void print_request(struct ss_json *json, const struct request_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
     ss_json_open(json, "targets", '[');
     for (size_t i = 0; i < account->target_count; i++)
         print_url(json, NULL, account->targets[i]);
     ss_json_close(json, ']');
-    ss_json_text(json, "balance", ssrequest_balance_name(account->rules.balance));
+    ss_json_text(json, "balance", request_balance_name(account->rules.balance));
     if (closed) {
         print_whole(json, "clients", account->rules.closed);
         ss_json_text(json, "profile", NULL);
@@ -63,30 +63,30 @@ static void print_request(struct ss_json *json, const struct ssrequest_account *
     } else {
         ss_json_text(json, "clients", NULL);
         print_profile(json, account);
-        ss_json_text(json, "arrival", ssrequest_arrival_name(account->arrival));
+        ss_json_text(json, "arrival", request_arrival_name(account->arrival));
         print_whole(json, "seed", account->seed);
     }
     print_whole(json, "cap", account->rules.cap);
     /* Clients never exceed the cap, which is their number. */
     ss_json_text(json, "when_full",
-        account->rules.closed ? NULL : ssrequest_when_full_name(account->rules.when_full));
+        account->rules.closed ? NULL : request_when_full_name(account->rules.when_full));
     print_time(
         json, "timeout_seconds", account->tally ? account->tally->timeout : account->timeout);
 }
 
-static void print_counts(struct ss_json *json, const struct ssrequest_tally *tally) {
+static void print_counts(struct ss_json *json, const struct request_tally *tally) {
     print_whole(json, "intended", tally->intended);
     print_whole(json, "sent", tally->sent);
     print_whole(json, "refused", tally->refused);
     print_whole(json, "waiting", tally->waiting);
     print_whole(json, "unfinished", tally->unfinished);
-    print_whole(json, "succeeded", tally->outcomes[SSREQUEST_SUCCESS]);
-    print_whole(json, "failed", ssrequest_tally_failed(tally));
+    print_whole(json, "succeeded", tally->outcomes[REQUEST_SUCCESS]);
+    print_whole(json, "failed", request_tally_failed(tally));
     ss_json_open(json, "causes", '{');
-    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++)
-        print_whole(json, ssrequest_outcome_name((enum ssrequest_outcome)i), tally->outcomes[i]);
+    for (int i = REQUEST_SUCCESS + 1; i < REQUEST_OUTCOMES; i++)
+        print_whole(json, request_outcome_name((enum request_outcome)i), tally->outcomes[i]);
     ss_json_close(json, '}');
-    ss_json_number(json, "success_ratio", ssrequest_success_ratio(tally));
+    ss_json_number(json, "success_ratio", request_success_ratio(tally));
     print_whole(json, "bytes", tally->bytes);
 }
 
@@ -109,20 +109,20 @@ static void print_distribution(
 static void print_origins(
     struct ss_json *json, const char *name, const struct ss_histogram *times) {
     ss_json_open(json, name, '{');
-    print_distribution(json, "intended", &times[SSREQUEST_INTENDED]);
-    print_distribution(json, "actual", &times[SSREQUEST_ACTUAL]);
+    print_distribution(json, "intended", &times[REQUEST_INTENDED]);
+    print_distribution(json, "actual", &times[REQUEST_ACTUAL]);
     ss_json_close(json, '}');
 }
 
 static void print_end(struct ss_json *json, const char *rate, const char *times,
-    const struct ssrequest_trials *trials, unsigned count) {
+    const struct request_trials *trials, unsigned count) {
     ss_json_number(json, rate, trials->rate > 0 ? trials->rate : NAN);
     print_whole(json, times, count);
 }
 
-static void print_capacity(struct ss_json *json, const struct ssrequest_account *account) {
-    const struct ssrequest_capacity *capacity = account->capacity;
-    const struct ssrequest_capacity_result result = ssrequest_capacity_result(capacity);
+static void print_capacity(struct ss_json *json, const struct request_account *account) {
+    const struct request_capacity *capacity = account->capacity;
+    const struct request_capacity_result result = request_capacity_result(capacity);
     ss_json_open(json, "capacity", '{');
     ss_json_text(json, "demand", account->demand);
     print_end(json, "held_rate", "held_times", &result.held, result.held.held);
@@ -150,7 +150,7 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
         ss_json_number(json, "own_cpu_seconds", capacity->trials[i].own_cpu);
         ss_json_number(json, "own_cpu_wait_seconds", capacity->trials[i].own_wait);
         print_whole(json, "resources", capacity->trials[i].resources);
-        ss_json_bool(json, "generator_limited", ssrequest_trial_is_limited(&capacity->trials[i]));
+        ss_json_bool(json, "generator_limited", request_trial_is_limited(&capacity->trials[i]));
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
@@ -160,11 +160,11 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
 }
 
 /* Prints the number of complete answers by status, and when requests failed. */
-static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void print_answers(struct ss_json *json, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;
     ss_json_open(json, "statuses", '{');
-    for (unsigned i = 0; i < SSREQUEST_STATUSES; i++) {
+    for (unsigned i = 0; i < REQUEST_STATUSES; i++) {
         char name[8];
         snprintf(name, sizeof name, "%u", i);
         if (tally->statuses[i] > 0)
@@ -177,11 +177,11 @@ static void print_answers(struct ss_json *json, const struct ssrequest_account *
         failed ? ss_time_seconds(ss_time_since(tally->last_failure, account->skipped)) : NAN);
 }
 
-static void print_per_target(struct ss_json *json, const struct ssrequest_per_target *per_target) {
+static void print_per_target(struct ss_json *json, const struct request_per_target *per_target) {
     size_t count = per_target ? per_target->count : 0;
     ss_json_open(json, "per_target", '[');
     for (size_t i = 0; i < count; i++) {
-        const struct ssrequest_at_target *target = &per_target->targets[i];
+        const struct request_at_target *target = &per_target->targets[i];
         ss_json_open(json, NULL, '{');
         print_url(json, "url", target->url);
         print_whole(json, "sent", target->succeeded + target->failed + target->unfinished);
@@ -196,11 +196,11 @@ static void print_per_target(struct ss_json *json, const struct ssrequest_per_ta
     ss_json_close(json, ']');
 }
 
-static void print_figures(struct ss_json *json, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void print_figures(struct ss_json *json, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     print_counts(json, tally);
     ss_json_number(json, "duration_seconds", ss_time_seconds(account->took));
-    ss_json_number(json, "throughput", ssrequest_throughput(account));
+    ss_json_number(json, "throughput", request_throughput(account));
     print_whole(json, "unfinished_most", tally->unfinished_most);
     ss_json_number(json, "own_cpu_seconds", account->own_cpu_seconds);
     ss_json_number(json, "connections", account->connections);
@@ -215,8 +215,8 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
 }
 
 /* Prints only the names of headers, because values may be secrets. */
-static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
-    const struct ssrequest_message *only = messages->file ? NULL : messages->list;
+static void print_messages(struct ss_json *json, const struct request_messages *messages) {
+    const struct request_message *only = messages->file ? NULL : messages->list;
     ss_json_text(json, "method", only ? only->method : NULL);
     ss_json_number(json, "data_bytes", only && only->body ? (double)only->body_size : NAN);
     ss_json_text(json, "requests_file", messages->file);
@@ -230,7 +230,7 @@ static void print_messages(struct ss_json *json, const struct ssrequest_messages
     ss_json_close(json, ']');
 }
 
-static void print_machine(struct ss_json *json, const struct ssrequest_machine *machine) {
+static void print_machine(struct ss_json *json, const struct request_machine *machine) {
     ss_json_open(json, "machine", '{');
     ss_json_number(json, "active", machine->active);
     ss_json_number(json, "idle", machine->idle);
@@ -242,7 +242,7 @@ static void print_machine(struct ss_json *json, const struct ssrequest_machine *
     ss_json_close(json, '}');
 }
 
-void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
+void request_document_print(FILE *stream, const struct request_account *account) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "program", account->program);
@@ -260,17 +260,17 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
     if (account->machine)
         print_machine(&json, account->machine);
     if (!account->capacity) {
-        struct ss_verdict verdict = ssrequest_verdict(account);
+        struct ss_verdict verdict = request_verdict(account);
         ss_verdict_print_json(&json, &verdict);
     }
     ss_json_close(&json, '}');
 }
 
-int ssrequest_document_write(
-    const char *path, const struct ssrequest_account *account, struct ss_error *error) {
+int request_document_write(
+    const char *path, const struct request_account *account, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
-    ssrequest_document_print(file.stream, account);
+    request_document_print(file.stream, account);
     return ss_whole_file_end(&file, path, error);
 }

@@ -11,10 +11,10 @@
 #include "run_result.h"
 
 SS_NONNULL()
-void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account);
+void request_document_print(FILE *stream, const struct request_account *account);
 
 /* Writes a new file at `path` as a whole or not at all; "-" is standard output. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_document_write(
-    const char *path, const struct ssrequest_account *account, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_document_write(
+    const char *path, const struct request_account *account, struct ss_error *error);
 
 #endif

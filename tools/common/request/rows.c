@@ -30,20 +30,20 @@ static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,act
 static const char each_heading[] =
     "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n";
 
-struct ssrequest_rows {
-    const struct ssrequest_tally *tally;
-    const struct ssrequest_profile *profile;
+struct request_rows {
+    const struct request_tally *tally;
+    const struct request_profile *profile;
     double turned;    /* requests per second; negative: the profile's rate applies */
     double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
     double asked_for; /* number of requests that the rate required in this second before `since` */
     bool has_last;
-    struct ssrequest_second last;
+    struct request_second last;
 
     /* Response times of the current second: */
-    struct ss_histogram times[SSREQUEST_ORIGINS];
-    struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of all previous seconds */
+    struct ss_histogram times[REQUEST_ORIGINS];
+    struct ss_histogram before[REQUEST_ORIGINS]; /* sum of all previous seconds */
     double lateness_max;
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* totals before this second */
@@ -53,9 +53,9 @@ struct ssrequest_rows {
     struct ss_lines seconds, response_times, each;
 };
 
-int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_tally *tally,
-    const struct ssrequest_profile *profile, struct ss_error *error) {
-    struct ssrequest_rows *rows = *opened = calloc(1, sizeof *rows);
+int request_rows_open(struct request_rows **opened, const struct request_tally *tally,
+    const struct request_profile *profile, struct ss_error *error) {
+    struct request_rows *rows = *opened = calloc(1, sizeof *rows);
     if (!rows)
         return ss_error_memory(error);
     rows->tally = tally;
@@ -63,10 +63,10 @@ int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_t
     rows->turned = -1;
     rows->lateness_max = rows->epoch = NAN;
     rows->seconds.file = rows->response_times.file = rows->each.file = -1;
-    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
+    for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         if (ss_histogram_open(&rows->times[origin], SS_HISTOGRAM_FINE) < 0 ||
             ss_histogram_open(&rows->before[origin], SS_HISTOGRAM_FINE) < 0) {
-            ssrequest_rows_close(rows, NULL);
+            request_rows_close(rows, NULL);
             *opened = NULL;
             return ss_error_memory(error);
         }
@@ -82,17 +82,17 @@ static int close_lines(struct ss_lines *lines, const char *name, struct ss_error
         strerror(lines->why), (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s");
 }
 
-int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {
+int request_rows_close(struct request_rows *rows, struct ss_error *error) {
     if (!rows)
         return 0;
-    int result = close_lines(&rows->seconds, SSREQUEST_ROWS_SECONDS, error);
-    if (close_lines(&rows->response_times, SSREQUEST_ROWS_TIMES, error) < 0)
+    int result = close_lines(&rows->seconds, REQUEST_ROWS_SECONDS, error);
+    if (close_lines(&rows->response_times, REQUEST_ROWS_TIMES, error) < 0)
         result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
     if (rows->each_is_new)
         unlink(rows->each_path);
-    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
+    for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         ss_histogram_close(&rows->times[origin]);
         ss_histogram_close(&rows->before[origin]);
     }
@@ -110,12 +110,12 @@ static int keep(struct ss_lines *lines, int folder, const char *name, struct ss_
     return why < 0 ? ss_error_fail(error, "%s: %s", name, strerror(-why)) : 0;
 }
 
-int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error *error) {
-    if (keep(&rows->seconds, folder, SSREQUEST_ROWS_SECONDS, error) < 0)
+int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *error) {
+    if (keep(&rows->seconds, folder, REQUEST_ROWS_SECONDS, error) < 0)
         return -1;
-    if (keep(&rows->response_times, folder, SSREQUEST_ROWS_TIMES, error) < 0) {
+    if (keep(&rows->response_times, folder, REQUEST_ROWS_TIMES, error) < 0) {
         ss_lines_close(&rows->seconds);
-        unlinkat(folder, SSREQUEST_ROWS_SECONDS, 0);
+        unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
         return -1;
     }
     add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
@@ -127,8 +127,8 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
  * Keeps the old content of the file until the run begins, because another option may still fail.
  * Fails instead of waiting for the reader of a FIFO.
  */
-int ssrequest_rows_keep_each(
-    struct ssrequest_rows *rows, const char *path, int interrupt, struct ss_error *error) {
+int request_rows_keep_each(
+    struct request_rows *rows, const char *path, int interrupt, struct ss_error *error) {
     struct stat status;
     int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     int file = open(path, flags | O_CREAT | O_EXCL, 0666);
@@ -155,7 +155,7 @@ static int empty(int file) {
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
 }
 
-void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
+void request_rows_begin(struct request_rows *rows, double epoch) {
     rows->epoch = epoch;
     rows->each_is_new = false;
     if (rows->each.file < 0)
@@ -166,18 +166,18 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
 }
 
 /* Returns the number of requests that the rate requires between two times within a second. */
-static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
+static double asked_for(const struct request_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
     if (rows->turned < 0)
-        return ssrequest_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
-    /* A rate set by ssrequest_rows_turn() ends with the profile. */
-    ss_time length = ssrequest_profile_length(rows->profile);
+        return request_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
+    /* A rate set by request_rows_turn() ends with the profile. */
+    ss_time length = request_profile_length(rows->profile);
     return rows->turned * ss_time_seconds(ss_time_since(length < to ? length : to, from));
 }
 
-void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate) {
-    ssrequest_rows_advance(rows, now);
+void request_rows_turn(struct request_rows *rows, ss_time now, double rate) {
+    request_rows_advance(rows, now);
     rows->asked_for += asked_for(rows, rows->since, now);
     rows->since = now > rows->since ? now : rows->since;
     rows->turned = rate;
@@ -192,8 +192,7 @@ static char *put_count(char *to, uint64_t count) {
     return to + sprintf(to, ",%llu", (unsigned long long)count);
 }
 
-static char *put_times(
-    char *to, const struct ssrequest_second *second, enum ssrequest_origin origin) {
+static char *put_times(char *to, const struct request_second *second, enum request_origin origin) {
     to = put_number(to, second->mean[origin], 9);
     to = put_number(to, second->median[origin], 9);
     to = put_number(to, second->p95[origin], 9);
@@ -201,7 +200,7 @@ static char *put_times(
     return put_number(to, second->max[origin], 9);
 }
 
-static void write_second(struct ssrequest_rows *rows, const struct ssrequest_second *second) {
+static void write_second(struct request_rows *rows, const struct request_second *second) {
     double elapsed = ss_time_seconds(second->end);
     char *to = ss_lines_begin(&rows->seconds, LINE_ROOM);
     if (!isnan(rows->epoch))
@@ -220,33 +219,33 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     to = put_count(to, second->timeouts);
     to = put_count(to, second->bytes);
     to = put_number(to, second->lateness_max, 9);
-    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
-        to = put_times(to, second, (enum ssrequest_origin)origin);
+    for (int origin = 0; origin < REQUEST_ORIGINS; origin++)
+        to = put_times(to, second, (enum request_origin)origin);
     *to++ = '\n';
     ss_lines_end(&rows->seconds, to);
     ss_lines_flush(&rows->seconds);
 }
 
 /* Advances `*bucket` to the next bucket that either histogram uses, possibly itself. */
-static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsigned *bucket) {
+static bool find_used(const struct ss_histogram times[REQUEST_ORIGINS], unsigned *bucket) {
     unsigned intended = *bucket, actual = *bucket;
-    bool has_intended = ss_histogram_next(&times[SSREQUEST_INTENDED], &intended);
-    bool has_actual = ss_histogram_next(&times[SSREQUEST_ACTUAL], &actual);
+    bool has_intended = ss_histogram_next(&times[REQUEST_INTENDED], &intended);
+    bool has_actual = ss_histogram_next(&times[REQUEST_ACTUAL], &actual);
     *bucket = has_actual && !(has_intended && intended < actual) ? actual : intended;
     return has_intended || has_actual;
 }
 
 /* `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
 static void write_times(
-    struct ssrequest_rows *rows, const struct ss_histogram times[SSREQUEST_ORIGINS], ss_time end) {
+    struct request_rows *rows, const struct ss_histogram times[REQUEST_ORIGINS], ss_time end) {
     for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
         char *to = ss_lines_begin(&rows->response_times, LINE_ROOM);
         if (end != SS_TIME_NEVER)
             to = ss_number_put_fixed(to, ss_time_seconds(end), 6);
         *to++ = ',';
         to = ss_histogram_put_bucket(to, bucket, SS_HISTOGRAM_FINE);
-        to = put_count(to, times[SSREQUEST_INTENDED].counts[bucket]);
-        to = put_count(to, times[SSREQUEST_ACTUAL].counts[bucket]);
+        to = put_count(to, times[REQUEST_INTENDED].counts[bucket]);
+        to = put_count(to, times[REQUEST_ACTUAL].counts[bucket]);
         *to++ = '\n';
         ss_lines_end(&rows->response_times, to);
     }
@@ -258,11 +257,11 @@ static char *put_moment(char *to, ss_time moment) {
     return moment == SS_TIME_NEVER ? to : ss_number_put_fixed(to, ss_time_seconds(moment), 9);
 }
 
-static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *one,
-    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
-    static const char *const names[] = {[SSREQUEST_REFUSED] = "refused",
-        [SSREQUEST_NEVER_SENT] = "waiting",
-        [SSREQUEST_UNFINISHED] = "unfinished"};
+static void write_each(struct request_rows *rows, const struct request_one *one,
+    enum request_fate fate, const struct request_ended *ended) {
+    static const char *const names[] = {[REQUEST_REFUSED] = "refused",
+        [REQUEST_NEVER_SENT] = "waiting",
+        [REQUEST_UNFINISHED] = "unfinished"};
     if (rows->each.file < 0)
         return;
     char *to = ss_lines_begin(&rows->each, LINE_ROOM);
@@ -273,10 +272,10 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
     to = put_moment(to, one->sent);
     to = put_moment(to, ended->finished);
     *to++ = ',';
-    to = stpcpy(to, fate == SSREQUEST_ENDED ? ssrequest_outcome_name(ended->outcome) : names[fate]);
-    to = put_count(to, fate == SSREQUEST_ENDED ? ended->bytes : 0);
+    to = stpcpy(to, fate == REQUEST_ENDED ? request_outcome_name(ended->outcome) : names[fate]);
+    to = put_count(to, fate == REQUEST_ENDED ? ended->bytes : 0);
     *to++ = ',';
-    if (fate == SSREQUEST_ENDED && ended->status > 0)
+    if (fate == REQUEST_ENDED && ended->status > 0)
         to += sprintf(to, "%u", ended->status);
     *to++ = '\n';
     ss_lines_end(&rows->each, to);
@@ -286,19 +285,19 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
  * Returns the mean planned rate from the start of the current second to `end`; NaN without a
  * profile.
  */
-static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
+static double rate_of(const struct request_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;
     if (rows->since == rows->begin && rows->turned < 0)
-        return ssrequest_mean_rate(rows->profile, rows->begin, end);
+        return request_mean_rate(rows->profile, rows->begin, end);
     if (end <= rows->begin)
         return 0;
     return (rows->asked_for + asked_for(rows, rows->since, end)) /
            ss_time_seconds(end - rows->begin);
 }
 
-static void fill_times(struct ssrequest_second *second, const struct ss_histogram *times,
-    enum ssrequest_origin origin) {
+static void fill_times(
+    struct request_second *second, const struct ss_histogram *times, enum request_origin origin) {
     second->mean[origin] = ss_histogram_mean(times);
     second->median[origin] = ss_histogram_quantile(times, 0.5);
     second->p95[origin] = ss_histogram_quantile(times, 0.95);
@@ -306,9 +305,9 @@ static void fill_times(struct ssrequest_second *second, const struct ss_histogra
     second->max[origin] = ss_histogram_quantile(times, 1);
 }
 
-static void end_second(struct ssrequest_rows *rows, ss_time end) {
-    const struct ssrequest_tally *tally = rows->tally;
-    struct ssrequest_second second = {
+static void end_second(struct request_rows *rows, ss_time end) {
+    const struct request_tally *tally = rows->tally;
+    struct request_second second = {
         .begin = rows->begin,
         .end = end,
         .rate = rate_of(rows, end),
@@ -317,7 +316,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .refused = tally->refused - rows->refused,
         .waiting = tally->waiting,
         .unfinished = tally->unfinished,
-        .completed = rows->times[SSREQUEST_INTENDED].count,
+        .completed = rows->times[REQUEST_INTENDED].count,
         .failed = rows->failed,
         .timeouts = rows->timeouts,
         .bytes = rows->bytes,
@@ -330,8 +329,8 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     ss_lines_flush(&rows->each); /* a program may read the file during the run */
-    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
-        fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
+    for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
+        fill_times(&second, &rows->times[origin], (enum request_origin)origin);
         ss_histogram_merge(&rows->before[origin], &rows->times[origin]);
         ss_histogram_clear(&rows->times[origin]);
     }
@@ -348,21 +347,21 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     rows->has_last = true;
 }
 
-bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now) {
+bool request_rows_advance(struct request_rows *rows, ss_time now) {
     bool ended = false;
     for (; now >= rows->begin + SS_SECOND; ended = true)
         end_second(rows, rows->begin + SS_SECOND);
     return ended;
 }
 
-static bool has_news(const struct ssrequest_rows *rows) {
+static bool has_news(const struct request_rows *rows) {
     return rows->tally->intended != rows->due || rows->tally->sent != rows->sent ||
            rows->tally->refused != rows->refused || rows->failed > 0 ||
-           rows->times[SSREQUEST_INTENDED].count > 0;
+           rows->times[REQUEST_INTENDED].count > 0;
 }
 
-void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
-    ssrequest_rows_advance(rows, now);
+void request_rows_finish(struct request_rows *rows, ss_time now) {
+    request_rows_advance(rows, now);
     /* In virtual time the last request may end exactly at the end of a second. */
     if (now > rows->begin || has_news(rows))
         end_second(rows, now);
@@ -370,30 +369,30 @@ void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
         write_times(rows, rows->before, SS_TIME_NEVER);
 }
 
-void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one) {
+void request_rows_send(struct request_rows *rows, const struct request_one *one) {
     rows->lateness_max =
         fmax(rows->lateness_max, ss_time_seconds(ss_time_since(one->sent, one->due)));
 }
 
-static void count_ended(struct ssrequest_rows *rows, const struct ssrequest_ended *ended) {
+static void count_ended(struct request_rows *rows, const struct request_ended *ended) {
     rows->bytes += ended->bytes;
-    if (ended->outcome != SSREQUEST_SUCCESS) {
+    if (ended->outcome != REQUEST_SUCCESS) {
         rows->failed++;
-        rows->timeouts += ended->outcome == SSREQUEST_TIMEOUT;
+        rows->timeouts += ended->outcome == REQUEST_TIMEOUT;
         return;
     }
-    ss_histogram_add(&rows->times[SSREQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
-    ss_histogram_add(&rows->times[SSREQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
+    ss_histogram_add(&rows->times[REQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
+    ss_histogram_add(&rows->times[REQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
 }
 
-void ssrequest_rows_witness(void *context, const struct ssrequest_one *one,
-    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
-    struct ssrequest_rows *rows = context;
-    if (fate == SSREQUEST_ENDED)
+void request_rows_witness(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
+    struct request_rows *rows = context;
+    if (fate == REQUEST_ENDED)
         count_ended(rows, ended);
     write_each(rows, one, fate, ended);
 }
 
-const struct ssrequest_second *ssrequest_rows_last(const struct ssrequest_rows *rows) {
+const struct request_second *request_rows_last(const struct request_rows *rows) {
     return rows->has_last ? &rows->last : NULL;
 }

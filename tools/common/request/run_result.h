@@ -16,17 +16,17 @@
 #include "per_target.h"
 
 /* In the order of the choices of --profile. */
-enum ssrequest_shape {
-    SSREQUEST_CONSTANT,
-    SSREQUEST_STEP,
-    SSREQUEST_TRACE,
+enum request_shape {
+    REQUEST_CONSTANT,
+    REQUEST_STEP,
+    REQUEST_TRACE,
 };
 
 /*
  * A simulated machine under the service. Values are NaN if they were not simulated, and means also
  * if all requests were sent at once.
  */
-struct ssrequest_machine {
+struct request_machine {
     double active;             /* mean part of the CPUs that are busy, 0 to 1 */
     double idle;               /* part of the time in which no CPU is busy */
     double watts;              /* mean power */
@@ -36,32 +36,32 @@ struct ssrequest_machine {
 };
 
 /* Requests count as late if they are sent later than this. */
-#define SSREQUEST_LATE 1e-3 /* seconds */
+#define REQUEST_LATE 1e-3 /* seconds */
 
 /*
  * The generator limits the rate if it runs, or waits for a CPU, for more than this part of the
  * time.
  */
-#define SSREQUEST_BUSY 0.9
+#define REQUEST_BUSY 0.9
 
-struct ssrequest_account {
-    const char *program;                       /* "ssrequest" */
-    const char *const *targets;                /* targets as given */
-    size_t target_count;                       /* 0 in a simulation */
-    const struct ssrequest_messages *messages; /* NULL in a simulation */
+struct request_account {
+    const char *program;                     /* "ssrequest" */
+    const char *const *targets;              /* targets as given */
+    size_t target_count;                     /* 0 in a simulation */
+    const struct request_messages *messages; /* NULL in a simulation */
 
     /*
      * How requests were sent. With `rules.closed` the profile is NULL, and members that depend on
      * it are unused.
      */
-    struct ssrequest_rules rules;
-    const struct ssrequest_profile *profile;
-    enum ssrequest_shape shape;
-    double rate;       /* requests per second: SSREQUEST_CONSTANT, SSREQUEST_TRACE */
-    double max, step;  /* requests per second: SSREQUEST_STEP */
-    ss_time hold;      /* SSREQUEST_STEP */
-    const char *trace; /* SSREQUEST_TRACE: path of the trace */
-    enum ssrequest_arrival arrival;
+    struct request_rules rules;
+    const struct request_profile *profile;
+    enum request_shape shape;
+    double rate;       /* requests per second: REQUEST_CONSTANT, REQUEST_TRACE */
+    double max, step;  /* requests per second: REQUEST_STEP */
+    ss_time hold;      /* REQUEST_STEP */
+    const char *trace; /* REQUEST_TRACE: path of the trace */
+    enum request_arrival arrival;
     uint64_t seed;
     bool turned; /* the rate was changed during the run */
 
@@ -77,54 +77,54 @@ struct ssrequest_account {
     double clock_moved;      /* milliseconds by which the wall clock was set during the run; NaN in
                                 virtual time */
     double suspended;        /* seconds for which the machine was suspended; NaN in virtual time */
-    const struct ssrequest_tally *tally;
-    const struct ssrequest_per_target *per_target; /* NULL in a simulation */
-    const struct ssrequest_machine *machine;       /* NULL unless simulated */
+    const struct request_tally *tally;
+    const struct request_per_target *per_target; /* NULL in a simulation */
+    const struct request_machine *machine;       /* NULL unless simulated */
 
     /*
      * The search for a capacity, which replaces the tally; NULL without a search. `profile` then
      * describes one trial, and `rate` is NaN.
      */
-    const struct ssrequest_capacity *capacity;
+    const struct request_capacity *capacity;
     const char *demand; /* the requirement, as given by --capacity */
     ss_time timeout;    /* limit of a request */
 };
 
 /* Return names as in options and JSON: "constant", "round-robin", ... */
-const char *ssrequest_shape_name(enum ssrequest_shape shape);
-const char *ssrequest_arrival_name(enum ssrequest_arrival arrival);
-const char *ssrequest_when_full_name(enum ssrequest_when_full when_full);
-const char *ssrequest_balance_name(enum ssrequest_balance balance);
+const char *request_shape_name(enum request_shape shape);
+const char *request_arrival_name(enum request_arrival arrival);
+const char *request_when_full_name(enum request_when_full when_full);
+const char *request_balance_name(enum request_balance balance);
 
 /* Returns the mean rate of the profile between two times; 0 after its end. */
 SS_NONNULL()
-double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to);
+double request_mean_rate(const struct request_profile *profile, ss_time from, ss_time to);
 
 /*
  * Returns the part of due requests, including refused ones, that succeeded; NaN if none were due.
  */
 SS_NONNULL()
-double ssrequest_success_ratio(const struct ssrequest_tally *tally);
+double request_success_ratio(const struct request_tally *tally);
 
 /*
  * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
  */
 SS_NONNULL()
-bool ssrequest_is_saturated(const struct ssrequest_account *account);
+bool request_is_saturated(const struct request_account *account);
 
 /*
  * Returns the part of `took` in which the generator ran or waited for a CPU; NaN if its CPU time is
  * unknown.
  */
 SS_NONNULL()
-double ssrequest_generator_busy(const struct ssrequest_account *account);
+double request_generator_busy(const struct request_account *account);
 
 /* Returns whether the generator, not the service, limited the rate. */
 SS_NONNULL()
-bool ssrequest_generator_is_limit(const struct ssrequest_account *account);
+bool request_generator_is_limit(const struct request_account *account);
 
 /* Returns successes per second of `took`; NaN if `took` is 0. */
 SS_NONNULL()
-double ssrequest_throughput(const struct ssrequest_account *account);
+double request_throughput(const struct request_account *account);
 
 #endif

@@ -18,7 +18,7 @@
 #define RAMP_STEP     0.01 /* as a part of the full rate */
 
 /* Makes room for `count` more stretches. */
-static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
+static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {
     if (count > STRETCHES_MAX - profile->count)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
     return SS_GROW(profile->stretches, profile->count + count, profile->room)
@@ -26,10 +26,10 @@ static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_er
                : ss_error_memory(error);
 }
 
-static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
-    ss_time begin = ssrequest_profile_length(profile);
+static void add(struct request_profile *profile, ss_time end, double rate) {
+    ss_time begin = request_profile_length(profile);
     if (end > begin)
-        profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
+        profile->stretches[profile->count++] = (struct request_stretch){begin, end, rate};
 }
 
 static int check_rate(double rate, const char *name, struct ss_error *error) {
@@ -41,8 +41,8 @@ static int check_rate(double rate, const char *name, struct ss_error *error) {
         error, "the %s is 0, so nothing would be sent: give requests per second, such as 50", name);
 }
 
-int ssrequest_profile_constant(
-    struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error) {
+int request_profile_constant(
+    struct request_profile *profile, double rate, ss_time duration, struct ss_error *error) {
     if (check_rate(rate, "rate", error) != 0)
         return -1;
     if (duration == 0)
@@ -53,7 +53,7 @@ int ssrequest_profile_constant(
     return 0;
 }
 
-int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double step, ss_time hold,
+int request_profile_step(struct request_profile *profile, double max, double step, ss_time hold,
     struct ss_error *error) {
     if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
@@ -95,13 +95,13 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
  * Approximates a ramp with pieces of constant rate, each at the rate of its middle, which keeps the
  * number of requests.
  */
-static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
+static int add_ramp(struct request_profile *profile, const struct ramp *ramp, double full,
     ss_time until, struct ss_error *error) {
     uint64_t pieces = ramp_pieces(ramp, full);
     if (reserve(profile, pieces, error) != 0)
         return -1;
     double length = (double)(ramp->end - ramp->begin);
-    for (uint64_t i = 1; i <= pieces && ssrequest_profile_length(profile) < until; i++) {
+    for (uint64_t i = 1; i <= pieces && request_profile_length(profile) < until; i++) {
         double part = ((double)i - 0.5) / (double)pieces;
         ss_time end = i == pieces
                           ? ramp->end
@@ -112,7 +112,7 @@ static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, 
     return 0;
 }
 
-static int add_records(struct ssrequest_profile *profile, const struct ss_trace_records *records,
+static int add_records(struct request_profile *profile, const struct ss_trace_records *records,
     double rate, ss_time until, struct ss_error *error) {
     const struct ss_trace_record *items = records->items;
     double first = items[0].free ? 0 : items[0].load * rate;
@@ -134,7 +134,7 @@ static int add_records(struct ssrequest_profile *profile, const struct ss_trace_
     return 0;
 }
 
-int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
+int request_profile_trace(struct request_profile *profile, const char *path, double rate,
     ss_time duration, struct ss_error *error) {
     if (check_rate(rate, "rate", error) != 0)
         return -1;
@@ -151,39 +151,39 @@ int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path,
     return result;
 }
 
-ss_time ssrequest_profile_length(const struct ssrequest_profile *profile) {
+ss_time request_profile_length(const struct request_profile *profile) {
     return profile->count > 0 ? profile->stretches[profile->count - 1].end : 0;
 }
 
-void ssrequest_profile_free(struct ssrequest_profile *profile) {
+void request_profile_free(struct request_profile *profile) {
     free(profile->stretches);
-    *profile = (struct ssrequest_profile){0};
+    *profile = (struct request_profile){0};
 }
 
 /* Draws the gap before the next request, as a number of expected requests. */
-static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
-    return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
+static double draw_gap(enum request_arrival arrival, uint64_t *random) {
+    return arrival == REQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }
 
-void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
-    const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed) {
-    *schedule = (struct ssrequest_schedule){
+void request_schedule_begin(struct request_schedule *schedule,
+    const struct request_profile *profile, enum request_arrival arrival, uint64_t seed) {
+    *schedule = (struct request_schedule){
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
         .cursor.random = ss_random_hash(seed), /* hashed: see ss_random() */
     };
-    if (arrival == SSREQUEST_POISSON)
+    if (arrival == REQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
 }
 
-static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch) {
+static double rate_of(const struct request_schedule *schedule, size_t stretch) {
     return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
 }
 
 /* Advances to `to` in this stretch. The next request is due at `to` or later. */
 static void go_to(
-    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
+    const struct request_schedule *schedule, struct request_cursor *cursor, ss_time to) {
     double expected =
         rate_of(schedule, cursor->stretch) * ss_time_seconds(ss_time_since(to, cursor->from));
     cursor->need = fmax(cursor->need - expected, 0);
@@ -195,9 +195,8 @@ static void go_to(
  * so that rounding errors do not add up. A moment that rounds to the end of the stretch belongs to
  * the next stretch.
  */
-static ss_time step_gaps(
-    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
-    const struct ssrequest_profile *profile = schedule->profile;
+static ss_time step_gaps(const struct request_schedule *schedule, struct request_cursor *cursor) {
+    const struct request_profile *profile = schedule->profile;
     for (; cursor->stretch < profile->count; cursor->stretch++) {
         double rate = rate_of(schedule, cursor->stretch);
         ss_time end = profile->stretches[cursor->stretch].end;
@@ -215,8 +214,8 @@ static ss_time step_gaps(
 
 /* Returns the expected number of requests until `to`, and advances the cursor's stretch. */
 static double expected_until(
-    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
-    const struct ssrequest_profile *profile = schedule->profile;
+    const struct request_schedule *schedule, struct request_cursor *cursor, ss_time to) {
+    const struct request_profile *profile = schedule->profile;
     double expected = 0;
     while (cursor->stretch < profile->count && cursor->from < to) {
         ss_time end = profile->stretches[cursor->stretch].end;
@@ -229,8 +228,7 @@ static double expected_until(
     return expected;
 }
 
-static ss_time step_burst(
-    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
+static ss_time step_burst(const struct request_schedule *schedule, struct request_cursor *cursor) {
     while (cursor->burst == 0 && cursor->stretch < schedule->profile->count) {
         cursor->burst_due = cursor->from;
         double expected =
@@ -245,10 +243,10 @@ static ss_time step_burst(
     return cursor->burst_due;
 }
 
-ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule) {
+ss_time request_schedule_peek(struct request_schedule *schedule) {
     if (!schedule->known) {
         schedule->ahead = schedule->cursor;
-        schedule->ahead_due = schedule->arrival == SSREQUEST_CONCURRENT
+        schedule->ahead_due = schedule->arrival == REQUEST_CONCURRENT
                                   ? step_burst(schedule, &schedule->ahead)
                                   : step_gaps(schedule, &schedule->ahead);
         schedule->known = true;
@@ -256,8 +254,8 @@ ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule) {
     return schedule->ahead_due;
 }
 
-bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due) {
-    *due = ssrequest_schedule_peek(schedule);
+bool request_schedule_next(struct request_schedule *schedule, ss_time *due) {
+    *due = request_schedule_peek(schedule);
     if (*due == SS_TIME_NEVER)
         return false;
     schedule->cursor = schedule->ahead;
@@ -265,10 +263,10 @@ bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due) 
     return true;
 }
 
-void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate) {
-    struct ssrequest_cursor *cursor = &schedule->cursor;
-    const struct ssrequest_profile *profile = schedule->profile;
-    if (schedule->arrival == SSREQUEST_CONCURRENT) {
+void request_schedule_turn(struct request_schedule *schedule, ss_time now, double rate) {
+    struct request_cursor *cursor = &schedule->cursor;
+    const struct request_profile *profile = schedule->profile;
+    if (schedule->arrival == REQUEST_CONCURRENT) {
         /*
          * The change takes effect at the next second: the current one keeps its number of requests,
          * even if that is 0.

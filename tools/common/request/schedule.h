@@ -12,23 +12,23 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-struct ssrequest_stretch {
+struct request_stretch {
     ss_time begin, end;
     double rate; /* requests per second */
 };
 
 /* Consecutive stretches of constant rate. Zeroed: no stretches. */
-struct ssrequest_profile {
-    struct ssrequest_stretch *stretches;
+struct request_profile {
+    struct request_stretch *stretches;
     size_t count, room;
 };
 
-SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_constant(
-    struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int request_profile_constant(
+    struct request_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
 /* Adds the rates 0, `step`, 2 `step` and so on, up to below `max`, each for `hold`. */
-SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *profile, double max,
-    double step, ss_time hold, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int request_profile_step(
+    struct request_profile *profile, double max, double step, ss_time hold, struct ss_error *error);
 
 /*
  * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes stretches whose
@@ -37,63 +37,63 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *p
  * profile ends with the trace; otherwise the trace is cut off there, or its last load is held until
  * then.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_profile_trace(struct ssrequest_profile *profile,
+SS_MUST_USE SS_NONNULL(1, 2) int request_profile_trace(struct request_profile *profile,
     const char *path, double rate, ss_time duration, struct ss_error *error);
 
 SS_NONNULL()
-ss_time ssrequest_profile_length(const struct ssrequest_profile *profile);
+ss_time request_profile_length(const struct request_profile *profile);
 SS_NONNULL()
-void ssrequest_profile_free(struct ssrequest_profile *profile);
+void request_profile_free(struct request_profile *profile);
 
 /* In the order of the choices of --arrival. */
-enum ssrequest_arrival {
-    SSREQUEST_CONCURRENT, /* all requests of a second at its start; seconds count from the start of
+enum request_arrival {
+    REQUEST_CONCURRENT, /* all requests of a second at its start; seconds count from the start of
                              the profile */
-    SSREQUEST_EVEN,       /* at equal intervals, the first at once */
-    SSREQUEST_POISSON,    /* at exponentially distributed intervals */
+    REQUEST_EVEN,       /* at equal intervals, the first at once */
+    REQUEST_POISSON,    /* at exponentially distributed intervals */
 };
 
-struct ssrequest_cursor {
+struct request_cursor {
     uint64_t random; /* state of the generator */
     size_t stretch;
-    ss_time from;   /* position in this stretch; SSREQUEST_CONCURRENT: start of the next second */
+    ss_time from;   /* position in this stretch; REQUEST_CONCURRENT: start of the next second */
     double need;    /* gap from `from` to the next request, as a number of expected requests */
-    double rest;    /* SSREQUEST_CONCURRENT: fraction of a request from previous seconds */
-    uint64_t burst; /* SSREQUEST_CONCURRENT: number of requests still due at `burst_due` */
+    double rest;    /* REQUEST_CONCURRENT: fraction of a request from previous seconds */
+    uint64_t burst; /* REQUEST_CONCURRENT: number of requests still due at `burst_due` */
     ss_time burst_due;
 };
 
-/* Call ssrequest_schedule_begin() first. The same seed gives the same moments. */
-struct ssrequest_schedule {
-    const struct ssrequest_profile *profile;
-    enum ssrequest_arrival arrival;
-    double rate; /* rate set by ssrequest_schedule_turn(); negative: the profile's rate */
-    struct ssrequest_cursor cursor; /* position after the last moment that was taken */
-    struct ssrequest_cursor ahead;  /* with `known`: position after the next moment */
-    ss_time ahead_due; /* with `known`: the next moment; SS_TIME_NEVER if none is left */
+/* Call request_schedule_begin() first. The same seed gives the same moments. */
+struct request_schedule {
+    const struct request_profile *profile;
+    enum request_arrival arrival;
+    double rate; /* rate set by request_schedule_turn(); negative: the profile's rate */
+    struct request_cursor cursor; /* position after the last moment that was taken */
+    struct request_cursor ahead;  /* with `known`: position after the next moment */
+    ss_time ahead_due;            /* with `known`: the next moment; SS_TIME_NEVER if none is left */
     bool known;
 };
 
 SS_NONNULL()
-void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
-    const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed);
+void request_schedule_begin(struct request_schedule *schedule,
+    const struct request_profile *profile, enum request_arrival arrival, uint64_t seed);
 
 /* Sets the next moment, which is never before the last one. Returns false if none is left. */
 SS_NONNULL()
-bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
+bool request_schedule_next(struct request_schedule *schedule, ss_time *due);
 
 /*
- * Returns the moment that ssrequest_schedule_next() will take, unless ssrequest_schedule_turn() is
+ * Returns the moment that request_schedule_next() will take, unless request_schedule_turn() is
  * called before; SS_TIME_NEVER if none is left.
  */
 SS_NONNULL()
-ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);
+ss_time request_schedule_peek(struct request_schedule *schedule);
 
 /*
- * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second.
+ * Sets the rate from `now` to the end of the profile; REQUEST_CONCURRENT: from the next second.
  * Moments that were already taken remain valid. Take all moments before `now` first.
  */
 SS_NONNULL()
-void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate);
+void request_schedule_turn(struct request_schedule *schedule, ss_time now, double rate);
 
 #endif

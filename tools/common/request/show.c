@@ -11,8 +11,8 @@ static int decimals_of(double value) {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-struct ssrequest_shown ssrequest_show_number(double number) {
-    struct ssrequest_shown shown = {"-"};
+struct request_shown request_show_number(double number) {
+    struct request_shown shown = {"-"};
     if (number == rint(number) && fabs(number) < 1e15)
         snprintf(shown.text, sizeof shown.text, "%.0f", number);
     else if (fabs(number) < 0.9995)
@@ -22,17 +22,17 @@ struct ssrequest_shown ssrequest_show_number(double number) {
     return shown;
 }
 
-struct ssrequest_shown ssrequest_show_time(double seconds) {
+struct request_shown request_show_time(double seconds) {
     static const struct {
         const char *name;
         double per_second, from;
     } units[] = {{"s", 1, 0.9995}, {"ms", 1e3, 0.9995e-3}, {"us", 1e6, 0}};
-    struct ssrequest_shown shown = {"-"};
+    struct request_shown shown = {"-"};
     size_t unit = 0;
     if (isnan(seconds))
         return shown;
     if (seconds == 0)
-        return (struct ssrequest_shown){"0 s"};
+        return (struct request_shown){"0 s"};
     while (seconds < units[unit].from)
         unit++;
     double value = seconds * units[unit].per_second;
@@ -40,8 +40,8 @@ struct ssrequest_shown ssrequest_show_time(double seconds) {
     return shown;
 }
 
-struct ssrequest_shown ssrequest_show_count(uint64_t count) {
-    struct ssrequest_shown shown;
+struct request_shown request_show_count(uint64_t count) {
+    struct request_shown shown;
     char digits[24], *to = shown.text;
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
     for (int i = 0; i < length; i++) {
@@ -53,22 +53,22 @@ struct ssrequest_shown ssrequest_show_count(uint64_t count) {
     return shown;
 }
 
-struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole) {
-    struct ssrequest_shown shown = {"-"};
+struct request_shown request_show_share(uint64_t part, uint64_t whole) {
+    struct request_shown shown = {"-"};
     if (whole == 0)
         return shown;
     double percent = 100 * (double)part / (double)whole;
     if (part > 0 && percent < 0.01)
-        return (struct ssrequest_shown){"less than 0.01 %"};
+        return (struct request_shown){"less than 0.01 %"};
     if (part < whole && percent > 99.99)
-        return (struct ssrequest_shown){"more than 99.99 %"};
+        return (struct request_shown){"more than 99.99 %"};
     bool whole_percent = part == 0 || part == whole;
     int decimals = whole_percent ? 0 : percent < 0.995 || percent > 99 ? 2 : 1;
     snprintf(shown.text, sizeof shown.text, "%.*f %%", decimals, percent);
     return shown;
 }
 
-char *ssrequest_show_url(const char *url) {
+char *request_show_url(const char *url) {
     const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
     const char *at = memrchr(user, '@', strcspn(user, "/?#"));
     const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;

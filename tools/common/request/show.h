@@ -2,33 +2,33 @@
 #ifndef REQUEST_SHOW_H
 #define REQUEST_SHOW_H
 
-/* Numbers and URLs for people. Numbers fit into an argument list: ssrequest_show_time(x).text. */
+/* Numbers and URLs for people. Numbers fit into an argument list: request_show_time(x).text. */
 
 #include <stdint.h>
 
-struct ssrequest_shown {
+struct request_shown {
     char text[32];
 };
 
 /* Shows a time with at least three digits: "12.3 ms", "1.50 s", "980 us"; "-" for NaN. */
-struct ssrequest_shown ssrequest_show_time(double seconds);
+struct request_shown request_show_time(double seconds);
 
 /*
  * Shows a number with at least two digits, and with all digits before the point: "0.25", "99.8",
  * "1234"; "-" for NaN.
  */
-struct ssrequest_shown ssrequest_show_number(double number);
+struct request_shown request_show_number(double number);
 
 /* Shows a count: "1,234,567". */
-struct ssrequest_shown ssrequest_show_count(uint64_t count);
+struct request_shown request_show_count(uint64_t count);
 
 /* Shows a part in percent; prints 0 % and 100 % only if they are exact. */
-struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole);
+struct request_shown request_show_share(uint64_t part, uint64_t whole);
 
 /*
  * Returns a copy of the URL with *** as its password, because records and messages are passed on;
  * free() it. Returns NULL if memory is exhausted.
  */
-char *ssrequest_show_url(const char *url);
+char *request_show_url(const char *url);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define BATCHES     SSREQUEST_STEADY_BATCHES
+#define BATCHES     REQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
 /* Batches that differ by less than this, relative to their mean, count as equal. */
@@ -17,13 +17,13 @@
 /* One-sided 5 % quantile of the normal distribution. */
 #define QUANTILE 1.645
 
-static void merge(struct ssrequest_steady *steady) {
+static void merge(struct request_steady *steady) {
     for (int i = 0; i < BATCHES; i++)
         steady->sums[i] = i < BATCHES / 2 ? steady->sums[2 * i] + steady->sums[2 * i + 1] : 0;
     steady->size *= 2;
 }
 
-void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds) {
+void request_steady_add(struct request_steady *steady, double seconds) {
     if (steady->size == 0)
         steady->size = 1;
     if (steady->count == BATCHES * steady->size)
@@ -33,12 +33,12 @@ void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds) {
 }
 
 /* Returns the number of complete batches. */
-static int batches_of(const struct ssrequest_steady *steady) {
+static int batches_of(const struct request_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }
 
 /* Returns half of von Neumann's ratio: about 1 without correlation, near 0 with a trend. */
-static double ratio_of(const struct ssrequest_steady *steady, int batches) {
+static double ratio_of(const struct request_steady *steady, int batches) {
     double mean = 0, squares = 0, steps = 0;
     for (int i = 0; i < batches; i++)
         mean += steady->sums[i] / batches;
@@ -51,7 +51,7 @@ static double ratio_of(const struct ssrequest_steady *steady, int batches) {
     return steps / (2 * squares);
 }
 
-static bool are_alike(const struct ssrequest_steady *steady, int batches) {
+static bool are_alike(const struct request_steady *steady, int batches) {
     double min = steady->sums[0], max = min;
     for (int i = 1; i < batches; i++) {
         min = fmin(min, steady->sums[i]);
@@ -60,7 +60,7 @@ static bool are_alike(const struct ssrequest_steady *steady, int batches) {
     return max - min <= ALIKE * max;
 }
 
-bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed) {
+bool request_steady_is_reached(const struct request_steady *steady, double elapsed) {
     int batches = batches_of(steady);
     if (batches < BATCHES_MIN)
         return false;
@@ -70,7 +70,7 @@ bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double e
     return ratio_of(steady, batches) >= 1 - QUANTILE * deviation;
 }
 
-bool ssrequest_steady_rises(const struct ssrequest_steady *steady) {
+bool request_steady_rises(const struct request_steady *steady) {
     int half = batches_of(steady) / 2;
     double first = 0, second = 0;
     for (int i = 0; i < half; i++) {

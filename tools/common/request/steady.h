@@ -13,18 +13,18 @@
 
 #include <showstopper/contract.h>
 
-#define SSREQUEST_STEADY_BATCHES 32
+#define REQUEST_STEADY_BATCHES 32
 
 /* Batches of response times. Zeroed: no values. */
-struct ssrequest_steady {
-    double sums[SSREQUEST_STEADY_BATCHES];
+struct request_steady {
+    double sums[REQUEST_STEADY_BATCHES];
     uint64_t size;  /* number of values in each batch */
     uint64_t count; /* number of values */
     double total;
 };
 
 SS_NONNULL()
-void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
+void request_steady_add(struct request_steady *steady, double seconds);
 
 /*
  * Returns true if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend
@@ -32,13 +32,13 @@ void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
  * average over `elapsed` seconds, so there is no queue.
  */
 SS_NONNULL()
-bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed);
+bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
 
 /*
  * Returns whether the values of the second half are at least a quarter longer than those of the
  * first.
  */
 SS_NONNULL()
-bool ssrequest_steady_rises(const struct ssrequest_steady *steady);
+bool request_steady_rises(const struct request_steady *steady);
 
 #endif

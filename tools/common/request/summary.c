@@ -57,7 +57,7 @@ struct cause {
     char text[72];
 };
 
-#define CAUSES_MAX (SSREQUEST_OUTCOMES + SSREQUEST_STATUSES)
+#define CAUSES_MAX (REQUEST_OUTCOMES + REQUEST_STATUSES)
 
 static void add_cause(struct cause *causes, size_t *count, uint64_t requests, const char *name) {
     struct cause *cause = &causes[*count];
@@ -65,7 +65,7 @@ static void add_cause(struct cause *causes, size_t *count, uint64_t requests, co
         return;
     cause->count = requests;
     cause->place = (unsigned)(*count)++;
-    snprintf(cause->text, sizeof cause->text, "%s %s", ssrequest_show_count(requests).text, name);
+    snprintf(cause->text, sizeof cause->text, "%s %s", request_show_count(requests).text, name);
 }
 
 static int compare_causes(const void *one, const void *other) {
@@ -76,105 +76,103 @@ static int compare_causes(const void *one, const void *other) {
 }
 
 /* Lists the causes, the most frequent first, such as "3 with status 503". Returns their number. */
-static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssrequest_tally *tally) {
+static size_t list_causes(struct cause causes[CAUSES_MAX], const struct request_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
-    for (unsigned status = 400; status < SSREQUEST_STATUSES; status++) {
+    for (unsigned status = 400; status < REQUEST_STATUSES; status++) {
         char name[24];
         snprintf(name, sizeof name, "with status %u", status);
         add_cause(causes, &count, tally->statuses[status], name);
         with_status += tally->statuses[status];
     }
-    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++) {
-        uint64_t known = i == SSREQUEST_STATUS ? with_status : 0;
+    for (int i = REQUEST_SUCCESS + 1; i < REQUEST_OUTCOMES; i++) {
+        uint64_t known = i == REQUEST_STATUS ? with_status : 0;
         add_cause(causes, &count, tally->outcomes[i] - known,
-            ssrequest_outcome_name((enum ssrequest_outcome)i));
+            request_outcome_name((enum request_outcome)i));
     }
     qsort(causes, count, sizeof *causes, compare_causes);
     return count;
 }
 
-static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
+static void tell_closed(FILE *stream, const struct request_account *account) {
     uint64_t clients = account->rules.closed;
     say(stream,
         "A closed loop: %s client%s, each sending its next request after the answer to the last "
         "one. A slow service then gets fewer requests, so these times say little about users who "
         "do not wait for each other.",
-        ssrequest_show_count(clients).text, plural(clients));
+        request_show_count(clients).text, plural(clients));
 }
 
-static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void tell_rate(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     double seconds = ss_time_seconds(account->asked);
     /* If all requests were due at the beginning, this is the rate at that moment. */
     ss_time end = account->asked > 0 ? account->asked : 1;
     double offered = account->turned ? (double)tally->intended / ss_time_seconds(end)
-                                     : ssrequest_mean_rate(account->profile, 0, end);
-    bool mean = account->turned || account->shape != SSREQUEST_CONSTANT;
+                                     : request_mean_rate(account->profile, 0, end);
+    bool mean = account->turned || account->shape != REQUEST_CONSTANT;
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
         "per second succeeded.",
-        ssrequest_show_number(offered).text, mean ? " (mean)" : "",
-        ssrequest_shape_name(account->shape), account->turned ? ", then changed" : "",
-        ssrequest_arrival_name(account->arrival), ssrequest_show_count(tally->intended).text,
-        tally->intended == 1 ? "was" : "were", ssrequest_show_time(seconds).text,
-        ssrequest_show_number(ssrequest_throughput(account)).text);
+        request_show_number(offered).text, mean ? " (mean)" : "",
+        request_shape_name(account->shape), account->turned ? ", then changed" : "",
+        request_arrival_name(account->arrival), request_show_count(tally->intended).text,
+        tally->intended == 1 ? "was" : "were", request_show_time(seconds).text,
+        request_show_number(request_throughput(account)).text);
 }
 
-static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void tell_lateness(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     bool closed = account->rules.closed > 0;
     double p99 = ss_histogram_quantile(&tally->lateness, 0.99);
     bool waited = !closed && tally->unfinished_most >= account->rules.cap &&
-                  account->rules.when_full == SSREQUEST_DELAY;
+                  account->rules.when_full == REQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
     if (tally->lateness.count == 0)
         return;
-    struct ssrequest_shown max = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
+    struct request_shown max = request_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
         say(stream, "Requests were sent on time: none was late.");
-    else if (p99 <= SSREQUEST_LATE)
+    else if (p99 <= REQUEST_LATE)
         say(stream, "Requests were sent on time: 99 %% within %s of %s, the latest after %s.",
-            ssrequest_show_time(p99).text, due, max.text);
+            request_show_time(p99).text, due, max.text);
     else
         say(stream, "Requests were sent late: 99 %% within %s of %s, the latest after %s; %s.",
-            ssrequest_show_time(p99).text, due, max.text,
+            request_show_time(p99).text, due, max.text,
             waited   ? "they waited because of the maximum number of unfinished requests"
             : closed ? "the generator itself was late"
                      : "none had to wait at the cap, so the generator itself was late");
 }
 
-static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void tell_unsent(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     if (tally->refused)
         say(stream,
             "%s of the requests (%s) were dropped at the cap of %s. Response times do not include "
             "them.",
-            ssrequest_show_share(tally->refused, tally->intended).text,
-            ssrequest_show_count(tally->refused).text,
-            ssrequest_show_count(account->rules.cap).text);
+            request_show_share(tally->refused, tally->intended).text,
+            request_show_count(tally->refused).text, request_show_count(account->rules.cap).text);
     if (tally->waiting + tally->unfinished)
         say(stream, "At the end, %s requests had not been sent and %s had no answer yet.",
-            ssrequest_show_count(tally->waiting).text,
-            ssrequest_show_count(tally->unfinished).text);
+            request_show_count(tally->waiting).text, request_show_count(tally->unfinished).text);
 }
 
 /* Describes when requests failed: "from 2.97 s to 4.98 s". */
-static const char *when_failed(char text[96], const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static const char *when_failed(char text[96], const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     double first = ss_time_seconds(ss_time_since(tally->first_failure, account->skipped));
     double last = ss_time_seconds(ss_time_since(tally->last_failure, account->skipped));
     if (first < last)
-        snprintf(text, 96, "from %s to %s", ssrequest_show_time(first).text,
-            ssrequest_show_time(last).text);
+        snprintf(
+            text, 96, "from %s to %s", request_show_time(first).text, request_show_time(last).text);
     else
-        snprintf(text, 96, "at %s", ssrequest_show_time(first).text);
+        snprintf(text, 96, "at %s", request_show_time(first).text);
     return text;
 }
 
-static void tell_failures(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
-    uint64_t failed = ssrequest_tally_failed(tally);
+static void tell_failures(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
+    uint64_t failed = request_tally_failed(tally);
     struct cause causes[CAUSES_MAX];
     char list[512] = "", when[96];
     size_t count = list_causes(causes, tally), used = 0;
@@ -185,30 +183,30 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
         say(stream, "No request was sent.");
     else if (failed)
         say(stream, "%s of the requests sent failed, %s: %s.",
-            ssrequest_show_share(failed, tally->sent).text, when_failed(when, account), list);
+            request_show_share(failed, tally->sent).text, when_failed(when, account), list);
     else if (!tally->unfinished)
         say(stream, "No request failed.");
-    if (tally->outcomes[SSREQUEST_RESOURCES])
+    if (tally->outcomes[REQUEST_RESOURCES])
         say(stream, "The generator ran out of descriptors, ports or memory: such failures say "
                     "nothing about the service. " SAVE_RESOURCES);
 }
 
 /* Reports coordinated omission, and whether response times of successes alone are misleading. */
-static void tell_times(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
-    double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
-    double actual = ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.99);
-    double all = ss_histogram_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
-    if (intended > REMARKABLE * actual && intended - actual > SSREQUEST_LATE)
+static void tell_times(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
+    double intended = ss_histogram_quantile(&tally->successes[REQUEST_INTENDED], 0.99);
+    double actual = ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.99);
+    double all = ss_histogram_quantile(&tally->all[REQUEST_INTENDED], 0.99);
+    if (intended > REMARKABLE * actual && intended - actual > REQUEST_LATE)
         say(stream,
             "99 %% of the successes were answered within %s of being sent, but within %s of being "
             "due: only the second figure includes the wait before sending.",
-            ssrequest_show_time(actual).text, ssrequest_show_time(intended).text);
+            request_show_time(actual).text, request_show_time(intended).text);
     if (all > REMARKABLE * intended)
         say(stream,
             "Successes alone look better than all requests: 99 %% of the successes took at most "
             "%s, 99 %% of all requests %s.",
-            ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
+            request_show_time(intended).text, request_show_time(all).text);
 }
 
 /* Describes the generator: "used 44 % of a CPU and waited for one for 54 % of the time". */
@@ -225,16 +223,16 @@ static const char *what_it_did(char text[128], double used, double waited) {
  * Reports which side limited the rate: the generator if it was running, or waiting for a CPU,
  * nearly all the time; otherwise the service.
  */
-static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
+static void tell_limit(FILE *stream, const struct request_account *account) {
     double used = account->own_cpu_seconds / ss_time_seconds(account->took);
     double waited = account->own_wait_seconds / ss_time_seconds(account->took);
-    double busy = ssrequest_generator_busy(account);
-    bool saturated = ssrequest_is_saturated(account);
+    double busy = request_generator_busy(account);
+    bool saturated = request_is_saturated(account);
     char did[128];
     what_it_did(did, used, waited);
-    if (ssrequest_generator_is_limit(account))
+    if (request_generator_is_limit(account))
         say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
-    else if (busy > SSREQUEST_BUSY)
+    else if (busy > REQUEST_BUSY)
         say(stream,
             "The generator %s: it cannot reach a higher rate, and if the service shares its CPU, "
             "the generator slowed the service down.",
@@ -246,7 +244,7 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             "own (--own-cpu).",
             did);
     bool full = account->tally->unfinished_most >= account->rules.cap;
-    if (busy <= SSREQUEST_BUSY && saturated && (account->rules.closed > 0 || full))
+    if (busy <= REQUEST_BUSY && saturated && (account->rules.closed > 0 || full))
         say(stream,
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));
@@ -259,30 +257,30 @@ static void print_row(FILE *stream, const char *name, const char *const cells[4]
     fputc('\n', stream);
 }
 
-static void print_times(FILE *stream, const struct ssrequest_tally *tally) {
+static void print_times(FILE *stream, const struct request_tally *tally) {
     static const struct {
         const char *name;
         double share;
     } rows[] = {{"mean", -1}, {"50 %", 0.5}, {"90 %", 0.9}, {"95 %", 0.95}, {"99 %", 0.99},
         {"99.9 %", 0.999}, {"longest", 1}};
-    const struct ss_histogram *times[] = {&tally->successes[SSREQUEST_INTENDED],
-        &tally->successes[SSREQUEST_ACTUAL], &tally->all[SSREQUEST_INTENDED],
-        &tally->all[SSREQUEST_ACTUAL]};
+    const struct ss_histogram *times[] = {&tally->successes[REQUEST_INTENDED],
+        &tally->successes[REQUEST_ACTUAL], &tally->all[REQUEST_INTENDED],
+        &tally->all[REQUEST_ACTUAL]};
     fprintf(stream, "%-18s%28s%31s\n", "response time", "successes", "all");
     print_row(
         stream, "  from", (const char *const[]){"when due", "when sent", "when due", "when sent"});
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-        struct ssrequest_shown shown[4];
+        struct request_shown shown[4];
         for (int i = 0; i < 4; i++)
-            shown[i] = ssrequest_show_time(rows[row].share < 0
-                                               ? ss_histogram_mean(times[i])
-                                               : ss_histogram_quantile(times[i], rows[row].share));
+            shown[i] = request_show_time(rows[row].share < 0
+                                             ? ss_histogram_mean(times[i])
+                                             : ss_histogram_quantile(times[i], rows[row].share));
         print_row(stream, rows[row].name,
             (const char *const[]){shown[0].text, shown[1].text, shown[2].text, shown[3].text});
     }
-    struct ssrequest_shown counts[4];
+    struct request_shown counts[4];
     for (int i = 0; i < 4; i++)
-        counts[i] = ssrequest_show_count(times[i]->count);
+        counts[i] = request_show_count(times[i]->count);
     print_row(stream, "requests",
         (const char *const[]){counts[0].text, counts[1].text, counts[2].text, counts[3].text});
 }
@@ -292,50 +290,48 @@ static void print_figure(FILE *stream, const char *name, const char *value, cons
 }
 
 /* Prints due and sent requests as sums of their outcomes. */
-static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
+static void print_sums(FILE *stream, const struct request_tally *tally) {
     fprintf(stream, "due      %s = %s sent + %s dropped + %s waiting\n",
-        ssrequest_show_count(tally->intended).text, ssrequest_show_count(tally->sent).text,
-        ssrequest_show_count(tally->refused).text, ssrequest_show_count(tally->waiting).text);
+        request_show_count(tally->intended).text, request_show_count(tally->sent).text,
+        request_show_count(tally->refused).text, request_show_count(tally->waiting).text);
     fprintf(stream, "sent     %s = %s succeeded + %s failed + %s unfinished\n",
-        ssrequest_show_count(tally->sent).text,
-        ssrequest_show_count(tally->outcomes[SSREQUEST_SUCCESS]).text,
-        ssrequest_show_count(ssrequest_tally_failed(tally)).text,
-        ssrequest_show_count(tally->unfinished).text);
+        request_show_count(tally->sent).text,
+        request_show_count(tally->outcomes[REQUEST_SUCCESS]).text,
+        request_show_count(request_tally_failed(tally)).text,
+        request_show_count(tally->unfinished).text);
     struct cause causes[CAUSES_MAX];
     size_t count = list_causes(causes, tally);
     for (size_t i = 0; i < count; i++)
         fprintf(stream, "failed   %s\n", causes[i].text);
 }
 
-static void print_figures(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
+static void print_figures(FILE *stream, const struct request_account *account) {
+    const struct request_tally *tally = account->tally;
     char what[64];
     snprintf(what, sizeof what, "per second, successes in %s",
-        ssrequest_show_time(ss_time_seconds(account->took)).text);
-    print_figure(
-        stream, "throughput", ssrequest_show_number(ssrequest_throughput(account)).text, what);
+        request_show_time(ss_time_seconds(account->took)).text);
+    print_figure(stream, "throughput", request_show_number(request_throughput(account)).text, what);
     print_figure(stream, "success ratio",
-        ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
+        request_show_share(tally->outcomes[REQUEST_SUCCESS], tally->intended).text,
         "of all requests due");
-    print_figure(stream, "lateness", ssrequest_show_time(ss_histogram_mean(&tally->lateness)).text,
+    print_figure(stream, "lateness", request_show_time(ss_histogram_mean(&tally->lateness)).text,
         "of sending, mean of all requests sent");
-    snprintf(what, sizeof what, "at a time, of at most %s",
-        ssrequest_show_count(account->rules.cap).text);
-    print_figure(
-        stream, "most unfinished", ssrequest_show_count(tally->unfinished_most).text, what);
-    print_figure(stream, "bytes", ssrequest_show_count(tally->bytes).text, "of answers");
+    snprintf(
+        what, sizeof what, "at a time, of at most %s", request_show_count(account->rules.cap).text);
+    print_figure(stream, "most unfinished", request_show_count(tally->unfinished_most).text, what);
+    print_figure(stream, "bytes", request_show_count(tally->bytes).text, "of answers");
     if (!isnan(account->own_cpu_seconds))
-        print_figure(stream, "own CPU time", ssrequest_show_time(account->own_cpu_seconds).text,
+        print_figure(stream, "own CPU time", request_show_time(account->own_cpu_seconds).text,
             "of the generator");
     if (!isnan(account->own_wait_seconds))
-        print_figure(stream, "own CPU wait", ssrequest_show_time(account->own_wait_seconds).text,
+        print_figure(stream, "own CPU wait", request_show_time(account->own_wait_seconds).text,
             "of the generator: ready, but without a CPU");
     if (!isnan(account->connections))
-        print_figure(stream, "connections",
-            ssrequest_show_count((uint64_t)account->connections).text, "were opened");
+        print_figure(stream, "connections", request_show_count((uint64_t)account->connections).text,
+            "were opened");
 }
 
-static void print_machine(FILE *stream, const struct ssrequest_machine *machine) {
+static void print_machine(FILE *stream, const struct request_machine *machine) {
     char value[32], what[80];
     if (!isnan(machine->active)) {
         snprintf(value, sizeof value, "%.1f %%", 100 * machine->active);
@@ -359,16 +355,16 @@ static void print_machine(FILE *stream, const struct ssrequest_machine *machine)
 }
 
 /* Describes how many trials agree: "5 of 5 trials". */
-static const char *agreement(char text[48], unsigned agreed, const struct ssrequest_trials *all) {
+static const char *agreement(char text[48], unsigned agreed, const struct request_trials *all) {
     snprintf(text, 48, "%u of %u trial%s", agreed, all->held + all->failed,
         plural(all->held + all->failed));
     return text;
 }
 
 /* Describes a search whose upper end says nothing about the service. */
-static void tell_lower_bound(FILE *stream, const struct ssrequest_account *account,
-    const struct ssrequest_capacity_result *found) {
-    const struct ssrequest_trials *upper = &found->failed;
+static void tell_lower_bound(FILE *stream, const struct request_account *account,
+    const struct request_capacity_result *found) {
+    const struct request_trials *upper = &found->failed;
     bool resources = upper->short_of_resources > 0;
     char held[48], failed[48], known[200] = "unknown: ";
     agreement(held, found->held.held, &found->held);
@@ -376,9 +372,9 @@ static void tell_lower_bound(FILE *stream, const struct ssrequest_account *accou
     if (found->held.rate > 0 && !found->upper_bound)
         snprintf(known, sizeof known,
             "above %s requests per second: %s held there. This is a lower bound: ",
-            ssrequest_show_number(found->held.rate).text, held);
+            request_show_number(found->held.rate).text, held);
     say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", account->demand,
-        known, failed, ssrequest_show_number(upper->rate).text,
+        known, failed, request_show_number(upper->rate).text,
         resources ? upper->short_of_resources : upper->limited,
         resources
             ? "the generator ran out of descriptors, ports or memory, which says nothing about the "
@@ -386,8 +382,8 @@ static void tell_lower_bound(FILE *stream, const struct ssrequest_account *accou
             : "the generator was the limit, not the service. " RELIEVE_GENERATOR);
 }
 
-static void tell_capacity(FILE *stream, const struct ssrequest_account *account) {
-    const struct ssrequest_capacity_result found = ssrequest_capacity_result(account->capacity);
+static void tell_capacity(FILE *stream, const struct request_account *account) {
+    const struct request_capacity_result found = request_capacity_result(account->capacity);
     const char *demand = account->demand;
     char held[48], failed[48];
     agreement(held, found.held.held, &found.held);
@@ -400,42 +396,42 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             "upper bound: %s held at %s, but in %u of them response times had not become "
             "stationary when "
             "the trial ended. Longer trials may fail there: raise --duration.",
-            demand, ssrequest_show_number(found.failed.rate).text, failed, held,
-            ssrequest_show_number(found.held.rate).text, found.held.unsteady);
+            demand, request_show_number(found.failed.rate).text, failed, held,
+            request_show_number(found.held.rate).text, found.held.unsteady);
     else if (found.held.rate > 0 && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is between %s and %s requests per second: %s held at %s, and %s "
             "failed at %s.",
-            demand, ssrequest_show_number(found.held.rate).text,
-            ssrequest_show_number(found.failed.rate).text, held,
-            ssrequest_show_number(found.held.rate).text, failed,
-            ssrequest_show_number(found.failed.rate).text);
+            demand, request_show_number(found.held.rate).text,
+            request_show_number(found.failed.rate).text, held,
+            request_show_number(found.held.rate).text, failed,
+            request_show_number(found.failed.rate).text);
     else if (found.held.rate > 0)
         say(stream, "The capacity for %s is above %s requests per second: %s held there.", demand,
-            ssrequest_show_number(found.held.rate).text, held);
+            request_show_number(found.held.rate).text, held);
     else if (found.failed.rate > 0)
         say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
-            ssrequest_show_number(found.failed.rate).text, failed);
+            request_show_number(found.failed.rate).text, failed);
     if (!found.sure)
         say(stream, "This is uncertain: %s.",
             found.upper_bound   ? "trials were too short"
             : found.lower_bound ? "the generator limited the rate"
             : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
                              "ones differ less: raise --duration"
-            : account->capacity->trial_count < SSREQUEST_TRIALS_MAX
+            : account->capacity->trial_count < REQUEST_TRIALS_MAX
                 ? "the search was stopped, or found only one bound"
                 : "after 100 trials, those at the same rate still differ");
 }
 
-static void print_verdict(FILE *stream, const struct ssrequest_account *account) {
-    struct ss_verdict verdict = ssrequest_verdict(account);
+static void print_verdict(FILE *stream, const struct request_account *account) {
+    struct ss_verdict verdict = request_verdict(account);
     char reasons[SS_VERDICT_TEXT];
     ss_verdict_print(reasons, &verdict);
     fputc('\n', stream);
     say(stream, "verdict: %s: %s", ss_verdict_word(&verdict), reasons);
 }
 
-void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {
+void request_summary_print(FILE *stream, const struct request_account *account) {
     if (account->capacity) {
         tell_capacity(stream, account);
         return;

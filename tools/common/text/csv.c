@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-bool csv_number(const struct sstrace_field *field, double *value) {
-    return sstrace_field_number(field, false, value) && isfinite(*value);
+bool csv_number(const struct text_field *field, double *value) {
+    return text_field_number(field, false, value) && isfinite(*value);
 }
 
-void csv_trim(struct sstrace_field *field) {
+void csv_trim(struct text_field *field) {
     while (field->length > 0 && strchr(" \t\r", field->text[0])) {
         field->text++;
         field->column++;
@@ -20,13 +20,13 @@ void csv_trim(struct sstrace_field *field) {
 }
 
 struct heading {
-    size_t numbers[SSTRACE_PICKS]; /* number of each column's field, from 1; 0 if missing */
+    size_t numbers[TEXT_PICKS]; /* number of each column's field, from 1; 0 if missing */
     size_t width;
     const char *missing, *twice; /* a missing column, and a repeated one; NULL if none */
 };
 
 /* Some spreadsheets write a byte order mark. */
-static void drop_mark(struct sstrace_input *input) {
+static void drop_mark(struct text_input *input) {
     if (strncmp(input->text, "\xef\xbb\xbf", 3) != 0)
         return;
     memmove(input->text, input->text + 3, input->length - 2);
@@ -35,16 +35,16 @@ static void drop_mark(struct sstrace_input *input) {
 
 /* Finds the columns in the current line. Returns -1 if its quotes are invalid. */
 static int find_columns(const struct csv_reader *reader, struct heading *heading) {
-    struct sstrace_walk walk;
-    struct sstrace_field field;
+    struct text_walk walk;
+    struct text_field field;
     int more;
     *heading = (struct heading){0};
-    sstrace_walk_begin(&walk, reader->input, reader->separator);
-    while ((more = sstrace_walk_next(&walk, &field)) > 0) {
+    text_walk_begin(&walk, reader->input, reader->separator);
+    while ((more = text_walk_next(&walk, &field)) > 0) {
         csv_trim(&field);
         heading->width++;
         for (size_t i = 0; i < reader->count; i++) {
-            if (!sstrace_field_is(&field, reader->columns[i]))
+            if (!text_field_is(&field, reader->columns[i]))
                 continue;
             if (heading->numbers[i] > 0)
                 heading->twice = reader->columns[i];
@@ -59,18 +59,18 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
 }
 
 static void use_heading(struct csv_reader *reader, const struct heading *heading) {
-    reader->table = (struct sstrace_table){
+    reader->table = (struct text_table){
         .input = reader->input, .separator = reader->separator, .columns = heading->width};
     for (size_t i = 0; i < reader->count; i++) {
-        reader->fields[i] = (struct sstrace_field){.text = ""};
-        sstrace_table_pick(&reader->table, heading->numbers[i], &reader->fields[i]);
+        reader->fields[i] = (struct text_field){.text = ""};
+        text_table_pick(&reader->table, heading->numbers[i], &reader->fields[i]);
     }
 }
 
 /* Reads the first row. If `separator` is 0, guesses it from that row. */
 static int begin(struct csv_reader *reader, char separator) {
-    struct sstrace_input *input = reader->input;
-    int more = sstrace_table_read_row(input);
+    struct text_input *input = reader->input;
+    int more = text_table_read_row(input);
     if (more < 0)
         return -1;
     if (more == 0)
@@ -79,11 +79,11 @@ static int begin(struct csv_reader *reader, char separator) {
     reader->separator = separator;
     if (separator)
         return 0;
-    return sstrace_table_separator(NULL, input->text, &reader->separator, input->error);
+    return text_table_separator(NULL, input->text, &reader->separator, input->error);
 }
 
 static int begin_columns(struct csv_reader *reader) {
-    struct sstrace_input *input = reader->input;
+    struct text_input *input = reader->input;
     struct heading heading;
     while (reader->columns[reader->count])
         reader->count++;
@@ -91,24 +91,23 @@ static int begin_columns(struct csv_reader *reader) {
         return -1;
     if (heading.missing && reader->separator == ',' && !strchr(input->text, ',') &&
         strpbrk(input->text, ";\t"))
-        return sstrace_input_blame(input, 1, "columns must be separated by commas");
+        return text_input_blame(input, 1, "columns must be separated by commas");
     if (heading.missing)
-        return sstrace_input_blame(input, 1, "no column '%s'", heading.missing);
+        return text_input_blame(input, 1, "no column '%s'", heading.missing);
     if (heading.twice)
-        return sstrace_input_blame(input, 1, "column '%s' appears twice", heading.twice);
+        return text_input_blame(input, 1, "column '%s' appears twice", heading.twice);
     use_heading(reader, &heading);
     return 0;
 }
 
-int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns) {
+int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns) {
     *reader = (struct csv_reader){.input = input, .columns = columns};
     if (begin(reader, ',') < 0)
         return -1;
     return begin_columns(reader);
 }
 
-int csv_begin_any(
-    struct csv_reader *reader, struct sstrace_input *input, const char *const *columns) {
+int csv_begin_any(struct csv_reader *reader, struct text_input *input, const char *const *columns) {
     *reader = (struct csv_reader){.input = input, .columns = columns};
     if (begin(reader, '\0') < 0)
         return -1;
@@ -141,11 +140,11 @@ static bool looks_like_row(const struct csv_reader *reader) {
 }
 
 enum csv_line csv_next(struct csv_reader *reader) {
-    struct sstrace_input *input = reader->input;
+    struct text_input *input = reader->input;
     for (;;) {
         uint64_t before = input->line;
         reader->unended = false;
-        int more = reader->broken ? 0 : sstrace_input_read_line(input);
+        int more = reader->broken ? 0 : text_input_read_line(input);
         if (more == 0)
             return CSV_END;
         if (more < 0) {
@@ -154,7 +153,7 @@ enum csv_line csv_next(struct csv_reader *reader) {
             return CSV_BAD;
         }
         drop_mark(input);
-        if (sstrace_table_is_row(input))
+        if (text_table_is_row(input))
             break;
         if (looks_like_row(reader))
             return CSV_COMMENT;
@@ -162,5 +161,5 @@ enum csv_line csv_next(struct csv_reader *reader) {
     reader->unended = feof(input->stream);
     if (is_heading(reader))
         return CSV_HEADING;
-    return sstrace_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
+    return text_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
 }

@@ -14,14 +14,14 @@
  */
 
 struct csv_reader {
-    struct sstrace_input *input;
+    struct text_input *input;
     const char *const *columns; /* names, ended by NULL */
     char separator;
-    size_t count;                               /* number of columns and of fields */
-    struct sstrace_field fields[SSTRACE_PICKS]; /* fields of a row, in the order of the columns */
-    bool unended;                               /* the row is the last line, without a newline */
-    bool broken;                                /* reading the input failed */
-    struct sstrace_table table;
+    size_t count;                         /* number of columns and of fields */
+    struct text_field fields[TEXT_PICKS]; /* fields of a row, in the order of the columns */
+    bool unended;                         /* the row is the last line, without a newline */
+    bool broken;                          /* reading the input failed */
+    struct text_table table;
 };
 
 enum csv_line {
@@ -34,22 +34,22 @@ enum csv_line {
 
 /*
  * Reads the heading: the first line that is neither empty nor a comment. There may be at most
- * SSTRACE_PICKS columns. Returns -1 with the input's error set.
+ * TEXT_PICKS columns. Returns -1 with the input's error set.
  */
-int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns)
+int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns)
     SS_NONNULL();
 
 /* Like csv_begin(), but guesses the separator from the heading. */
-int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
-    const char *const *columns) SS_NONNULL();
+int csv_begin_any(struct csv_reader *reader, struct text_input *input, const char *const *columns)
+    SS_NONNULL();
 
 /* Reads the next line that is not empty; skips comments that cannot be rows. */
 enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();
 
 /* Removes blanks at both ends of a field; blanks in quotes stay. */
-void csv_trim(struct sstrace_field *field) SS_NONNULL();
+void csv_trim(struct text_field *field) SS_NONNULL();
 
 /* Parses a number; returns false if it is missing or invalid. */
-SS_NONNULL() bool csv_number(const struct sstrace_field *field, double *value);
+SS_NONNULL() bool csv_number(const struct text_field *field, double *value);
 
 #endif

@@ -28,7 +28,7 @@ static char guess_separator(const char *line) {
     return ' ';
 }
 
-int sstrace_table_separator(
+int text_table_separator(
     const char *option, const char *line, char *separator, struct ss_error *error) {
     if (!option) {
         *separator = guess_separator(line);
@@ -55,7 +55,7 @@ static const char *skip_blanks(const char *at, char separator) {
     return at;
 }
 
-static const char *find_end(const struct sstrace_walk *walk, const char *at) {
+static const char *find_end(const struct text_walk *walk, const char *at) {
     if (walk->separator == ' ')
         return at + strcspn(at, " \t");
     const char *line_end = walk->input->text + walk->input->length;
@@ -63,7 +63,7 @@ static const char *find_end(const struct sstrace_walk *walk, const char *at) {
     return end ? end : line_end;
 }
 
-void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator) {
+void text_walk_begin(struct text_walk *walk, struct text_input *input, char separator) {
     walk->input = input;
     walk->separator = separator;
     walk->at = input->text;
@@ -73,7 +73,7 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
 }
 
 /* `end` is the separator after the field, or the end of the line. */
-static void move_past(struct sstrace_walk *walk, const char *end) {
+static void move_past(struct text_walk *walk, const char *end) {
     if (walk->separator == ' ')
         end = skip_blanks(end, ' ');
     if (!*end)
@@ -82,17 +82,17 @@ static void move_past(struct sstrace_walk *walk, const char *end) {
         walk->at = walk->separator == ' ' ? end : end + 1;
 }
 
-static int next_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
+static int next_quoted(struct text_walk *walk, struct text_field *field) {
     const char *begin = field->text + 1, *at = begin;
     while (*at && (*at != '"' || at[1] == '"'))
         at += *at == '"' ? 2 : 1;
     if (!*at)
-        return sstrace_input_blame(walk->input, field->column,
+        return text_input_blame(walk->input, field->column,
             "the quote must be closed on the same line, with \"\" for one inside");
     const char *end = skip_blanks(at + 1, walk->separator);
     bool parted = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
     if (*end && !parted)
-        return sstrace_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
+        return text_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
             "a closing quote must be followed by a separator");
     field->text = begin;
     field->length = (size_t)(at - begin);
@@ -101,7 +101,7 @@ static int next_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
     return 1;
 }
 
-int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field) {
+int text_walk_next(struct text_walk *walk, struct text_field *field) {
     if (!walk->at)
         return 0;
     field->text = skip_blanks(walk->at, walk->separator);
@@ -116,27 +116,27 @@ int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field) {
     return 1;
 }
 
-void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field) {
+void text_table_pick(struct text_table *table, size_t number, struct text_field *field) {
     size_t at = table->count++;
     for (; at > 0 && table->picks[at - 1].number > number; at--)
         table->picks[at] = table->picks[at - 1];
-    table->picks[at] = (struct sstrace_pick){number, field};
+    table->picks[at] = (struct text_pick){number, field};
 }
 
-bool sstrace_table_is_row(const struct sstrace_input *input) {
+bool text_table_is_row(const struct text_input *input) {
     const char *text = input->text + strspn(input->text, " \t");
     return *text && *text != '#';
 }
 
-int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
+int text_walk_count(struct text_walk *walk, size_t *count) {
     *count = 0;
     if (!walk->at)
         return 0;
     const char *end = walk->input->text + walk->input->length;
     if (walk->separator == ' ' || memchr(walk->at, '"', (size_t)(end - walk->at))) {
-        struct sstrace_field field;
+        struct text_field field;
         int more;
-        while ((more = sstrace_walk_next(walk, &field)) > 0)
+        while ((more = text_walk_next(walk, &field)) > 0)
             ++*count;
         return more;
     }
@@ -149,32 +149,32 @@ int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
 }
 
 /* Skips unused fields. Returns 1 if the field with this number exists, 0 if not, -1 on error. */
-static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
-    struct sstrace_field field;
+static int skip_to(struct text_walk *walk, size_t *passed, size_t number) {
+    struct text_field field;
     int more = 1;
-    while (*passed + 1 < number && (more = sstrace_walk_next(walk, &field)) > 0)
+    while (*passed + 1 < number && (more = text_walk_next(walk, &field)) > 0)
         ++*passed;
     return more;
 }
 
-static int blame_count(struct sstrace_table *table, size_t count, size_t expected) {
-    return sstrace_input_blame(table->input, table->input->length + 1,
+static int blame_count(struct text_table *table, size_t count, size_t expected) {
+    return text_input_blame(table->input, table->input->length + 1,
         "the row has %zu field%s, but %zu are expected%s", count, count == 1 ? "" : "s", expected,
         count < expected ? " (is the file truncated?)" : "");
 }
 
-int sstrace_table_split(struct sstrace_table *table) {
-    struct sstrace_walk walk;
+int text_table_split(struct text_table *table) {
+    struct text_walk walk;
     size_t passed = 0, rest, least = 0;
-    struct sstrace_field field;
-    sstrace_walk_begin(&walk, table->input, table->separator);
+    struct text_field field;
+    text_walk_begin(&walk, table->input, table->separator);
     for (size_t i = 0; i < table->count; i++) {
         int more = 1;
         least = table->picks[i].number;
         if (passed < least) {
             more = skip_to(&walk, &passed, least);
             if (more > 0)
-                more = sstrace_walk_next(&walk, &field);
+                more = text_walk_next(&walk, &field);
             passed += more > 0;
         }
         if (more < 0)
@@ -183,32 +183,32 @@ int sstrace_table_split(struct sstrace_table *table) {
             return blame_count(table, passed, table->columns ? table->columns : least);
         *table->picks[i].field = field;
     }
-    if (sstrace_walk_count(&walk, &rest) < 0)
+    if (text_walk_count(&walk, &rest) < 0)
         return -1;
     if (!table->columns)
         table->columns = passed + rest;
     return passed + rest == table->columns ? 1 : blame_count(table, passed + rest, table->columns);
 }
 
-int sstrace_table_read_row(struct sstrace_input *input) {
+int text_table_read_row(struct text_input *input) {
     int more;
     do
-        more = sstrace_input_read_line(input);
-    while (more > 0 && !sstrace_table_is_row(input));
+        more = text_input_read_line(input);
+    while (more > 0 && !text_table_is_row(input));
     return more;
 }
 
-int sstrace_table_next(struct sstrace_table *table) {
-    int more = sstrace_table_read_row(table->input);
-    return more > 0 ? sstrace_table_split(table) : more;
+int text_table_next(struct text_table *table) {
+    int more = text_table_read_row(table->input);
+    return more > 0 ? text_table_split(table) : more;
 }
 
-bool sstrace_field_is(const struct sstrace_field *field, const char *word) {
+bool text_field_is(const struct text_field *field, const char *word) {
     size_t length = strlen(word);
     return field->length == length && strncasecmp(field->text, word, length) == 0;
 }
 
-void sstrace_field_unquote(char *text) {
+void text_field_unquote(char *text) {
     size_t length = strlen(text);
     for (size_t i = 0; i + 1 < length; i++) {
         if (text[i] == '"' && text[i + 1] == '"')
@@ -216,21 +216,21 @@ void sstrace_field_unquote(char *text) {
     }
 }
 
-int sstrace_field_name(
-    const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
-    if (field->length >= SSTRACE_NAME)
-        return sstrace_input_blame(input, field->column, "the name has %zu characters (at most %d)",
-            field->length, SSTRACE_NAME - 1);
+int text_field_name(
+    const struct text_field *field, struct text_input *input, char name[TEXT_NAME]) {
+    if (field->length >= TEXT_NAME)
+        return text_input_blame(input, field->column, "the name has %zu characters (at most %d)",
+            field->length, TEXT_NAME - 1);
     memcpy(name, field->text, field->length);
     name[field->length] = '\0';
-    sstrace_field_unquote(name);
+    text_field_unquote(name);
     return 0;
 }
 
-static bool is_missing(const struct sstrace_field *field) {
+static bool is_missing(const struct text_field *field) {
     static const char *const words[] = {"", "-", "nan", "na", "n/a", "null", "none"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (sstrace_field_is(field, words[i]))
+        if (text_field_is(field, words[i]))
             return true;
     }
     return false;
@@ -288,7 +288,7 @@ static double value_of(const struct decimal *decimal) {
     return strtod(text, NULL);
 }
 
-bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value) {
+bool text_field_number(const struct text_field *field, bool comma, double *value) {
     const char *at = field->text, *end = at + field->length;
     struct decimal decimal = {0};
     bool negative = at < end && *at == '-';

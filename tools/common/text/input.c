@@ -24,7 +24,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
 }
 
 /* Reads from the head, which was read to detect compression, and then from the descriptor. */
-static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
+static ssize_t read_next(struct text_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
         return read_again(input->descriptor, buffer, size);
@@ -39,7 +39,7 @@ static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size)
  * does not exhaust memory.
  */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
-    struct sstrace_input *input = cookie;
+    struct text_input *input = cookie;
     ssize_t length = read_next(input, buffer, size);
     if (length <= 0 || !input->in_lines)
         return length;
@@ -50,11 +50,11 @@ static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     return -1;
 }
 
-static int fill_head(struct sstrace_input *input) {
+static int fill_head(struct text_input *input) {
     input->head_length = input->head_used = 0;
-    while (input->head_length < SSTRACE_HEAD) {
+    while (input->head_length < TEXT_HEAD) {
         ssize_t length = read_again(
-            input->descriptor, input->head + input->head_length, SSTRACE_HEAD - input->head_length);
+            input->descriptor, input->head + input->head_length, TEXT_HEAD - input->head_length);
         if (length < 0)
             return ss_error_fail(input->error, "%s cannot be read: %s",
                 ss_words_show(input->name).text, strerror(errno));
@@ -80,7 +80,7 @@ static const struct packer packers[] = {
     {"\x28\xb5\x2f\xfd", 4, "zstd"},
 };
 
-static const char *find_packer(const struct sstrace_input *input) {
+static const char *find_packer(const struct text_input *input) {
     for (size_t i = 0; i < sizeof packers / sizeof *packers; i++) {
         if (input->head_length >= packers[i].length &&
             memcmp(input->head, packers[i].magic, packers[i].length) == 0)
@@ -90,7 +90,7 @@ static const char *find_packer(const struct sstrace_input *input) {
 }
 
 /* Copies the input to a pipe, in a child. A reader that stops early is not a failure. */
-_Noreturn static void feed(struct sstrace_input *input, int to) {
+_Noreturn static void feed(struct text_input *input, int to) {
     char buffer[65536];
     ssize_t length;
     while ((length = read_next(input, buffer, sizeof buffer)) > 0) {
@@ -121,7 +121,7 @@ _Noreturn static void unpack(const char *program, int from, int to) {
  * Starts two children: one copies the head and the rest of the input to the other, which unpacks
  * it.
  */
-static int start_unpacking(struct sstrace_input *input, const char *program) {
+static int start_unpacking(struct text_input *input, const char *program) {
     int packed[2], plain[2];
     if (pipe2(packed, O_CLOEXEC) < 0)
         return -1;
@@ -152,14 +152,14 @@ static int start_unpacking(struct sstrace_input *input, const char *program) {
 }
 
 /* Drops the byte order mark that spreadsheets and editors write before UTF-8. */
-static void drop_mark(struct sstrace_input *input) {
+static void drop_mark(struct text_input *input) {
     if (strncmp(input->head, "\xef\xbb\xbf", 3) != 0)
         return;
     input->head_length -= 3;
     memmove(input->head, input->head + 3, input->head_length + 1);
 }
 
-static int begin(struct sstrace_input *input) {
+static int begin(struct text_input *input) {
     if (fill_head(input) != 0)
         return -1;
     const char *program = find_packer(input);
@@ -177,33 +177,33 @@ static int begin(struct sstrace_input *input) {
     return 0;
 }
 
-int sstrace_input_open_descriptor(
-    struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error) {
-    memset(input, 0, offsetof(struct sstrace_input, head));
+int text_input_open_descriptor(
+    struct text_input *input, int descriptor, const char *name, struct ss_error *error) {
+    memset(input, 0, offsetof(struct text_input, head));
     input->name = name;
     input->error = error;
     input->descriptor = descriptor;
     return begin(input);
 }
 
-int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_error *error) {
+int text_input_open(struct text_input *input, const char *path, struct ss_error *error) {
     bool standard = !path || strcmp(path, "-") == 0;
     int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0)
-        return sstrace_input_open_descriptor(
+        return text_input_open_descriptor(
             input, descriptor, standard ? "standard input" : path, error);
-    memset(input, 0, offsetof(struct sstrace_input, head));
+    memset(input, 0, offsetof(struct text_input, head));
     input->descriptor = -1;
     return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
         strerror(errno), ss_advice_to_read(errno));
 }
 
-static int blame_length(struct sstrace_input *input) {
-    return sstrace_input_blame(
+static int blame_length(struct text_input *input) {
+    return text_input_blame(
         input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);
 }
 
-int sstrace_input_read_line(struct sstrace_input *input) {
+int text_input_read_line(struct text_input *input) {
     if (input->pending) {
         input->pending = false;
         return 1;
@@ -229,18 +229,17 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     input->length = (size_t)length;
     size_t text = strlen(input->text);
     if (text < input->length)
-        return sstrace_input_blame(
-            input, text + 1, "the file contains a null byte: it is not text");
+        return text_input_blame(input, text + 1, "the file contains a null byte: it is not text");
     if (input->length > LINE_LONGEST)
         return blame_length(input);
     return 1;
 }
 
-void sstrace_input_unread_line(struct sstrace_input *input) {
+void text_input_unread_line(struct text_input *input) {
     input->pending = true;
 }
 
-int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *format, ...) {
+int text_input_blame(struct text_input *input, size_t column, const char *format, ...) {
     char message[512];
     va_list arguments;
     va_start(arguments, format);
@@ -261,7 +260,7 @@ static bool has_failed(int status) {
 }
 
 /* Waits for the children. Their failure explains, and therefore replaces, any error in the data. */
-static int reap(struct sstrace_input *input) {
+static int reap(struct text_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {
         int status = 0;
@@ -281,7 +280,7 @@ static int reap(struct sstrace_input *input) {
         input->error, "%s is compressed, and %s", ss_words_show(input->name).text, why);
 }
 
-int sstrace_input_close(struct sstrace_input *input) {
+int text_input_close(struct text_input *input) {
     if (input->stream)
         fclose(input->stream);
     if (input->descriptor > STDIN_FILENO)

@@ -15,9 +15,9 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#define SSTRACE_HEAD 4096
+#define TEXT_HEAD 4096
 
-struct sstrace_input {
+struct text_input {
     const char *name; /* as used in messages */
     FILE *stream;
     struct ss_error *error;
@@ -31,40 +31,40 @@ struct sstrace_input {
     size_t head_length, head_used;
     pid_t children[2]; /* unpacking processes; 0 if none */
     size_t capacity;
-    bool pending;                /* the current line was put back */
-    bool in_lines;               /* the input is read line by line */
-    size_t unbroken;             /* approximate number of bytes since the last newline */
-    char head[SSTRACE_HEAD + 1]; /* the first bytes of the input, not yet returned, and a 0 */
+    bool pending;             /* the current line was put back */
+    bool in_lines;            /* the input is read line by line */
+    size_t unbroken;          /* approximate number of bytes since the last newline */
+    char head[TEXT_HEAD + 1]; /* the first bytes of the input, not yet returned, and a 0 */
 };
 
 /* Opens a file, or standard input if `path` is NULL or "-". */
-SS_MUST_USE SS_NONNULL(1) int sstrace_input_open(
-    struct sstrace_input *input, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int text_input_open(
+    struct text_input *input, const char *path, struct ss_error *error);
 
 /* Opens the input at a descriptor, which the caller still owns. For tests. */
-SS_MUST_USE SS_NONNULL(1, 3) int sstrace_input_open_descriptor(
-    struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 3) int text_input_open_descriptor(
+    struct text_input *input, int descriptor, const char *name, struct ss_error *error);
 
 /*
  * Reads the next line into `text`. Returns 1, 0 at the end of the file, or -1 with the error set if
  * reading fails, or if the line is longer than 1 MiB or contains a null byte.
  */
 SS_NONNULL()
-int sstrace_input_read_line(struct sstrace_input *input);
+int text_input_read_line(struct text_input *input);
 
-/* Puts the current line back: the next call of sstrace_input_read_line() returns it again. */
+/* Puts the current line back: the next call of text_input_read_line() returns it again. */
 SS_NONNULL()
-void sstrace_input_unread_line(struct sstrace_input *input);
+void text_input_unread_line(struct text_input *input);
 
 /*
  * Sets the error to 'NAME:LINE:COLUMN: MESSAGE, in "LINE"'. Columns count from 1. Always returns
  * -1.
  */
-__attribute__((format(printf, 3, 4))) int sstrace_input_blame(
-    struct sstrace_input *input, size_t column, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int text_input_blame(
+    struct text_input *input, size_t column, const char *format, ...);
 
 /* Fails if unpacking failed, because data is then missing. */
 SS_NONNULL()
-int sstrace_input_close(struct sstrace_input *input);
+int text_input_close(struct text_input *input);
 
 #endif

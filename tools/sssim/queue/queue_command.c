@@ -21,14 +21,14 @@ static void print_help(void) {
 }
 
 /* Describes the run as if it had begun at the end of --settle. */
-static struct ssrequest_account make_account(const struct queue_options *options,
+static struct request_account make_account(const struct queue_options *options,
     const struct queue_run_options *run, const struct queue_run_end *end,
-    const struct ssrequest_tally *tally) {
-    return (struct ssrequest_account){
+    const struct request_tally *tally) {
+    return (struct request_account){
         .program = "sssim queue",
         .rules = run->rules,
         .profile = run->profile,
-        .shape = (enum ssrequest_shape)options->given.shape,
+        .shape = (enum request_shape)options->given.shape,
         .rate = options->given.rate,
         .max = options->given.max,
         .step = options->given.step,
@@ -49,15 +49,15 @@ static struct ssrequest_account make_account(const struct queue_options *options
     };
 }
 
-static struct ssrequest_machine make_machine(const struct queue_options *options,
+static struct request_machine make_machine(const struct queue_options *options,
     const struct queue_run_options *run, const struct queue_run_end *end,
-    const struct ssrequest_tally *tally) {
+    const struct request_tally *tally) {
     const struct queue_meter *meter = &end->meter;
-    double successes = (double)tally->outcomes[SSREQUEST_SUCCESS];
+    double successes = (double)tally->outcomes[REQUEST_SUCCESS];
     double cpus = (double)queue_service_workers(&run->service);
     /* Power is averaged over the time of sending, which is empty if requests are sent at once. */
     bool has_power = run->power && meter->seconds > 0;
-    return (struct ssrequest_machine){
+    return (struct request_machine){
         .active = meter->busy_seconds / meter->seconds / cpus,
         .idle = meter->idle_seconds / meter->seconds,
         .watts = has_power ? meter->joules / meter->seconds : NAN,
@@ -70,19 +70,19 @@ static struct ssrequest_machine make_machine(const struct queue_options *options
 static int run(struct queue_options *options, struct ss_error *error) {
     struct queue_run_options what;
     struct queue_run_end end;
-    struct ssrequest_tally tally;
+    struct request_tally tally;
     if (queue_options_resolve(options, &what, error) < 0 ||
-        ssrequest_tally_open(&tally, what.timeout, error) < 0)
+        request_tally_open(&tally, what.timeout, error) < 0)
         return -1;
     int status = queue_run(&what, &tally, &end, error);
-    struct ssrequest_account account = make_account(options, &what, &end, &tally);
-    struct ssrequest_machine machine = make_machine(options, &what, &end, &tally);
+    struct request_account account = make_account(options, &what, &end, &tally);
+    struct request_machine machine = make_machine(options, &what, &end, &tally);
     account.machine = &machine;
     if (status == 0 && options->json)
-        ssrequest_document_print(stdout, &account);
+        request_document_print(stdout, &account);
     else if (status == 0)
-        ssrequest_summary_print(stdout, &account);
-    ssrequest_tally_close(&tally);
+        request_summary_print(stdout, &account);
+    request_tally_close(&tally);
     return status;
 }
 

@@ -17,12 +17,12 @@
 static int read_columns(const char *path, const char *const names[3],
     int (*take)(void *context, const double values[2], struct ss_error *error), void *context,
     struct ss_error *error) {
-    struct sstrace_input input;
+    struct text_input input;
     struct csv_reader reader;
     struct ss_error reading = {0};
     enum csv_line line;
     double values[2];
-    if (sstrace_input_open(&input, path, &reading) < 0)
+    if (text_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
     int result = csv_begin_any(&reader, &input, names);
     while (result == 0 && (line = csv_next(&reader)) != CSV_END) {
@@ -32,16 +32,16 @@ static int read_columns(const char *path, const char *const names[3],
             continue;
         for (int i = 0; i < 2 && result == 0; i++) {
             if (!csv_number(&reader.fields[i], &values[i]))
-                result = sstrace_input_blame(
+                result = text_input_blame(
                     &input, reader.fields[i].column, "invalid number in column '%s'", names[i]);
         }
         struct ss_error refused = {0};
         if (result == 0 && take(context, values, &refused) < 0)
-            result = sstrace_input_blame(&input, reader.fields[0].column, "%s", refused.message);
+            result = text_input_blame(&input, reader.fields[0].column, "%s", refused.message);
     }
     struct ss_error closing = {0};
     input.error = &closing;
-    if (sstrace_input_close(&input) < 0 && result == 0)
+    if (text_input_close(&input) < 0 && result == 0)
         return ss_error_fail(error, "%s", closing.message);
     return result < 0 ? ss_error_fail(error, "%s", reading.message) : 0;
 }

@@ -86,7 +86,7 @@ const struct ss_argument queue_rows[] = {
 // clang-format on
 
 static int check_settle(const struct queue_options *options, struct ss_error *error) {
-    if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
+    if (options->settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
             error, "--settle requires --profile constant: a changing rate never settles");
     return 0;
@@ -94,9 +94,8 @@ static int check_settle(const struct queue_options *options, struct ss_error *er
 
 static int parse_speed(
     struct queue_options *options, const char *word, size_t number, struct ss_error *error) {
-    if (number == SSREQUEST_TARGETS_MAX)
-        return ss_error_fail(
-            error, "--speeds: too many servers (at most %d)", SSREQUEST_TARGETS_MAX);
+    if (number == REQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "--speeds: too many servers (at most %d)", REQUEST_TARGETS_MAX);
     if (ss_units_number(word, &options->speed[number], error) < 0)
         return ss_error_wrap(error, "--speeds");
     if (!(options->speed[number] >= 1e-6 && options->speed[number] <= 1e6))
@@ -211,7 +210,7 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
 }
 
 static int check(struct queue_options *options, struct ss_error *error) {
-    if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
+    if (request_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
         return ss_error_fail(error, "--duty must be above 0: a stopped server answers no requests");
@@ -219,7 +218,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
 }
 
 int queue_options_parse(struct queue_options *options, char **argv, struct ss_error *error) {
-    *options = (struct queue_options){.given = ssrequest_given_nothing(),
+    *options = (struct queue_options){.given = request_given_nothing(),
         .relative_frequency = 1,
         .factor = 1,
         .fitted = {NAN, NAN}};
@@ -231,7 +230,7 @@ int queue_options_parse(struct queue_options *options, char **argv, struct ss_er
 }
 
 void queue_options_close(struct queue_options *options) {
-    ssrequest_profile_free(&options->shape);
+    request_profile_free(&options->shape);
     queue_power_free(&options->power);
     ss_option_store_free(&options->store);
 }
@@ -243,7 +242,7 @@ void queue_options_close(struct queue_options *options) {
 static ss_time find_duration(const struct queue_options *options) {
     double count = (double)options->requests;
     if (options->requests == 0)
-        return SSREQUEST_DURATION_DEFAULT;
+        return REQUEST_DURATION_DEFAULT;
     if (options->given.closed)
         return SS_TIME_NEVER;
     return ss_time_add(SS_SECOND,
@@ -252,22 +251,22 @@ static ss_time find_duration(const struct queue_options *options) {
 
 int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error) {
-    struct ssrequest_given *given = &options->given;
-    if (given->duration == SS_TIME_NEVER && given->shape == SSREQUEST_CONSTANT)
+    struct request_given *given = &options->given;
+    if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = find_duration(options);
-    if (ssrequest_given_profile(given, &options->shape, error) < 0)
+    if (request_given_profile(given, &options->shape, error) < 0)
         return -1;
     *run = (struct queue_run_options){
         .profile = given->closed ? NULL : &options->shape,
-        .arrival = (enum ssrequest_arrival)options->arrival,
+        .arrival = (enum request_arrival)options->arrival,
         .rules =
             {
                 .cap = given->cap,
-                .when_full = (enum ssrequest_when_full)options->when_full,
+                .when_full = (enum request_when_full)options->when_full,
                 .closed = given->closed,
-                .end = given->closed ? given->duration : ssrequest_profile_length(&options->shape),
+                .end = given->closed ? given->duration : request_profile_length(&options->shape),
                 .max = options->requests,
-                .balance = (enum ssrequest_balance)options->balance,
+                .balance = (enum request_balance)options->balance,
             },
         .timeout = options->timeout ? options->timeout : SS_TIME_NEVER,
         .settle = options->settle,

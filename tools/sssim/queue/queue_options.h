@@ -9,10 +9,10 @@
 #include "rate_options.h"
 
 struct queue_options {
-    struct ssrequest_given given; /* after ssrequest_given_settle() */
-    int arrival;                  /* enum ssrequest_arrival */
+    struct request_given given; /* after request_given_settle() */
+    int arrival;                /* enum request_arrival */
     uint64_t seed;
-    int when_full;     /* enum ssrequest_when_full */
+    int when_full;     /* enum request_when_full */
     ss_time timeout;   /* 0: no timeout */
     uint64_t requests; /* 0: no limit */
     ss_time settle;
@@ -21,7 +21,7 @@ struct queue_options {
     uint64_t workers;
     uint64_t servers; /* 0: one for each speed, or 1 without speeds */
     const char *speeds;
-    int balance;  /* enum ssrequest_balance */
+    int balance;  /* enum request_balance */
     int given_up; /* enum queue_given_up */
     double duty;
     ss_time tau;
@@ -34,12 +34,12 @@ struct queue_options {
     int version;
     struct ss_option_store store;
 
-    double speed[SSREQUEST_TARGETS_MAX]; /* speeds as given, times `factor` */
-    double relative_frequency;           /* 1 without --frequency */
-    double factor;                       /* effect of frequency and contention on the speed */
-    struct queue_contention fitted;      /* NaN without --contention */
-    struct queue_power power;            /* no points without --power */
-    struct ssrequest_profile shape;      /* the rate over time */
+    double speed[REQUEST_TARGETS_MAX]; /* speeds as given, times `factor` */
+    double relative_frequency;         /* 1 without --frequency */
+    double factor;                     /* effect of frequency and contention on the speed */
+    struct queue_contention fitted;    /* NaN without --contention */
+    struct queue_power power;          /* no points without --power */
+    struct request_profile shape;      /* the rate over time */
 };
 
 extern const struct ss_argument queue_rows[];

@@ -17,7 +17,7 @@
 
 /* A request in progress. The requests are linked in order of sending. */
 struct flight {
-    struct ssrequest_one *one;
+    struct request_one *one;
     uint32_t before, after; /* slots of the neighbors in that order */
 };
 
@@ -26,9 +26,9 @@ struct run {
     struct sleepers sleepers;
     struct queue_service service;
     struct queue_throttle throttle;
-    struct ssrequest_schedule schedule;
-    struct ssrequest_generator *generator;
-    struct ssrequest_tally *tally;
+    struct request_schedule schedule;
+    struct request_generator *generator;
+    struct request_tally *tally;
     struct flight *flights; /* requests by slot */
     uint32_t oldest, newest;
     uint64_t begun; /* number of requests sent or refused */
@@ -51,7 +51,7 @@ static void set_timeout(struct run *run) {
     sleepers_set(&run->sleepers, timeout_sleeper(run), due);
 }
 
-static void link_flight(struct run *run, struct ssrequest_one *one) {
+static void link_flight(struct run *run, struct request_one *one) {
     run->flights[one->slot] = (struct flight){one, run->newest, NO_SLOT};
     if (run->newest == NO_SLOT)
         run->oldest = one->slot;
@@ -75,16 +75,16 @@ static void unlink_flight(struct run *run, uint32_t slot) {
 }
 
 /* The generator's witness: counts refused requests. */
-static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
-    const struct ssrequest_ended *ended) {
+static void see(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
     struct run *run = context;
     (void)ended;
-    if (fate == SSREQUEST_REFUSED)
+    if (fate == REQUEST_REFUSED)
         run->begun = one->number + 1;
 }
 
 /* The generator's transport: sends a request to the service. */
-static void send(void *context, struct ssrequest_one *one) {
+static void send(void *context, struct request_one *one) {
     struct run *run = context;
     run->begun = one->number + 1;
     link_flight(run, one);
@@ -92,9 +92,9 @@ static void send(void *context, struct ssrequest_one *one) {
         run->lacks_memory = true;
 }
 
-static void finish(struct run *run, uint32_t slot, enum ssrequest_outcome outcome, ss_time now) {
+static void finish(struct run *run, uint32_t slot, enum request_outcome outcome, ss_time now) {
     unlink_flight(run, slot);
-    ssrequest_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
+    request_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
 
@@ -108,7 +108,7 @@ static int follow_throttle(struct run *run, ss_time now, struct ss_error *error)
 }
 
 static void settle(struct run *run) {
-    ssrequest_tally_clear(run->tally);
+    request_tally_clear(run->tally);
     queue_meter_clear(&run->end.meter);
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
@@ -116,16 +116,16 @@ static void settle(struct run *run) {
 static void time_out(struct run *run, ss_time now) {
     uint32_t slot = run->oldest;
     queue_service_give_up(&run->service, slot);
-    finish(run, slot, SSREQUEST_TIMEOUT, now);
+    finish(run, slot, REQUEST_TIMEOUT, now);
 }
 
 static void generate(struct run *run, ss_time now) {
     uint64_t max = run->options->rules.max;
-    ssrequest_generator_advance(run->generator, now);
+    request_generator_advance(run->generator, now);
     if (max > 0 && run->begun >= max && now < run->end.sending)
         run->end.sending = now;
-    /* ssrequest_generator_next() returns 0 if more waiting requests can be sent at once. */
-    ss_time next = ssrequest_generator_next(run->generator);
+    /* request_generator_next() returns 0 if more waiting requests can be sent at once. */
+    ss_time next = request_generator_next(run->generator);
     sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
 }
 
@@ -140,12 +140,12 @@ static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error 
     else if (sleeper == timeout_sleeper(run))
         time_out(run, now);
     else if (queue_service_wake(&run->service, sleeper, &slot, now))
-        finish(run, slot, SSREQUEST_SUCCESS, now);
+        finish(run, slot, REQUEST_SUCCESS, now);
     return run->lacks_memory ? ss_error_memory(error) : 0;
 }
 
 static int go_on(struct run *run, struct ss_error *error) {
-    while (!ssrequest_generator_is_over(run->generator)) {
+    while (!request_generator_is_over(run->generator)) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
@@ -192,22 +192,22 @@ static int open_service(struct run *run, struct ss_error *error) {
 
 static int open_generator(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;
-    struct ssrequest_rules rules = options->rules;
-    struct ssrequest_transport transport = {.send = send, .context = run};
+    struct request_rules rules = options->rules;
+    struct request_transport transport = {.send = send, .context = run};
     rules.targets = options->service.servers;
     if (options->profile)
-        ssrequest_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
-    if (ssrequest_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
+        request_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
+    if (request_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
-    ssrequest_generator_watch(run->generator, see, run);
+    request_generator_watch(run->generator, see, run);
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->settle > 0)
         sleepers_set(&run->sleepers, SETTLE, options->settle);
     return 0;
 }
 
-int queue_run(const struct queue_run_options *options, struct ssrequest_tally *tally,
+int queue_run(const struct queue_run_options *options, struct request_tally *tally,
     struct queue_run_end *end, struct ss_error *error) {
     struct run run = {.options = options,
         .tally = tally,
@@ -225,7 +225,7 @@ int queue_run(const struct queue_run_options *options, struct ssrequest_tally *t
     run.end.wasted = run.service.wasted;
     *end = run.end;
     if (run.generator)
-        ssrequest_generator_close(run.generator);
+        request_generator_close(run.generator);
     queue_throttle_close(&run.throttle);
     queue_service_close(&run.service);
     sleepers_close(&run.sleepers);

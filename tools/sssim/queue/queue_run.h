@@ -13,11 +13,11 @@
 /* Sends requests to a simulated service in virtual time, with the generator of ssrequest. */
 
 struct queue_run_options {
-    const struct ssrequest_profile *profile; /* NULL in a closed loop */
-    enum ssrequest_arrival arrival;
-    struct ssrequest_rules rules; /* the servers are the targets */
-    ss_time timeout;              /* SS_TIME_NEVER: clients wait forever */
-    ss_time settle;               /* requests sent or ended before this are not counted */
+    const struct request_profile *profile; /* NULL in a closed loop */
+    enum request_arrival arrival;
+    struct request_rules rules; /* the servers are the targets */
+    ss_time timeout;            /* SS_TIME_NEVER: clients wait forever */
+    ss_time settle;             /* requests sent or ended before this are not counted */
     uint64_t seed;
     struct queue_service_options service;
     double duty;                     /* duty of each server; 1: never stopped */
@@ -35,6 +35,6 @@ struct queue_run_end {
 
 /* Simulates a run, and counts its requests in an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
-    struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
+    struct request_tally *tally, struct queue_run_end *end, struct ss_error *error);
 
 #endif

@@ -38,7 +38,7 @@ static const char *const series_names[] = {"machine", "machineid", "host", "host
     "vmid", "instance", "instanceid", "server", "serverid", "series", NULL};
 static const char *const percent_names[] = {"percent", "percentage", "pct", NULL};
 
-static struct plain_name make_plain(const struct sstrace_field *field) {
+static struct plain_name make_plain(const struct text_field *field) {
     struct plain_name plain;
     size_t length = 0;
     for (size_t i = 0; i < field->length && length + 1 < sizeof plain.text; i++) {
@@ -66,24 +66,24 @@ static bool is_ending(const char *text, bool of_time) {
 }
 
 /* Returns the last word of a name: "ms" of "t [ms]". */
-static struct plain_name last_word(const struct sstrace_field *field) {
+static struct plain_name last_word(const struct text_field *field) {
     size_t end = field->length, begin;
     while (end > 0 && !isalnum((unsigned char)field->text[end - 1]))
         end--;
     for (begin = end; begin > 0 && isalnum((unsigned char)field->text[begin - 1]); begin--) {
     }
-    return make_plain(&(struct sstrace_field){.text = field->text + begin, .length = end - begin});
+    return make_plain(&(struct text_field){.text = field->text + begin, .length = end - begin});
 }
 
 /* Returns whether the name is the name of a unit, not just its symbol, or t with a unit. */
-static bool means_unit_of_time(const struct sstrace_field *field) {
+static bool means_unit_of_time(const struct text_field *field) {
     struct plain_name plain = make_plain(field), word = last_word(field);
     size_t before = strlen(plain.text) - strlen(word.text);
     return sstrace_stamp_unit(word.text) &&
            (before == 0 ? strlen(word.text) > 3 : before == 1 && *plain.text == 't');
 }
 
-static bool means(const struct sstrace_field *field, enum sstrace_meaning meaning) {
+static bool means(const struct text_field *field, enum sstrace_meaning meaning) {
     static const char *const *const names[] = {
         [SSTRACE_MEANS_TIME] = time_names,
         [SSTRACE_MEANS_LOAD] = load_names,
@@ -103,14 +103,14 @@ static bool means(const struct sstrace_field *field, enum sstrace_meaning meanin
 }
 
 /* Returns whether the field is a number or a time, not a name. */
-static bool is_value(const struct sstrace_field *field) {
-    struct sstrace_field plain = *field;
+static bool is_value(const struct text_field *field) {
+    struct text_field plain = *field;
     struct sstrace_clock clock = {0};
     double number;
     int64_t time;
     if (plain.length > 1 && plain.text[plain.length - 1] == '%')
         plain.length--;
-    return plain.length > 0 && (sstrace_field_number(&plain, true, &number) ||
+    return plain.length > 0 && (text_field_number(&plain, true, &number) ||
                                    sstrace_stamp_read(&clock, plain.text, plain.length, &time));
 }
 
@@ -124,26 +124,26 @@ static size_t read_position(const char *text) {
 }
 
 static bool is_asked_for(
-    const struct sstrace_field *field, const struct sstrace_import_options *options) {
+    const struct text_field *field, const struct sstrace_import_options *options) {
     const char *const wanted[] = {
         options->time_column, options->load_column, options->idle_column, options->series_column};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (wanted[i] && !read_position(wanted[i]) && sstrace_field_is(field, wanted[i]))
+        if (wanted[i] && !read_position(wanted[i]) && text_field_is(field, wanted[i]))
             return true;
     }
     return false;
 }
 
 /* Counts the fields of the row and decides whether they are names. */
-static int look(struct sstrace_heading *heading, struct sstrace_input *input,
+static int look(struct sstrace_heading *heading, struct text_input *input,
     const struct sstrace_import_options *options) {
     size_t load = read_position(options->load_column ? options->load_column : options->idle_column);
     bool any_value = false, asked = false, load_is_value = false;
-    struct sstrace_walk walk;
-    struct sstrace_field field;
+    struct text_walk walk;
+    struct text_field field;
     int more;
-    sstrace_walk_begin(&walk, input, heading->separator);
-    for (heading->count = 0; (more = sstrace_walk_next(&walk, &field)) > 0;) {
+    text_walk_begin(&walk, input, heading->separator);
+    for (heading->count = 0; (more = text_walk_next(&walk, &field)) > 0;) {
         bool value = is_value(&field);
         any_value |= value;
         asked |= is_asked_for(&field, options);
@@ -155,8 +155,8 @@ static int look(struct sstrace_heading *heading, struct sstrace_input *input,
     return more;
 }
 
-int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
-    char separator, const char *comment, const struct sstrace_import_options *options) {
+int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *input, char separator,
+    const char *comment, const struct sstrace_import_options *options) {
     *heading = (struct sstrace_heading){.separator = separator};
     if (look(heading, input, options) != 0)
         return -1;
@@ -164,16 +164,16 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
     if (!text)
         return 0;
     struct ss_error ignored = {0};
-    heading->header = (struct sstrace_input){.name = input->name, .error = &ignored};
+    heading->header = (struct text_input){.name = input->name, .error = &ignored};
     heading->header.text = strdup(text + (text == comment ? strspn(text, " \t#") : 0));
     if (!heading->header.text)
         return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
     /* A comment with another number of fields is not a heading. */
     size_t count;
-    struct sstrace_walk walk;
-    sstrace_walk_begin(&walk, &heading->header, separator);
-    sstrace_walk_count(&walk, &count);
+    struct text_walk walk;
+    text_walk_begin(&walk, &heading->header, separator);
+    text_walk_count(&walk, &count);
     if (!heading->is_first_row && count != heading->count)
         sstrace_heading_close(heading);
     heading->header.error = NULL;
@@ -186,28 +186,28 @@ void sstrace_heading_close(struct sstrace_heading *heading) {
 }
 
 /* Iterates over the names, whose quotes have been checked before. */
-static bool next_name(const struct sstrace_heading *heading, struct sstrace_walk *walk,
-    struct sstrace_field *field, size_t *number) {
+static bool next_name(const struct sstrace_heading *heading, struct text_walk *walk,
+    struct text_field *field, size_t *number) {
     if (!walk->input) {
         if (!heading->header.text)
             return false;
-        sstrace_walk_begin(walk, (struct sstrace_input *)&heading->header, heading->separator);
+        text_walk_begin(walk, (struct text_input *)&heading->header, heading->separator);
     }
     ++*number;
-    return sstrace_walk_next(walk, field) > 0;
+    return text_walk_next(walk, field) > 0;
 }
 
 size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *wanted) {
-    struct sstrace_walk walk = {0};
-    struct sstrace_field field;
+    struct text_walk walk = {0};
+    struct text_field field;
     for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
-        if (sstrace_field_is(&field, wanted))
+        if (text_field_is(&field, wanted))
             return number;
     }
     return 0;
 }
 
-int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
+int sstrace_heading_find(const struct sstrace_heading *heading, struct text_input *input,
     const char *wanted, size_t *number) {
     *number = sstrace_heading_number(heading, wanted);
     if (*number > 0)
@@ -223,8 +223,8 @@ int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_i
 struct sstrace_guess sstrace_heading_guess(
     const struct sstrace_heading *heading, enum sstrace_meaning meaning) {
     struct sstrace_guess guess = {0};
-    struct sstrace_walk walk = {0};
-    struct sstrace_field field;
+    struct text_walk walk = {0};
+    struct text_field field;
     for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
         if (means(&field, meaning) && guess.matches++ == 0)
             guess.number = number;
@@ -233,8 +233,8 @@ struct sstrace_guess sstrace_heading_guess(
 }
 
 static bool find_name(
-    const struct sstrace_heading *heading, size_t number, struct sstrace_field *field) {
-    struct sstrace_walk walk = {0};
+    const struct sstrace_heading *heading, size_t number, struct text_field *field) {
+    struct text_walk walk = {0};
     for (size_t at = 0; next_name(heading, &walk, field, &at);) {
         if (at == number)
             return true;
@@ -243,7 +243,7 @@ static bool find_name(
 }
 
 struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number) {
-    struct sstrace_field field;
+    struct text_field field;
     char name[96];
     if (!find_name(heading, number, &field))
         return ss_words_show("");
@@ -252,11 +252,11 @@ struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading
 }
 
 int sstrace_heading_ask(
-    const struct sstrace_heading *heading, struct sstrace_input *input, const char *question) {
+    const struct sstrace_heading *heading, struct text_input *input, const char *question) {
     char list[LIST] = "";
     size_t used = 0;
-    struct sstrace_walk walk = {0};
-    struct sstrace_field field;
+    struct text_walk walk = {0};
+    struct text_field field;
     for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
         if (used + field.length + 8 >= sizeof list) {
             snprintf(list + used, sizeof list - used, ", ...");
@@ -266,16 +266,16 @@ int sstrace_heading_ask(
             (int)field.length, field.text);
     }
     if (!heading->header.text)
-        return sstrace_input_blame(input, 1, "%s: the columns have no names, only numbers 1 to %zu",
+        return text_input_blame(input, 1, "%s: the columns have no names, only numbers 1 to %zu",
             question, heading->count);
-    return sstrace_input_blame(input, 1, "%s: the columns are %s", question, list);
+    return text_input_blame(input, 1, "%s: the columns are %s", question, list);
 }
 
 /*
  * Returns whether the name ends with the word, or has it between other words: "cpuratio" and
  * "ratioOfTime" have "ratio", "saturation" does not.
  */
-static bool has_word(const struct sstrace_field *name, const char *word) {
+static bool has_word(const struct text_field *name, const char *word) {
     size_t length = strlen(word);
     const char *end = name->text + name->length;
     for (const char *at = name->text; (size_t)(end - at) >= length; at++) {
@@ -295,7 +295,7 @@ static bool has_word(const struct sstrace_field *name, const char *word) {
 }
 
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number) {
-    struct sstrace_field field;
+    struct text_field field;
     if (!find_name(heading, number, &field))
         return SSTRACE_UNIT_DEFAULT;
     if (memchr(field.text, '%', field.length))
@@ -308,7 +308,7 @@ enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, si
 }
 
 int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t number) {
-    struct sstrace_field field;
+    struct text_field field;
     if (!find_name(heading, number, &field))
         return 0;
     struct plain_name plain = make_plain(&field);

@@ -11,7 +11,7 @@
 #include "samples.h"
 
 struct sstrace_heading {
-    struct sstrace_input header; /* the line of names; its text is NULL without one */
+    struct text_input header; /* the line of names; its text is NULL without one */
     char separator;
     bool is_first_row; /* the first row is the line of names */
     size_t count;
@@ -38,8 +38,8 @@ struct sstrace_guess {
  * is a line of names. Returns -1 if its quotes are invalid or memory is exhausted.
  */
 SS_NONNULL(1, 2, 5)
-int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
-    char separator, const char *comment, const struct sstrace_import_options *options);
+int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *input, char separator,
+    const char *comment, const struct sstrace_import_options *options);
 
 SS_NONNULL()
 void sstrace_heading_close(struct sstrace_heading *heading);
@@ -53,7 +53,7 @@ size_t sstrace_heading_number(const struct sstrace_heading *heading, const char 
  * table has no such column.
  */
 SS_NONNULL()
-int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
+int sstrace_heading_find(const struct sstrace_heading *heading, struct text_input *input,
     const char *wanted, size_t *number);
 
 SS_NONNULL()
@@ -67,7 +67,7 @@ struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading
 /* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()
 int sstrace_heading_ask(
-    const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);
+    const struct sstrace_heading *heading, struct text_input *input, const char *question);
 
 /* Return the unit that the name of a column implies; the default unit or 0 if it implies none. */
 SS_NONNULL()

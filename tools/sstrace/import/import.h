@@ -27,9 +27,9 @@ struct sstrace_format {
 
     /*
      * Reads all of `input` and adds its samples. Called once per file, between
-     * sstrace_samples_open() and sstrace_samples_end(). Reports errors with sstrace_input_blame().
+     * sstrace_samples_open() and sstrace_samples_end(). Reports errors with text_input_blame().
      */
-    int (*import)(const struct sstrace_format *format, struct sstrace_input *input,
+    int (*import)(const struct sstrace_format *format, struct text_input *input,
         struct sstrace_samples *samples);
 
     const void *layout; /* private data of an importer that serves several formats */

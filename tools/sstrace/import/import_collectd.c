@@ -16,10 +16,10 @@
 #define FASTEST         1.1   /* maximum idle rate: ticks and timestamps differ slightly */
 
 struct collectd {
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_samples *samples;
-    struct sstrace_table table;
-    struct sstrace_field time, value;
+    struct text_table table;
+    struct text_field time, value;
     struct sstrace_scale scale;
     bool counts; /* values are ticks, not percent */
     bool any;
@@ -40,7 +40,7 @@ static const char *file_name(const char *path) {
 /*
  * Guesses from the first complete rows whether values are counters, which rise and soon exceed 100.
  */
-static bool looks_like_counter(const struct sstrace_input *input) {
+static bool looks_like_counter(const struct text_input *input) {
     double before = NAN, first = NAN;
     bool falls = false;
     for (const char *at = input->head; (at = strchr(at, '\n'));) {
@@ -48,13 +48,13 @@ static bool looks_like_counter(const struct sstrace_input *input) {
         if (!comma || (end && comma > end))
             continue;
         /* The head may end within its last line. */
-        if (!end && input->head_length == SSTRACE_HEAD)
+        if (!end && input->head_length == TEXT_HEAD)
             break;
         const char *behind = end ? end : comma + strlen(comma);
         behind -= behind[-1] == '\r';
-        struct sstrace_field field = {.text = comma + 1, .length = (size_t)(behind - comma - 1)};
+        struct text_field field = {.text = comma + 1, .length = (size_t)(behind - comma - 1)};
         double value;
-        if (!sstrace_field_number(&field, false, &value) || isnan(value))
+        if (!text_field_number(&field, false, &value) || isnan(value))
             continue;
         if (value > LARGEST_PERCENT)
             return true;
@@ -70,7 +70,7 @@ static bool looks_like_counter(const struct sstrace_input *input) {
  * CPU, or after the file without its date.
  */
 static int wants(struct collectd *collectd) {
-    char name[SSTRACE_NAME];
+    char name[TEXT_NAME];
     const char *path = collectd->input->name, *file = file_name(path);
     size_t length = file > path ? (size_t)(file - path) - 1 : strcspn(file, "0123456789");
     if (length == 0 || length >= sizeof name)
@@ -81,19 +81,19 @@ static int wants(struct collectd *collectd) {
 }
 
 static int begin(struct collectd *collectd) {
-    struct sstrace_input *input = collectd->input;
+    struct text_input *input = collectd->input;
     if (!strstr(file_name(input->name), "idle"))
-        return sstrace_input_blame(input, 1,
+        return text_input_blame(input, 1,
             "expected a file of idle time, cpu-idle-DATE or percent-idle-DATE: the load is the "
             "rest");
-    int more = sstrace_input_read_line(input);
+    int more = text_input_read_line(input);
     if (more > 0 && strcmp(input->text, HEADER) != 0)
-        return sstrace_input_blame(input, 1, "expected the header " HEADER);
+        return text_input_blame(input, 1, "expected the header " HEADER);
     if (more <= 0)
         return more;
-    collectd->table = (struct sstrace_table){.input = input, .separator = ',', .columns = 2};
-    sstrace_table_pick(&collectd->table, 1, &collectd->time);
-    sstrace_table_pick(&collectd->table, 2, &collectd->value);
+    collectd->table = (struct text_table){.input = input, .separator = ',', .columns = 2};
+    text_table_pick(&collectd->table, 1, &collectd->time);
+    text_table_pick(&collectd->table, 2, &collectd->value);
     collectd->counts = looks_like_counter(input);
     collectd->samples->stamp = collectd->counts ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
     collectd->scale.idle = true;
@@ -105,10 +105,10 @@ static int begin(struct collectd *collectd) {
 
 /* Adds the load between two rows. A counter that has decreased was restarted. */
 static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, double ticks) {
-    struct sstrace_input *input = collectd->input;
+    struct text_input *input = collectd->input;
     int64_t length;
     if (__builtin_sub_overflow(sample->to, collectd->before, &length))
-        return sstrace_input_blame(
+        return text_input_blame(
             input, collectd->time.column, "the time is too far from the previous row");
     double seconds = (double)length / 1e9;
     double rose = ticks - collectd->ticks;
@@ -132,7 +132,7 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
     }
     double full = collectd->scale.full * seconds;
     if (rose > full * FASTEST)
-        return sstrace_input_blame(input, collectd->value.column,
+        return text_input_blame(input, collectd->value.column,
             "the counter rose by %.0f in %.3g s, but a CPU has only %.0f ticks in that time: for "
             "several CPUs give --unit cores --cpus N",
             rose, seconds, full);
@@ -141,12 +141,12 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
 }
 
 static int take_row(struct collectd *collectd) {
-    struct sstrace_input *input = collectd->input;
+    struct text_input *input = collectd->input;
     struct sstrace_sample sample = {0};
     double number;
     if (!sstrace_stamp_number(
             collectd->time.text, collectd->time.length, INT64_C(1000000000), &sample.to))
-        return sstrace_input_blame(
+        return text_input_blame(
             input, collectd->time.column, "expected a time in seconds since 1970");
     if (sstrace_scale_load(&collectd->scale, input, &collectd->value, &number, &sample.load) != 0)
         return -1;
@@ -155,7 +155,7 @@ static int take_row(struct collectd *collectd) {
     return sstrace_samples_add(collectd->samples, input, collectd->value.column, &sample);
 }
 
-static int import_collectd(const struct sstrace_format *format, struct sstrace_input *input,
+static int import_collectd(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct collectd collectd = {.input = input, .samples = samples};

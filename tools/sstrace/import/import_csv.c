@@ -15,13 +15,13 @@
 #include "stamp.h"
 
 struct csv {
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_samples *samples;
     const struct sstrace_import_options *options;
     struct sstrace_heading heading;
-    struct sstrace_table table;
+    struct text_table table;
     size_t time_number, load_number, series_number; /* numbers of columns, from 1; 0 if absent */
-    struct sstrace_field time, load, series;
+    struct text_field time, load, series;
     struct sstrace_scale scale;
     int64_t time_unit;  /* unit of numbers in the column of times, ns; 0: a second */
     bool dated;         /* whether the times of the file have dates has been checked */
@@ -31,10 +31,10 @@ struct csv {
 };
 
 /* Advances to the first row, and keeps the last comment above it. */
-static int find_first_row(struct sstrace_input *input, char **comment) {
+static int find_first_row(struct text_input *input, char **comment) {
     int more;
-    while ((more = sstrace_input_read_line(input)) > 0) {
-        if (sstrace_table_is_row(input))
+    while ((more = text_input_read_line(input)) > 0) {
+        if (text_table_is_row(input))
             break;
         if (input->length == 0)
             continue;
@@ -136,11 +136,11 @@ static int choose_all(struct csv *csv) {
     if (choose_time(csv) != 0 || choose_load(csv) != 0 || choose_series(csv) != 0 ||
         choose_units(csv) != 0)
         return -1;
-    sstrace_table_pick(&csv->table, csv->load_number, &csv->load);
+    text_table_pick(&csv->table, csv->load_number, &csv->load);
     if (csv->series_number)
-        sstrace_table_pick(&csv->table, csv->series_number, &csv->series);
+        text_table_pick(&csv->table, csv->series_number, &csv->series);
     if (csv->time_number)
-        sstrace_table_pick(&csv->table, csv->time_number, &csv->time);
+        text_table_pick(&csv->table, csv->time_number, &csv->time);
     csv->samples->stamp = csv->time_number ? SSTRACE_STAMP_END : SSTRACE_STAMP_SPAN;
     return 0;
 }
@@ -148,14 +148,14 @@ static int choose_all(struct csv *csv) {
 /* Reads everything up to the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
     char separator;
-    if (sstrace_table_separator(
+    if (text_table_separator(
             csv->options->separator, csv->input->text, &separator, csv->input->error) != 0 ||
         sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
         return -1;
-    csv->table = (struct sstrace_table){
+    csv->table = (struct text_table){
         .input = csv->input, .separator = separator, .columns = csv->heading.count};
     if (!csv->heading.is_first_row)
-        sstrace_input_unread_line(csv->input);
+        text_input_unread_line(csv->input);
     return choose_all(csv);
 }
 
@@ -179,17 +179,17 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
     if (!csv->time_number) {
         sample->from = series->now;
         if (__builtin_add_overflow(series->now, (int64_t)csv->options->every, &series->now))
-            return sstrace_input_blame(
+            return text_input_blame(
                 csv->input, 1, "--every is too long: this sample would be out of range");
         sample->to = series->now;
         return 0;
     }
     if (!sstrace_stamp_read(&series->clock, csv->time.text, csv->time.length, &sample->to))
-        return sstrace_input_blame(csv->input, csv->time.column,
+        return text_input_blame(csv->input, csv->time.column,
             "expected a time: " SSTRACE_STAMP_EXPECTED ", or --time-unit for other numbers");
     /* Rows may be sorted by time, then the series begins on the next day, or by series. */
     if (begins && csv->overnight)
-        return sstrace_input_blame(csv->input, csv->time.column,
+        return text_input_blame(csv->input, csv->time.column,
             "the times of another machine have passed midnight, so the day of this time is "
             "unknown: write times with dates");
     csv->overnight |= series->clock.day > 0;
@@ -203,8 +203,8 @@ static int take_row(struct csv *csv) {
     struct sstrace_sample sample = {0};
     double number;
     if (csv->series_number) {
-        char name[SSTRACE_NAME];
-        if (sstrace_field_name(&csv->series, csv->input, name) != 0)
+        char name[TEXT_NAME];
+        if (text_field_name(&csv->series, csv->input, name) != 0)
             return -1;
         if (!sstrace_samples_wants(csv->samples, name))
             return 0;
@@ -226,12 +226,12 @@ static int take_rows(struct csv *csv) {
             return -1;
     }
     if (more == 0 && !csv->unit_is_known && csv->largest > 0 && csv->largest <= 1)
-        return sstrace_input_blame(csv->input, csv->load.column,
+        return text_input_blame(csv->input, csv->load.column,
             "no number in this column is above 1: give --unit fraction or --unit percent");
     return more;
 }
 
-static int import_csv(const struct sstrace_format *format, struct sstrace_input *input,
+static int import_csv(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct csv csv = {.input = input, .samples = samples, .options = samples->options};

@@ -24,12 +24,12 @@ struct event {
 
 struct krash {
     struct sstrace_samples *samples;
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_scale scale;
 
     const char *at; /* position in the line; NULL: the next line must be read */
     char token[TOKEN];
-    struct sstrace_field field; /* `token` as a field, for messages */
+    struct text_field field; /* `token` as a field, for messages */
 
     struct event *events;
     size_t count, capacity;
@@ -46,7 +46,7 @@ static bool is_sign(char letter) {
 static int next(struct krash *it) {
     for (;;) {
         if (!it->at) {
-            int result = sstrace_input_read_line(it->input);
+            int result = text_input_read_line(it->input);
             if (result <= 0)
                 return result;
             it->at = it->input->text;
@@ -58,7 +58,7 @@ static int next(struct krash *it) {
         it->at = NULL;
     }
     size_t length = is_sign(*it->at) ? 1 : strcspn(it->at, " \t\r\v\f{}=#");
-    it->field = (struct sstrace_field){
+    it->field = (struct text_field){
         .text = it->at, .length = length, .column = (size_t)(it->at - it->input->text) + 1};
     it->at += length;
     snprintf(it->token, sizeof it->token, "%.*s", length < TOKEN ? (int)length : TOKEN - 1,
@@ -67,7 +67,7 @@ static int next(struct krash *it) {
 }
 
 static int blame(struct krash *it, const char *expected) {
-    return sstrace_input_blame(it->input, it->field.column, "expected %s, not '%s'", expected,
+    return text_input_blame(it->input, it->field.column, "expected %s, not '%s'", expected,
         ss_words_show(it->token).text);
 }
 
@@ -75,7 +75,7 @@ static int blame(struct krash *it, const char *expected) {
 static int need(struct krash *it, const char *expected) {
     int result = next(it);
     if (result == 0)
-        return sstrace_input_blame(
+        return text_input_blame(
             it->input, it->input->length + 1, "expected %s, not the end of the file", expected);
     return result < 0 ? -1 : 0;
 }
@@ -122,7 +122,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
         return blame(it, "a load from 0 to 100 %");
     struct event *to = wanted ? more(it) : NULL;
     if (wanted && !to)
-        return sstrace_input_blame(it->input, it->field.column, "too many loads");
+        return text_input_blame(it->input, it->field.column, "too many loads");
     if (wanted)
         *to = event;
     return 0;
@@ -138,10 +138,10 @@ static int read_cpu(struct krash *it) {
         return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
     for (uint32_t i = 0; i < it->cpus_count; i++) {
         if (it->cpus[i] == number)
-            return sstrace_input_blame(it->input, it->field.column, "this CPU appears twice");
+            return text_input_blame(it->input, it->field.column, "this CPU appears twice");
     }
     if (it->cpus_count == CPUS_MAX)
-        return sstrace_input_blame(it->input, it->field.column, "too many CPUs (at most 1024)");
+        return text_input_blame(it->input, it->field.column, "too many CPUs (at most 1024)");
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
     bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);
@@ -197,7 +197,7 @@ static int find_end(struct krash *it, int64_t *end) {
     if (length == 0)
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
-        return sstrace_input_blame(it->input, 1,
+        return text_input_blame(it->input, 1,
             "the profile does not say when it ends: add 'kill SECONDS', or give the length of "
             "the last load with --every");
     return 0;
@@ -219,7 +219,7 @@ static int give_all(struct krash *it) {
     int64_t end, from = 0;
     double loads[CPUS_MAX] = {0};
     if (!options->select && cpus < it->cpus_count)
-        return sstrace_input_blame(it->input, 1, "--cpus allows %llu CPUs, but the profile has %u",
+        return text_input_blame(it->input, 1, "--cpus allows %llu CPUs, but the profile has %u",
             (unsigned long long)cpus, (unsigned int)it->cpus_count);
     qsort(it->events, it->count, sizeof *it->events, compare);
     if (find_end(it, &end) != 0)
@@ -251,17 +251,17 @@ static int read_profile(struct krash *it) {
     if (result < 0)
         return -1;
     if (depth > 0)
-        return sstrace_input_blame(
+        return text_input_blame(
             it->input, it->input->length + 1, "expected '}', not the end of the file");
     if (it->count > 0)
         return give_all(it);
     /* If the selected CPU is absent, sstrace_samples_end() lists the CPUs of the profile. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
-    return sstrace_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
+    return text_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct krash *it = calloc(1, sizeof *it);

@@ -13,26 +13,25 @@
  * Reads the number of the next line that has one. Returns 1, 0 at the end of the file, or -1 on
  * error.
  */
-static int next_number(struct sstrace_input *input, struct sstrace_field *field) {
-    struct sstrace_walk walk;
-    struct sstrace_field more;
+static int next_number(struct text_input *input, struct text_field *field) {
+    struct text_walk walk;
+    struct text_field more;
     int result;
-    while ((result = sstrace_input_read_line(input)) > 0) {
-        sstrace_walk_begin(&walk, input, ' ');
-        if ((result = sstrace_walk_next(&walk, field)) < 0)
+    while ((result = text_input_read_line(input)) > 0) {
+        text_walk_begin(&walk, input, ' ');
+        if ((result = text_walk_next(&walk, field)) < 0)
             return -1;
         if (result == 0 || field->length == 0 || *field->text == '#')
             continue;
-        result = sstrace_walk_next(&walk, &more);
+        result = text_walk_next(&walk, &more);
         if (result > 0 && more.length > 0 && *more.text != '#')
-            return sstrace_input_blame(input, more.column, "expected one number per line");
+            return text_input_blame(input, more.column, "expected one number per line");
         return result < 0 ? -1 : 1;
     }
     return result;
 }
 
-static int planetlab_load(
-    struct sstrace_input *input, const struct sstrace_field *field, double *load) {
+static int planetlab_load(struct text_input *input, const struct text_field *field, double *load) {
     int percent = 0;
     bool whole = field->length <= 3;
     for (size_t i = 0; i < field->length && whole; i++) {
@@ -42,14 +41,14 @@ static int planetlab_load(
     *load = percent / 100.0;
     if (whole && percent <= 100)
         return 0;
-    return sstrace_input_blame(input, field->column, "expected a whole percentage from 0 to 100");
+    return text_input_blame(input, field->column, "expected a whole percentage from 0 to 100");
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     bool planetlab = format == &sstrace_format_planetlab;
     struct sstrace_scale scale = {.comma = true};
-    struct sstrace_field field;
+    struct text_field field;
     ss_time every = samples->options->every;
     int result;
     if (every == 0 && !planetlab)

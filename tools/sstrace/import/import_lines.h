@@ -12,12 +12,12 @@
  * Adds `sample`, whose load the caller has set. It begins at the end of the previous sample, even
  * if that was in the previous file, and lasts for `length`.
  */
-static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstrace_input *input,
+static inline int sstrace_lines_add(struct sstrace_samples *samples, struct text_input *input,
     size_t column, struct sstrace_sample *sample, int64_t length) {
     sample->from = sample->to;
     /* Sample times have one bit more than trace times. */
     if (length <= 0 || __builtin_add_overflow(sample->from, length, &sample->to))
-        return sstrace_input_blame(input, column, "--every is too long");
+        return text_input_blame(input, column, "--every is too long");
     return sstrace_samples_add(samples, input, column, sample);
 }
 
@@ -33,7 +33,7 @@ static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
  * Returns whether the last line has no newline, because the writer omitted it or the file was cut
  * short.
  */
-static inline bool sstrace_lines_open(const struct sstrace_input *input) {
+static inline bool sstrace_lines_open(const struct text_input *input) {
     return feof(input->stream) && input->length > 0;
 }
 
@@ -41,15 +41,15 @@ static inline bool sstrace_lines_open(const struct sstrace_input *input) {
  * Warns if the last line has no newline, because its number may have lost digits. This is not an
  * error, because files written by hand often lack the newline.
  */
-static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
+static inline void sstrace_lines_doubt(const struct text_input *input) {
     if (sstrace_lines_open(input))
         fprintf(stderr, "sstrace: %s:%llu: the last line has no newline and may be truncated\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
 }
 
-/* Reads the next row like sstrace_table_next(), with the warning of sstrace_lines_doubt(). */
-static inline int sstrace_lines_next_row(struct sstrace_table *table) {
-    int more = sstrace_table_next(table);
+/* Reads the next row like text_table_next(), with the warning of sstrace_lines_doubt(). */
+static inline int sstrace_lines_next_row(struct text_table *table) {
+    int more = text_table_next(table);
     if (more > 0)
         sstrace_lines_doubt(table->input);
     return more;

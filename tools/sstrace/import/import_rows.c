@@ -33,11 +33,11 @@ struct layout {
 };
 
 struct rows {
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_samples *samples;
     const struct layout *layout;
-    struct sstrace_table table;
-    struct sstrace_field time, date, end, series, load;
+    struct text_table table;
+    struct text_field time, date, end, series, load;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
     struct sstrace_origin origin;
@@ -159,11 +159,11 @@ static bool detect_ssload(const char *head) {
 static int read_header(struct rows *rows, size_t *time, size_t *load, size_t *series) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
-    int more = sstrace_table_read_row(rows->input);
+    int more = text_table_read_row(rows->input);
     if (more <= 0)
         return more;
     if (!begins_with(rows->input->text, layout->header))
-        return sstrace_input_blame(
+        return text_input_blame(
             rows->input, 1, "the first line must begin with '%s'", layout->header);
     if (sstrace_heading_open(
             &heading, rows->input, layout->separator, NULL, rows->samples->options) != 0)
@@ -176,7 +176,7 @@ static int read_header(struct rows *rows, size_t *time, size_t *load, size_t *se
     if (layout->series_name)
         *series = sstrace_heading_number(&heading, layout->series_name);
     if (layout->date_name)
-        sstrace_table_pick(
+        text_table_pick(
             &rows->table, sstrace_heading_number(&heading, layout->date_name), &rows->date);
     sstrace_heading_close(&heading);
     return result;
@@ -194,12 +194,12 @@ static int begin(struct rows *rows) {
         return ss_error_fail(rows->input->error,
             "--select has no meaning with %s, which has only one series: remove --select",
             ss_words_show(rows->input->name).text);
-    sstrace_table_pick(&rows->table, time, &rows->time);
-    sstrace_table_pick(&rows->table, load, &rows->load);
+    text_table_pick(&rows->table, time, &rows->time);
+    text_table_pick(&rows->table, load, &rows->load);
     if (layout->end)
-        sstrace_table_pick(&rows->table, layout->end, &rows->end);
+        text_table_pick(&rows->table, layout->end, &rows->end);
     if (series)
-        sstrace_table_pick(&rows->table, series, &rows->series);
+        text_table_pick(&rows->table, series, &rows->series);
     rows->has_series = series > 0;
     rows->clock.unit = layout->time_unit;
     rows->scale.comma = layout->separator != ',';
@@ -211,14 +211,14 @@ static int begin(struct rows *rows) {
                : -1;
 }
 
-static int take_time(struct rows *rows, const struct sstrace_field *field, int64_t *time) {
+static int take_time(struct rows *rows, const struct text_field *field, int64_t *time) {
     double number;
     if (!rows->clock.unit) {
-        bool known = sstrace_field_number(field, false, &number);
+        bool known = text_field_number(field, false, &number);
         rows->clock.unit = known && number >= MILLISECONDS_FROM ? SECOND / 1000 : SECOND;
     }
     if (!sstrace_stamp_number(field->text, field->length, rows->clock.unit, time))
-        return sstrace_input_blame(rows->input, field->column, "expected a time as a number");
+        return text_input_blame(rows->input, field->column, "expected a time as a number");
     return 0;
 }
 
@@ -238,7 +238,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     int64_t from = sample->from;
     if (from < 0 || from > INT64_MAX - GOOGLE_WINDOW || sample->to < from ||
         sample->to - from > GOOGLE_WINDOW)
-        return sstrace_input_blame(
+        return text_input_blame(
             rows->input, rows->end.column, "expected an end time at most 300 s after the start");
     int64_t length = sample->to - from;
     sample->from = from - from % GOOGLE_WINDOW;
@@ -250,8 +250,8 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
 /* Returns whether a line is a header. The published table has none, but one may have been added. */
 static bool is_header(const struct rows *rows) {
     double number;
-    return !rows->any && !sstrace_field_number(&rows->load, false, &number) &&
-           !sstrace_field_number(&rows->time, false, &number);
+    return !rows->any && !text_field_number(&rows->load, false, &number) &&
+           !text_field_number(&rows->time, false, &number);
 }
 
 static bool wants(struct rows *rows, const char *series) {
@@ -270,8 +270,8 @@ static int take_row(struct rows *rows) {
     if (is_header(rows))
         return 0;
     if (rows->has_series) {
-        char name[SSTRACE_NAME];
-        if (sstrace_field_name(&rows->series, rows->input, name) != 0)
+        char name[TEXT_NAME];
+        if (text_field_name(&rows->series, rows->input, name) != 0)
             return -1;
         /* Tasks without a machine belong to no series. */
         if (!*name || !wants(rows, name))
@@ -290,7 +290,7 @@ static int take_row(struct rows *rows) {
     return sstrace_samples_add(rows->samples, rows->input, rows->load.column, &sample);
 }
 
-static int import_rows(const struct sstrace_format *format, struct sstrace_input *input,
+static int import_rows(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     struct rows rows = {.input = input, .samples = samples, .layout = format->layout};
     int more = begin(&rows);

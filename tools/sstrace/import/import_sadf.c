@@ -13,7 +13,7 @@
 
 #define SECOND         INT64_C(1000000000)
 #define HEADER         "# hostname;interval;timestamp;"
-#define NAME_MAX_PARTS (2 * SSTRACE_NAME)
+#define NAME_MAX_PARTS (2 * TEXT_NAME)
 
 /* The end of a header with -h: the columns repeat for each further CPU. */
 static const char repeated[] = "[...]";
@@ -21,7 +21,7 @@ static const char repeated[] = "[...]";
 enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
 
 struct sadf {
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_samples *samples;
     struct sstrace_clock clock;
     enum section section;
@@ -33,11 +33,11 @@ struct sadf {
     bool one_line;
 
     /* The current row: */
-    char host[SSTRACE_NAME];
+    char host[TEXT_NAME];
     int64_t from, to; /* ns */
 
-    char first_host[SSTRACE_NAME];
-    char wanted_host[SSTRACE_NAME];
+    char first_host[TEXT_NAME];
+    char wanted_host[TEXT_NAME];
     bool any_row, has_all; /* the section has any row; it has rows for all CPUs together */
 };
 
@@ -50,26 +50,26 @@ static bool detect_sadf(const char *head) {
  * Reads the column names after the common names of all sections. In a section of CPUs, the next
  * name is "CPU".
  */
-static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
-    struct sstrace_field name;
+static int read_names(struct sadf *sadf, struct text_walk *walk) {
+    struct text_field name;
     bool idle = false, iowait = false, is_cpu = false;
     int more;
     sadf->one_line = false;
-    for (size_t i = 0; (more = sstrace_walk_next(walk, &name)) > 0; i++) {
+    for (size_t i = 0; (more = text_walk_next(walk, &name)) > 0; i++) {
         size_t tail = sizeof repeated - 1;
         if (sadf->one_line)
-            return sstrace_input_blame(sadf->input, name.column,
+            return text_input_blame(sadf->input, name.column,
                 "with sadf -h, expected only CPUs on the line: use sadf -d FILE -- -u");
         if (name.length > tail && memcmp(name.text + name.length - tail, repeated, tail) == 0) {
             sadf->one_line = is_cpu;
             name.length -= tail;
         }
-        is_cpu |= i == 0 && sstrace_field_is(&name, "CPU");
-        if (sstrace_field_is(&name, "%idle")) {
+        is_cpu |= i == 0 && text_field_is(&name, "CPU");
+        if (text_field_is(&name, "%idle")) {
             sadf->idle = i - 1;
             idle = true;
         }
-        if (sstrace_field_is(&name, "%iowait")) {
+        if (text_field_is(&name, "%iowait")) {
             sadf->iowait = i - 1;
             iowait = true;
         }
@@ -82,13 +82,13 @@ static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
 }
 
 static int read_header(struct sadf *sadf) {
-    struct sstrace_walk walk;
-    struct sstrace_field field;
+    struct text_walk walk;
+    struct text_field field;
     if (strncmp(sadf->input->text, HEADER, strlen(HEADER)) != 0)
         return 0;
-    sstrace_walk_begin(&walk, sadf->input, ';');
+    text_walk_begin(&walk, sadf->input, ';');
     for (int i = 0; i < 3; i++) {
-        if (sstrace_walk_next(&walk, &field) < 0)
+        if (text_walk_next(&walk, &field) < 0)
             return -1;
     }
     return read_names(sadf, &walk);
@@ -112,7 +112,7 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
         return sstrace_samples_wants(sadf->samples, full);
     bool bare = strcmp(select, cpu) == 0;
     if (bare && strcmp(sadf->host, sadf->first_host) != 0)
-        return sstrace_input_blame(sadf->input, column,
+        return text_input_blame(sadf->input, column,
             "there are several hosts: choose with --select %s/%s or %s", sadf->first_host, cpu,
             full);
     if (bare || strcmp(select, full) == 0 || (all && strcmp(select, sadf->host) == 0))
@@ -122,21 +122,21 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
 }
 
 static int blame_figures(struct sadf *sadf, size_t count) {
-    return sstrace_input_blame(sadf->input, sadf->input->length + 1,
+    return text_input_blame(sadf->input, sadf->input->length + 1,
         "expected %zu figures for the CPU, not %zu (is the file truncated?)", sadf->figures, count);
 }
 
 /* Reads the figures of one CPU. All are 0 if the CPU was offline. */
-static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load, size_t *column) {
+static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
     for (size_t i = 0; i < sadf->figures; i++) {
-        struct sstrace_field field;
+        struct text_field field;
         double value;
-        int more = sstrace_walk_next(walk, &field);
+        int more = text_walk_next(walk, &field);
         if (more <= 0)
             return more < 0 ? -1 : blame_figures(sadf, i);
-        if (!sstrace_field_number(&field, true, &value))
-            return sstrace_input_blame(sadf->input, field.column, "expected a percentage");
+        if (!text_field_number(&field, true, &value))
+            return text_input_blame(sadf->input, field.column, "expected a percentage");
         sum += value;
         if (i == sadf->idle || i == sadf->iowait) {
             idle += value;
@@ -149,18 +149,18 @@ static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load,
     return 0;
 }
 
-static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct sstrace_field *cpu) {
+static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text_field *cpu) {
     struct sstrace_sample sample = {.from = sadf->from, .to = sadf->to};
     size_t column = cpu->column;
-    char name[SSTRACE_NAME];
+    char name[TEXT_NAME];
     double number;
-    if (sstrace_field_is(cpu, "-1"))
+    if (text_field_is(cpu, "-1"))
         strcpy(name, "all");
-    else if (sstrace_field_name(cpu, sadf->input, name) != 0)
+    else if (text_field_name(cpu, sadf->input, name) != 0)
         return -1;
     else if (cpu->length == 0 ||
-             (!sstrace_field_is(cpu, "all") && !sstrace_field_number(cpu, false, &number)))
-        return sstrace_input_blame(
+             (!text_field_is(cpu, "all") && !text_field_number(cpu, false, &number)))
+        return text_input_blame(
             sadf->input, cpu->column, "expected the number of a CPU, or -1 for all");
     int wanted = is_wanted(sadf, name, cpu->column);
     if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
@@ -172,50 +172,49 @@ static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct s
 }
 
 /* Reads the CPUs, which follow host, interval and time. */
-static int take_cpus(struct sadf *sadf, struct sstrace_walk *walk, struct sstrace_field *cpu) {
+static int take_cpus(struct sadf *sadf, struct text_walk *walk, struct text_field *cpu) {
     int more;
     do {
         if (take_cpu(sadf, walk, cpu) != 0)
             return -1;
-        more = sstrace_walk_next(walk, cpu);
+        more = text_walk_next(walk, cpu);
     } while (more > 0 && sadf->one_line);
     if (more > 0)
-        return sstrace_input_blame(sadf->input, cpu->column,
+        return text_input_blame(sadf->input, cpu->column,
             "unexpected text: the header names %zu fields", sadf->figures + 4);
     return more;
 }
 
 static int read_span(
-    struct sadf *sadf, const struct sstrace_field *interval, const struct sstrace_field *time) {
+    struct sadf *sadf, const struct text_field *interval, const struct text_field *time) {
     int64_t length;
     if (!sstrace_stamp_number(interval->text, interval->length, SECOND, &length) || length < 0)
-        return sstrace_input_blame(
-            sadf->input, interval->column, "expected an interval in seconds");
+        return text_input_blame(sadf->input, interval->column, "expected an interval in seconds");
     if (!sstrace_stamp_read(&sadf->clock, time->text, time->length, &sadf->to) ||
         __builtin_sub_overflow(sadf->to, length, &sadf->from))
-        return sstrace_input_blame(sadf->input, time->column,
+        return text_input_blame(sadf->input, time->column,
             "expected a time: YYYY-MM-DD HH:MM:SS or seconds since 1970");
     return 0;
 }
 
-static bool begins_with(const struct sstrace_field *field, const char *word) {
+static bool begins_with(const struct text_field *field, const char *word) {
     size_t length = strlen(word);
     return field->length >= length && memcmp(field->text, word, length) == 0;
 }
 
 static int take_row(struct sadf *sadf) {
-    struct sstrace_walk walk;
-    struct sstrace_field fields[4];
-    sstrace_walk_begin(&walk, sadf->input, ';');
+    struct text_walk walk;
+    struct text_field fields[4];
+    text_walk_begin(&walk, sadf->input, ';');
     for (int i = 0; i < 4; i++) {
-        int more = sstrace_walk_next(&walk, &fields[i]);
+        int more = text_walk_next(&walk, &fields[i]);
         if (more < 0)
             return -1;
         if (more == 0)
-            return sstrace_input_blame(sadf->input, sadf->input->length + 1,
+            return text_input_blame(sadf->input, sadf->input->length + 1,
                 "expected host;interval;time;CPU and figures, separated by ;");
     }
-    if (sstrace_field_name(&fields[0], sadf->input, sadf->host) != 0)
+    if (text_field_name(&fields[0], sadf->input, sadf->host) != 0)
         return -1;
     if (begins_with(&fields[3], "LINUX-RESTART")) {
         if (!*sadf->wanted_host || strcmp(sadf->wanted_host, sadf->host) == 0)
@@ -225,29 +224,29 @@ static int take_row(struct sadf *sadf) {
     if (begins_with(&fields[3], "COM ") || sadf->section == SECTION_OTHER)
         return 0;
     if (sadf->section == SECTION_NONE)
-        return sstrace_input_blame(
+        return text_input_blame(
             sadf->input, 1, "expected the header '" HEADER "CPU;...' before the first row");
     return read_span(sadf, &fields[1], &fields[2]) != 0 ? -1 : take_cpus(sadf, &walk, &fields[3]);
 }
 
-static int import_sadf(const struct sstrace_format *format, struct sstrace_input *input,
+static int import_sadf(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct sadf sadf = {.input = input, .samples = samples};
     samples->stamp = SSTRACE_STAMP_SPAN;
     int more;
-    while ((more = sstrace_input_read_line(input)) > 0) {
+    while ((more = text_input_read_line(input)) > 0) {
         int result = 0;
         sstrace_lines_doubt(input);
         if (*input->text == '#')
             result = read_header(&sadf);
-        else if (sstrace_table_is_row(input))
+        else if (text_table_is_row(input))
             result = take_row(&sadf);
         if (result != 0)
             return -1;
     }
     if (more == 0 && sadf.section == SECTION_OTHER && !sadf.any_cpu)
-        return sstrace_input_blame(
+        return text_input_blame(
             input, 1, "the file has no CPU statistics: create it with sadf -d FILE -- -u");
     return more;
 }

@@ -8,7 +8,7 @@
 
 struct vmstat {
     struct sstrace_samples *samples;
-    struct sstrace_input *input;
+    struct text_input *input;
     struct sstrace_sample last; /* the last sample, if there are no times */
     size_t columns, idle, wait; /* number of columns, and positions of two of them, from 1; 0 if
                                    absent */
@@ -19,16 +19,16 @@ struct vmstat {
 /* The current line: */
 struct row {
     size_t count;
-    struct sstrace_field first, idle, wait, before_last, last;
+    struct text_field first, idle, wait, before_last, last;
 };
 
 static int read_row(struct vmstat *it, struct row *row) {
-    struct sstrace_walk walk;
-    struct sstrace_field field;
+    struct text_walk walk;
+    struct text_field field;
     int result;
     *row = (struct row){0};
-    sstrace_walk_begin(&walk, it->input, ' ');
-    while ((result = sstrace_walk_next(&walk, &field)) > 0) {
+    text_walk_begin(&walk, it->input, ' ');
+    while ((result = text_walk_next(&walk, &field)) > 0) {
         if (field.length == 0)
             continue;
         row->count++;
@@ -46,33 +46,33 @@ static int read_row(struct vmstat *it, struct row *row) {
 
 /* Reads the second line of a header, which names the columns; the last name may be a time zone. */
 static int read_header(struct vmstat *it) {
-    struct sstrace_walk walk;
-    struct sstrace_field field;
+    struct text_walk walk;
+    struct text_field field;
     int result;
     it->columns = it->idle = it->wait = 0;
-    sstrace_walk_begin(&walk, it->input, ' ');
-    while ((result = sstrace_walk_next(&walk, &field)) > 0) {
+    text_walk_begin(&walk, it->input, ' ');
+    while ((result = text_walk_next(&walk, &field)) > 0) {
         if (field.length == 0)
             continue;
         it->columns++;
-        if (sstrace_field_is(&field, "id"))
+        if (text_field_is(&field, "id"))
             it->idle = it->columns;
-        if (sstrace_field_is(&field, "wa"))
+        if (text_field_is(&field, "wa"))
             it->wait = it->columns;
     }
     if (result == 0 && it->idle == 0)
-        return sstrace_input_blame(it->input, 1,
+        return text_input_blame(it->input, 1,
             "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in cs "
             "us sy id wa st");
     return result;
 }
 
 static int read_percent(
-    struct vmstat *it, const struct sstrace_field *field, const char *name, double *percent) {
-    if (sstrace_field_number(field, false, percent) && *percent >= 0 && *percent <= 100 &&
+    struct vmstat *it, const struct text_field *field, const char *name, double *percent) {
+    if (text_field_number(field, false, percent) && *percent >= 0 && *percent <= 100 &&
         *percent == floor(*percent))
         return 0;
-    return sstrace_input_blame(
+    return text_input_blame(
         it->input, field->column, "expected a whole percentage in column '%s'", name);
 }
 
@@ -94,7 +94,7 @@ static int add_at(struct vmstat *it, const struct row *row, double load) {
     const char *text = row->before_last.text;
     size_t length = (size_t)(row->last.text - text) + row->last.length;
     if (!sstrace_stamp_read(&it->clock, text, length, &sample.to))
-        return sstrace_input_blame(
+        return text_input_blame(
             it->input, row->before_last.column, "expected " SSTRACE_STAMP_EXPECTED);
     return it->any ? sstrace_samples_add(it->samples, it->input, row->idle.column, &sample) : 0;
 }
@@ -104,7 +104,7 @@ static int add(struct vmstat *it, const struct row *row, double load) {
     if (it->times)
         return add_at(it, row, load);
     if (options->every == 0)
-        return sstrace_input_blame(it->input, 1,
+        return text_input_blame(it->input, 1,
             "expected a time at the end of the line, as vmstat -t writes it: without times, "
             "give --every TIME");
     if (!it->any)
@@ -122,14 +122,13 @@ static int take_row(struct vmstat *it) {
     struct row row;
     double load;
     if (it->columns == 0)
-        return sstrace_input_blame(
-            it->input, 1, "expected a header that names the columns of vmstat");
+        return text_input_blame(it->input, 1, "expected a header that names the columns of vmstat");
     if (read_row(it, &row) < 0)
         return -1;
     bool times = memchr(row.last.text, ':', row.last.length) != NULL;
     size_t max = it->columns + (times ? 2 : 0), min = it->columns + (times ? 1 : 0);
     if (row.count < min || row.count > max)
-        return sstrace_input_blame(it->input, row.last.column,
+        return text_input_blame(it->input, row.last.column,
             "expected %zu fields, one for each name in the header, not %zu", min, row.count);
     if (!it->any) {
         it->times = times;
@@ -139,7 +138,7 @@ static int take_row(struct vmstat *it) {
             it->last.to = sstrace_lines_begin(it->samples);
     }
     if (it->times != times)
-        return sstrace_input_blame(it->input, row.last.column,
+        return text_input_blame(it->input, row.last.column,
             it->times ? "expected a time at the end of the line, as before"
                       : "unexpected time at the end of the line: earlier lines have none");
     if (read_load(it, &row, &load) != 0 || add(it, &row, load) != 0)
@@ -160,12 +159,12 @@ static int take_line(struct vmstat *it) {
     return read_header(it);
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct vmstat it = {.samples = samples, .input = input};
     int result;
-    while ((result = sstrace_input_read_line(input)) > 0) {
+    while ((result = text_input_read_line(input)) > 0) {
         if (sstrace_lines_open(input)) {
             fprintf(stderr, "sstrace: %s:%llu: ignoring the last line, which is incomplete\n",
                 ss_words_show(input->name).text, (unsigned long long)input->line);

@@ -87,13 +87,13 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) 
 }
 
 static int give(
-    struct sstrace_samples *samples, int64_t at, double load, struct sstrace_input *input) {
+    struct sstrace_samples *samples, int64_t at, double load, struct text_input *input) {
     struct ss_trace_record record = {.time = (ss_time)(at - samples->origin), .load = load};
     return samples->sink->take(samples->sink, &record, input->error);
 }
 
 /* Fills the gap from the last sample to `from`. */
-static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
+static int bridge(struct sstrace_samples *samples, struct text_input *input, int64_t from) {
     char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
     ss_units_show_time(length, (ss_time)(from - samples->reached));
     ss_units_show_time(at, (ss_time)(samples->reached - samples->origin));
@@ -116,7 +116,7 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
 
 /* Gives a sample to the sink, as a step. */
 static int hold(
-    struct sstrace_samples *samples, struct sstrace_input *input, const struct sstrace_sample *it) {
+    struct sstrace_samples *samples, struct text_input *input, const struct sstrace_sample *it) {
     if (!samples->any) {
         samples->origin = samples->reached = it->from;
         samples->any = true;
@@ -137,7 +137,7 @@ static int hold(
  * begins where that one ended.
  */
 static int pass_on(
-    struct sstrace_samples *samples, struct sstrace_input *input, struct sstrace_sample it) {
+    struct sstrace_samples *samples, struct text_input *input, struct sstrace_sample it) {
     int64_t length = it.to - it.from;
     if (length <= 0 || (samples->any && it.to <= samples->reached)) {
         samples->late++;
@@ -150,7 +150,7 @@ static int pass_on(
 }
 
 /* Ends a sample whose end is not known. */
-static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *input, int64_t next) {
+static int flush_begin(struct sstrace_samples *samples, struct text_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;
     struct sstrace_sample it = {samples->held.to, next, samples->held.load};
@@ -189,7 +189,7 @@ static void see_row(struct sstrace_samples *samples, int64_t time) {
     samples->has_seen = true;
 }
 
-static int add_begin(struct sstrace_samples *samples, struct sstrace_input *input,
+static int add_begin(struct sstrace_samples *samples, struct text_input *input,
     const struct sstrace_sample *sample) {
     if (samples->has_held && sample->to <= samples->held.to) {
         samples->late++;
@@ -211,7 +211,7 @@ static int add_begin(struct sstrace_samples *samples, struct sstrace_input *inpu
  * Adds a sample with a known end. The first sample waits for the second one, which shows its
  * length.
  */
-static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
+static int add_end(struct sstrace_samples *samples, struct text_input *input,
     const struct sstrace_sample *sample) {
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
     bool first = !samples->any && !samples->has_held;
@@ -244,7 +244,7 @@ static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     return pass_on(samples, input, it);
 }
 
-static int flush_span(struct sstrace_samples *samples, struct sstrace_input *input) {
+static int flush_span(struct sstrace_samples *samples, struct text_input *input) {
     samples->has_held = false;
     samples->line = samples->held_line;
     samples->limited += samples->held.load > 1 + LOAD_TOLERANCE;
@@ -253,7 +253,7 @@ static int flush_span(struct sstrace_samples *samples, struct sstrace_input *inp
     return pass_on(samples, input, samples->held);
 }
 
-static int add_span(struct sstrace_samples *samples, struct sstrace_input *input,
+static int add_span(struct sstrace_samples *samples, struct text_input *input,
     const struct sstrace_sample *sample) {
     if (samples->has_held && samples->adds_up && sample->from == samples->held.from &&
         sample->to == samples->held.to) {
@@ -269,18 +269,18 @@ static int add_span(struct sstrace_samples *samples, struct sstrace_input *input
     return 0;
 }
 
-static int rebase(struct sstrace_samples *samples, struct sstrace_input *input, int64_t *time) {
+static int rebase(struct sstrace_samples *samples, struct text_input *input, int64_t *time) {
     if (!samples->has_base) {
         samples->base = *time;
         samples->has_base = true;
     }
     if (__builtin_sub_overflow(*time, samples->base, time) || *time > TIME_LONGEST ||
         *time < -TIME_LONGEST)
-        return sstrace_input_blame(input, 1, "expected a time within 73 years of the first one");
+        return text_input_blame(input, 1, "expected a time within 73 years of the first one");
     return 0;
 }
 
-static int add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+static int add(struct sstrace_samples *samples, struct text_input *input, size_t column,
     const struct sstrace_sample *sample) {
     struct sstrace_sample it = *sample;
     if ((samples->stamp == SSTRACE_STAMP_SPAN && rebase(samples, input, &it.from) != 0) ||
@@ -293,7 +293,7 @@ static int add(struct sstrace_samples *samples, struct sstrace_input *input, siz
         return 0;
     }
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
-        return sstrace_input_blame(input, column,
+        return text_input_blame(input, column,
             "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
             samples->takes_unit ? ": --unit says what the numbers mean" : "");
     it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
@@ -313,11 +313,11 @@ static int add(struct sstrace_samples *samples, struct sstrace_input *input, siz
 }
 
 /* Adds a sample to the series of the current row. All series count from the same time. */
-static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *input,
-    size_t column, const struct sstrace_sample *sample) {
+static int add_to_series(struct sstrace_samples *samples, struct text_input *input, size_t column,
+    const struct sstrace_sample *sample) {
     struct sstrace_samples *series = samples->current;
     if (!samples->named)
-        return sstrace_input_blame(
+        return text_input_blame(
             input, 1, "no column names the machine, so there is nothing to split by");
     if (!series)
         return ss_error_memory(input->error);
@@ -347,14 +347,13 @@ static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *
     return result;
 }
 
-int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+int sstrace_samples_add(struct sstrace_samples *samples, struct text_input *input, size_t column,
     const struct sstrace_sample *sample) {
     return samples->options->split ? add_to_series(samples, input, column, sample)
                                    : add(samples, input, column, sample);
 }
 
-int sstrace_samples_date(
-    struct sstrace_samples *samples, struct sstrace_input *input, bool is_dated) {
+int sstrace_samples_date(struct sstrace_samples *samples, struct text_input *input, bool is_dated) {
     samples->undated |= !is_dated;
     if (!samples->has_base || !samples->undated)
         return 0;
@@ -364,7 +363,7 @@ int sstrace_samples_date(
         ss_words_show(input->name).text);
 }
 
-int sstrace_samples_place(struct sstrace_samples *samples, struct sstrace_input *input,
+int sstrace_samples_place(struct sstrace_samples *samples, struct text_input *input,
     struct sstrace_origin *origin, const int64_t *date, int64_t *time) {
     if (!origin->known) {
         bool is_dated = date && !__builtin_sub_overflow(*date, *time, &origin->at);
@@ -375,11 +374,11 @@ int sstrace_samples_place(struct sstrace_samples *samples, struct sstrace_input 
             return -1;
     }
     if (__builtin_add_overflow(*time, origin->at, time))
-        return sstrace_input_blame(input, 1, "a time is out of range");
+        return text_input_blame(input, 1, "a time is out of range");
     return 0;
 }
 
-int sstrace_samples_end_file(struct sstrace_samples *samples, struct sstrace_input *input) {
+int sstrace_samples_end_file(struct sstrace_samples *samples, struct text_input *input) {
     bool adds_nothing = samples->offered > 0 && samples->fresh == 0;
     samples->offered = samples->fresh = 0;
     if (!adds_nothing)
@@ -395,7 +394,7 @@ void sstrace_samples_break(struct sstrace_samples *samples) {
 }
 
 /* Adds the last sample. Without a known end it gets the usual length. */
-static int flush_last(struct sstrace_samples *samples, struct sstrace_input *input) {
+static int flush_last(struct sstrace_samples *samples, struct text_input *input) {
     if (!samples->has_held)
         return 0;
     if (samples->stamp == SSTRACE_STAMP_SPAN)
@@ -419,13 +418,13 @@ static void tell(const char *name, uint64_t count, const char *what) {
 }
 
 int sstrace_samples_flush(
-    struct sstrace_samples *samples, struct sstrace_input *input, int64_t usual) {
+    struct sstrace_samples *samples, struct text_input *input, int64_t usual) {
     if (!samples->usual)
         samples->usual = usual;
     return flush_last(samples, input);
 }
 
-int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input) {
+int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *input) {
     const char *select = samples->options->select;
     if (samples->options->split)
         return samples->options->split->end(samples->options->split, input);

@@ -34,7 +34,7 @@ struct sstrace_split {
     struct sstrace_samples *(*find)(struct sstrace_split *split, const char *series);
 
     /* Called once, after the last file. */
-    int (*end)(struct sstrace_split *split, struct sstrace_input *input);
+    int (*end)(struct sstrace_split *split, struct text_input *input);
 };
 
 /* Options for measurements. NULL or 0 if they are not given. */
@@ -143,7 +143,7 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
  * column of the load, for messages.
  */
 SS_NONNULL()
-int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+int sstrace_samples_add(struct sstrace_samples *samples, struct text_input *input, size_t column,
     const struct sstrace_sample *sample);
 
 /*
@@ -151,8 +151,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
  * the only file and one of them has no date, because the time between them is then unknown.
  */
 SS_NONNULL()
-int sstrace_samples_date(
-    struct sstrace_samples *samples, struct sstrace_input *input, bool is_dated);
+int sstrace_samples_date(struct sstrace_samples *samples, struct text_input *input, bool is_dated);
 
 /*
  * Turns a time since the start of the file into a time that continues from file to file. The first
@@ -160,7 +159,7 @@ int sstrace_samples_date(
  * or NULL. Fails like sstrace_samples_date(), or if the time is out of range.
  */
 SS_NONNULL(1, 2, 3, 5)
-int sstrace_samples_place(struct sstrace_samples *samples, struct sstrace_input *input,
+int sstrace_samples_place(struct sstrace_samples *samples, struct text_input *input,
     struct sstrace_origin *origin, const int64_t *date, int64_t *time);
 
 /* Separates later samples from earlier ones. Call this if the machine or the tool was restarted. */
@@ -172,22 +171,21 @@ void sstrace_samples_break(struct sstrace_samples *samples);
  * change nothing.
  */
 SS_NONNULL()
-int sstrace_samples_end_file(struct sstrace_samples *samples, struct sstrace_input *input);
+int sstrace_samples_end_file(struct sstrace_samples *samples, struct text_input *input);
 
 /*
  * Ends one series of a split table: adds the sample that waits for its end. If the series does not
  * show the length of its samples, `usual` (ns, 0 if unknown) does.
  */
 SS_NONNULL()
-int sstrace_samples_flush(
-    struct sstrace_samples *samples, struct sstrace_input *input, int64_t usual);
+int sstrace_samples_flush(struct sstrace_samples *samples, struct text_input *input, int64_t usual);
 
 /*
  * Ends the trace. Call this after the last sample. Fails if there are no samples, or several series
  * without --select; warns about skipped samples.
  */
 SS_NONNULL()
-int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input);
+int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *input);
 
 SS_NONNULL()
 void sstrace_samples_close(struct sstrace_samples *samples);

@@ -27,16 +27,16 @@ static bool is_ambiguous(const char *text, size_t length) {
 }
 
 /* Decides whether the comma of a number is a decimal point. Returns false if that is uncertain. */
-static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
+static bool decides_comma(struct sstrace_scale *scale, const struct text_field *field) {
     if (!scale->comma || !memchr(field->text, ',', field->length))
         return true;
     scale->proven |= !is_ambiguous(field->text, field->length);
     return scale->proven;
 }
 
-int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
-    const struct sstrace_field *field, double *number, double *load) {
-    struct sstrace_field plain = *field;
+int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
+    const struct text_field *field, double *number, double *load) {
+    struct text_field plain = *field;
     double full = scale->full;
     if (plain.length > 0 && plain.text[plain.length - 1] == '%') {
         plain.length--;
@@ -44,10 +44,10 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
             plain.length--;
         full = full == 1 ? 100 : full;
     }
-    if (!sstrace_field_number(&plain, scale->comma, number))
-        return sstrace_input_blame(input, field->column, "expected a number");
+    if (!text_field_number(&plain, scale->comma, number))
+        return text_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
-        return sstrace_input_blame(input, field->column,
+        return text_input_blame(input, field->column,
             "ambiguous comma, either a decimal point or a separator of thousands: write a "
             "point, or no comma");
     *load = *number / full;

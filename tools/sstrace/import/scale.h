@@ -26,7 +26,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int sstrace_scale_set(struct sstrace_scale *scale,
  * showed that commas are decimal points.
  */
 SS_NONNULL()
-int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
-    const struct sstrace_field *field, double *number, double *load);
+int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
+    const struct text_field *field, double *number, double *load);
 
 #endif

@@ -201,7 +201,7 @@ static int end_sample(struct sstrace_json *json) {
     snprintf(stamp, sizeof stamp, "%s%s%s", it->date, *it->date ? " " : "", it->time);
     if (!sstrace_stamp_read(&it->clock, stamp, strlen(stamp), &sample.to)) {
         json->input->line = it->stamp_mark.line;
-        return sstrace_input_blame(json->input, it->stamp_mark.column,
+        return text_input_blame(json->input, it->stamp_mark.column,
             "'%s' is not a time: expected " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
     }
     if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
@@ -259,7 +259,7 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
     return 0;
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     const struct sstrace_json_place *places = format->layout;
     struct sysstat it = {.samples = samples, .times_only = places == mpstat_places};

@@ -145,14 +145,14 @@ static bool is_infinite(const char *text) {
 
 static int take_number(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
-    struct sstrace_field field = {.text = event->text, .length = event->length};
+    struct text_field field = {.text = event->text, .length = event->length};
     double value;
     it->mark = sstrace_json_mark(json);
     if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
         return -1;
     if (is_infinite(event->text))
         value = NAN;
-    else if (event->length == 0 || !sstrace_field_number(&field, false, &value))
+    else if (event->length == 0 || !text_field_number(&field, false, &value))
         return sstrace_json_blame(json, "'%s' is not a number", ss_words_show(event->text).text);
     it->sample.load = value / it->scale.full;
     return 0;
@@ -223,7 +223,7 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
     }
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct prometheus it = {.samples = samples};
@@ -237,7 +237,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
         return -1;
     if (it.failed) {
         input->line = it.failed_mark.line;
-        return sstrace_input_blame(
+        return text_input_blame(
             input, it.failed_mark.column, "Prometheus refused the query and does not say why");
     }
     if (!it.any_result)

@@ -110,7 +110,7 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
     return 0;
 }
 
-static int import(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
     struct ssload it = {.samples = samples};

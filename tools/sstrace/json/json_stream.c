@@ -54,7 +54,7 @@ int sstrace_json_blame(struct sstrace_json *json, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return sstrace_input_blame(json->input, sstrace_json_spot(json), "%s", message);
+    return text_input_blame(json->input, sstrace_json_spot(json), "%s", message);
 }
 
 static int refuse_kind(struct sstrace_json *json, const char *key, enum sstrace_json_kind kind,
@@ -144,9 +144,9 @@ static int tell_text(struct sstrace_json *json, enum sstrace_json_kind kind, con
     size_t length, size_t quotes) {
     struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
     event.cut = copy(json->text, text, &event.length);
-    struct sstrace_field field = {.text = json->text, .length = event.length};
+    struct text_field field = {.text = json->text, .length = event.length};
     if (kind == SSTRACE_JSON_NUMBER &&
-        (event.cut || !sstrace_field_number(&field, false, &event.number)))
+        (event.cut || !text_field_number(&field, false, &event.number)))
         event.number = INFINITY;
     return tell(json, &event, length + quotes);
 }
@@ -260,7 +260,7 @@ static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t le
 }
 
 static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
-    struct sstrace_input *input = json->input;
+    struct text_input *input = json->input;
     bool any = false;
     for (size_t length; (length = fread(chunk, 1, CHUNK, input->stream)) > 0;) {
         chunk[length] = '\0';

@@ -51,7 +51,7 @@ struct sstrace_json_event {
 };
 
 struct sstrace_json {
-    struct sstrace_input *input;
+    struct text_input *input;
     const struct sstrace_json_place *places;
     /*
      * Receives an event. Returns 0; anything else stops the parser, and the input's error must then
@@ -91,7 +91,7 @@ int sstrace_json_read(struct sstrace_json *json);
 SS_NONNULL()
 size_t sstrace_json_spot(struct sstrace_json *json);
 
-/* Calls sstrace_input_blame() for the last token. Always returns -1. */
+/* Calls text_input_blame() for the last token. Always returns -1. */
 __attribute__((format(printf, 2, 3))) int sstrace_json_blame(
     struct sstrace_json *json, const char *format, ...);
 
