@@ -227,7 +227,7 @@ refused "unexpected argument 'true'" -l 50% -- true
 # Milliseconds that probably should be minutes are accepted with one warning.
 for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
     # shellcheck disable=SC2086 # words, not one
-    "$sssim" -l 50% --duration 3s -t constant $words >out 2>err || fail "$words: $(cat err)"
+    "$sssim" -l 50% --duration 3s $words >out 2>err || fail "$words: $(cat err)"
     [ "$(head -n 1 err)" = 'sssim: warning: --warmup: 1m is 1 millisecond; for minutes write 1M' ] ||
         fail "$words: wrong warning: $(cat err)"
 done
