@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,10 +32,8 @@ size_t family_count(const struct family *family, char state) {
 
 size_t family_count_living(const struct family *family) {
     size_t count = 0;
-    for (size_t i = 0; i < family->count; i++) {
-        char state = run_state(family->pids[i]);
-        count += state && state != 'Z' && state != 'X';
-    }
+    for (size_t i = 0; i < family->count; i++)
+        count += run_lives(family->pids[i]);
     return count;
 }
 
@@ -101,6 +97,12 @@ void family_kill_together(const struct family *family, pid_t last) {
     sched_setscheduler(0, policy, &before);
 }
 
+pid_t family_find_guardian(struct run *run, pid_t except) {
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run_named("ss-guardian", pids) == 1 && pids[0] != except);
+    return pids[0];
+}
+
 /* Returns how many processes it found. */
 static size_t kill_all_found(void) {
     struct family family = family_find("");
@@ -116,29 +118,26 @@ void family_end_all(void) {
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, kill_all_found() == 0);
 }
 
-static void deny(unsigned int call, unsigned int error) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
-        _exit(PROCESS_SKIPPED);
-}
-
 void family_deny_pidfds(void) {
-    deny(SYS_pidfd_open, ENOSYS);
+    surroundings_deny(SYS_pidfd_open, ENOSYS);
 }
 
 void family_deny_realtime(void) {
-    deny(SYS_sched_setscheduler, EPERM);
+    surroundings_deny(SYS_sched_setscheduler, EPERM);
 }
 
 void family_become_nobody(void) {
     setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
     if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
         _exit(PROCESS_SKIPPED);
+}
+
+void family_lead_group(void) {
+    setpgid(0, 0);
+}
+
+void family_dump_no_core(void) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
 /* Returns whether the user "nobody", if we may become it, can execute both files. */

@@ -48,6 +48,9 @@ void family_signal_named(const char *name, int number);
  */
 void family_kill_together(const struct family *family, pid_t last);
 
+/* Waits for the one guardian whose pid is not `except`. */
+pid_t family_find_guardian(struct run *run, pid_t except);
+
 /* Kills every remaining process with our mark. */
 void family_end_all(void);
 
@@ -59,6 +62,12 @@ void family_deny_realtime(void);
 
 /* For run_setup.prepare: becomes a user without privileges and without real-time priority. */
 void family_become_nobody(void);
+
+/* For run_setup.prepare: leads a process group. */
+void family_lead_group(void);
+
+/* For run_setup.prepare: writes no core dump. */
+void family_dump_no_core(void);
 
 /* Returns whether we may become another user. In a user namespace with one user, root may not. */
 bool family_can_become_nobody(void);

@@ -22,10 +22,10 @@ struct run *fault_start(const struct fault *fault, const char *const *words);
 bool fault_has_struck(const struct fault *fault);
 
 /*
- * Fails the test unless the run, started with -q, exited with this status and printed one line with
- * the reason, and left no shared memory.
+ * Waits for a run that was started with -q, and frees it. Fails the test unless it exits with this
+ * status, prints one line with a reason that contains `part`, and leaves nothing.
  */
-void fault_expect_refusal(struct run *run, int status);
+void fault_expect_refusal(struct run *run, int status, const char *part);
 
 /*
  * Starts runs in which `count` calls of this kind fail, first from call 1, then from call 2 and so

@@ -7,38 +7,26 @@
 
 #include "process.h"
 
-START_TEST(the_case_is_skipped) {
+TEST_CASE(the_case_is_skipped) {
     SKIP_UNLESS(1 + 1 == 3, "nonsense: of the fixture");
     ck_abort_msg("continued");
 }
-END_TEST
 
-START_TEST(the_case_runs) {
+TEST_CASE(the_case_runs) {
     SKIP_UNLESS(1 + 1 == 2, "nonsense: of the fixture");
 }
-END_TEST
 
-START_TEST(the_case_is_skipped_by_its_child) {
+TEST_CASE(the_case_is_skipped_by_its_child) {
     pid_t child = fork();
     if (child == 0)
         SKIP("nonsense: found by a child");
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
-END_TEST
 
-START_TEST(the_case_fails) {
+TEST_CASE(the_case_fails) {
     pid_t child = fork();
     if (child == 0)
         SKIP("nonsense: found by a child");
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     ck_abort_msg("it fails all the same");
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(the_case_is_skipped),
-    SS_CASE(the_case_runs),
-    SS_CASE(the_case_is_skipped_by_its_child),
-    SS_CASE(the_case_fails))
-/* clang-format on */

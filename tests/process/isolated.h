@@ -56,6 +56,20 @@ static inline bool isolated_is_possible(void (*become)(void)) {
 #define SKIP_UNLESS_ISOLATED()                                                                     \
     SKIP_UNLESS(isolated_is_possible(NULL), "namespaces: cannot create a PID namespace")
 
+/* Skips the rest of the test if an isolated run is next and impossible. */
+static inline bool isolated_need(bool isolated) {
+    SKIP_UNLESS(!isolated || SHIMS_WORK, "sanitizer: cannot check processes in a namespace");
+    if (isolated)
+        SKIP_UNLESS_ISOLATED();
+    return true;
+}
+
+/* For an ordinary run and an isolated one, in turn. */
+#define EACH_MODE(isolated)                                                                        \
+    int isolated = 0;                                                                              \
+    isolated < 2 && isolated_need(isolated);                                                       \
+    isolated++
+
 /* Reads the PID namespace of a process; empty if the process is gone. */
 static inline void isolated_space(pid_t pid, char space[64]) {
     char path[64];
@@ -109,10 +123,8 @@ static inline struct isolated_run isolated_find(struct run *run) {
 
 static inline void isolated_expect_nobody(const struct isolated_run *isolated) {
     pid_t pids[RUN_PIDS_MAX];
-    run_expect_nothing_left();
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, isolated_members(isolated->space, "", pids) == 0);
-    run_expect_no_shared_memory(isolated->run->pid);
-    run_free(isolated->run);
+    run_free_clean(isolated->run);
 }
 
 #endif

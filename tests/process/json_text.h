@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <check.h>
+
 /* A JSON parser that depends on no library, for the output of --json. */
 
 static inline const char *json_skip(const char *at) {
@@ -87,6 +89,14 @@ static inline const char *json_field(const char *text, const char *name) {
 static inline double json_number(const char *text, const char *name) {
     const char *at = json_field(text, name);
     return at && (*at == '-' || isdigit((unsigned char)*at)) ? strtod(at, NULL) : -1;
+}
+
+/* Fails the test unless the field is a number in this range. */
+static inline void json_expect_between(
+    const char *text, const char *name, double low, double high) {
+    double value = json_number(text, name);
+    ck_assert_msg(
+        value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, text);
 }
 
 static inline bool json_is(const char *text, const char *name, const char *word) {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +18,7 @@
 
 #include <check.h>
 
+#include "loop/board.h"
 #include "process.h"
 #include "run.h"
 
@@ -83,6 +86,21 @@ static inline pid_t kin_add(void) {
         kin_wait_for_ever();
     }
     return child;
+}
+
+/* Returns memory that children share. */
+static inline void *kin_share(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    return memory;
+}
+
+/* Returns a board with a mark that no process has. */
+static inline struct ss_board *kin_board(uint32_t instances) {
+    struct ss_board *board = ss_board_allocate(instances, 0);
+    ck_assert_ptr_nonnull(board);
+    strcpy(board->mark, "none");
+    return board;
 }
 
 static inline void kin_reap(pid_t pid) {

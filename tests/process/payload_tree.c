@@ -302,6 +302,24 @@ static int do_brood(char **words) {
 }
 
 /*
+ * `gone MS`: starts one child after another, each in its own session, for MS milliseconds of real
+ * time. Prints `gone NUMBER` as soon as its pid is free again.
+ */
+static int do_gone(char **words) {
+    for (long milliseconds = word_number(words, 0);;) {
+        pid_t child = fork_named("payload-brief");
+        if (child == 0) {
+            leave_session();
+            payload_nap(milliseconds);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        printf("gone %d\n", (int)child);
+        fflush(stdout);
+    }
+}
+
+/*
  * `chain COUNT MS`: starts chains of processes. Each process enters a session of its own, and after
  * this many milliseconds forks the next one and exits. A chain ends after LIFE_SECONDS.
  */
@@ -504,6 +522,7 @@ const struct payload_act payload_tree_acts[] = {
     {"outlast", do_outlast},
     {"fork-storm", do_fork_storm},
     {"brood", do_brood},
+    {"gone", do_gone},
     {"chain", do_chain},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},

@@ -8,29 +8,33 @@
 #include <check.h>
 
 /*
- * Each case is a separate test case of Check, so that ctest can run it by name:
+ * Defines a test case, which ctest runs by its name, in its own process:
  *
- *   START_TEST(name) { ... } END_TEST
- *   PROCESS_MAIN(SS_CASE(name), SS_CASE(other))
+ *   TEST_CASE(name) { ... }
+ *
+ * At its end, programs that it started and that still run are killed, and no other process of them
+ * may be left; see run_finish().
  */
-#define SS_CASE(function)                                                                          \
-    { #function, function }
+#define TEST_CASE(function)                                                                        \
+    static void function(int);                                                                     \
+    __attribute__((constructor)) static void add_##function(void) {                                \
+        static const TTest test = {#function, function, __FILE__, __LINE__};                       \
+        process_add(&test);                                                                        \
+    }                                                                                              \
+    static void function(int repetition __attribute__((unused)))
+
+void process_add(const TTest *test);
 
 #define PROCESS_TIMEOUT 280 /* seconds for one case; ctest allows 300 */
 #define PROCESS_SKIPPED 77  /* the exit status that ctest counts as a skip */
 
-struct process_case {
-    const char *name;
-    const TTest *test;
-};
-
-/* Runs the case named on the command line, or all cases. Returns the exit status. */
-int process_main(int argc, char **argv, const struct process_case *cases, size_t count);
-
+/* Cases that are listed once more at the end of their file. */
+#define SS_CASE(function) function
 #define PROCESS_MAIN(...)                                                                          \
-    int main(int argc, char **argv) {                                                              \
-        const struct process_case cases[] = {__VA_ARGS__};                                         \
-        return process_main(argc, argv, cases, sizeof cases / sizeof *cases);                      \
+    __attribute__((constructor)) static void add_all(void) {                                       \
+        const TTest *const tests[] = {__VA_ARGS__};                                                \
+        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)                                  \
+            process_add(tests[i]);                                                                 \
     }
 
 /*

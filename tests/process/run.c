@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,9 +20,12 @@
 #include <check.h>
 
 #include "../marked.h"
-#include "snapshot.h"
+#include "process.h"
+#include "surroundings.h"
 
 #define NAP_MS 3
+
+static struct run *runs; /* all that were not freed */
 
 const char *run_first_cpu(void) {
     static char text[16];
@@ -58,7 +62,7 @@ double run_now(void) {
 }
 
 /* Unique among all test processes, including earlier ones with the same pid. */
-static char *mark(void) {
+char *run_mark(void) {
     static char text[64];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -76,7 +80,7 @@ static void become(const struct run_setup *setup, const char *const *words, cons
         close(input);
     if (setup->folder && chdir(setup->folder) < 0)
         _exit(99);
-    putenv(mark());
+    putenv(run_mark());
     for (size_t i = 0; setup->environment && setup->environment[i]; i++)
         putenv((char *)setup->environment[i]);
     if (setup->prepare)
@@ -92,9 +96,12 @@ void run_greedily(void) {
 
 struct run *run_start(const struct run_setup *setup, const char *const *words) {
     static const struct run_setup usual;
+    for (size_t i = 0; setup && setup->environment && setup->environment[i]; i++)
+        SKIP_UNLESS(SHIMS_WORK || strncmp(setup->environment[i], "LD_PRELOAD=", 11) != 0,
+            "sanitizer: must be the first preloaded library");
     struct run *run = calloc(1, sizeof *run);
     ck_assert_ptr_nonnull(run);
-    mark(); /* before the fork, so that the child inherits the same mark */
+    run_mark(); /* before the fork, so that the child inherits the same mark */
     int ends[2];
     for (int i = 0; i < 2; i++) {
         int pair[2];
@@ -111,6 +118,8 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
         become(setup ? setup : &usual, words, ends);
     close(ends[0]);
     close(ends[1]);
+    run->next = runs;
+    runs = run;
     return run;
 }
 
@@ -156,10 +165,6 @@ void run_nap(struct run *run) {
         run_look(run);
 }
 
-void run_print_processes(const struct run *run) {
-    snapshot_print(run ? run->pid : 0, mark());
-}
-
 void run_give_up(const struct run *run, const char *file, int line, const char *condition) {
     run_print_processes(run);
     ck_abort_msg("%s:%d: timed out waiting for %s\nstdout: %s\nstderr: %s", file, line, condition,
@@ -178,6 +183,21 @@ void run_end(struct run *run, int signal) {
     run_expect(run_wait(run), -signal);
 }
 
+void run_wait_ready(struct run *run, size_t count) {
+    RUN_UNTIL(run, run_count(run, "ready\n") == count);
+}
+
+void run_let_pass(struct run *run, double seconds) {
+    double end = run_now() + seconds;
+    RUN_UNTIL_WITHIN(RUN_PATIENCE + seconds, run, run_now() >= end || (run && run->ended));
+}
+
+void run_spin(double seconds) {
+    double end = run_now() + seconds;
+    while (run_now() < end) {
+    }
+}
+
 void run_wait_text(struct run *run, const char *text) {
     double deadline = run_now() + RUN_PATIENCE;
     while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {
@@ -191,6 +211,10 @@ void run_wait_text(struct run *run, const char *text) {
 }
 
 void run_free(struct run *run) {
+    struct run **at = &runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
     run_look(run);
     if (!run->ended) {
         kill(run->pid, SIGKILL);
@@ -209,6 +233,11 @@ void run_expect(const struct run *run, int status) {
     ck_assert_msg(run->ended && run->status == status,
         "status %d instead of %d\nstdout: %s\nstderr: %s", run->status, status, run->out.bytes,
         run->err.bytes);
+}
+
+void run_expect_refusal(struct run *run, const char *part) {
+    run_expect(run_wait(run), 125);
+    run_expect_text(&run->err, part);
 }
 
 void run_expect_text(const struct run_text *text, const char *part) {
@@ -231,6 +260,24 @@ char run_state(pid_t pid) {
     read_proc(pid, "stat", text, sizeof text);
     const char *bracket = strrchr(text, ')');
     return bracket ? bracket[2] : 0;
+}
+
+bool run_lives(pid_t pid) {
+    char state = run_state(pid);
+    return state && state != 'Z' && state != 'X';
+}
+
+void run_stop(struct run *run, pid_t pid) {
+    kill(pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(pid) == 'T');
+}
+
+const char *run_pid_text(pid_t pid) {
+    static char texts[8][16];
+    static int next;
+    char *text = texts[next++ % 8];
+    snprintf(text, sizeof texts[0], "%d", (int)pid);
+    return text;
 }
 
 /* Returns the start time of the process in clock ticks since boot; 0 if it is gone. */
@@ -280,8 +327,7 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
         read_proc(pid, "comm", here, sizeof here); /* the cheapest file to read */
         if (strncmp(here, name, strlen(name)) != 0 || !is_wanted(pid, what))
             continue;
-        char state = run_state(pid);
-        if (state && state != 'Z' && state != 'X')
+        if (run_lives(pid))
             pids[count++] = pid;
     }
     closedir(directory);
@@ -289,7 +335,7 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
 }
 
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
-    return run_collect(name, has_mark, mark(), pids);
+    return run_collect(name, has_mark, run_mark(), pids);
 }
 
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]) {
@@ -322,7 +368,7 @@ void run_expect_nothing_left(void) {
     }
 }
 
-void run_expect_no_shared_memory(pid_t master) {
+static void expect_no_shared_memory(pid_t master) {
     char prefix[64];
     int length = snprintf(prefix, sizeof prefix, "showstopper.%d.", (int)master);
     DIR *directory = opendir("/dev/shm");
@@ -336,20 +382,31 @@ void run_expect_no_shared_memory(pid_t master) {
 
 void run_free_clean(struct run *run) {
     run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
+    expect_no_shared_memory(run->pid);
     run_free(run);
+}
+
+void run_end_clean(struct run *run, int signal) {
+    run_end(run, signal);
+    run_free_clean(run);
+}
+
+void run_finish(void) {
+    for (struct run *run = runs; run; run = run->next) {
+        run_look(run);
+        if (!run->ended && kill(run->pid, SIGKILL) == 0)
+            run_wait(run);
+    }
+    run_expect_nothing_left();
+    while (runs) {
+        expect_no_shared_memory(runs->pid);
+        run_free(runs);
+    }
 }
 
 const char *run_temporary(void) {
     const char *folder = getenv("TMPDIR");
     return folder && *folder ? folder : "/tmp";
-}
-
-const char *run_make_folder(void) {
-    char *path = (char *)run_path(run_temporary(), "showstopper-test.XXXXXX");
-    ck_assert_msg(mkdtemp(path), "%s: %s", path, strerror(errno));
-    chmod(path, 0755);
-    return path;
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw) {
@@ -360,7 +417,35 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 }
 
 void run_remove_folder(const char *folder) {
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static const char *folders[128];
+static size_t folder_count;
+static pid_t folder_maker;
+
+/* Also after a failure. A child of the test that exits does not remove them. */
+static void remove_folders(void) {
+    while (folder_maker == getpid() && folder_count > 0)
+        run_remove_folder(folders[--folder_count]);
+}
+
+const char *run_make_folder(void) {
+    char *path = (char *)run_path(run_temporary(), "showstopper-test.XXXXXX");
+    ck_assert_msg(mkdtemp(path), "%s: %s", path, strerror(errno));
+    chmod(path, 0755);
+    if (folder_maker != getpid()) {
+        folder_maker = getpid();
+        folder_count = 0;
+        atexit(remove_folders);
+    }
+    ck_assert_uint_lt(folder_count, sizeof folders / sizeof *folders);
+    folders[folder_count++] = path;
+    return path;
+}
+
+const char *run_new_path(const char *name) {
+    return run_path(run_make_folder(), name);
 }
 
 const char *run_path(const char *folder, const char *name) {
@@ -385,6 +470,17 @@ struct run_text run_read_file(const char *path) {
         close(file);
     }
     return text;
+}
+
+const char *run_next_line(const char *line) {
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
+double run_cell(const char *row, size_t index) {
+    for (; index > 0 && *row && *row != '\n'; row++)
+        index -= *row == ',';
+    return index == 0 && *row && !strchr(",\n", *row) ? strtod(row, NULL) : NAN;
 }
 
 bool run_exists(const char *path) {

@@ -48,6 +48,7 @@ struct run {
     struct run_text err;
     bool ended;
     int status; /* once ended: the exit status, or the negated signal number */
+    struct run *next;
 };
 
 /*
@@ -64,6 +65,7 @@ void run_greedily(void);
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* Skips the test if a sanitizer does not work with a preloaded library in this environment. */
 struct run *run_start(const struct run_setup *setup, const char *const *words);
 
 /* Starts showstopper with these options. */
@@ -71,6 +73,13 @@ struct run *run_start(const struct run_setup *setup, const char *const *words);
 
 /* Starts showstopper with these options and waits for its end. */
 #define RUN(...) run_wait(START(__VA_ARGS__))
+
+/* Both with a setup. */
+#define START_IN(setup, ...) run_start(setup, WORDS(SHOWSTOPPER, __VA_ARGS__))
+#define RUN_IN(setup, ...)   run_wait(START_IN(setup, __VA_ARGS__))
+
+/* Starts any program and waits for its end. */
+#define CALL(...) run_wait(run_start(NULL, WORDS(__VA_ARGS__)))
 
 /* Waits until the program has ended. Returns its argument. */
 struct run *run_wait(struct run *run);
@@ -84,14 +93,26 @@ void run_look(struct run *run);
  */
 void run_end(struct run *run, int signal);
 
+/* The same, and fails the test unless nothing is left; frees `run`. */
+void run_end_clean(struct run *run, int signal);
+
 /* Waits until this text has appeared on either stream. */
 void run_wait_text(struct run *run, const char *text);
 
 /* Kills the program if it still runs, and frees `run`. */
 void run_free(struct run *run);
 
+/*
+ * The end of each test: kills programs that still run. Fails the test if any other process or
+ * shared memory of a run is left.
+ */
+void run_finish(void);
+
 /* Fails the test, showing both streams, unless the exit status is this one. */
 void run_expect(const struct run *run, int status);
+
+/* Waits for the end; fails the test unless the status is 125 and an error contains this. */
+void run_expect_refusal(struct run *run, const char *part);
 
 void run_expect_text(const struct run_text *text, const char *part);
 
@@ -113,7 +134,19 @@ size_t run_count(const struct run *run, const char *part);
     } while (0)
 #define RUN_UNTIL(run, condition) RUN_UNTIL_WITHIN(RUN_PATIENCE, run, condition)
 
-/* Prints the state of each process of the run (NULL: of all runs of this test). */
+/* Waits until instances have printed `ready` so many times. */
+void run_wait_ready(struct run *run, size_t count);
+
+/* Lets this time pass, unless the run ends before. `run` may be NULL. */
+void run_let_pass(struct run *run, double seconds);
+
+/* Lets this time pass without a system call that could take longer. */
+void run_spin(double seconds);
+
+/*
+ * Prints the state of each process of the run (NULL: of all runs of this test) to standard error,
+ * so that the output of a failed test shows why the run does not proceed.
+ */
 void run_print_processes(const struct run *run);
 
 /* Returns the number of a CPU that this process may use, for --cpus: it need not be CPU 0. */
@@ -127,6 +160,9 @@ int run_cpu_count(void);
 double run_now(void);          /* in seconds, monotonic */
 void run_nap(struct run *run); /* for a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);
+
+/* Returns the assignment in the environment that marks the processes of this test. */
+char *run_mark(void);
 
 #define RUN_PIDS_MAX 512
 
@@ -146,11 +182,17 @@ pid_t run_find(struct run *run, const char *name);
 /* Returns the state letter of the process as in ps, or 0 if there is no such process. */
 char run_state(pid_t pid);
 
+/* Returns whether the process exists and is not a zombie. */
+bool run_lives(pid_t pid);
+
+/* Stops the process and waits until it has stopped. */
+void run_stop(struct run *run, pid_t pid);
+
+/* Returns the pid as an argument, valid until some more calls. */
+const char *run_pid_text(pid_t pid);
+
 /* Waits until no marked process is alive; fails the test if one remains. */
 void run_expect_nothing_left(void);
-
-/* Fails the test if the master left anything in shared memory. */
-void run_expect_no_shared_memory(pid_t master);
 
 /* Fails the test if the run left a process or shared memory; frees `run`. */
 void run_free_clean(struct run *run);
@@ -158,9 +200,12 @@ void run_free_clean(struct run *run);
 /* Returns the folder of temporary files. */
 const char *run_temporary(void);
 
-/* Makes an empty folder; run_remove_folder() removes it with its contents. */
+/* Makes an empty folder, which is removed with its contents when the test ends. */
 const char *run_make_folder(void);
 void run_remove_folder(const char *folder);
+
+/* Returns NAME in such a new folder. */
+const char *run_new_path(const char *name);
 
 /* Returns FOLDER/NAME in memory that is never freed, because a test is a short-lived process. */
 const char *run_path(const char *folder, const char *name);
@@ -171,5 +216,17 @@ void run_write_file(const char *path, const char *text);
 struct run_text run_read_file(const char *path);
 
 bool run_exists(const char *path);
+
+/* Returns the text after the end of this line. */
+const char *run_next_line(const char *line);
+
+/* The rows of a table after its heading, for loops. */
+#define RUN_EACH_ROW(row, text)                                                                    \
+    const char *row = run_next_line((text).bytes);                                                 \
+    *(row);                                                                                        \
+    row = run_next_line(row)
+
+/* Returns a cell of a row, counted from 0; NAN if it is empty or missing. */
+double run_cell(const char *row, size_t index);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "snapshot.h"
-
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "../marked.h"
+#include "run.h"
 
 #define PROCESSES_MAX   4096
 #define PRINTED_MAX     40
@@ -170,9 +169,10 @@ static void print_process(pid_t pid) {
         closedir(directory);
 }
 
-void snapshot_print(pid_t root, const char *mark) {
+/* Includes descendants. */
+void run_print_processes(const struct run *run) {
     static struct process processes[PROCESSES_MAX];
-    size_t count = list(processes, root, mark);
+    size_t count = list(processes, run ? run->pid : 0, run_mark());
     include_descendants(processes, count);
     char load[128] = "";
     FILE *file = fopen("/proc/loadavg", "re");

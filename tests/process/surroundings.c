@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <math.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,17 @@ bool surroundings_filter_calls(struct sock_filter *steps, size_t count) {
     struct sock_fprog filter = {(unsigned short)count, steps};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+void surroundings_deny(long call, unsigned error) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
+        _exit(SURROUNDINGS_MISSING);
 }
 
 void surroundings_leave_mounts(void) {
@@ -109,6 +121,21 @@ bool surroundings_permit_setuid(const char *folder) {
     struct statvfs status;
     return statvfs(folder, &status) == 0 && !(status.f_flag & ST_NOSUID) &&
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
+}
+
+void surroundings_compile(
+    const char *folder, const char *name, const char *source, const char *flag) {
+    char from[64], to[64];
+    struct run_setup setup = {.folder = folder};
+    SKIP_UNLESS(CALL("sh", "-c", "command -v cc")->status == 0, "cc: not installed");
+    snprintf(from, sizeof from, "%s.c", name);
+    snprintf(to, sizeof to, "%s.so", name);
+    run_write_file(run_path(folder, from), source);
+    run_expect(
+        run_wait(run_start(&setup, WORDS("cc", "-shared", "-fPIC", "-Wall", "-Werror",
+                                       "-I" PROJECT_SOURCE_DIR "/include", flag, "-o", to, from))),
+        0);
+    ck_assert_int_eq(chmod(run_path(folder, to), 0755), 0);
 }
 
 /* Finds the path of our own group for this controller in /proc/self/cgroup. */

@@ -46,8 +46,11 @@ const char *surroundings_new_namespaces(void);
 /* Returns whether unshare(1) can create them. */
 bool surroundings_have_namespaces(void);
 
-/* Applies a seccomp filter to our system calls. */
+/* Applies a seccomp filter to our system calls. Returns false if that is not permitted. */
 bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
+
+/* Makes this system call fail with this error. For run_setup.prepare: exits if not permitted. */
+void surroundings_deny(long call, unsigned error);
 
 /*
  * For run_setup.prepare: enters a mount namespace, so that later mounts affect only this program.
@@ -65,6 +68,13 @@ void surroundings_fill(const char *folder);
 
 /* Returns whether a set-user-ID program in this folder gets the rights of its owner. */
 bool surroundings_permit_setuid(const char *folder);
+
+/*
+ * Compiles this source into the shared object FOLDER/NAME.so, which all users can read, with one
+ * more flag. Skips the test if there is no compiler.
+ */
+void surroundings_compile(
+    const char *folder, const char *name, const char *source, const char *flag);
 
 /* Returns whether a quota keeps our control group, or one above it, from using all of our CPUs. */
 bool surroundings_have_quota(void);

@@ -33,17 +33,16 @@ static struct run *start_target(const char *const *words) {
     return target;
 }
 
-static const char *pid_text(pid_t pid) {
-    static char texts[8][16];
-    static int next;
-    char *text = texts[next++ % 8];
-    snprintf(text, sizeof texts[0], "%d", (int)pid);
+/* Returns an argument that names both. */
+static const char *pair_text(pid_t first, pid_t second) {
+    static char text[40];
+    snprintf(text, sizeof text, "%d,%d", (int)first, (int)second);
     return text;
 }
 
 /* Attaches to the program. Returns when its `count` processes are stopped. */
-static struct run *attach(const struct run *target, size_t count, const char *option) {
-    struct run *run = START(SLOW, "--attach", pid_text(target->pid), option);
+static struct run *attach(const struct run *target, size_t count) {
+    struct run *run = START(SLOW, "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", count));
     return run;
 }
@@ -61,231 +60,194 @@ static struct run *start_one(void) {
     return start_target(WORDS(PAYLOAD, "ignore-term"));
 }
 
-START_TEST(a_process_is_stopped_and_continued) {
-    struct run *target = start_one();
-    struct run *run = attach(target, 1, "-v");
-    struct family one = family_find("payload");
-    for (int i = 0; i < 3; i++) {
-        RUN_UNTIL(run, run_state(target->pid) == 'T');
-        family_expect_to_run(run, &one, 0.001);
-    }
-    ck_assert(!run->ended);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    expect_free(&one, target);
-    run_free(run);
-}
-END_TEST
+/* A program with two sessions, and the run that limits it. */
+struct limited {
+    struct run *target, *run;
+    struct family tree;
+};
 
-START_TEST(a_process_keeps_running_after_the_planned_end) {
-    struct run *target = start_one();
+static struct limited limit_tree(void) {
+    struct limited limited = {.target = start_target(WORDS(PAYLOAD, "setsid", "2"))};
+    limited.run = attach(limited.target, 3);
+    limited.tree = family_find("payload");
+    return limited;
+}
+
+/* No process is moved to another control group. */
+TEST_CASE(processes_are_stopped_and_continued_where_they_are) {
+    static const struct {
+        const char *words[4];
+        size_t count;
+    } targets[] = {{{PAYLOAD, "ignore-term"}, 1}, {{PAYLOAD, "groups", "2"}, 3},
+        {{PAYLOAD, "setsid", "2"}, 3}, {{PAYLOAD, "threads"}, 1}};
+    struct run_text group = run_read_file("/proc/self/cgroup");
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct run *target = start_target(targets[i].words);
+        struct run *run = attach(target, targets[i].count);
+        struct family tree = family_find("payload");
+        for (int k = 0; k < 3; k++) {
+            RUN_UNTIL(run, family_is_stopped("payload", targets[i].count));
+            family_expect_to_run(run, &tree, 0.001);
+        }
+        for (size_t k = 0; k < tree.count; k++) {
+            char path[64];
+            snprintf(path, sizeof path, "/proc/%d/cgroup", (int)tree.pids[k]);
+            ck_assert_str_eq(run_read_file(path).bytes, group.bytes);
+        }
+        run_end(run, SIGINT);
+        expect_free(&tree, target);
+    }
+}
+
+TEST_CASE(a_process_is_left_running_at_the_planned_end) {
+    const char *record = run_new_path("record");
+    struct run *target = start_one(), *run = NULL;
     struct family one = family_find("payload");
     bool stopped = false;
     for (const char *const *length = WORDS("1s", LONGER); *length && !stopped; length++) {
-        struct run *run = START(SLOW, "--duration", *length, "--attach", pid_text(target->pid));
+        run = START(SLOW, "--duration", *length, "--record", record, "--force", "--attach",
+            run_pid_text(target->pid));
         RUN_UNTIL(run, run->ended || (stopped = family_is_stopped("payload", 1)));
         run_expect(run_wait(run), 0);
-        run_free(run);
     }
     ck_assert(stopped);
-    expect_free(&one, target);
-}
-END_TEST
-
-START_TEST(attached_process_is_recorded_as_left_running) {
-    const char *folder = run_make_folder(), *record = run_path(folder, "record");
-    struct run *target = start_one();
-    struct run *run = START("-v", "-c", "fixed", "-l", "50%", "--duration", "1s", "--record",
-        record, "--attach", pid_text(target->pid));
-    run_expect(run_wait(run), 0);
-    ck_assert(run_state(target->pid) != 0 && run_state(target->pid) != 'Z');
     struct run_text events = run_read_file(run_path(record, "events.jsonl"));
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 1);
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 0);
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_left\",\"instance\":0}"), 1);
     run_expect_text(&run->err, "instance 0 was left running");
     ck_assert_uint_eq(run_count_text(&run->err, "ended as requested"), 0);
-    run_free(run);
-    run_free(target);
-    run_remove_folder(folder);
+    expect_free(&one, target);
 }
-END_TEST
 
-START_TEST(a_limit_in_cpus_becomes_a_share_of_the_capacity) {
-    struct run *target = start_one();
-    struct run *run = START("-q", "--attach", pid_text(target->pid), "-f", "own", "-l", "0.5cpu",
-        "--duration", "1s", "--json", "-");
-    run_expect(run_wait(run), 0);
-    double cpus = json_number(run->out.bytes, "capacity_cpus");
-    ck_assert_msg(cpus >= 1, "%s", run->out.bytes);
-    ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.5 / cpus, 1e-6);
-    run_free(run);
-    run_free(target);
-}
-END_TEST
-
-START_TEST(the_run_ends_when_the_attached_process_dies) {
+TEST_CASE(the_run_ends_when_the_attached_process_dies) {
     for (int stopped = 0; stopped < 2; stopped++) {
         struct run *target = start_one();
-        struct run *run = attach(target, 1, "-v");
+        struct run *run = attach(target, 1);
         if (!stopped)
             RUN_UNTIL(run, run_state(target->pid) != 'T');
         kill(target->pid, SIGKILL);
         run_expect(run_wait(run), 0); /* although no process reaped it */
         run_expect_text(&run->err, "ended by workloads");
-        run_free(run);
         run_free(target);
     }
 }
-END_TEST
 
 /* One of two processes ends during the warm-up, when it runs. */
-START_TEST(an_ended_attached_process_adds_no_duty) {
+TEST_CASE(an_ended_attached_process_adds_no_duty) {
     double duty = 1;
     for (const char *const *length = WORDS("3s", "12s", "40s"); *length && duty >= 0.6; length++) {
         struct run *first = start_one(), *second = start_one();
-        char both[40];
-        snprintf(both, sizeof both, "%d,%d", (int)first->pid, (int)second->pid);
         struct run *run = START("-q", "-v", "-c", "fixed", "-l", "20%", "--warmup", "2s",
-            "--duration", *length, "--json", "-", "--attach", both);
+            "--duration", *length, "--json", "-", "--attach", pair_text(first->pid, second->pid));
         run_wait_text(run, "instances run");
         kill(first->pid, SIGKILL);
         run_expect(run_wait(run), 0);
         duty = json_number(run->out.bytes, "duty_mean");
-        run_free(run);
         run_free(first);
         run_free(second);
     }
     ck_assert_msg(duty >= 0 && duty < 0.6, "%g", duty);
 }
-END_TEST
 
-START_TEST(process_stopped_from_outside_is_continued) {
+TEST_CASE(process_stopped_from_outside_is_continued) {
     struct run *target = start_one();
-    struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach", pid_text(target->pid));
+    struct run *run =
+        START("-v", "-c", "fixed", "-l", "100%", "--attach", run_pid_text(target->pid));
     run_wait_text(run, "instances run");
     struct family one = family_find("payload");
     kill(target->pid, SIGSTOP);
     family_expect_to_run(run, &one, 0.01);
-    kill(run->pid, SIGTERM);
-    run_wait(run);
-    run_free(run);
-    run_free(target);
+    run_end(run, SIGTERM);
 }
-END_TEST
 
-/* Kills the named processes of the run at several points of a round. */
-static void kill_the_limiter(const char *const *names, const char *const *command, size_t count) {
-    for (int step = 0; step < 4; step++) {
+/* Those who die; the guardian alone is replaced, and the run continues. */
+static const char *const *const victims[] = {WORDS("master"), WORDS("ss-executor"),
+    WORDS("ss-guardian"), WORDS("ss-executor", "master"), WORDS("ss-guardian", "master"),
+    WORDS("ss-executor", "ss-guardian")};
+
+#define VICTIMS (sizeof victims / sizeof *victims)
+#define TRIES   (2 * VICTIMS)
+
+/* Kills processes of the run at different moments of a round. */
+static void expect_to_survive(const char *const *command, size_t count) {
+    for (size_t i = 0; i < TRIES; i++) {
+        const char *const *names = victims[i % VICTIMS];
         struct run *target = start_target(command);
-        struct run *run = attach(target, count, "-v");
-        struct family kept = family_find("payload");
-        struct family killed = {.count = 0};
-        bool master = false;
-        for (const char *const *name = names; *name; name++) {
-            if (strcmp(*name, "master") == 0)
-                master = true;
-            else
-                killed.pids[killed.count++] = run_find(run, *name);
+        struct run *run = attach(target, count);
+        struct family kept = family_find("payload"), killed = {.count = 0};
+        bool master = false, executor = false;
+        for (; *names; names++) {
+            master |= strcmp(*names, "master") == 0;
+            executor |= strcmp(*names, "ss-executor") == 0;
+            if (strcmp(*names, "master") != 0)
+                killed.pids[killed.count++] = run_find(run, *names);
         }
-        double moment = run_now() + 0.15 * step;
-        RUN_UNTIL(run, run_now() >= moment);
+        run_let_pass(run, 0.6 * (double)i / (double)TRIES);
         family_kill_together(&killed, master ? run->pid : 0);
-        bool ends = master || strcmp(names[0], "ss-executor") == 0;
-        if (!ends) {
+        if (master || executor) {
+            run_expect(run_wait(run), master ? -SIGKILL : 125);
+        } else {
             run_wait_text(run, "guardian ended unexpectedly");
             RUN_UNTIL(run, family_is_stopped("payload", count));
-            kill(run->pid, SIGTERM);
+            run_end(run, SIGTERM);
         }
-        run_expect(run_wait(run), master ? -SIGKILL : ends ? 125 : -SIGTERM);
         expect_free(&kept, target);
-        run_free(run);
     }
 }
 
-#define KILL_TEST(name, ...) KILL_TEST_OF(name, __VA_ARGS__)
-#define KILL_TEST_OF(name, command, count, ...)                                                    \
-    START_TEST(name) {                                                                             \
-        kill_the_limiter(WORDS(__VA_ARGS__), WORDS command, count);                                \
-    }                                                                                              \
-    END_TEST
+TEST_CASE(a_process_survives_whatever_is_killed) {
+    expect_to_survive(WORDS(PAYLOAD, "ignore-term"), 1);
+}
 
-#define ONE  (PAYLOAD, "ignore-term"), 1
-#define TREE (PAYLOAD, "setsid", "2"), 3
-
-KILL_TEST(a_killed_master_leaves_the_process_running, ONE, "master")
-KILL_TEST(a_killed_executor_leaves_the_process_running, ONE, "ss-executor")
-KILL_TEST(a_killed_guardian_is_replaced, ONE, "ss-guardian")
-KILL_TEST(a_guardian_that_survives_alone_leaves_the_process_running, ONE, "ss-executor", "master")
-KILL_TEST(an_executor_that_survives_alone_leaves_the_process_running, ONE, "ss-guardian", "master")
-KILL_TEST(
-    a_master_that_survives_alone_leaves_the_process_running, ONE, "ss-executor", "ss-guardian")
-KILL_TEST(a_killed_master_leaves_a_tree_running, TREE, "master")
-KILL_TEST(a_killed_executor_leaves_a_tree_running, TREE, "ss-executor")
-KILL_TEST(a_killed_guardian_of_a_tree_is_replaced, TREE, "ss-guardian")
-KILL_TEST(a_guardian_that_survives_alone_leaves_a_tree_running, TREE, "ss-executor", "master")
-KILL_TEST(an_executor_that_survives_alone_leaves_a_tree_running, TREE, "ss-guardian", "master")
-KILL_TEST(a_master_that_survives_alone_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
-
-static void stop_and_await(struct run *run, pid_t pid) {
-    kill(pid, SIGSTOP);
-    RUN_UNTIL(run, run_state(pid) == 'T');
+TEST_CASE(a_tree_survives_whatever_is_killed) {
+    expect_to_survive(WORDS(PAYLOAD, "setsid", "2"), 3);
 }
 
 /* The kernel continues the stopped master when all other processes of the run are dead. */
-START_TEST(a_stopped_master_that_survives_alone_leaves_a_tree_running) {
-    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run = attach(target, 3, "-v");
-    struct family kept = family_find("payload");
+TEST_CASE(a_stopped_master_that_survives_alone_leaves_a_tree_running) {
+    struct limited limited = limit_tree();
+    struct run *run = limited.run;
     struct family killed = {.count = 2};
     killed.pids[0] = run_find(run, "ss-executor");
     killed.pids[1] = run_find(run, "ss-guardian");
-    stop_and_await(run, run->pid);
+    run_stop(run, run->pid);
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     family_kill_together(&killed, 0);
     run_expect(run_wait(run), 125);
-    expect_free(&kept, target);
-    run_free(run);
+    expect_free(&limited.tree, limited.target);
 }
-END_TEST
 
 /* The kernel continues the guardian when all executors are dead; the master stays stopped. */
-START_TEST(stopped_guardian_and_master_leave_a_tree_running) {
-    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run = attach(target, 3, "-v");
-    struct family kept = family_find("payload");
+TEST_CASE(stopped_guardian_and_master_leave_a_tree_running) {
+    struct limited limited = limit_tree();
+    struct run *run = limited.run;
     pid_t executor = run_find(run, "ss-executor");
-    stop_and_await(run, run->pid); /* in this order: the master would continue the guardian */
-    stop_and_await(run, run_find(run, "ss-guardian"));
+    run_stop(run, run->pid); /* in this order: the master would continue the guardian */
+    run_stop(run, run_find(run, "ss-guardian"));
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     kill(executor, SIGKILL);
-    family_expect_to_run(run, &kept, 0.01);
+    family_expect_to_run(run, &limited.tree, 0.01);
     ck_assert_int_eq(run_state(run->pid), 'T');
     kill(run->pid, SIGCONT);
     run_expect(run_wait(run), 125);
-    expect_free(&kept, target);
-    run_free(run);
+    expect_free(&limited.tree, limited.target);
 }
-END_TEST
 
 /* The master is stopped, so only the guardian can continue the executor. */
-START_TEST(throttling_continues_after_executor_and_master_are_stopped) {
-    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run = attach(target, 3, "-v");
-    struct family tree = family_find("payload");
-    stop_and_await(run, run->pid);
+TEST_CASE(throttling_continues_after_executor_and_master_are_stopped) {
+    struct limited limited = limit_tree();
+    struct run *run = limited.run;
+    run_stop(run, run->pid);
     kill(run_find(run, "ss-executor"), SIGSTOP);
     for (int i = 0; i < 3; i++) {
         RUN_UNTIL(run, family_is_stopped("payload", 3));
-        family_expect_to_run(run, &tree, 0.001);
+        family_expect_to_run(run, &limited.tree, 0.001);
     }
     kill(run->pid, SIGCONT);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    expect_free(&tree, target);
-    run_free(run);
+    run_end(run, SIGTERM);
+    expect_free(&limited.tree, limited.target);
 }
-END_TEST
 
 #define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo leader $$; wait' & "
 
@@ -297,15 +259,13 @@ static pid_t wait_for_leader(struct run *target) {
 }
 
 /* pidfd_open() fails for a group whose leader has ended, reaped or not. */
-START_TEST(group_without_leader_is_continued_by_another_executor) {
+TEST_CASE(group_without_leader_is_continued_by_another_executor) {
     static const char *const scripts[] = {
         LEADERLESS "wait; exec sleep 1000", LEADERLESS "exec sleep 1000"};
     for (size_t i = 0; i < 2; i++) {
         struct run *target = start_target(WORDS("sh", "-c", scripts[i]));
         struct run *other = start_target(WORDS(PAYLOAD, "ignore-term"));
-        char both[40];
-        snprintf(both, sizeof both, "%d,%d", (int)target->pid, (int)other->pid);
-        struct run *run = START(SLOW, "--attach", both);
+        struct run *run = START(SLOW, "--attach", pair_text(target->pid, other->pid));
         RUN_UNTIL(run, family_is_stopped("payload", 2));
         struct family kept = family_find("payload");
         kill(wait_for_leader(target), SIGKILL);
@@ -317,21 +277,17 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
         run_expect(run_wait(run), -SIGKILL);
         expect_free(&kept, target);
         run_free(other);
-        run_free(run);
     }
 }
-END_TEST
 
 /* The next rescuer reads on the board that the executor is lost, and starts over. */
-START_TEST(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
     const char *folder = run_make_folder();
     char held[300];
     snprintf(held, sizeof held, "SS_TEST_HELD=%s", run_path(folder, "hold"));
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), held)};
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--attach", pid_text(target->pid)));
+    struct run *run = START_IN(&setup, SLOW, "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     struct family kept = family_find("payload");
     pid_t guardian = run_find(run, "ss-guardian");
@@ -343,49 +299,21 @@ START_TEST(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
     kill(guardian, SIGKILL);
     run_expect(run_wait(run), 125);
     expect_free(&kept, target);
-    run_free(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_killed_executor_leaves_a_tree_running_without_pidfds) {
+TEST_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--attach", pid_text(target->pid)));
+    struct run *run = START_IN(&setup, SLOW, "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     struct family kept = family_find("payload");
     kill(run_find(run, "ss-executor"), SIGKILL);
     run_expect(run_wait(run), 125);
     expect_free(&kept, target);
-    run_free(run);
 }
-END_TEST
-
-START_TEST(a_tree_is_stopped_and_continued) {
-    const char *const *const commands[] = {
-        WORDS(PAYLOAD, "groups", "2"), WORDS(PAYLOAD, "setsid", "2"), WORDS(PAYLOAD, "threads")};
-    static const size_t counts[] = {3, 3, 1};
-    for (size_t i = 0; i < 3; i++) {
-        struct run *target = start_target(commands[i]);
-        struct run *run = attach(target, counts[i], "-v");
-        struct family tree = family_find("payload");
-        if (counts[i] > 1)
-            family_expect_to_run(run, &tree, 0.001);
-        kill(run->pid, SIGINT);
-        run_expect(run_wait(run), -SIGINT);
-        RUN_UNTIL(NULL, family_find("ss-").count == 0);
-        ck_assert_uint_eq(family_count_living(&tree), counts[i]);
-        ck_assert_uint_eq(family_count(&tree, 'T'), 0);
-        run_free(target);
-        family_end_all();
-        run_free(run);
-    }
-}
-END_TEST
 
 /* A shell starts two processes when a file appears; one of them becomes an orphan. */
-START_TEST(later_descendants_are_limited_and_orphans_survive) {
+TEST_CASE(later_descendants_are_limited_and_orphans_survive) {
     const char *folder = run_make_folder();
     char script[4096];
     snprintf(script, sizeof script,
@@ -393,8 +321,8 @@ START_TEST(later_descendants_are_limited_and_orphans_survive) {
         "sh -c '" PAYLOAD " spin & until [ -e on ]; do sleep 0.02; done'; " PAYLOAD " spin & wait",
         folder);
     struct run *target = start_target(WORDS("sh", "-c", script));
-    struct run *run =
-        START("-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", pid_text(target->pid));
+    struct run *run = START(
+        "-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", run_pid_text(target->pid));
     run_wait_text(run, "instances run");
     run_write_file(run_path(folder, "go"), "");
     RUN_UNTIL(run, family_is_stopped("payload", 1));
@@ -403,13 +331,9 @@ START_TEST(later_descendants_are_limited_and_orphans_survive) {
     struct family both = family_find("payload");
     family_expect_to_run(run, &both, 0.001);
     RUN_UNTIL(run, family_is_stopped("payload", 2));
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    run_end(run, SIGKILL);
     expect_free(&both, target);
-    run_free(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Returns a script that starts daemons, which are orphans, once the file `go` exists. */
 static const char *daemon_script(const char *folder) {
@@ -429,63 +353,53 @@ static bool births_are_reported(void) {
     return reported;
 }
 
-START_TEST(daemons_are_limited_and_ended) {
+TEST_CASE(daemons_are_limited_and_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     for (int i = 0; i < 4; i++) {
         const char *folder = run_make_folder();
         struct run *target = start_target(WORDS("sh", "-c", daemon_script(folder)));
         struct run *run =
-            START(SLOW, "--grace", "200m", "--end", "--attach", pid_text(target->pid));
+            START(SLOW, "--grace", "200m", "--end", "--attach", run_pid_text(target->pid));
         run_wait_text(run, "instances run");
         run_write_file(run_path(folder, "go"), "");
         RUN_UNTIL(run, family_is_stopped("payload", 2));
         struct family daemons = family_find("payload");
         family_expect_to_run(run, &daemons, 0.001);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
+        run_end(run, SIGTERM);
         run_free(target);
-        run_expect_nothing_left();
-        run_free(run);
-        run_remove_folder(folder);
+        run_free_clean(run);
     }
 }
-END_TEST
 
 /* Attaches to the program with a guardian that is delayed. */
 static struct run *attach_late(const char *late, struct run *target) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
-    return run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
+    return START_IN(&setup, SLOW, "--end", "--attach", run_pid_text(target->pid));
 }
 
 static void expect_end(struct run *run, struct run *target) {
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     run_free(target);
-    run_expect_nothing_left();
-    run_free(run);
+    run_free_clean(run);
 }
 
 /* A program may fork at its first signal, before a busy guardian listens for forks. */
-START_TEST(daemons_forked_at_the_first_signal_are_ended) {
+TEST_CASE(daemons_forked_at_the_first_signal_are_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
     struct run *run = attach_late("SS_TEST_LATE=300:ss-guardian", target);
     RUN_UNTIL(run, family_find("payload-daemon").count == 2);
     expect_end(run, target);
 }
-END_TEST
 
 /* A busy guardian learns of the fork only after the instance seems to have ended. */
-START_TEST(a_daemon_forked_at_sigterm_is_ended) {
+TEST_CASE(a_daemon_forked_at_sigterm_is_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
     struct run *run = attach_late("SS_TEST_LATE=40:ss-guardian:event", target);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
     expect_end(run, target);
 }
-END_TEST
 
 /* Returns whether the payloads are children of the first process of the run's namespace. */
 static bool payloads_are_orphans(const struct run *run, size_t count) {
@@ -513,7 +427,7 @@ static long count_waits(pid_t pid) {
  * In a container fork events do not arrive, so a daemon's origin is unknown: it is reported but not
  * limited.
  */
-START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
+TEST_CASE(daemons_are_reported_if_fork_events_are_unavailable) {
     SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
     const char *folder = run_make_folder();
     char script[5120];
@@ -525,8 +439,8 @@ START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     run_wait_text(run, "instances run");
     pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
     /* The guardian must not see the daemons before they are orphans. */
-    stop_and_await(run, master);
-    stop_and_await(run, guardian);
+    run_stop(run, master);
+    run_stop(run, guardian);
     run_write_file(run_path(folder, "go"), "");
     RUN_UNTIL(run, payloads_are_orphans(run, 2));
     long waits = count_waits(guardian);
@@ -536,11 +450,7 @@ START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     kill(master, SIGTERM);
     run_expect(run_wait(run), 128 + SIGTERM);
     run_expect_text(&run->err, "2 processes may descend from attached processes");
-    run_expect_nothing_left();
-    run_free(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
 static pid_t joined_group;
 
@@ -549,7 +459,7 @@ static void join_group(void) {
 }
 
 /* The group is like a shell pipeline; the attached process may lead it or not. */
-START_TEST(unattached_members_of_the_process_group_are_not_stopped) {
+TEST_CASE(unattached_members_of_the_process_group_are_not_stopped) {
     struct run_setup setup = {.prepare = join_group};
     for (int which = 0; which < 2; which++) {
         joined_group = 0;
@@ -559,56 +469,32 @@ START_TEST(unattached_members_of_the_process_group_are_not_stopped) {
         struct run *second = run_start(&setup, WORDS(PAYLOAD, "ignore-term"));
         run_wait_text(second, "ready");
         struct run *target = which ? second : first, *other = which ? first : second;
-        struct run *run = START(SLOW, "--attach", pid_text(target->pid));
+        struct run *run = START(SLOW, "--attach", run_pid_text(target->pid));
         for (int i = 0; i < 3; i++) {
             RUN_UNTIL(run, run_state(target->pid) == 'T');
             ck_assert_int_ne(run_state(other->pid), 'T');
             RUN_UNTIL(run, run_state(target->pid) != 'T');
         }
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
-        run_free(run);
+        run_end(run, SIGTERM);
         run_free(first);
         run_free(second);
     }
 }
-END_TEST
 
-START_TEST(descendants_run_freely_after_the_attached_process_ends) {
+TEST_CASE(descendants_run_freely_after_the_attached_process_ends) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run = attach(target, 3, "-v");
+    struct run *run = attach(target, 3);
     struct family others = family_find("payload-session");
     ck_assert_uint_eq(others.count, 2);
     kill(target->pid, SIGKILL);
     run_expect(run_wait(run), 0);
     expect_free(&others, target);
-    run_free(run);
 }
-END_TEST
 
-START_TEST(no_process_is_moved_to_another_control_group) {
-    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run_text before = run_read_file(run_path("/proc", "self/cgroup"));
-    struct run *run = attach(target, 3, "-v");
-    struct family tree = family_find("payload");
-    for (size_t i = 0; i < tree.count; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/cgroup", (int)tree.pids[i]);
-        ck_assert_str_eq(run_read_file(path).bytes, before.bytes);
-    }
-    kill(run->pid, SIGTERM);
-    run_wait(run);
-    expect_free(&tree, target);
-    run_free(run);
-}
-END_TEST
-
-START_TEST(each_attached_process_is_an_instance) {
+TEST_CASE(each_attached_process_is_an_instance) {
     struct run *first = start_one();
     struct run *second = start_target(WORDS(PAYLOAD, "setsid", "2"));
-    char list[64];
-    snprintf(list, sizeof list, "%d,%d", (int)first->pid, (int)second->pid);
-    struct run *run = START(SLOW, "--attach", list);
+    struct run *run = START(SLOW, "--attach", pair_text(first->pid, second->pid));
     struct family executors;
     RUN_UNTIL(run, (executors = family_find("ss-executor")).count == 2);
     RUN_UNTIL(run, run_state(first->pid) == 'T');
@@ -619,12 +505,10 @@ START_TEST(each_attached_process_is_an_instance) {
     ck_assert(!run->ended);
     kill(second->pid, SIGKILL);
     run_expect(run_wait(run), 0);
-    run_free(run);
     run_free(first);
     run_free(second);
     family_end_all();
 }
-END_TEST
 
 /* Links the payload under this name. */
 static const char *make_program(const char *folder, const char *name) {
@@ -633,7 +517,7 @@ static const char *make_program(const char *folder, const char *name) {
     return program;
 }
 
-START_TEST(attach_name_finds_a_process_by_its_name) {
+TEST_CASE(attach_name_finds_a_process_by_its_name) {
     char name[32];
     const char *folder = run_make_folder();
     snprintf(name, sizeof name, "att-%d", (int)getpid());
@@ -642,23 +526,15 @@ START_TEST(attach_name_finds_a_process_by_its_name) {
     struct run *run = START(SLOW, "--attach-name", name);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
     struct run *second = start_target(WORDS(program, "groups", "0"));
-    struct run *refused = run_wait(START("-l", "50%", "--attach-name", name));
-    run_expect(refused, 125);
-    run_expect_text(&refused->err, "2 processes are named");
-    run_expect_text(&refused->err, pid_text(target->pid));
-    run_expect_text(&refused->err, pid_text(second->pid));
-    run_free(refused);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_free(run);
-    run_free(target);
-    run_free(second);
-    run_remove_folder(folder);
+    struct run *refused = RUN("-l", "50%", "--attach-name", name);
+    run_expect_refusal(refused, "2 processes are named");
+    run_expect_text(&refused->err, run_pid_text(target->pid));
+    run_expect_text(&refused->err, run_pid_text(second->pid));
+    run_end(run, SIGTERM);
 }
-END_TEST
 
 /* Forked workers have the same name as their parent. */
-START_TEST(descendants_with_the_same_name_are_attached_as_one_tree) {
+TEST_CASE(descendants_with_the_same_name_are_attached_as_one_tree) {
     char name[32], script[4096];
     const char *folder = run_make_folder();
     snprintf(name, sizeof name, "att-%d", (int)getpid());
@@ -668,25 +544,22 @@ START_TEST(descendants_with_the_same_name_are_attached_as_one_tree) {
     struct run *target = start_target(WORDS(program, "-c", script));
     struct run *run = START(SLOW, "--attach-name", name);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_free(run);
+    run_end(run, SIGTERM);
     run_free(target);
     family_end_all();
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Other load exceeds the limit, but -f own must ignore it. */
-START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
+TEST_CASE(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     run_greedily();
     double limit = 0.2; /* of a CPU */
     struct run *other = run_start(NULL, WORDS(PAYLOAD, "spin"));
     struct run *target = start_one();
-    struct run *run = START("-v", "-f", "own", "-l", "0.2cpu", "--attach", pid_text(target->pid));
+    struct run *run =
+        START("-v", "-f", "own", "-l", "0.2cpu", "--attach", run_pid_text(target->pid));
     run_wait_text(run, "instances run");
-    double settled = run_now() + 1, used = INFINITY;
-    RUN_UNTIL(run, run_now() >= settled);
+    double used = INFINITY;
+    run_let_pass(run, 1);
     /* An executor that gets no CPU stops its instance late, so one of these lengths is enough. */
     for (double watched = 3; watched < 30 && !(used < 2 * limit); watched *= 3) {
         double begin = run_now(), before = family_cpu_time(target->pid);
@@ -699,13 +572,8 @@ START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
         used = (family_cpu_time(target->pid) - before) / (run_now() - begin);
     }
     ck_assert_msg(used < 2 * limit, "%.3f of a CPU", used);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_free(run);
-    run_free(target);
-    run_free(other);
+    run_end(run, SIGTERM);
 }
-END_TEST
 
 /* Returns the CPU time of all children that have ended, in seconds. */
 static double ended_cpu_time(void) {
@@ -719,7 +587,7 @@ static double ended_cpu_time(void) {
  * Most CPU time is used by children that have ended. The load is compared with the CPU time
  * actually used, which on a busy machine may be less than the target, or for a short time more.
  */
-START_TEST(the_load_of_short_lived_children_is_counted) {
+TEST_CASE(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
     double cpus = run_cpu_count(), share = 0.4 / cpus;
@@ -728,19 +596,17 @@ START_TEST(the_load_of_short_lived_children_is_counted) {
     for (const char *const *length = WORDS("5s", "15s", "45s");
          *length && !(load < 2 * share && counted > 0.75 * used - 0.3); length++) {
         double before = ended_cpu_time();
-        struct run *run = run_wait(START("-n", "1", "-f", "own", "-l", limit, "--duration", *length,
-            "--json", "-", SSBURN, "forking"));
+        struct run *run = RUN("-n", "1", "-f", "own", "-l", limit, "--duration", *length, "--json",
+            "-", SSBURN, "forking");
         used = ended_cpu_time() - before;
         run_expect(run, 0);
         run_expect_text(&run->out, "\"scope\": \"own\"");
         load = json_number(run->out.bytes, "load_mean");
         counted = load * cpus * json_number(run->out.bytes, "duration_seconds");
-        run_free(run);
     }
     ck_assert_msg(load < 2 * share, "%f, not %f", load, share);
     ck_assert_msg(counted > 0.75 * used - 0.3, "%f s of %f s were counted", counted, used);
 }
-END_TEST
 
 /* Returns the load of an instance, as a part of a hundredth of a CPU. */
 static double measure_hundredth(const char *control, const char *length) {
@@ -749,7 +615,6 @@ static double measure_hundredth(const char *control, const char *length) {
     run_expect(run, 0);
     run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
     double load = json_number(run->out.bytes, "load_mean");
-    run_free(run);
     return load;
 }
 
@@ -757,7 +622,7 @@ static double measure_hundredth(const char *control, const char *length) {
  * With 1 % of a CPU as the base, running half of the time is a load of 100 %, which control
  * reduces.
  */
-START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
+TEST_CASE(own_load_can_be_relative_to_a_part_of_the_cpus) {
     double load = 0;
     for (const char *const *length = WORDS("1s", LONGER); *length && !(load > 0.2); length++)
         load = measure_hundredth("fixed", *length);
@@ -768,57 +633,41 @@ START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
         load = measure_hundredth("deadbeat", *length);
     ck_assert_msg(load >= 0 && load < 0.8, "load %f", load);
 }
-END_TEST
 
-#define REFUSED(message, ...)                                                                      \
-    do {                                                                                           \
-        struct run *refused = RUN("-l", "50%", __VA_ARGS__);                                       \
-        run_expect(refused, 125);                                                                  \
-        run_expect_text(&refused->err, message);                                                   \
-        run_free(refused);                                                                         \
-    } while (0)
+#define REFUSED(message, ...) run_expect_refusal(START("-l", "50%", __VA_ARGS__), message)
 
-START_TEST(invalid_processes_are_not_attached) {
+TEST_CASE(invalid_processes_are_not_attached) {
     REFUSED("process 1 cannot be stopped", "--attach", "1");
     REFUSED("no process has pid 2147483647", "--attach", "2147483647");
     REFUSED("'none' is not a pid", "--attach", "none");
     REFUSED("'' is not a pid", "--attach", ",");
-    REFUSED("an ancestor of showstopper", "--attach", pid_text(getpid()));
+    REFUSED("an ancestor of showstopper", "--attach", run_pid_text(getpid()));
     REFUSED("no process that can be attached is named", "--attach-name", "no such name");
     REFUSED("no process that can be attached is named", "--attach-name", "of15letters-all");
     REFUSED("is too long: the kernel truncates names to", "--attach-name", "of16letters-all!");
     struct run *zombie = run_start(NULL, WORDS(PAYLOAD, "exit", "0"));
     RUN_UNTIL(NULL, run_state(zombie->pid) == 'Z');
-    REFUSED("has already ended", "--attach", pid_text(zombie->pid));
-    run_free(zombie);
+    REFUSED("has already ended", "--attach", run_pid_text(zombie->pid));
 }
-END_TEST
 
-START_TEST(a_tree_cannot_be_attached_twice) {
+TEST_CASE(a_tree_cannot_be_attached_twice) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     pid_t child = family_find("payload-session").pids[0];
-    char list[64];
-    snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)target->pid);
-    REFUSED("is given twice: give it once", "--attach", list);
-    snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)child);
-    REFUSED("belong to one tree", "--attach", list);
-    struct run *run = attach(target, 3, "-v");
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(target->pid));
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(child));
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(run->pid));
+    REFUSED("is given twice: give it once", "--attach", pair_text(target->pid, target->pid));
+    REFUSED("belong to one tree", "--attach", pair_text(target->pid, child));
+    struct run *run = attach(target, 3);
+    REFUSED("belongs to the run of showstopper", "--attach", run_pid_text(target->pid));
+    REFUSED("belongs to the run of showstopper", "--attach", run_pid_text(child));
+    REFUSED("belongs to the run of showstopper", "--attach", run_pid_text(run->pid));
     struct run *other = run_start(NULL, WORDS("sleep", "1000"));
-    snprintf(list, sizeof list, "%d,%d", (int)other->pid, (int)child);
     char message[64];
     snprintf(message, sizeof message, "process %d belongs to the run of", (int)child);
-    REFUSED(message, "--attach", list);
+    REFUSED(message, "--attach", pair_text(other->pid, child));
     run_free(other);
-    kill(run->pid, SIGTERM);
-    run_wait(run);
+    run_end(run, SIGTERM);
     struct family tree = family_find("payload");
     expect_free(&tree, target);
-    run_free(run);
 }
-END_TEST
 
 static pid_t parent_of(pid_t pid) {
     struct ss_process process;
@@ -826,7 +675,7 @@ static pid_t parent_of(pid_t pid) {
 }
 
 /* Its parent has ended, so that only the run knows where it came from. */
-START_TEST(an_orphan_of_an_attached_tree_cannot_be_attached) {
+TEST_CASE(an_orphan_of_an_attached_tree_cannot_be_attached) {
     const char *folder = run_make_folder();
     char script[4096];
     snprintf(script, sizeof script,
@@ -834,29 +683,25 @@ START_TEST(an_orphan_of_an_attached_tree_cannot_be_attached) {
         "sleep 1000",
         folder);
     struct run *target = start_target(WORDS("sh", "-c", script));
-    struct run *run =
-        START("-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", pid_text(target->pid));
+    struct run *run = START(
+        "-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", 1));
     struct family orphan = family_find("payload");
     pid_t parent = parent_of(orphan.pids[0]);
     run_write_file(run_path(folder, "on"), "");
     RUN_UNTIL(run, parent_of(orphan.pids[0]) != parent);
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(orphan.pids[0]));
-    kill(run->pid, SIGTERM);
-    run_wait(run);
+    REFUSED("belongs to the run of showstopper", "--attach", run_pid_text(orphan.pids[0]));
+    run_end(run, SIGTERM);
     expect_free(&orphan, target);
-    run_free(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* The run that comes second must not start. */
-START_TEST(only_one_of_two_concurrent_runs_attaches) {
+TEST_CASE(only_one_of_two_concurrent_runs_attaches) {
     for (int i = 0; i < 8; i++) {
         struct run *target = start_one();
         struct run *runs[2];
         for (int which = 0; which < 2; which++)
-            runs[which] = START(SLOW, "--attach", pid_text(target->pid));
+            runs[which] = START(SLOW, "--attach", run_pid_text(target->pid));
         RUN_UNTIL(runs[0], (run_look(runs[1]), runs[0]->ended || runs[1]->ended));
         struct run *refused = runs[runs[1]->ended], *run = runs[!runs[1]->ended];
         run_expect(refused, 125);
@@ -864,159 +709,75 @@ START_TEST(only_one_of_two_concurrent_runs_attaches) {
         run_expect_text(&refused->err, "wait until that run ends");
         RUN_UNTIL(run, run_state(target->pid) == 'T');
         ck_assert(!run->ended);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
-        run_free(refused);
-        run_free(run);
+        run_end(run, SIGTERM);
         run_free(target);
     }
 }
-END_TEST
 
-/* Takes the lock with which a run claims a tree. */
-START_TEST(a_tree_claimed_by_another_run_is_refused) {
+/* Takes the lock with which a run claims a process. */
+static int claim(pid_t pid) {
     char path[64];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(file, LOCK_EX | LOCK_NB), 0);
+    return file;
+}
+
+/* Until nothing hinders the run. */
+TEST_CASE(stopped_and_claimed_trees_are_refused) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     pid_t child = family_find("payload-session").pids[0];
-    snprintf(path, sizeof path, "/proc/%d", (int)target->pid);
-    int claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
-    REFUSED("another showstopper has attached process", "--attach", pid_text(target->pid));
-    REFUSED("another showstopper has attached process", "--attach", pid_text(child));
-    close(claim);
-    snprintf(path, sizeof path, "/proc/%d", (int)child);
-    claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
-    REFUSED("another showstopper has attached process", "--attach", pid_text(target->pid));
-    close(claim);
-    struct family tree = family_find("payload");
-    struct run *run = attach(target, 3, "-v");
-    kill(run->pid, SIGTERM);
-    run_wait(run);
-    expect_free(&tree, target);
-    run_free(run);
-}
-END_TEST
-
-START_TEST(attaching_a_stopped_process_is_refused) {
-    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "1"));
-    pid_t child = family_find("payload-session").pids[0];
-    kill(target->pid, SIGSTOP);
-    RUN_UNTIL(NULL, run_state(target->pid) == 'T');
-    REFUSED("is stopped, and the run would continue it", "--attach", pid_text(target->pid));
+    int file = claim(target->pid);
+    REFUSED("another showstopper has attached process", "--attach", run_pid_text(target->pid));
+    REFUSED("another showstopper has attached process", "--attach", run_pid_text(child));
+    close(file);
+    file = claim(child);
+    REFUSED("another showstopper has attached process", "--attach", run_pid_text(target->pid));
+    close(file);
+    run_stop(NULL, target->pid);
+    REFUSED("is stopped, and the run would continue it", "--attach", run_pid_text(target->pid));
     ck_assert_int_eq(run_state(target->pid), 'T');
     kill(target->pid, SIGCONT);
-    kill(child, SIGSTOP);
-    RUN_UNTIL(NULL, run_state(child) == 'T');
-    REFUSED("is stopped, and the run would continue it", "--attach", pid_text(target->pid));
+    run_stop(NULL, child);
+    REFUSED("is stopped, and the run would continue it", "--attach", run_pid_text(target->pid));
     ck_assert_int_eq(run_state(child), 'T');
     kill(child, SIGCONT);
     struct family tree = family_find("payload");
-    struct run *run = attach(target, 2, "-v");
-    kill(run->pid, SIGTERM);
-    run_wait(run);
+    struct run *run = attach(target, 3);
+    run_end(run, SIGTERM);
     expect_free(&tree, target);
-    run_free(run);
 }
-END_TEST
 
-START_TEST(a_replay_of_a_run_with_attached_processes_is_refused) {
-    const char *folder = run_make_folder();
-    const char *record = run_path(folder, "record");
+TEST_CASE(a_replay_of_a_run_with_attached_processes_is_refused) {
+    const char *record = run_new_path("record");
     struct run *target = start_one();
-    struct run *run = run_wait(START(
-        "-l", "50%", "--duration", "600m", "--record", record, "--attach", pid_text(target->pid)));
+    struct run *run = RUN("-l", "50%", "--duration", "600m", "--record", record, "--attach",
+        run_pid_text(target->pid));
     run_expect(run, 0);
-    run_free(run);
-    run = run_wait(START("--replay", record));
+    run = RUN("--replay", record);
     run_expect(run, 125);
     SKIP_UNLESS(!strstr(run->err.bytes, "with json-c"), "left-out: built without json-c");
     run_expect_text(&run->err, "the recorded run used --attach");
-    run_free(run);
-    run_free(target);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(the_end_option_sends_sigterm_to_the_attached_process) {
+TEST_CASE(the_end_option_sends_sigterm_to_the_attached_process) {
     struct run *target = start_target(WORDS(PAYLOAD, "catch"));
-    struct run *run = START(SLOW, "--end", "--grace", "60s", "--attach", pid_text(target->pid));
+    struct run *run = START(SLOW, "--end", "--grace", "60s", "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, run_state(target->pid) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     run_expect(run_wait(target), 0);
     run_expect_text(&target->out, "caught 15");
-    run_free(run);
-    run_free(target);
 }
-END_TEST
 
-START_TEST(the_end_option_kills_a_tree_that_ignores_sigterm) {
+TEST_CASE(the_end_option_kills_a_tree_that_ignores_sigterm) {
     struct run *target = run_start(
         NULL, WORDS("sh", "-c", PAYLOAD " ignore-term & " PAYLOAD " ignore-term; exit 1"));
     RUN_UNTIL(target, run_count_text(&target->out, "ready\n") == 2);
-    struct run *run = START(SLOW, "--end", "--grace", "300m", "--attach", pid_text(target->pid));
+    struct run *run =
+        START(SLOW, "--end", "--grace", "300m", "--attach", run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", 2));
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     /* The shell dies of SIGTERM if it gets a CPU in time; its payloads ignore that signal. */
     run_wait(target);
     run_expect(target, target->status == -SIGKILL ? -SIGKILL : -SIGTERM);
-    run_expect_nothing_left();
-    run_free(run);
-    run_free(target);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_process_is_stopped_and_continued),
-    SS_CASE(a_process_keeps_running_after_the_planned_end),
-    SS_CASE(attached_process_is_recorded_as_left_running),
-    SS_CASE(a_limit_in_cpus_becomes_a_share_of_the_capacity),
-    SS_CASE(the_run_ends_when_the_attached_process_dies),
-    SS_CASE(an_ended_attached_process_adds_no_duty),
-    SS_CASE(process_stopped_from_outside_is_continued),
-    SS_CASE(a_killed_master_leaves_the_process_running),
-    SS_CASE(a_killed_executor_leaves_the_process_running),
-    SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(a_guardian_that_survives_alone_leaves_the_process_running),
-    SS_CASE(an_executor_that_survives_alone_leaves_the_process_running),
-    SS_CASE(a_master_that_survives_alone_leaves_the_process_running),
-    SS_CASE(a_killed_master_leaves_a_tree_running),
-    SS_CASE(a_killed_executor_leaves_a_tree_running),
-    SS_CASE(a_killed_guardian_of_a_tree_is_replaced),
-    SS_CASE(a_guardian_that_survives_alone_leaves_a_tree_running),
-    SS_CASE(an_executor_that_survives_alone_leaves_a_tree_running),
-    SS_CASE(a_master_that_survives_alone_leaves_a_tree_running),
-    SS_CASE(a_stopped_master_that_survives_alone_leaves_a_tree_running),
-    SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
-    SS_CASE(throttling_continues_after_executor_and_master_are_stopped),
-    SS_CASE(group_without_leader_is_continued_by_another_executor),
-    SS_CASE(guardian_killed_during_a_rescue_leaves_nothing_stopped),
-    SS_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds),
-    SS_CASE(a_tree_is_stopped_and_continued),
-    SS_CASE(later_descendants_are_limited_and_orphans_survive),
-    SS_CASE(daemons_are_limited_and_ended),
-    SS_CASE(daemons_forked_at_the_first_signal_are_ended),
-    SS_CASE(a_daemon_forked_at_sigterm_is_ended),
-    SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
-    SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
-    SS_CASE(descendants_run_freely_after_the_attached_process_ends),
-    SS_CASE(no_process_is_moved_to_another_control_group),
-    SS_CASE(each_attached_process_is_an_instance),
-    SS_CASE(attach_name_finds_a_process_by_its_name),
-    SS_CASE(descendants_with_the_same_name_are_attached_as_one_tree),
-    SS_CASE(a_limit_of_own_load_ignores_the_load_of_other_processes),
-    SS_CASE(the_load_of_short_lived_children_is_counted),
-    SS_CASE(own_load_can_be_relative_to_a_part_of_the_cpus),
-    SS_CASE(invalid_processes_are_not_attached),
-    SS_CASE(a_tree_cannot_be_attached_twice),
-    SS_CASE(an_orphan_of_an_attached_tree_cannot_be_attached),
-    SS_CASE(only_one_of_two_concurrent_runs_attaches),
-    SS_CASE(a_tree_claimed_by_another_run_is_refused),
-    SS_CASE(attaching_a_stopped_process_is_refused),
-    SS_CASE(a_replay_of_a_run_with_attached_processes_is_refused),
-    SS_CASE(the_end_option_sends_sigterm_to_the_attached_process),
-    SS_CASE(the_end_option_kills_a_tree_that_ignores_sigterm))
-/* clang-format on */

@@ -23,15 +23,8 @@ static struct run *start_shifted(const char *shift, const char *const *words) {
     return run_start(&setup, words);
 }
 
-static void expect_between(const char *json, const char *name, double low, double high) {
-    double value = json_number(json, name);
-    ck_assert_msg(
-        value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
-}
-
 /* The bounds allow for a busy machine; an error of an hour would far exceed them. */
-START_TEST(wall_clock_change_does_not_affect_duration) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(wall_clock_change_does_not_affect_duration) {
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
         double begin = run_now();
@@ -41,17 +34,15 @@ START_TEST(wall_clock_change_does_not_affect_duration) {
         run_expect(run, 0);
         ck_assert_double_ge(run_now() - begin, 2.95);
         ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
-        expect_between(run->out.bytes, "duration_seconds", 2.4, 60);
-        expect_between(run->out.bytes, "samples", 1, 6);
-        expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
-        expect_between(run->out.bytes, "duty_mean", 0.02, 0.98);
-        expect_between(run->out.bytes, "load_mean", 1e-4, 1);
-        expect_between(run->out.bytes, "switches_per_second", 0.01, 100);
-        run_expect_nothing_left();
-        run_free(run);
+        json_expect_between(run->out.bytes, "duration_seconds", 2.4, 60);
+        json_expect_between(run->out.bytes, "samples", 1, 6);
+        json_expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
+        json_expect_between(run->out.bytes, "duty_mean", 0.02, 0.98);
+        json_expect_between(run->out.bytes, "load_mean", 1e-4, 1);
+        json_expect_between(run->out.bytes, "switches_per_second", 0.01, 100);
+        run_free_clean(run);
     }
 }
-END_TEST
 
 static const char *in_seconds(int seconds) {
     static char at[32];
@@ -84,15 +75,13 @@ static struct run *shift_before_start(
             return run;
         run_free(run);
         run_expect_nothing_left();
-        run_remove_folder(*folder);
     }
     ck_abort_msg("this machine is too slow");
     return NULL;
 }
 
 /* The wall clock jumps past the start time; the summary reports the difference. */
-START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     double start;
     const char *folder;
     struct run *run = run_wait(shift_before_start("3600", 100, "spin", &start, &folder));
@@ -102,15 +91,11 @@ START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     const char *late = strstr(run->out.bytes, words);
     ck_assert_msg(late && strstr(late, "s after --start-at"), "%s", run->out.bytes);
     ck_assert_double_gt(atof(late + strlen(words)), 3000);
-    expect_between(run->out.bytes, "duration_seconds", 0.5, 60);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
+    json_expect_between(run->out.bytes, "duration_seconds", 0.5, 60);
 }
-END_TEST
 
 /* The clock goes back an hour, so instances must not start within the next seconds. */
-START_TEST(a_wall_clock_set_back_delays_the_start) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_wall_clock_set_back_delays_the_start) {
     double start;
     const char *folder;
     struct run *run = shift_before_start("-3600", 3, "say", &start, &folder);
@@ -118,12 +103,8 @@ START_TEST(a_wall_clock_set_back_delays_the_start) {
     run_look(run);
     ck_assert_msg(!run->ended && run->out.length == 0 && run->err.length == 0, "%s%s",
         run->out.bytes, run->err.bytes);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
+    run_end(run, SIGTERM);
 }
-END_TEST
 
 #define RUNS   4
 #define FROZEN 3.0 /* seconds */
@@ -157,12 +138,10 @@ static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
     int count = 0;
     snprintf(duration, sizeof duration, "%ds", planned);
     while (early && count < RUNS) {
-        struct run *run = runs[count] = run_start(
-            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
-                        "30s", "--duration", duration, "--json", "-", PAYLOAD, "spin"));
+        struct run *run = runs[count] = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c",
+            "fixed", "--grace", "30s", "--duration", duration, "--json", "-", PAYLOAD, "spin");
         run_wait_text(run, "instances run");
-        double moment = run_now() + 0.4 - 0.07 * count; /* another phase of its rounds */
-        RUN_UNTIL(run, run_now() > moment);
+        run_let_pass(run, 0.4 - 0.07 * count); /* another phase of its rounds */
         if (!run->ended)
             kill(run->pid, SIGSTOP);
         RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
@@ -193,8 +172,7 @@ static struct family start_frozen(
     for (planned = 5; !stop_in_time(runs, name, each, prepare, &all); planned *= 4)
         ck_assert_int_lt(planned, 80);
     RUN_UNTIL(NULL, all_stopped((const struct run *const *)runs, &all));
-    double moment = run_now() + FROZEN;
-    RUN_UNTIL(NULL, run_now() > moment);
+    run_let_pass(NULL, FROZEN);
     return all;
 }
 
@@ -202,8 +180,8 @@ static void expect_planned_end(struct run *runs[RUNS]) {
     for (int i = 0; i < RUNS; i++) {
         run_expect(run_wait(runs[i]), 0);
         ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
-        expect_between(runs[i]->out.bytes, "duration_seconds", planned - 0.1, planned + 55);
-        expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
+        json_expect_between(runs[i]->out.bytes, "duration_seconds", planned - 0.1, planned + 55);
+        json_expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
         run_free(runs[i]);
     }
     run_expect_nothing_left();
@@ -217,58 +195,31 @@ static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)
     expect_planned_end(runs);
 }
 
-/* To its processes, a frozen run looks like a suspended machine. */
-START_TEST(a_frozen_run_ends_as_planned) {
-    freeze_and_thaw("", 6, NULL);
+/*
+ * To its processes, a frozen run looks like a suspended machine. If only executors and guardian are
+ * frozen, instances stay running or stopped.
+ */
+TEST_CASE(frozen_runs_end_as_planned) {
+    for (int unprivileged = 0; unprivileged < 2; unprivileged++) {
+        if (unprivileged)
+            family_need_nobody();
+        freeze_and_thaw("", 6, unprivileged ? family_become_nobody : NULL);
+        freeze_and_thaw("ss-", 3, unprivileged ? family_become_nobody : NULL);
+    }
 }
-END_TEST
 
-START_TEST(an_unprivileged_frozen_run_ends_as_planned) {
-    family_need_nobody();
-    freeze_and_thaw("", 6, family_become_nobody);
-}
-END_TEST
-
-/* Instances stay running or stopped while executors and guardian are frozen. */
-START_TEST(a_run_with_frozen_control_processes_ends_as_planned) {
-    freeze_and_thaw("ss-", 3, NULL);
-}
-END_TEST
-
-START_TEST(an_unprivileged_run_with_a_frozen_crew_ends_as_planned) {
-    family_need_nobody();
-    freeze_and_thaw("ss-", 3, family_become_nobody);
-}
-END_TEST
-
-START_TEST(a_thawed_master_continues_executors_and_guardian) {
+TEST_CASE(a_thawed_master_continues_executors_and_guardian) {
     struct run *runs[RUNS];
     start_frozen(runs, "ss-", 3, NULL);
     signal_runs(runs, SIGCONT);
     expect_planned_end(runs);
 }
-END_TEST
 
-START_TEST(run_signaled_while_frozen_ends) {
+TEST_CASE(run_signaled_while_frozen_ends) {
     struct run *runs[RUNS];
     struct family family = start_frozen(runs, "", 6, NULL);
     signal_runs(runs, SIGTERM);
     family_signal(&family, SIGCONT);
     for (int i = 0; i < RUNS; i++)
         run_expect(run_wait(runs[i]), -SIGTERM);
-    run_expect_nothing_left();
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(wall_clock_change_does_not_affect_duration),
-    SS_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time),
-    SS_CASE(a_wall_clock_set_back_delays_the_start),
-    SS_CASE(a_frozen_run_ends_as_planned),
-    SS_CASE(an_unprivileged_frozen_run_ends_as_planned),
-    SS_CASE(a_run_with_frozen_control_processes_ends_as_planned),
-    SS_CASE(an_unprivileged_run_with_a_frozen_crew_ends_as_planned),
-    SS_CASE(a_thawed_master_continues_executors_and_guardian),
-    SS_CASE(run_signaled_while_frozen_ends))
-/* clang-format on */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "family.h"
+#include "isolated.h"
 #include "process.h"
 #include "run.h"
 
@@ -31,19 +33,9 @@ static const char heading[] =
     "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"
     "migrations,task_clock_seconds,l2_references,l2_misses\n";
 
-static double take_cell(char **line) {
-    char *cell = strsep(line, ",");
-    ck_assert_ptr_nonnull(cell);
-    return *cell ? strtod(cell, NULL) : NAN;
-}
-
-static struct row take_row(char *line) {
-    double cells[17];
-    strsep(&line, ",");
-    for (int i = 1; i < 17; i++)
-        cells[i] = take_cell(&line);
-    ck_assert_ptr_null(line);
-    return (struct row){cells[1], cells[2], cells[3], cells[11], cells[12], cells[14]};
+static struct row take_row(const char *line) {
+    return (struct row){run_cell(line, 1), run_cell(line, 2), run_cell(line, 3), run_cell(line, 11),
+        run_cell(line, 12), run_cell(line, 14)};
 }
 
 static char *read_counters(const char *record) {
@@ -98,8 +90,8 @@ static bool has_hardware(const struct table *table) {
     return false;
 }
 
-START_TEST(a_counter_row_is_written_every_second) {
-    const char *record = run_path(run_make_folder(), "record");
+TEST_CASE(a_counter_row_is_written_every_second) {
+    const char *record = run_new_path("record");
     struct run *run = RUN("-v", "-n", "2", "-f", "own", "-l", "50%", "-c", "fixed", "--warmup",
         "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
     run_expect(run, 0);
@@ -125,9 +117,7 @@ START_TEST(a_counter_row_is_written_every_second) {
     ck_assert_uint_eq(said, run_count_text(&events, "\"event\":\"counters_missing\",\"text\":"));
     if (!has_hardware(&table))
         ck_assert_uint_eq(said, 1);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* Returns the sum of the times that the shell builtin `times` printed. */
 static double read_times(const char *path) {
@@ -157,7 +147,7 @@ static double stolen(void) {
 #define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 
 /* The shell and its children exit before the last row is written. */
-START_TEST(events_of_ended_processes_are_counted) {
+TEST_CASE(events_of_ended_processes_are_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
     char script[4400];
@@ -174,9 +164,7 @@ START_TEST(events_of_ended_processes_are_counted) {
     ck_assert_msg(table.sums.seconds > 0.8 * expected - 0.02 - lost &&
                       table.sums.seconds < 1.2 * expected + 0.05 + lost,
         "%.6f s counted, %.6f s used, %.2f s stolen", table.sums.seconds, expected, lost);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* Returns the number of complete rows that the record has so far. */
 static size_t count_rows(const char *record) {
@@ -212,13 +200,12 @@ static struct row first_filled(const struct table *table) {
 }
 
 /* Fails unless counting continues after an executor's first instance. */
-static void expect_repeats(const char *isolation) {
-    const char *record = run_path(run_make_folder(), "record");
-    struct run *run = START("-q", isolation, "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
-        "--repeat", "--counters", "--record", record, "sh", "-c", "echo again");
+static void expect_repeats(bool isolated) {
+    const char *record = run_new_path("record");
+    struct run *run =
+        START("-q", isolated ? "--isolate" : "-q", "-n", "1", "-f", "own", "-l", "100%", "-c",
+            "fixed", "--repeat", "--counters", "--record", record, "sh", "-c", "echo again");
     RUN_UNTIL(run, run->ended || count_filled(record) >= 1);
-    SKIP_UNLESS(!run->ended || run->status != 125 || !strstr(run->err.bytes, "--isolate"),
-        "namespaces: none of one's own are allowed");
     size_t repeats = run_count_text(&run->out, "again");
     RUN_UNTIL(run, run_count_text(&run->out, "again") >= repeats + 2);
     size_t rows = count_filled(record);
@@ -232,15 +219,11 @@ static void expect_repeats(const char *isolation) {
     run_expect_nothing_left();
 }
 
-START_TEST(repeated_instances_are_counted) {
-    expect_repeats("-q");
+TEST_CASE(repeated_instances_are_counted) {
+    for (EACH_MODE(isolated)) {
+        expect_repeats(isolated);
+    }
 }
-END_TEST
-
-START_TEST(isolated_instances_are_counted) {
-    expect_repeats("--isolate");
-}
-END_TEST
 
 /* Returns whether a complete row counts more CPU time. */
 static bool has_seconds(const char *record, double seconds) {
@@ -257,33 +240,32 @@ static bool has_seconds(const char *record, double seconds) {
 }
 
 /* The child is older than the run. */
-START_TEST(attached_processes_are_counted) {
-    const char *record = run_path(run_make_folder(), "record");
+TEST_CASE(attached_processes_are_counted) {
+    const char *record = run_new_path("record");
     struct run *target = run_start(
         NULL, WORDS("sh", "-c", "sh -c 'echo ready; while :; do " COUNT_UP "; done'; exit 1"));
     run_wait_text(target, "ready");
-    char pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    const char *pid = run_pid_text(target->pid);
     struct run *run = START("-q", "--attach", pid, "-f", "own", "-l", "100%", "-c", "fixed",
         "--counters", "--record", record);
     RUN_UNTIL(run, run->ended || has_seconds(record, 0.005) ||
                        (count_rows(record) >= 2 && !may_count(record)));
     run_end(run, SIGTERM);
     run_free(target);
+    family_end_all();
     SKIP_UNLESS(has_seconds(record, 0.005) || may_count(record),
         "perf-events: the kernel does not permit counting");
 }
-END_TEST
 
 /* The limit on open files leaves no descriptor for counters: all cells are empty. */
-START_TEST(a_run_succeeds_if_counters_cannot_be_opened) {
-    const char *record = run_path(run_make_folder(), "record");
+TEST_CASE(a_run_succeeds_if_counters_cannot_be_opened) {
+    const char *record = run_new_path("record");
     char script[8400];
     snprintf(script, sizeof script,
         "ulimit -n 200; exec " SHOWSTOPPER " -v -n 1 -f own -l 50%% -c fixed --repeat --duration "
         "1200m --counters --record %s " PAYLOAD " exit 0",
         record);
-    struct run *run = run_wait(run_start(NULL, WORDS("sh", "-c", script)));
+    struct run *run = CALL("sh", "-c", script);
     run_expect(run, 0);
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 2);
@@ -292,11 +274,9 @@ START_TEST(a_run_succeeds_if_counters_cannot_be_opened) {
     struct run_text events = run_read_file(run_path(record, "events.jsonl"));
     run_expect_text(&events, "task_clock_seconds: ");
     run_expect_text(&run->err, "task_clock_seconds: ");
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(counters_are_recorded_and_replayed) {
+TEST_CASE(counters_are_recorded_and_replayed) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *again = run_path(folder, "again");
     struct run *run =
@@ -319,15 +299,3 @@ START_TEST(counters_are_recorded_and_replayed) {
     run_expect(run, 0);
     ck_assert(!run_exists(run_path(record, "counters.csv")));
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_counter_row_is_written_every_second),
-    SS_CASE(events_of_ended_processes_are_counted),
-    SS_CASE(repeated_instances_are_counted),
-    SS_CASE(isolated_instances_are_counted),
-    SS_CASE(attached_processes_are_counted),
-    SS_CASE(a_run_succeeds_if_counters_cannot_be_opened),
-    SS_CASE(counters_are_recorded_and_replayed))
-/* clang-format on */

@@ -44,20 +44,12 @@ static void have_descendants(void) {
 }
 
 static pid_t start_leader(uint64_t started[2]) {
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
+    shared = kin_share(sizeof *shared);
     pid_t leader = kin_start(have_descendants);
     RUN_UNTIL(NULL, kin_is_stopped(shared->pids[0]) && kin_is_stopped(shared->pids[1]));
     for (int i = 0; i < 2; i++)
         started[i] = ss_platform_process_started(shared->pids[i]);
     return leader;
-}
-
-static struct ss_board *make_board(void) {
-    struct ss_board *board = ss_board_allocate(1, 0);
-    ck_assert_ptr_nonnull(board);
-    strcpy(board->mark, "none");
-    return board;
 }
 
 /* Lets a rescue find that the executor of this instance is dead. */
@@ -77,8 +69,7 @@ static void rescue(struct ss_board *board, pid_t leader) {
 }
 
 static bool has_ended(pid_t pid) {
-    char state = run_state(pid);
-    return !state || state == 'Z';
+    return !run_lives(pid);
 }
 
 /* Waits until both descendants are in this state, and ends them. Returns whether they were. */
@@ -91,44 +82,35 @@ static bool come_to(bool (*is_so)(pid_t pid), const uint64_t started[2]) {
     return both;
 }
 
-START_TEST(they_are_ended_if_the_executor_is_dead) {
+TEST_CASE(they_are_ended_if_the_executor_is_dead) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
-    rescue(make_board(), leader);
+    rescue(kin_board(1), leader);
     kin_reap(leader);
     ck_assert(come_to(has_ended, started));
 }
-END_TEST
 
-static void expect_rescue_continues(bool attached) {
-    uint64_t started[2];
-    pid_t leader = start_leader(started);
-    struct ss_board *board = make_board();
-    board->keep = 1;
-    board->attached = attached;
-    rescue(board, leader);
-    RUN_UNTIL(NULL, kin_waits(leader));
-    ck_assert(come_to(kin_waits, started));
-    kin_end(leader);
-}
-
-START_TEST(they_are_continued_if_the_executor_of_a_kept_instance_is_dead) {
-    expect_rescue_continues(false);
-}
-END_TEST
-
-START_TEST(they_are_continued_if_the_executor_of_an_attached_instance_is_dead) {
-    expect_rescue_continues(true);
-}
-END_TEST
-
-static struct ss_instance instance; /* too large for the stack */
-
-START_TEST(they_are_continued_when_their_instance_is_released) {
+TEST_CASE(they_are_continued_if_the_executor_of_a_kept_or_attached_instance_is_dead) {
     for (int attached = 0; attached < 2; attached++) {
         uint64_t started[2];
         pid_t leader = start_leader(started);
-        instance = (struct ss_instance){.board = make_board()};
+        struct ss_board *board = kin_board(1);
+        board->keep = 1;
+        board->attached = (uint32_t)attached;
+        rescue(board, leader);
+        RUN_UNTIL(NULL, kin_waits(leader));
+        ck_assert(come_to(kin_waits, started));
+        kin_end(leader);
+    }
+}
+
+static struct ss_instance instance; /* too large for the stack */
+
+TEST_CASE(they_are_continued_when_their_instance_is_released) {
+    for (int attached = 0; attached < 2; attached++) {
+        uint64_t started[2];
+        pid_t leader = start_leader(started);
+        instance = (struct ss_instance){.board = kin_board(1)};
         if (attached)
             ss_instance_attach(&instance, leader, ss_platform_process_started(leader));
         else
@@ -138,7 +120,6 @@ START_TEST(they_are_continued_when_their_instance_is_released) {
         kin_end(leader);
     }
 }
-END_TEST
 
 /*
  * Starts a child that has stopped 3 ms of CPU time after this process is continued, as the kernel
@@ -155,8 +136,7 @@ static void bear_a_stopped_child(void) {
 }
 
 static pid_t start_parent(struct ss_board *board) {
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
+    shared = kin_share(sizeof *shared);
     pid_t leader = kin_start(bear_a_stopped_child);
     RUN_UNTIL(NULL, kin_is_stopped(leader));
     board->keep = 1;
@@ -170,39 +150,26 @@ static void expect_child_runs(pid_t leader) {
     kin_end(leader);
 }
 
-START_TEST(those_stopped_by_an_earlier_signal_are_continued) {
-    struct ss_board *board = make_board();
+TEST_CASE(those_stopped_by_an_earlier_signal_are_continued) {
+    struct ss_board *board = kin_board(1);
     pid_t leader = start_parent(board);
     instance = (struct ss_instance){.board = board, .leader = leader};
     ss_instance_release(&instance);
     expect_child_runs(leader);
-    board = make_board();
+    board = kin_board(1);
     leader = start_parent(board);
     rescue(board, leader);
     expect_child_runs(leader);
 }
-END_TEST
 
 /* An instance that runs for hours is continued only once. */
-START_TEST(they_are_continued_when_they_become_branches) {
+TEST_CASE(they_are_continued_when_they_become_branches) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
-    instance = (struct ss_instance){.board = make_board(), .leader = leader};
+    instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
     for (int i = 0; i < 2; i++)
         ck_assert_uint_lt(ss_branch_claim(instance.board, 0, shared->pids[i], started[i], true),
             SS_BOARD_BRANCHES);
     ss_instance_follow(&instance, 0);
     ck_assert(come_to(kin_waits, started));
-    kin_end(leader);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(they_are_ended_if_the_executor_is_dead),
-    SS_CASE(they_are_continued_if_the_executor_of_a_kept_instance_is_dead),
-    SS_CASE(they_are_continued_if_the_executor_of_an_attached_instance_is_dead),
-    SS_CASE(they_are_continued_when_their_instance_is_released),
-    SS_CASE(those_stopped_by_an_earlier_signal_are_continued),
-    SS_CASE(they_are_continued_when_they_become_branches))
-/* clang-format on */

@@ -109,7 +109,7 @@ static double measure_share(struct run *run, pid_t pid, double watched) {
     return (family_cpu_time(pid) - used) / (run_now() - begin);
 }
 
-START_TEST(another_users_process_is_frozen_with_the_instance) {
+TEST_CASE(another_users_process_is_frozen_with_the_instance) {
     run_greedily();
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -119,16 +119,13 @@ START_TEST(another_users_process_is_frozen_with_the_instance) {
         for (double watched = WATCHED; watched <= 9 * WATCHED && !(share < SHARE_MAX); watched *= 3)
             share = measure_share(run, pid, watched);
         ck_assert_msg(share < SHARE_MAX, "it ran for %.0f %% of the time", 100 * share);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
+        run_end(run, SIGTERM);
         expect_order(run);
     }
-    yard_leave();
 }
-END_TEST
 
 /* A subgroup keeps the group from being removed, as processes do that have not exited yet. */
-START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
+TEST_CASE(a_freezer_that_becomes_empty_late_is_removed) {
     run_greedily();
     yard_enter(true);
     struct run *run = START_SHAPE(shapes[0], "-q", "--grace", "200m");
@@ -136,14 +133,11 @@ START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
     const char *below = run_path(yard.freezer, "below");
     ck_assert_int_eq(mkdir(below, 0755), 0);
     kill(run->pid, SIGTERM);
-    double moment = run_now() + 0.5;
-    RUN_UNTIL(run, run_now() > moment);
+    run_let_pass(run, 0.5);
     ck_assert_int_eq(rmdir(below), 0);
     run_expect(run_wait(run), -SIGTERM);
     expect_order(run);
-    yard_leave();
 }
-END_TEST
 
 /*
  * Half a second after the end of the executor, the master waits for the guardian, and the guardian
@@ -156,8 +150,7 @@ static bool signal_while_freezer_is_removed(void) {
     ck_assert_int_eq(mkdir(below, 0755), 0);
     kill(pid, SIGKILL);
     RUN_UNTIL(run, family_find("ss-executor").count == 0);
-    double moment = run_now() + 0.5;
-    RUN_UNTIL(run, run->ended || run_now() > moment);
+    run_let_pass(run, 0.5);
     bool waits = !run->ended;
     if (waits)
         kill(run->pid, SIGTERM);
@@ -169,17 +162,15 @@ static bool signal_while_freezer_is_removed(void) {
     return waits;
 }
 
-START_TEST(a_signal_while_a_freezer_is_removed_ends_the_run) {
+TEST_CASE(a_signal_while_a_freezer_is_removed_ends_the_run) {
     bool done = false;
     yard_enter(true);
     for (int i = 0; i < 5 && !done; i++)
         done = signal_while_freezer_is_removed();
-    yard_leave();
     ck_assert(done);
 }
-END_TEST
 
-START_TEST(a_frozen_run_ends_as_planned) {
+TEST_CASE(a_frozen_run_ends_as_planned) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         bool frozen = false;
@@ -192,18 +183,15 @@ START_TEST(a_frozen_run_ends_as_planned) {
                 ck_assert_ptr_nonnull(json_field(strchr(run->out.bytes, '{'), "warnings"));
                 expect_order(run);
             } else {
-                run_free(run);
                 family_end_all();
             }
         }
         ck_assert(frozen);
     }
-    yard_leave();
 }
-END_TEST
 
 /* Whether a frozen process would end is unknown, so it gets the whole grace period. */
-START_TEST(a_frozen_process_ends_after_the_grace_period) {
+TEST_CASE(a_frozen_process_ends_after_the_grace_period) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "--grace", "700m");
@@ -216,9 +204,7 @@ START_TEST(a_frozen_process_ends_after_the_grace_period) {
         run_expect(run_wait(run), -SIGTERM);
         expect_order(run);
     }
-    yard_leave();
 }
-END_TEST
 
 static void kill_crew(enum shape shape, bool executor, bool master) {
     struct run *run = START_SHAPE(shape, "-q");
@@ -234,18 +220,16 @@ static void kill_crew(enum shape shape, bool executor, bool master) {
     expect_order(run);
 }
 
-START_TEST(frozen_processes_end_when_master_or_executor_is_killed) {
+TEST_CASE(frozen_processes_end_when_master_or_executor_is_killed) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         kill_crew(shapes[i], true, false);
         kill_crew(shapes[i], false, true);
         kill_crew(shapes[i], true, true);
     }
-    yard_leave();
 }
-END_TEST
 
-START_TEST(a_new_guardian_takes_over_the_freezer) {
+TEST_CASE(a_new_guardian_takes_over_the_freezer) {
     yard_enter(true);
     struct run *run = START_SHAPE(CHILD, "-v");
     find_frozen(run);
@@ -256,18 +240,15 @@ START_TEST(a_new_guardian_takes_over_the_freezer) {
     family_signal_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
     expect_order(run);
-    yard_leave();
 }
-END_TEST
 
-START_TEST(kept_processes_are_thawed_and_keep_running) {
+TEST_CASE(kept_processes_are_thawed_and_keep_running) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--keep");
         pid_t pid = find_frozen(run);
         RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
+        run_end(run, SIGTERM);
         double used = family_cpu_time(pid);
         RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
         family_end_all();
@@ -275,21 +256,19 @@ START_TEST(kept_processes_are_thawed_and_keep_running) {
         RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
         expect_order(run);
     }
-    yard_leave();
 }
-END_TEST
 
 /* `left`: a shell command line that starts root's process and returns. */
 static struct run *start_leaving(const char *left) {
     char line[PATH_MAX];
     struct run_setup setup = {.prepare = yard_become_user};
     snprintf(line, sizeof line, "%s become-root & %s", yard.program, left);
-    return run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--repeat", "--grace",
-                                 "100m", "sh", "-c", line));
+    return START_IN(
+        &setup, "-q", "-n", "1", ROUNDS, "--repeat", "--grace", "100m", "sh", "-c", line);
 }
 
 /* Processes left by an iteration must end before the next one starts. */
-START_TEST(iterations_leave_no_process_of_another_user) {
+TEST_CASE(iterations_leave_no_process_of_another_user) {
     yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");
     while (run_count(run, "ready\n") < 4) {
@@ -298,26 +277,20 @@ START_TEST(iterations_leave_no_process_of_another_user) {
         ck_assert(!run->ended);
         run_nap(run);
     }
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     expect_order(run);
-    yard_leave();
 }
-END_TEST
 
 /* The process starts just before the end, so the guardian may not have found it. */
-START_TEST(processes_started_just_before_the_end_are_ended) {
+TEST_CASE(processes_started_just_before_the_end_are_ended) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
         RUN_UNTIL(run, run_count(run, "ready\n") > 0);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
+        run_end(run, SIGTERM);
         expect_order(run);
     }
-    yard_leave();
 }
-END_TEST
 
 static struct ss_board *board;
 
@@ -353,8 +326,7 @@ static void expect_removal(void (*removes)(pid_t ended)) {
     ss_freezer_prepare(board, 0, name);
     ck_assert(!ss_platform_freezer_put(name, run->pid, ss_platform_process_started(run->pid) + 1));
     bool made = run_exists(run_path(own, name));
-    kill(run->pid, SIGKILL);
-    run_expect(run_wait(run), -SIGKILL);
+    run_end(run, SIGKILL);
     removes(run->pid);
     bool left = run_exists(run_path(own, name));
     ss_freezers_remove(board);
@@ -367,11 +339,6 @@ static void remove_freezers(pid_t ended) {
     ss_freezers_remove(board);
 }
 
-START_TEST(a_freezer_that_no_process_entered_is_removed) {
-    expect_removal(remove_freezers);
-}
-END_TEST
-
 /* The guardian was killed when all instances had been ended. */
 static void stand_in(pid_t ended) {
     struct ss_terminal none = {.file = -1};
@@ -383,10 +350,10 @@ static void stand_in(pid_t ended) {
     ss_guardian_stand_in(&setup);
 }
 
-START_TEST(a_freezer_that_a_killed_guardian_left_is_removed) {
+TEST_CASE(a_freezer_that_no_process_entered_is_removed) {
+    expect_removal(remove_freezers);
     expect_removal(stand_in);
 }
-END_TEST
 
 static bool has_ended(pid_t pid, uint64_t started) {
     double deadline = run_now() + RUN_CLEAN_PATIENCE;
@@ -441,18 +408,15 @@ static void expect_end_of_root(void (*end)(void)) {
     ck_assert_int_eq(waitpid(user, &status, 0), user);
     ck_assert_msg(status == 0, "status %#x", (unsigned)status);
     ck_assert_uint_eq(yard_each_freezer(NULL), 0);
-    yard_leave();
 }
 
-START_TEST(a_late_executor_ends_another_users_process) {
+TEST_CASE(a_late_executor_ends_another_users_process) {
     expect_end_of_root(clear_late);
 }
-END_TEST
 
-START_TEST(another_users_process_left_by_an_executor_is_ended) {
+TEST_CASE(another_users_process_left_by_an_executor_is_ended) {
     expect_end_of_root(sweep_up);
 }
-END_TEST
 
 /* Returns how many processes the warning counts; 0 without a warning. */
 static int count_warned(const struct run *run) {
@@ -471,7 +435,7 @@ static void expect_warning(const struct run *run, int count) {
     run_expect_text(&run->out, text);
 }
 
-START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
+TEST_CASE(without_a_freezer_uncontrolled_processes_cause_a_warning) {
     yard_enter(false);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = NULL;
@@ -489,9 +453,7 @@ START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
         RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, family_find("").count == 3);
         family_end_all();
     }
-    yard_leave();
 }
-END_TEST
 
 static void become_user_without_output(void) {
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
@@ -502,45 +464,37 @@ static void become_user_without_output(void) {
 #define SLOW_PATTERN "(.*)\\1x$"
 
 /* It can be neither stopped nor ended, and writes until the run has closed its pipe. */
-START_TEST(a_process_that_keeps_writing_does_not_delay_the_end) {
+TEST_CASE(a_process_that_keeps_writing_does_not_delay_the_end) {
     yard_enter(false);
     struct run_setup setup = {.prepare = become_user_without_output};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--iteration", SLOW_PATTERN,
-                              "--grace", "100m", yard.program, "become-root", "flood"));
+    struct run *run = START_IN(&setup, "-q", "-n", "1", ROUNDS, "--iteration", SLOW_PATTERN,
+        "--grace", "100m", yard.program, "become-root", "flood");
     RUN_UNTIL(run, run->ended || family_find("payload-root").count == 1);
-    run_end(run, SIGTERM);
-    run_expect_nothing_left();
-    yard_leave();
+    run_end_clean(run, SIGTERM);
 }
-END_TEST
 
 /* The census finds threads, too, but must not count them as processes. */
-START_TEST(threads_are_not_counted_as_uncontrolled_processes) {
+TEST_CASE(threads_are_not_counted_as_uncontrolled_processes) {
     yard_enter(false);
     struct run_setup setup = {.prepare = yard_become_user};
     struct run *run = NULL;
     for (const char *const *length = WORDS("4s", LONGER); *length; length++) {
-        run = run_wait(
-            run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--json", "-", "--duration",
-                                  *length, "--grace", "300m", yard.program, "become-root", "5")));
+        run = RUN_IN(&setup, "-n", "1", ROUNDS, "--json", "-", "--duration", *length, "--grace",
+            "300m", yard.program, "become-root", "5");
         run_expect(run, 0);
         family_end_all();
         if (count_warned(run) > 0)
             break;
     }
     expect_warning(run, 1);
-    yard_leave();
 }
-END_TEST
 
-START_TEST(two_guardians_count_a_process_once) {
+TEST_CASE(two_guardians_count_a_process_once) {
     yard_enter(false);
     struct run *run = NULL;
     for (const char *const *length = WORDS("6s", LONGER); *length; length++) {
         run = START_SHAPE(CHILD, "-v", "--json", "-", "--duration", *length, "--grace", "300m");
-        double begin = run_now();
-        RUN_UNTIL(run, run_now() > begin + 1.5); /* enough for the first census, however late */
+        run_let_pass(run, 1.5); /* enough for the first census, however late */
         struct family guardian = family_find("ss-guardian");
         family_signal(&guardian, SIGKILL);
         run_expect(run_wait(run), 0);
@@ -550,9 +504,7 @@ START_TEST(two_guardians_count_a_process_once) {
     }
     run_expect_text(&run->err, "guardian ended unexpectedly");
     expect_warning(run, 1);
-    yard_leave();
 }
-END_TEST
 
 /* Writes the path of a file in our own group's folder. */
 static void own_file(char path[PATH_MAX], const char *name) {
@@ -590,18 +542,6 @@ static void mount_groups(void) {
     add_file("group/cgroup.procs");
 }
 
-/* Before Linux 5.2 groups cannot be frozen, and before 5.14 not killed. */
-START_TEST(groups_that_cannot_be_frozen_and_killed_are_not_used) {
-    uint64_t started = ss_platform_process_started(getpid());
-    mount_groups();
-    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
-    add_file("group/cgroup.freeze");
-    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
-    add_file("group/cgroup.kill");
-    ck_assert(ss_platform_freezer_put("group", getpid(), started));
-}
-END_TEST
-
 static void expect_in_file(const char *name, const char *expected) {
     char path[PATH_MAX];
     own_file(path, name);
@@ -610,41 +550,18 @@ static void expect_in_file(const char *name, const char *expected) {
     free(text.bytes);
 }
 
-START_TEST(another_process_that_has_got_the_pid_is_not_frozen) {
-    char pid[32];
+/* Before Linux 5.2 groups cannot be frozen, and before 5.14 not killed. */
+TEST_CASE(groups_are_used_if_they_can_be_frozen_and_killed) {
     uint64_t started = ss_platform_process_started(getpid());
-    snprintf(pid, sizeof pid, "%d", (int)getpid());
     mount_groups();
+    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
     add_file("group/cgroup.freeze");
+    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
     add_file("group/cgroup.kill");
     ck_assert(ss_platform_freezer_put("group", getpid(), started));
     expect_in_file("cgroup.procs", "");
+    /* Another process that has got the pid is not frozen. */
     ck_assert(!ss_platform_freezer_put("group", getpid(), started + 1));
-    expect_in_file("group/cgroup.procs", pid);
-    expect_in_file("cgroup.procs", pid);
+    expect_in_file("group/cgroup.procs", run_pid_text(getpid()));
+    expect_in_file("cgroup.procs", run_pid_text(getpid()));
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(groups_that_cannot_be_frozen_and_killed_are_not_used),
-    SS_CASE(another_process_that_has_got_the_pid_is_not_frozen),
-    SS_CASE(another_users_process_is_frozen_with_the_instance),
-    SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
-    SS_CASE(a_freezer_that_no_process_entered_is_removed),
-    SS_CASE(a_freezer_that_a_killed_guardian_left_is_removed),
-    SS_CASE(a_signal_while_a_freezer_is_removed_ends_the_run),
-    SS_CASE(a_frozen_run_ends_as_planned),
-    SS_CASE(a_frozen_process_ends_after_the_grace_period),
-    SS_CASE(frozen_processes_end_when_master_or_executor_is_killed),
-    SS_CASE(a_new_guardian_takes_over_the_freezer),
-    SS_CASE(kept_processes_are_thawed_and_keep_running),
-    SS_CASE(iterations_leave_no_process_of_another_user),
-    SS_CASE(processes_started_just_before_the_end_are_ended),
-    SS_CASE(a_late_executor_ends_another_users_process),
-    SS_CASE(another_users_process_left_by_an_executor_is_ended),
-    SS_CASE(without_a_freezer_uncontrolled_processes_cause_a_warning),
-    SS_CASE(a_process_that_keeps_writing_does_not_delay_the_end),
-    SS_CASE(threads_are_not_counted_as_uncontrolled_processes),
-    SS_CASE(two_guardians_count_a_process_once))
-/* clang-format on */

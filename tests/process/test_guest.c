@@ -26,27 +26,19 @@
 
 static const char *folder;
 
-static void expect_refusal(struct run *run, const char *message) {
-    run_expect(run_wait(run), 125);
-    run_expect_text(&run->err, message);
-    run_free(run);
-}
-
-START_TEST(a_folder_or_a_command_is_required) {
+TEST_CASE(a_folder_or_a_command_is_required) {
     static const char message[] = "drive FOLDER or serve -- COMMAND is required: see --help";
-    expect_refusal(run_start(NULL, WORDS(GUEST)), message);
-    expect_refusal(run_start(NULL, WORDS(GUEST, "drive")), message);
-    expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "--")), message);
-    expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "x", "--", "true")), message);
-    expect_refusal(run_start(NULL, WORDS(GUEST, "drive", "a", "b")), "too many arguments");
-    struct run *run = run_wait(run_start(NULL, WORDS(GUEST, "--help")));
-    run_expect(run, 0);
-    run_expect_text(&run->out, "Usage: showstopper-guest drive FOLDER");
-    run = run_wait(run_start(NULL, WORDS(GUEST, "--version")));
-    run_expect(run, 0);
-    run_expect_text(&run->out, "showstopper-guest ");
+    run_expect_refusal(run_start(NULL, WORDS(GUEST)), message);
+    run_expect_refusal(run_start(NULL, WORDS(GUEST, "drive")), message);
+    run_expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "--")), message);
+    run_expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "x", "--", "true")), message);
+    run_expect_refusal(run_start(NULL, WORDS(GUEST, "drive", "a", "b")), "too many arguments");
+    for (const char *const *option = WORDS("--help", "--version"); *option; option++) {
+        struct run *run = CALL(GUEST, *option);
+        run_expect(run, 0);
+        run_expect_text(&run->out, "showstopper-guest ");
+    }
 }
-END_TEST
 
 /* ---- in the guest ---- */
 
@@ -59,10 +51,8 @@ static void open_ports(void) {
     char name[32];
     folder = run_make_folder();
     for (int i = 0; i < 3; i++) {
-        bool is_open = ss_platform_pty_open(&ports[i].ours, &ports[i].theirs) == 0;
-        if (!is_open)
-            run_remove_folder(folder);
-        SKIP_UNLESS(is_open, "terminal: cannot open a pseudo-terminal");
+        SKIP_UNLESS(ss_platform_pty_open(&ports[i].ours, &ports[i].theirs) == 0,
+            "terminal: cannot open a pseudo-terminal");
         fcntl(ports[i].ours, F_SETFL, O_NONBLOCK);
         ports[i].text = (struct run_text){calloc(1, 1), 0};
         snprintf(name, sizeof name, "port%d", i + 1);
@@ -108,11 +98,9 @@ static void request(const char *text) {
 static void turn_off(struct run *run) {
     request("off\n");
     run_expect(run_wait(run), 0);
-    run_free(run);
-    run_remove_folder(folder);
 }
 
-START_TEST(output_and_status_of_a_command_leave_the_guest) {
+TEST_CASE(output_and_status_of_a_command_leave_the_guest) {
     open_ports();
     struct run *run = SERVE("--", "sh", "-c", "echo out; echo err >&2; read x || exit 3");
     await_port(run, 1, "ready\n");
@@ -122,9 +110,8 @@ START_TEST(output_and_status_of_a_command_leave_the_guest) {
     await_port(run, 3, "err\n");
     turn_off(run);
 }
-END_TEST
 
-START_TEST(signals_reach_the_command_in_the_guest) {
+TEST_CASE(signals_reach_the_command_in_the_guest) {
     open_ports();
     struct run *run =
         SERVE("--", "sh", "-c", "trap 'exit 5' INT; echo up; while :; do sleep 0.01; done");
@@ -139,9 +126,8 @@ START_TEST(signals_reach_the_command_in_the_guest) {
     await_port(run, 1, "status 143\n");
     turn_off(run);
 }
-END_TEST
 
-START_TEST(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
+TEST_CASE(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
     open_ports();
     struct run *run = SERVE("--", "no-program");
     await_port(run, 1, "ready\n");
@@ -154,10 +140,9 @@ START_TEST(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
     await_port(run, 1, "status 126\n");
     turn_off(run);
 }
-END_TEST
 
 /* The server itself blocks SIGCHLD. */
-START_TEST(a_command_in_the_guest_has_no_blocked_signals) {
+TEST_CASE(a_command_in_the_guest_has_no_blocked_signals) {
     open_ports();
     struct run *run = SERVE("--", "grep", "SigBlk", "/proc/self/status");
     await_port(run, 1, "ready\n");
@@ -165,7 +150,6 @@ START_TEST(a_command_in_the_guest_has_no_blocked_signals) {
     await_port(run, 2, "SigBlk:\t0000000000000000\n");
     turn_off(run);
 }
-END_TEST
 
 static double read_time(const char *text) {
     const char *at = strstr(text, "clock ");
@@ -178,7 +162,7 @@ static double wall_time(void) {
 }
 
 /* Outside of a guest, the clock is never set. */
-START_TEST(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
+TEST_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
     static const char *const requests[][2] = {
         {"clock\n", ""}, {"clo", "ck\n"}, {"shift ", "-9\n"}, {"unknown\n", "clock\n"}};
     char garbage[301];
@@ -202,18 +186,16 @@ START_TEST(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
     await_port(run, 1, "clock ");
     turn_off(run);
 }
-END_TEST
 
-START_TEST(a_missing_share_is_reported_before_the_guest_is_ready) {
+TEST_CASE(a_missing_share_is_reported_before_the_guest_is_ready) {
     open_ports();
     struct run *run = SERVE("--missing", "/data", "--", "true");
     await_port(run, 1, "missing /data\nready\n");
     turn_off(run);
 }
-END_TEST
 
 /* The output of the command is delivered, but what it leaves does not keep the guest on. */
-START_TEST(a_guest_is_turned_off_although_processes_remain) {
+TEST_CASE(a_guest_is_turned_off_although_processes_remain) {
     open_ports();
     struct run *run = SERVE("--", "sh", "-c", "sleep 1000 & echo out");
     await_port(run, 1, "ready\n");
@@ -223,7 +205,6 @@ START_TEST(a_guest_is_turned_off_although_processes_remain) {
     turn_off(run);
     family_end_all();
 }
-END_TEST
 
 /* Returns how often the guest has said that output is left. */
 static size_t count_lefts(void) {
@@ -267,29 +248,26 @@ static bool reads_all_output(void) {
         ck_assert_uint_gt(lefts, 0);
     }
     run_expect(run_wait(run), 0);
-    run_free(run);
-    run_remove_folder(folder);
     return longest < 1 || is_whole;
 }
 
 /* A reader that gets no CPU for a second may be taken for stuck, rightly. */
-START_TEST(output_leaves_the_guest_as_long_as_it_is_read) {
+TEST_CASE(output_leaves_the_guest_as_long_as_it_is_read) {
     for (int i = 0; !reads_all_output(); i++)
         ck_assert_int_lt(i, 10);
 }
-END_TEST
 
 /* ---- on the host ---- */
 
 /* How the machine behaves. */
 static struct {
-    const char *greeting;
-    const char *answer;  /* to `run`; NULL: none */
-    const char *yielded; /* the answer to INT and TERM; NULL: none */
-    long long ahead;     /* its clock, in microseconds */
-    const char *dies_at; /* the request that ends it; NULL: `off` */
-    int lefts;           /* how often it says `left`, every tenth of a second, before it ends */
-    bool counts;         /* answers `run` by a status of 100 plus the number of its CPUs */
+    const char *greeting; /* NULL: "ready" */
+    const char *answer;   /* to `run`; NULL: none */
+    const char *yielded;  /* the answer to INT and TERM; NULL: none */
+    long long ahead;      /* its clock, in microseconds */
+    const char *dies_at;  /* the request that ends it; NULL: `off` */
+    int lefts;            /* how often it says `left`, every tenth of a second, before it ends */
+    bool counts;          /* answers `run` by a status of 100 plus the number of its CPUs */
 } machine;
 
 static void say(int out, const char *text) {
@@ -340,7 +318,7 @@ static void be_machine(void) {
     if (!in || !log || out < 0)
         _exit(1);
     close(kin_gate[1]);
-    say(out, machine.greeting);
+    say(out, machine.greeting ? machine.greeting : "ready\n");
     while (fgets(request, sizeof request, in)) {
         fputs(request, log);
         fflush(log);
@@ -374,12 +352,7 @@ static bool got(const char *request) {
     return found;
 }
 
-static void close_machine(pid_t pid) {
-    kin_end(pid);
-    run_remove_folder(folder);
-}
-
-START_TEST(a_run_in_a_guest_has_the_status_of_its_command) {
+TEST_CASE(a_run_in_a_guest_has_the_status_of_its_command) {
     machine.greeting = "noise\nready\n";
     machine.answer = "statuses 3\nstatus 7\n";
     pid_t pid = start_machine();
@@ -388,26 +361,20 @@ START_TEST(a_run_in_a_guest_has_the_status_of_its_command) {
     ck_assert_str_eq(run->err.bytes, "");
     kin_reap(pid); /* it reads the last request before it ends */
     ck_assert(got("run\noff\n"));
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_guest_that_passes_on_output_is_not_ended) {
-    machine.greeting = "ready\n";
+TEST_CASE(a_guest_that_passes_on_output_is_not_ended) {
     machine.answer = "status 7\n";
     machine.lefts = 30; /* for longer than a guest may be silent */
     pid_t pid = start_machine();
     run_expect(run_wait(DRIVE(NULL)), 7);
     ck_assert(run_exists(run_path(folder, "delivered")));
     kin_reap(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* The file has the differences after the clock was set, before and after the run. */
-START_TEST(the_clock_of_a_guest_is_set) {
+TEST_CASE(the_clock_of_a_guest_is_set) {
     double host, guest, difference;
-    machine.greeting = "ready\n";
     machine.answer = "status 0\n";
     machine.ahead = -3000000;
     pid_t pid = start_machine();
@@ -426,13 +393,10 @@ START_TEST(the_clock_of_a_guest_is_set) {
     ck_assert_msg(fabs(host - wall_time()) < 600, "%s", text.bytes);
     ck_assert_msg(strncmp(text.bytes + length, "end,", 4) == 0, "%s", text.bytes);
     kin_reap(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(virtual_cpus_are_pinned_and_their_time_is_written) {
+TEST_CASE(virtual_cpus_are_pinned_and_their_time_is_written) {
     double used, wall;
-    machine.greeting = "ready\n";
     machine.counts = true;
     pid_t pid = start_machine();
     const char *file = run_path(folder, "times.csv");
@@ -442,26 +406,21 @@ START_TEST(virtual_cpus_are_pinned_and_their_time_is_written) {
         sscanf(text.bytes, "vcpu,host_cpu_seconds,wall_seconds\n0,%lf,%lf\n", &used, &wall), 2);
     ck_assert_msg(used >= 0 && used <= wall + 0.02 && wall > 0, "%s", text.bytes);
     kin_reap(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(invalid_cpus_of_a_guest_are_refused) {
-    machine.greeting = "ready\n";
-    pid_t pid = start_machine();
-    expect_refusal(DRIVE("--vcpus", "1025"), "--vcpus: too many (at most 1024)");
-    expect_refusal(DRIVE("--pins", "x"), "--pins: ");
-    expect_refusal(DRIVE("--pins", "1023"), "--pins: virtual CPU 0 cannot be pinned to CPU 1023");
-    close_machine(pid);
+TEST_CASE(invalid_cpus_of_a_guest_are_refused) {
+    start_machine();
+    run_expect_refusal(DRIVE("--vcpus", "1025"), "--vcpus: too many (at most 1024)");
+    run_expect_refusal(DRIVE("--pins", "x"), "--pins: ");
+    run_expect_refusal(
+        DRIVE("--pins", "1023"), "--pins: virtual CPU 0 cannot be pinned to CPU 1023");
 }
-END_TEST
 
-START_TEST(the_first_signal_is_passed_on_to_the_guest) {
+TEST_CASE(the_first_signal_is_passed_on_to_the_guest) {
     static const struct {
         int signal;
         const char *request;
     } signals[] = {{SIGTERM, "TERM\n"}, {SIGINT, "INT\n"}};
-    machine.greeting = "ready\n";
     machine.yielded = "status 5\n";
     for (size_t i = 0; i < 2; i++) {
         pid_t pid = start_machine();
@@ -471,14 +430,11 @@ START_TEST(the_first_signal_is_passed_on_to_the_guest) {
         run_expect(run_wait(run), 5);
         ck_assert(got(signals[i].request));
         kin_reap(pid);
-        run_remove_folder(folder);
     }
 }
-END_TEST
 
-START_TEST(a_second_signal_ends_the_run_in_the_guest) {
-    machine.greeting = "ready\n";
-    pid_t pid = start_machine();
+TEST_CASE(a_second_signal_ends_the_run_in_the_guest) {
+    start_machine();
     struct run *run = DRIVE("--grace", "999");
     RUN_UNTIL(run, got("run\n"));
     kill(run->pid, SIGINT);
@@ -486,12 +442,9 @@ START_TEST(a_second_signal_ends_the_run_in_the_guest) {
     ck_assert(!run->ended);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), 143);
-    close_machine(pid);
 }
-END_TEST
 
-START_TEST(a_command_that_outlives_its_grace_is_given_up) {
-    machine.greeting = "ready\n";
+TEST_CASE(a_command_that_outlives_its_grace_is_given_up) {
     pid_t pid = start_machine();
     struct run *run = DRIVE("--grace", "0");
     RUN_UNTIL(run, got("run\n"));
@@ -499,13 +452,11 @@ START_TEST(a_command_that_outlives_its_grace_is_given_up) {
     run_expect(run_wait(run), 130);
     RUN_UNTIL(NULL, got("off\n"));
     kin_reap(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_run_in_a_guest_ends_with_its_caller) {
-    machine.greeting = "ready\n";
-    pid_t pid = start_machine(), caller = kin_start(NULL);
+TEST_CASE(a_run_in_a_guest_ends_with_its_caller) {
+    start_machine();
+    pid_t caller = kin_start(NULL);
     snprintf(caller_pid, sizeof caller_pid, "%d", (int)caller);
     struct run *run = DRIVE("--grace", "999");
     RUN_UNTIL(run, got("run\n"));
@@ -513,75 +464,37 @@ START_TEST(a_run_in_a_guest_ends_with_its_caller) {
     run_expect(run_wait(run), 143);
     run_expect(run_wait(DRIVE("--grace", "999")), 143);
     kin_reap(caller);
-    close_machine(pid);
 }
-END_TEST
 
 /* The reason is the last line with printable characters, of qemu if it has written any. */
-START_TEST(a_guest_that_ends_early_is_reported_with_its_last_line) {
+TEST_CASE(a_guest_that_ends_early_is_reported_with_its_last_line) {
     pid_t pid = start_machine();
     kin_end_unreaped(pid);
-    expect_refusal(DRIVE(NULL), "the guest cannot be started: no output");
+    run_expect_refusal(DRIVE(NULL), "the guest cannot be started: no output");
     run_write_file(run_path(folder, "console"), "Booting\r\n\033[2mKernel panic\n\r\n");
-    expect_refusal(DRIVE(NULL), "the guest cannot be started: [2mKernel panic");
+    run_expect_refusal(DRIVE(NULL), "the guest cannot be started: [2mKernel panic");
     kin_reap(pid);
-    run_remove_folder(folder);
-    machine.greeting = "ready\n";
     for (int i = 0; i < 2; i++) {
         machine.dies_at = i ? "run\n" : "clock\n";
         pid = start_machine();
         run_write_file(run_path(folder, "machine.log"), "first\nqemu: no memory\n");
         run_write_file(run_path(folder, "console"), "Booting\n");
-        expect_refusal(DRIVE(NULL), i ? "the guest ended before its command: qemu: no memory"
-                                      : "the guest does not answer: qemu: no memory");
+        run_expect_refusal(DRIVE(NULL), i ? "the guest ended before its command: qemu: no memory"
+                                          : "the guest does not answer: qemu: no memory");
         kin_reap(pid);
-        run_remove_folder(folder);
     }
 }
-END_TEST
 
-START_TEST(a_guest_that_cannot_be_watched_is_not_used) {
+TEST_CASE(a_guest_that_cannot_be_watched_is_not_used) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
-    machine.greeting = "ready\n";
-    pid_t pid = start_machine();
+    start_machine();
     struct run *run = run_wait(DRIVE_IN(&setup, NULL));
-    close_machine(pid);
     SKIP_UNLESS(run->status != PROCESS_SKIPPED, "seccomp: not available");
-    run_expect(run, 125);
-    run_expect_text(&run->err, "the guest cannot be watched: pidfd_open: Function not implemented");
-    run_free(run);
+    run_expect_refusal(run, "the guest cannot be watched: pidfd_open: Function not implemented");
 }
-END_TEST
 
-START_TEST(a_share_that_the_guest_lacks_is_reported) {
+TEST_CASE(a_share_that_the_guest_lacks_is_reported) {
     machine.greeting = "missing /data\nready\n";
-    pid_t pid = start_machine();
-    expect_refusal(DRIVE(NULL), "--share: the guest has no access to /data");
-    close_machine(pid);
+    start_machine();
+    run_expect_refusal(DRIVE(NULL), "--share: the guest has no access to /data");
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_folder_or_a_command_is_required),
-    SS_CASE(output_and_status_of_a_command_leave_the_guest),
-    SS_CASE(signals_reach_the_command_in_the_guest),
-    SS_CASE(commands_that_cannot_be_executed_have_the_status_of_a_shell),
-    SS_CASE(a_command_in_the_guest_has_no_blocked_signals),
-    SS_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage),
-    SS_CASE(a_missing_share_is_reported_before_the_guest_is_ready),
-    SS_CASE(a_guest_is_turned_off_although_processes_remain),
-    SS_CASE(output_leaves_the_guest_as_long_as_it_is_read),
-    SS_CASE(a_guest_that_passes_on_output_is_not_ended),
-    SS_CASE(a_run_in_a_guest_has_the_status_of_its_command),
-    SS_CASE(the_clock_of_a_guest_is_set),
-    SS_CASE(virtual_cpus_are_pinned_and_their_time_is_written),
-    SS_CASE(invalid_cpus_of_a_guest_are_refused),
-    SS_CASE(the_first_signal_is_passed_on_to_the_guest),
-    SS_CASE(a_second_signal_ends_the_run_in_the_guest),
-    SS_CASE(a_command_that_outlives_its_grace_is_given_up),
-    SS_CASE(a_run_in_a_guest_ends_with_its_caller),
-    SS_CASE(a_guest_that_ends_early_is_reported_with_its_last_line),
-    SS_CASE(a_guest_that_cannot_be_watched_is_not_used),
-    SS_CASE(a_share_that_the_guest_lacks_is_reported))
-/* clang-format on */

@@ -2,6 +2,7 @@
 
 /* Holds on real processes: which processes they signal, and which they never signal. */
 
+#include "family.h"
 #include "kin.h"
 #include "process.h"
 
@@ -18,8 +19,8 @@ static struct ss_board *board;
 static struct ss_holds holds;
 
 static void open_board(void) {
-    board = ss_board_allocate(2, 0);
-    ck_assert_ptr_nonnull(board);
+    board = kin_board(2);
+    memset(&holds, 0, sizeof holds);
     ss_platform_adopt_orphans();
 }
 
@@ -46,11 +47,6 @@ static void need_groups(void) {
 
 static pid_t *member; /* shared with the children */
 
-static void share_member(void) {
-    member = mmap(NULL, sizeof *member, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(member, MAP_FAILED);
-}
-
 /* The child's parent is the test, so it dies with the test and not with the leader. */
 _Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
@@ -76,9 +72,9 @@ static void lead_session(void) {
     *member = child;
 }
 
-START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
+TEST_CASE(a_held_group_is_signaled_after_its_leader_ended) {
     open_board();
-    share_member();
+    member = kin_share(sizeof *member);
     need_groups();
     pid_t leader = kin_start(lead_session);
     struct ss_hold *hold = take_hold(leader, true);
@@ -104,11 +100,10 @@ START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
     ck_assert_int_eq(ss_hold_signal(hold, 0), -ESRCH);
     ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), -ESRCH);
 }
-END_TEST
 
-START_TEST(signals_to_a_held_process_do_not_reach_its_group) {
+TEST_CASE(signals_to_a_held_process_do_not_reach_its_group) {
     open_board();
-    share_member();
+    member = kin_share(sizeof *member);
     pid_t leader = kin_start(lead_session);
     struct ss_hold *hold = take_hold(leader, false);
     ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), 0);
@@ -117,11 +112,9 @@ START_TEST(signals_to_a_held_process_do_not_reach_its_group) {
     kin_end(leader);
     ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), -ESRCH);
     ck_assert_int_eq(kill(*member, 0), 0);
-    kin_end(*member);
 }
-END_TEST
 
-START_TEST(ended_process_is_not_held) {
+TEST_CASE(ended_process_is_not_held) {
     open_board();
     pid_t child = kin_start(NULL);
     kin_end_unreaped(child);
@@ -130,22 +123,16 @@ START_TEST(ended_process_is_not_held) {
     ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), -ESRCH);
     kin_reap(child);
 }
-END_TEST
-
-static void lead_group(void) {
-    setpgid(0, 0);
-}
 
 /* Waits until a new process would get a later start time in clock ticks. */
 static void await_another_start(void) {
-    double moment = run_now() + 0.1;
-    RUN_UNTIL(NULL, run_now() > moment);
+    run_let_pass(NULL, 0.1);
 }
 
 /* Starts another process with that pid, which also leads a group. */
 static pid_t start_stranger(pid_t number) {
     await_another_start();
-    pid_t stranger = kin_start_as(number, lead_group);
+    pid_t stranger = kin_start_as(number, family_lead_group);
     SKIP_UNLESS(stranger >= 0, "pid-choice: cannot choose pids");
     ck_assert_int_eq(stranger, number);
     return stranger;
@@ -163,7 +150,7 @@ static void give_number_away(bool group) {
     open_board();
     if (group)
         need_groups();
-    pid_t child = kin_start(lead_group);
+    pid_t child = kin_start(family_lead_group);
     struct ss_hold *hold = take_hold(child, group);
     ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
     kin_end(child);
@@ -175,20 +162,15 @@ static void give_number_away(bool group) {
     kin_end(stranger);
 }
 
-START_TEST(a_process_with_a_reused_pid_is_not_signaled) {
+TEST_CASE(a_process_or_group_with_a_reused_pid_is_not_signaled) {
     give_number_away(false);
-}
-END_TEST
-
-START_TEST(a_group_with_a_reused_pid_is_not_signaled) {
     give_number_away(true);
 }
-END_TEST
 
 /* The pid is reused before a pidfd is opened, or pidfds are not available. */
-START_TEST(a_pid_reused_before_it_is_held_is_not_signaled) {
+TEST_CASE(a_pid_reused_before_it_is_held_is_not_signaled) {
     open_board();
-    pid_t child = kin_start(lead_group);
+    pid_t child = kin_start(family_lead_group);
     uint64_t started = ss_platform_process_started(child);
     kin_end(child);
     pid_t stranger = start_stranger(child);
@@ -202,17 +184,15 @@ START_TEST(a_pid_reused_before_it_is_held_is_not_signaled) {
         ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGKILL), -ESRCH);
         ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
     }
-    kin_end(stranger);
 }
-END_TEST
 
 /*
  * The guardian registered the group in time, and cannot detect that it is never stopped: the
  * executor must report that.
  */
-START_TEST(the_executor_reports_a_group_whose_leader_has_ended) {
+TEST_CASE(the_executor_reports_a_group_whose_leader_has_ended) {
     open_board();
-    share_member();
+    member = kin_share(sizeof *member);
     need_groups();
     static struct ss_holds guardian;
     uint32_t fresh;
@@ -226,12 +206,10 @@ START_TEST(the_executor_reports_a_group_whose_leader_has_ended) {
     ck_assert_int_eq(ss_hold_signal(&holds.list[0], 0), -ESRCH);
     const struct ss_branch *branch = ss_board_branches(board);
     ck_assert_uint_eq(branch->missed, branch->serial);
-    kin_end(*member);
 }
-END_TEST
 
 /* No further file can be opened: pid and start time must suffice. */
-START_TEST(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
+TEST_CASE(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
     open_board();
     pid_t child = kin_start(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -252,9 +230,8 @@ START_TEST(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
     kin_end(child);
     ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), -ESRCH);
 }
-END_TEST
 
-START_TEST(a_released_process_is_continued) {
+TEST_CASE(a_released_process_is_continued) {
     open_board();
     pid_t first = kin_start(NULL);
     pid_t second = kin_start(NULL);
@@ -266,10 +243,7 @@ START_TEST(a_released_process_is_continued) {
     refresh();
     RUN_UNTIL(NULL, kin_waits(first));
     ck_assert(kin_is_stopped(second));
-    kin_end(first);
-    kin_end(second);
 }
-END_TEST
 
 #define ORDERED 5
 
@@ -318,7 +292,7 @@ static void expect_answers(const char *wanted) {
     ck_assert_str_eq(names, wanted);
 }
 
-START_TEST(signals_are_sent_in_order_and_in_reverse) {
+TEST_CASE(signals_are_sent_in_order_and_in_reverse) {
     open_board();
     ck_assert_int_eq(pipe(answers), 0);
     SKIP_UNLESS(queue_up(2), "realtime: real-time priority is not permitted");
@@ -334,17 +308,3 @@ START_TEST(signals_are_sent_in_order_and_in_reverse) {
         expect_answers("edcba");
     }
 }
-END_TEST
-
-// clang-format off
-PROCESS_MAIN(
-    SS_CASE(a_held_group_is_signaled_after_its_leader_ended),
-    SS_CASE(signals_to_a_held_process_do_not_reach_its_group),
-    SS_CASE(ended_process_is_not_held),
-    SS_CASE(a_process_with_a_reused_pid_is_not_signaled),
-    SS_CASE(a_group_with_a_reused_pid_is_not_signaled),
-    SS_CASE(a_pid_reused_before_it_is_held_is_not_signaled),
-    SS_CASE(the_executor_reports_a_group_whose_leader_has_ended),
-    SS_CASE(processes_are_held_by_pid_and_start_time_if_pidfds_run_out),
-    SS_CASE(a_released_process_is_continued),
-    SS_CASE(signals_are_sent_in_order_and_in_reverse))

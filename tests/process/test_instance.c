@@ -107,7 +107,7 @@ static void change_limits(void) {
     umask(027);
 }
 
-START_TEST(instances_get_the_callers_environment) {
+TEST_CASE(instances_get_the_callers_environment) {
     expect_same_surroundings(NULL);
     expect_same_surroundings(change_signals);
     expect_same_surroundings(ignore_children);
@@ -115,7 +115,6 @@ START_TEST(instances_get_the_callers_environment) {
     expect_same_surroundings(become_real_time);
     expect_same_surroundings(change_limits);
 }
-END_TEST
 
 static void close_all(void) {
     for (int i = 0; i < 3; i++)
@@ -123,22 +122,17 @@ static void close_all(void) {
 }
 
 /* Pipes of showstopper must not get the descriptors 0 to 2. */
-START_TEST(a_run_works_with_closed_standard_streams) {
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "summary.json");
+TEST_CASE(a_run_works_with_closed_standard_streams) {
+    const char *file = run_new_path("summary.json");
     struct run_setup setup = {.prepare = close_all};
-    struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-l", "50%", "--duration",
-                                       "700m", "--json", file, PAYLOAD, "spin")));
+    struct run *run = RUN_IN(&setup, "-v", "-n", "1", "-l", "50%", "--duration", "700m", "--json",
+        file, PAYLOAD, "spin");
     run_expect(run, 0);
     struct run_text summary = run_read_file(file);
     run_expect_text(&summary, "\"duration\"");
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(instances_are_pinned_to_the_given_cpus) {
+TEST_CASE(instances_are_pinned_to_the_given_cpus) {
     char expected[64];
     struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--cpus", run_first_cpu(), "grep",
         "Cpus_allowed_list", "/proc/self/status");
@@ -146,9 +140,8 @@ START_TEST(instances_are_pinned_to_the_given_cpus) {
     snprintf(expected, sizeof expected, "Cpus_allowed_list:\t%s\n", run_first_cpu());
     ck_assert_str_eq(run->out.bytes, expected);
 }
-END_TEST
 
-START_TEST(placeholder_is_filled_in) {
+TEST_CASE(placeholder_is_filled_in) {
     struct run *run = RUN("-q", "-n", "12", "-l", "100%", PAYLOAD, "say", "<%.%%>");
     run_expect(run, 0);
     for (int i = 0; i < 12; i++) {
@@ -166,11 +159,9 @@ START_TEST(placeholder_is_filled_in) {
     run_expect_text(&run->out, "00 of 12\n");
     run_expect_text(&run->out, "11 of 12\n");
 }
-END_TEST
 
-START_TEST(different_commands_run_together) {
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "mix");
+TEST_CASE(different_commands_run_together) {
+    const char *file = run_new_path("mix");
     run_write_file(file, "2 " PAYLOAD " say \"a % $HOME\"\n"
                          "# another\n"
                          "1 " PAYLOAD " say 'b %'\n");
@@ -179,9 +170,7 @@ START_TEST(different_commands_run_together) {
     run_expect_text(&run->out, "a 0 $HOME\n");
     run_expect_text(&run->out, "a 1 $HOME\n");
     run_expect_text(&run->out, "b 2\n");
-    run_remove_folder(folder);
 }
-END_TEST
 
 static void expect_equal(struct run_text text, const struct run *direct) {
     ck_assert_uint_gt(direct->out.length, 0);
@@ -189,10 +178,9 @@ static void expect_equal(struct run_text text, const struct run *direct) {
     ck_assert_mem_eq(text.bytes, direct->out.bytes, text.length);
 }
 
-START_TEST(output_of_instances_is_forwarded_unchanged) {
-    const char *folder = run_make_folder();
-    const char *kept = run_path(folder, "kept");
-    struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
+TEST_CASE(output_of_instances_is_forwarded_unchanged) {
+    const char *kept = run_new_path("kept");
+    struct run *direct = CALL(PAYLOAD, "binary");
     expect_equal(RUN("-q", "-n", "1", "-l", "100%", PAYLOAD, "binary")->out, direct);
     expect_equal(
         RUN("-q", "-n", "1", "-l", "100%", "--iteration", "x", PAYLOAD, "binary")->out, direct);
@@ -202,16 +190,14 @@ START_TEST(output_of_instances_is_forwarded_unchanged) {
     expect_equal(run_read_file(run_path(kept, "0.out")), direct);
     struct run_text errors = run_read_file(run_path(kept, "0.err"));
     run_expect_text(&errors, "/no");
-    direct = run_wait(run_start(NULL, WORDS("seq", "1", "300000")));
+    direct = CALL("seq", "1", "300000");
     expect_equal(
         RUN("-q", "-n", "1", "-l", "60%", "-c", "fixed", "--iteration", "7$", "seq", "1", "300000")
             ->out,
         direct);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(output_is_stored_separately_for_each_instance) {
+TEST_CASE(output_is_stored_separately_for_each_instance) {
     const char *folder = run_make_folder();
     struct run *run = RUN("-q", "-n", "11", "-l", "100%", "--output", folder, "sh", "-c",
         "echo out %; echo err % >&2");
@@ -227,18 +213,14 @@ START_TEST(output_is_stored_separately_for_each_instance) {
         snprintf(line, sizeof line, "err %02d\n", i);
         ck_assert_str_eq(run_read_file(run_path(folder, name)).bytes, line);
     }
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Without pauses in forwarding, the kernel would kill the master at real-time priority. */
-START_TEST(endless_output_does_not_kill_the_master) {
+TEST_CASE(endless_output_does_not_kill_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
-    run_expect(run_wait(run_start(NULL, WORDS("sh", "-c", command, SHOWSTOPPER))), 0);
-    run_expect_nothing_left();
+    run_expect(CALL("sh", "-c", command, SHOWSTOPPER), 0);
 }
-END_TEST
 
 static bool can_be_nice(void) {
     int status;
@@ -258,7 +240,7 @@ static bool are_nice(const char *name, int nice) {
 }
 
 /* Many runnable instances could otherwise keep it from ending them. */
-START_TEST(a_master_that_forwards_output_has_a_high_priority_at_the_end) {
+TEST_CASE(a_master_that_forwards_output_has_a_high_priority_at_the_end) {
     SKIP_UNLESS(can_be_nice(), "high-priority: not permitted");
     struct run *run = START(
         "-n", "1", "-l", "50%", "--iteration", "nothing", "--grace", "1h", PAYLOAD, "ignore-term");
@@ -268,44 +250,28 @@ START_TEST(a_master_that_forwards_output_has_a_high_priority_at_the_end) {
     RUN_UNTIL(run, getpriority(PRIO_PROCESS, (id_t)run->pid) == -20);
     family_signal_named("payload", SIGKILL);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(without_real_time_priority_all_take_the_highest_ordinary_one) {
+TEST_CASE(without_real_time_priority_all_take_the_highest_ordinary_one) {
     SKIP_UNLESS(can_be_nice(), "high-priority: not permitted");
     struct run_setup setup = {.prepare = family_deny_realtime};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", PAYLOAD, "spin"));
+    struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "50%", PAYLOAD, "spin");
     RUN_UNTIL(run, run->ended || run_count_text(&run->err, "instances run") > 0);
     SKIP_UNLESS(!run->ended || run->status != PROCESS_SKIPPED, "seccomp: not available");
     run_expect_text(&run->err, "no real-time priority");
     RUN_UNTIL(run, are_nice("showstopper", -20) && are_nice("ss-executor", -20));
     RUN_UNTIL(run, are_nice("ss-guardian", -20));
     ck_assert(are_nice("payload", getpriority(PRIO_PROCESS, 0)));
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end(run, SIGTERM);
 }
-END_TEST
 
-START_TEST(processes_left_by_leader_are_ended) {
-    struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");
-    run_expect(run, 0);
-    run_expect_nothing_left();
-}
-END_TEST
-
-START_TEST(threads_are_stopped_together) {
+TEST_CASE(threads_are_stopped_together) {
     struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "5%", PAYLOAD, "threads");
     run_wait_text(run, "ready");
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end(run, SIGTERM);
 }
-END_TEST
 
 /*
  * Returns how long it takes to stop a workload whose first thread gets no CPU, in seconds; negative
@@ -319,9 +285,7 @@ static double stop_the_deaf(void) {
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
     double needed = run_now() - begin;
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end_clean(run, SIGTERM);
     if (run->out.length == 0) /* it was stopped before it began */
         return INFINITY;
     return strcmp(run->out.bytes, "ready\n") == 0 ? needed : -1;
@@ -331,7 +295,7 @@ static double stop_the_deaf(void) {
  * If only its first thread got the signal, every first stop would be a second late. Other processes
  * may delay this test, so one timely stop in several tries is enough.
  */
-START_TEST(a_starved_first_thread_does_not_delay_the_stop) {
+TEST_CASE(a_starved_first_thread_does_not_delay_the_stop) {
     SKIP_UNLESS(strcmp(run_first_cpu(), run_last_cpu()) != 0, "cpus: only one CPU");
     double needed = stop_the_deaf();
     for (int i = 1; i < 10 && needed >= 0.8; i++)
@@ -339,21 +303,3 @@ START_TEST(a_starved_first_thread_does_not_delay_the_stop) {
     SKIP_UNLESS(needed >= 0, "realtime: real-time priority is not permitted");
     ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(instances_get_the_callers_environment),
-    SS_CASE(a_run_works_with_closed_standard_streams),
-    SS_CASE(instances_are_pinned_to_the_given_cpus),
-    SS_CASE(placeholder_is_filled_in),
-    SS_CASE(different_commands_run_together),
-    SS_CASE(output_of_instances_is_forwarded_unchanged),
-    SS_CASE(output_is_stored_separately_for_each_instance),
-    SS_CASE(endless_output_does_not_kill_the_master),
-    SS_CASE(a_master_that_forwards_output_has_a_high_priority_at_the_end),
-    SS_CASE(without_real_time_priority_all_take_the_highest_ordinary_one),
-    SS_CASE(processes_left_by_leader_are_ended),
-    SS_CASE(threads_are_stopped_together),
-    SS_CASE(a_starved_first_thread_does_not_delay_the_stop))
-/* clang-format on */

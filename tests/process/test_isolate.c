@@ -19,34 +19,24 @@
 
 #define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
 
-static void expect_status(int status, const char *const *command) {
-    const char *words[32] = {SHOWSTOPPER, QUIET};
-    size_t count = 0;
-    while (words[count])
-        count++;
-    while (*command)
-        words[count++] = *command++;
-    run_expect(run_wait(run_start(NULL, words)), status);
-    run_expect_nothing_left();
-}
+#define EXPECT_STATUS(status, ...) run_expect(RUN(QUIET, __VA_ARGS__), status)
 
-START_TEST(isolated_run_returns_the_exit_status) {
+TEST_CASE(isolated_run_returns_the_exit_status) {
     SKIP_UNLESS_ISOLATED();
-    expect_status(0, WORDS(PAYLOAD, "exit", "0"));
-    expect_status(0, WORDS("--duration", "200ms", PAYLOAD, "spin"));
-    expect_status(7, WORDS(PAYLOAD, "exit", "7"));
-    expect_status(128 + SIGTERM, WORDS(PAYLOAD, "signal", "15"));
-    expect_status(128 + SIGKILL, WORDS(PAYLOAD, "signal", "9"));
-    expect_status(127, WORDS("/there/is/none"));
-    expect_status(126, WORDS("/etc/passwd"));
-    expect_status(125, WORDS("-c", "banana", PAYLOAD, "exit", "0"));
-    expect_status(125, WORDS("-f", "command", "-F", PAYLOAD " exit 1", PAYLOAD, "spin"));
-    expect_status(3, WORDS("-f", "command", "-F", PAYLOAD " sensor 0.9", "--duration", "3s",
-                         "--tolerance", "1", PAYLOAD, "spin"));
+    EXPECT_STATUS(0, PAYLOAD, "exit", "0");
+    EXPECT_STATUS(0, "--duration", "200ms", PAYLOAD, "spin");
+    EXPECT_STATUS(7, PAYLOAD, "exit", "7");
+    EXPECT_STATUS(128 + SIGTERM, PAYLOAD, "signal", "15");
+    EXPECT_STATUS(128 + SIGKILL, PAYLOAD, "signal", "9");
+    EXPECT_STATUS(127, "/there/is/none");
+    EXPECT_STATUS(126, "/etc/passwd");
+    EXPECT_STATUS(125, "-c", "banana", PAYLOAD, "exit", "0");
+    EXPECT_STATUS(125, "-f", "command", "-F", PAYLOAD " exit 1", PAYLOAD, "spin");
+    EXPECT_STATUS(3, "-f", "command", "-F", PAYLOAD " sensor 0.9", "--duration", "3s",
+        "--tolerance", "1", PAYLOAD, "spin");
 }
-END_TEST
 
-START_TEST(isolated_run_writes_one_summary) {
+TEST_CASE(isolated_run_writes_one_summary) {
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration", "1s",
         "--json", "-", PAYLOAD, "spin");
@@ -55,34 +45,18 @@ START_TEST(isolated_run_writes_one_summary) {
     ck_assert_msg(json_is_valid(run->out.bytes), "%s", run->out.bytes);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"duration\""), "%s", run->out.bytes);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 1);
+    /* The run inside has the same pid each time: this may be of an earlier one that was killed. */
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
+    run_write_file(run_path(folder, ".summary.2"), "{");
     run = RUN(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
     const char *text = run_read_file(summary).bytes;
     ck_assert_msg(json_is_valid(text), "%s", text);
-    run_remove_folder(folder);
-    run_expect_nothing_left();
 }
-END_TEST
 
-/* The run inside has the same pid each time. */
-START_TEST(summary_left_by_a_killed_isolated_run_does_not_prevent_the_next) {
-    SKIP_UNLESS_ISOLATED();
-    const char *folder = run_make_folder();
-    const char *summary = run_path(folder, "summary");
-    run_write_file(run_path(folder, ".summary.2"), "{");
-    struct run *run = RUN(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
-    run_expect(run, 0);
-    struct run_text text = run_read_file(summary);
-    ck_assert_msg(json_is_valid(text.bytes), "%s", text.bytes);
-    run_remove_folder(folder);
-    run_expect_nothing_left();
-}
-END_TEST
-
-START_TEST(output_of_isolated_instances_is_forwarded) {
+TEST_CASE(output_of_isolated_instances_is_forwarded) {
     SKIP_UNLESS_ISOLATED();
     const char *folder = run_make_folder();
     const char *output = run_path(folder, "output");
@@ -101,29 +75,22 @@ START_TEST(output_of_isolated_instances_is_forwarded) {
     run = RUN(QUIET, PAYLOAD, "lines", "3", "10");
     run_expect(run, 0);
     ck_assert_uint_eq(run_count_text(&run->out, "done 12.5 ms\n"), 3);
-    run_remove_folder(folder);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(target_of_an_isolated_run_can_be_set) {
+TEST_CASE(target_of_an_isolated_run_can_be_set) {
     SKIP_UNLESS_ISOLATED();
-    char number[32];
     struct run *run = START(QUIET, "-v", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
-    snprintf(number, sizeof number, "%d", (int)run->pid);
+    const char *number = run_pid_text(run->pid);
     run_expect(RUN("--set", number, "100%"), 0);
     run_wait_text(run, "the target was set to 100 %");
     run_expect_text(&RUN("--status", number)->out, "target 100.00% (--set), ");
     RUN_UNTIL(run, run_state(instance) != 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end(run, SIGTERM);
 }
-END_TEST
 
-START_TEST(proc_shows_the_pids_of_the_namespace) {
+TEST_CASE(proc_shows_the_pids_of_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN(QUIET, "-l", "100%", "sh", "-c",
         "cat /proc/1/comm; echo number=$$; exec readlink /proc/self");
@@ -137,9 +104,8 @@ START_TEST(proc_shows_the_pids_of_the_namespace) {
     snprintf(expected, sizeof expected, "ss-init\nnumber=%d\n%d\n", own, own);
     ck_assert_str_eq(run->out.bytes, expected);
 }
-END_TEST
 
-START_TEST(mounts_are_invisible_outside_the_namespace) {
+TEST_CASE(mounts_are_invisible_outside_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only root can mount");
     char command[512];
@@ -159,41 +125,28 @@ START_TEST(mounts_are_invisible_outside_the_namespace) {
     ck_assert_int_gt(length, 0);
     self[length] = '\0';
     ck_assert_int_eq(atoi(self), getpid());
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
+    run_end(run, SIGTERM);
 }
-END_TEST
 
-START_TEST(isolated_runs_can_be_nested) {
+TEST_CASE(isolated_runs_can_be_nested) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only root can nest namespaces");
-    expect_status(5, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5"));
+    EXPECT_STATUS(5, SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5");
 }
-END_TEST
 
-START_TEST(isolation_works_without_privilege) {
+TEST_CASE(isolation_works_without_privilege) {
     family_need_nobody();
     SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user-namespaces: not permitted");
     struct run_setup setup = {.prepare = family_become_nobody, .folder = "/"};
-    struct run *run = run_wait(run_start(
-        &setup, WORDS(SHOWSTOPPER, QUIET, "sh", "-c", "id -u; id -g; cat /proc/1/comm; exit 7")));
+    struct run *run = RUN_IN(&setup, QUIET, "sh", "-c", "id -u; id -g; cat /proc/1/comm; exit 7");
     run_expect(run, 7);
     ck_assert_str_eq(run->out.bytes, "65534\n65534\nss-init\n");
-    run = run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "catch"));
+    run = START_IN(&setup, ISOLATE, "--grace", "30s", PAYLOAD, "catch");
     struct isolated_run isolated = isolated_find(run);
-    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_wait_ready(run, 2);
+    run_end(run, SIGTERM);
     ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
     isolated_expect_nobody(&isolated);
-}
-END_TEST
-
-static void filter(struct sock_filter *steps, size_t count) {
-    if (!surroundings_filter_calls(steps, count))
-        _exit(SURROUNDINGS_MISSING);
 }
 
 /* Offset of the lower half of a call's first argument. */
@@ -209,17 +162,12 @@ static void deny_namespaces(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    filter(steps, sizeof steps / sizeof *steps);
+    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
+        _exit(SURROUNDINGS_MISSING);
 }
 
 static void deny_mounts(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    filter(steps, sizeof steps / sizeof *steps);
+    surroundings_deny(SYS_mount, EPERM);
 }
 
 static void put_or_leave(const char *path, const char *text) {
@@ -255,14 +203,11 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
     const char *witness = run_path(folder, "witness");
     struct run_setup setup = {.prepare = prepare, .folder = "/"};
     chmod(folder, 0777);
-    struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "touch", witness)));
+    struct run *run = RUN_IN(&setup, QUIET, PAYLOAD, "touch", witness);
     bool touched = run_exists(witness);
-    run_remove_folder(folder);
     run_expect_nothing_left();
     SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, missing);
-    run_expect(run, 125);
-    run_expect_text(&run->err, "showstopper: --isolate: cannot create a PID namespace");
+    run_expect_refusal(run, "showstopper: --isolate: cannot create a PID namespace");
     run_expect_text(&run->err, why);
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
     ck_assert_uint_eq(run->out.length, 0);
@@ -305,38 +250,26 @@ static void remove_chroot(void) {
     rmdir(chroot_folder);
 }
 
-START_TEST(isolation_works_in_a_chroot) {
+TEST_CASE(isolation_works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     chroot_folder = run_make_folder();
     struct run_setup setup = {.prepare = enter_chroot, .folder = "/"};
-    struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, "true")));
+    struct run *run = RUN_IN(&setup, QUIET, "true");
     run_expect_nothing_left();
     remove_chroot();
     SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "root: chroot is not permitted");
     run_expect(run, 0);
 }
-END_TEST
 
-START_TEST(isolation_without_namespace_is_refused) {
+TEST_CASE(isolation_without_what_it_needs_is_refused) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_namespaces, "Operation not permitted", "seccomp: no filter is allowed");
-}
-END_TEST
-
-START_TEST(isolation_without_mounts_is_refused) {
-    SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_mounts, "Operation not permitted", "seccomp: no filter is allowed");
-}
-END_TEST
-
-START_TEST(isolation_without_user_namespace_is_refused) {
-    SKIP_UNLESS_ISOLATED();
     if (geteuid() == 0)
         family_need_nobody();
     expect_refusal(deny_user_namespaces, "No space left", "user-namespaces: none to forbid more");
 }
-END_TEST
 
 /*
  * Leaves a hierarchy of version 2 whose only group uses no CPU time, and whose root seems to have
@@ -356,59 +289,21 @@ static void enter_version_2(void) {
     put_or_leave("/sys/fs/cgroup/group/cpu.stat", "usage_usec 0\n");
 }
 
-START_TEST(an_isolated_run_keeps_the_source_of_the_load) {
+TEST_CASE(an_isolated_run_keeps_the_source_of_the_load) {
     SKIP_UNLESS_ISOLATED();
     for (int isolated = 0; isolated < 2; isolated++) {
         struct run_setup setup = {.prepare = enter_version_2};
-        struct run *run = run_wait(run_start(
-            &setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-c", "fixed", "-l", "100%",
-                        "--duration", "1s", isolated ? "--isolate" : "--quiet", PAYLOAD, "spin")));
+        struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "1", "-c", "fixed", "-l",
+            "100%", "--duration", "1s", isolated ? "--isolate" : "--quiet", PAYLOAD, "spin");
         SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "cgroup-v2: cannot be mounted");
         run_expect(run, 0);
         ck_assert_double_eq(json_number(run->out.bytes, "load_mean"), 0);
-        run_free(run);
     }
 }
-END_TEST
 
-START_TEST(isolation_with_keep_is_refused) {
-    const char *folder = run_make_folder();
-    const char *witness = run_path(folder, "witness");
-    struct run *run = RUN("--isolate", "--keep", "-l", "50%", PAYLOAD, "touch", witness);
-    run_expect(run, 125);
-    run_expect_text(&run->err, "--keep");
-    run_expect_text(&run->err, "--isolate");
-    ck_assert(!run_exists(witness));
-    run_remove_folder(folder);
-}
-END_TEST
-
-START_TEST(dry_run_shows_the_isolation) {
+TEST_CASE(the_plan_shows_the_isolation) {
     struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
     run_expect(run, 0);
     run_expect_text(&run->out, "isolated   in a PID namespace");
-    run = RUN("--dry-run", "-l", "50%", PAYLOAD, "spin");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run_count_text(&run->out, "isolated"), 0);
+    run_expect_refusal(START("--isolate", "--keep", "-l", "50%", "true"), "--isolate");
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(isolated_run_returns_the_exit_status),
-    SS_CASE(isolated_run_writes_one_summary),
-    SS_CASE(summary_left_by_a_killed_isolated_run_does_not_prevent_the_next),
-    SS_CASE(output_of_isolated_instances_is_forwarded),
-    SS_CASE(target_of_an_isolated_run_can_be_set),
-    SS_CASE(proc_shows_the_pids_of_the_namespace),
-    SS_CASE(mounts_are_invisible_outside_the_namespace),
-    SS_CASE(isolated_runs_can_be_nested),
-    SS_CASE(isolation_works_without_privilege),
-    SS_CASE(isolation_works_in_a_chroot),
-    SS_CASE(isolation_without_namespace_is_refused),
-    SS_CASE(isolation_without_mounts_is_refused),
-    SS_CASE(isolation_without_user_namespace_is_refused),
-    SS_CASE(an_isolated_run_keeps_the_source_of_the_load),
-    SS_CASE(isolation_with_keep_is_refused),
-    SS_CASE(dry_run_shows_the_isolation))
-/* clang-format on */

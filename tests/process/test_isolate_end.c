@@ -11,9 +11,8 @@
 /* Clears the environment and thereby the mark. */
 #define BARE "env", "-i"
 
-/* Number of moments in a round of 107 ms that are tried, and their distance in seconds. */
-#define MOMENTS  10
-#define INTERVAL 0.0113
+#define ROUND 0.107 /* seconds */
+#define TRIES 4     /* of each workload */
 
 static const char *const *const workloads[] = {
     WORDS(PAYLOAD, "threads"),
@@ -50,66 +49,78 @@ static bool all_stopped(const struct isolated_run *isolated) {
     return family.count >= INSTANCES && family_count(&family, 'T') == family.count;
 }
 
+static void wait_until_stopped(const struct isolated_run *isolated) {
+    RUN_UNTIL(isolated->run, all_stopped(isolated));
+}
+
 /* Returns after the outer process has ended with this status; no process may be left inside. */
 static void expect_end(const struct isolated_run *isolated, int status) {
     run_expect(run_wait(isolated->run), status);
     isolated_expect_nobody(isolated);
 }
 
-START_TEST(killing_the_outer_process_leaves_nothing_behind) {
+static void kill_outer(const struct isolated_run *isolated, size_t turn) {
+    (void)turn;
+    kill(isolated->run->pid, SIGKILL);
+}
+
+static void kill_first(const struct isolated_run *isolated, size_t turn) {
+    (void)turn;
+    kill(isolated->init, SIGKILL);
+}
+
+static void kill_master(const struct isolated_run *isolated, size_t turn) {
+    (void)turn;
+    kill(isolated->master, SIGKILL);
+}
+
+/* One, two or all. */
+static void kill_executors(const struct isolated_run *isolated, size_t turn) {
+    struct family executors = members(isolated, "ss-executor");
+    ck_assert_uint_eq(executors.count, INSTANCES);
+    executors.count = turn % INSTANCES + 1;
+    family_signal(&executors, SIGKILL);
+}
+
+/* Processes with neither parent nor mark must end with the run, too. */
+static void terminate(const struct isolated_run *isolated, size_t turn) {
+    (void)turn;
+    kill(isolated->run->pid, SIGTERM);
+}
+
+/* The caller gets the status of the master's end, as without a namespace. */
+TEST_CASE(whatever_ends_an_isolated_run_leaves_nothing_behind) {
+    static const struct {
+        void (*end)(const struct isolated_run *isolated, size_t turn);
+        int status;
+        const char *message;
+    } rows[] = {{kill_outer, -SIGKILL, ""}, {kill_first, 125, "the first process"},
+        {kill_master, -SIGKILL, ""}, {kill_executors, 125, "killed"}, {terminate, -SIGTERM, ""}};
     SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct isolated_run isolated = start(workloads[i]);
-        RUN_UNTIL(isolated.run, all_stopped(&isolated));
-        kill(isolated.run->pid, SIGKILL);
-        expect_end(&isolated, -SIGKILL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t k = 0; k < WORKLOADS; k++) {
+            struct isolated_run isolated = start(workloads[k]);
+            wait_until_stopped(&isolated);
+            rows[i].end(&isolated, k);
+            run_wait(isolated.run);
+            run_expect_text(&isolated.run->err, rows[i].message);
+            expect_end(&isolated, rows[i].status);
+        }
     }
 }
-END_TEST
 
-START_TEST(killing_the_outer_process_at_its_start_leaves_nothing_behind) {
+TEST_CASE(killing_the_outer_process_at_its_start_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 60; step++) {
         struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
-        double moment = run_now() + 0.0003 * step;
-        while (run_now() < moment) {
-        }
-        kill(run->pid, SIGKILL);
-        run_expect(run_wait(run), -SIGKILL);
-        run_expect_nothing_left();
-        run_free(run);
+        run_spin(0.0003 * step);
+        run_end_clean(run, SIGKILL);
     }
 }
-END_TEST
 
-START_TEST(a_killed_namespace_init_leaves_nothing_behind) {
+TEST_CASE(a_killed_guardian_is_replaced) {
     SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct isolated_run isolated = start(workloads[i]);
-        RUN_UNTIL(isolated.run, all_stopped(&isolated));
-        kill(isolated.init, SIGKILL);
-        run_wait(isolated.run);
-        run_expect_text(&isolated.run->err, "the first process");
-        expect_end(&isolated, 125);
-    }
-}
-END_TEST
-
-/* The caller gets the status of the master's end, as without a namespace. */
-START_TEST(a_killed_master_leaves_nothing_behind) {
-    SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct isolated_run isolated = start(workloads[i]);
-        RUN_UNTIL(isolated.run, all_stopped(&isolated));
-        kill(isolated.master, SIGKILL);
-        expect_end(&isolated, -SIGKILL);
-    }
-}
-END_TEST
-
-START_TEST(a_killed_guardian_is_replaced) {
-    SKIP_UNLESS_ISOLATED();
-    struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
+    struct isolated_run isolated = start(workloads[1]);
     struct family guardian;
     RUN_UNTIL(isolated.run, (guardian = members(&isolated, "ss-guardian")).count == 1);
     family_signal(&guardian, SIGKILL);
@@ -121,116 +132,40 @@ START_TEST(a_killed_guardian_is_replaced) {
     kill(isolated.run->pid, SIGTERM);
     expect_end(&isolated, -SIGTERM);
 }
-END_TEST
 
-START_TEST(killed_executors_end_the_isolated_run) {
+/* Kills the outer process first or last, at different moments of a round. */
+TEST_CASE(killing_all_run_processes_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct isolated_run isolated = start(workloads[i]);
-        RUN_UNTIL(isolated.run, all_stopped(&isolated));
-        struct family executors = members(&isolated, "ss-executor");
-        ck_assert_uint_eq(executors.count, INSTANCES);
-        executors.count = i % INSTANCES + 1; /* one, two or all */
-        family_signal(&executors, SIGKILL);
-        run_wait(isolated.run);
-        run_expect_text(&isolated.run->err, "killed");
-        expect_end(&isolated, 125);
-    }
-}
-END_TEST
-
-/* Kills the outer process first or last. */
-static void kill_all(const struct isolated_run *isolated, bool outermost_first) {
-    struct family crew = members(isolated, "ss-");
-    crew.pids[crew.count++] = isolated->master;
-    if (outermost_first)
-        kill(isolated->run->pid, SIGKILL);
-    family_signal(&crew, SIGKILL);
-    kill(isolated->run->pid, SIGKILL);
-}
-
-static void kill_everything(const char *const *command) {
-    for (int step = 0; step < MOMENTS; step++) {
-        struct isolated_run isolated = start(command);
-        double moment = run_now() + INTERVAL * step;
-        if (step % 2)
-            RUN_UNTIL(isolated.run, all_stopped(&isolated));
+    for (size_t i = 0; i < TRIES * WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i % WORKLOADS]);
+        if (i % 2)
+            wait_until_stopped(&isolated);
         else
-            RUN_UNTIL(isolated.run, run_now() >= moment);
-        kill_all(&isolated, step % 4 < 2);
+            run_let_pass(isolated.run, ROUND * (double)i / (double)(TRIES * WORKLOADS));
+        struct family crew = members(&isolated, "ss-");
+        crew.pids[crew.count++] = isolated.master;
+        if (i % 4 < 2)
+            kill_outer(&isolated, i);
+        family_signal(&crew, SIGKILL);
+        kill_outer(&isolated, i);
         run_wait(isolated.run);
         isolated_expect_nobody(&isolated);
     }
 }
 
-START_TEST(killing_all_run_processes_leaves_no_threads) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[0]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_leaves_no_sessions) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[1]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_leaves_no_daemons) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[2]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_ends_a_daemon_storm) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[3]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_leaves_no_unmarked_sessions) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[4]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_leaves_no_unmarked_daemons) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[5]);
-}
-END_TEST
-
-START_TEST(killing_all_run_processes_ends_an_unmarked_daemon_storm) {
-    SKIP_UNLESS_ISOLATED();
-    kill_everything(workloads[6]);
-}
-END_TEST
-
-/* Processes with neither parent nor mark must end with the run, too. */
-START_TEST(a_terminated_isolated_run_leaves_nothing_behind) {
-    SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct isolated_run isolated = start(workloads[i]);
-        kill(isolated.run->pid, SIGTERM);
-        expect_end(&isolated, -SIGTERM);
-    }
-}
-END_TEST
-
 /* The stopped process cannot clean up, but the kernel ends its namespace. */
-START_TEST(killing_the_stopped_outer_process_leaves_nothing_behind) {
+TEST_CASE(killing_the_stopped_outer_process_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
-    struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
-    kill(isolated.run->pid, SIGSTOP);
-    RUN_UNTIL(NULL, run_state(isolated.run->pid) == 'T');
+    struct isolated_run isolated = start(workloads[1]);
+    run_stop(NULL, isolated.run->pid);
     struct family family = members(&isolated, "payload");
     family_expect_to_run(NULL, &family, 0.02);
-    kill(isolated.run->pid, SIGKILL);
+    kill_outer(&isolated, 0);
     expect_end(&isolated, -SIGKILL);
 }
-END_TEST
 
 /* The figures of the run die with it, so nothing may look like a finished run. */
-START_TEST(a_record_whose_run_was_killed_stays_interrupted) {
+TEST_CASE(a_record_whose_run_was_killed_stays_interrupted) {
     SKIP_UNLESS_ISOLATED();
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record"), *json = run_path(folder, "json");
@@ -241,26 +176,4 @@ START_TEST(a_record_whose_run_was_killed_stays_interrupted) {
     ck_assert(run_exists(run_path(record, "interrupted")));
     ck_assert(!run_exists(run_path(record, "summary.json")));
     ck_assert(!run_exists(json));
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(killing_the_outer_process_leaves_nothing_behind),
-    SS_CASE(killing_the_outer_process_at_its_start_leaves_nothing_behind),
-    SS_CASE(a_killed_namespace_init_leaves_nothing_behind),
-    SS_CASE(a_record_whose_run_was_killed_stays_interrupted),
-    SS_CASE(a_killed_master_leaves_nothing_behind),
-    SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(killed_executors_end_the_isolated_run),
-    SS_CASE(killing_all_run_processes_leaves_no_threads),
-    SS_CASE(killing_all_run_processes_leaves_no_sessions),
-    SS_CASE(killing_all_run_processes_leaves_no_daemons),
-    SS_CASE(killing_all_run_processes_ends_a_daemon_storm),
-    SS_CASE(killing_all_run_processes_leaves_no_unmarked_sessions),
-    SS_CASE(killing_all_run_processes_leaves_no_unmarked_daemons),
-    SS_CASE(killing_all_run_processes_ends_an_unmarked_daemon_storm),
-    SS_CASE(a_terminated_isolated_run_leaves_nothing_behind),
-    SS_CASE(killing_the_stopped_outer_process_leaves_nothing_behind))
-/* clang-format on */

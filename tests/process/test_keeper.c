@@ -5,8 +5,6 @@
 #include "kin.h"
 #include "process.h"
 
-#include <sys/mman.h>
-
 #include "keeper/keeper.h"
 #include "platform/platform.h"
 
@@ -81,9 +79,7 @@ static void expect_no_event(void) {
 }
 
 static void open_log(void) {
-    keeper_pid =
-        mmap(NULL, sizeof *keeper_pid, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(keeper_pid, MAP_FAILED);
+    keeper_pid = kin_share(sizeof *keeper_pid);
     ck_assert_int_eq(pipe2(log_ends, O_CLOEXEC), 0);
 }
 
@@ -109,21 +105,22 @@ static pid_t start_parent(void) {
     return parent;
 }
 
-static bool is_gone(pid_t pid) {
-    char state = run_state(pid);
-    return state == 0 || state == 'Z';
+/* The parent is the test itself. */
+static void start_own_keeper(void) {
+    open_log();
+    start_keeper();
+    expect_events("o");
 }
 
-START_TEST(death_of_the_parent_is_handled_once) {
+TEST_CASE(death_of_the_parent_is_handled_once) {
     pid_t parent = start_parent();
     kin_end(parent);
     expect_events("!.");
-    RUN_UNTIL(NULL, is_gone(atomic_load(keeper_pid)));
+    RUN_UNTIL(NULL, !run_lives(atomic_load(keeper_pid)));
     expect_no_event();
 }
-END_TEST
 
-START_TEST(signals_of_a_terminal_do_not_end_a_keeper) {
+TEST_CASE(signals_of_a_terminal_do_not_end_a_keeper) {
     static const int sent[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ};
     pid_t parent = start_parent();
     pid_t pid = atomic_load(keeper_pid);
@@ -133,18 +130,16 @@ START_TEST(signals_of_a_terminal_do_not_end_a_keeper) {
     kin_end(parent);
     expect_events("!.");
 }
-END_TEST
 
-START_TEST(a_killed_group_of_the_parent_spares_the_keeper) {
+TEST_CASE(a_killed_group_of_the_parent_spares_the_keeper) {
     pid_t parent = start_parent();
     ck_assert_int_eq(getpgid(parent), parent);
     ck_assert_int_eq(kill(-parent, SIGKILL), 0);
     kin_reap(parent);
     expect_events("!.");
 }
-END_TEST
 
-START_TEST(a_stopped_keeper_handles_the_death_of_its_parent) {
+TEST_CASE(a_stopped_keeper_handles_the_death_of_its_parent) {
     pid_t parent = start_parent();
     pid_t pid = atomic_load(keeper_pid);
     ck_assert_int_eq(kill(pid, SIGSTOP), 0);
@@ -152,9 +147,8 @@ START_TEST(a_stopped_keeper_handles_the_death_of_its_parent) {
     kin_end(parent);
     expect_events("!.");
 }
-END_TEST
 
-START_TEST(a_stopped_parent_is_continued_when_its_keeper_dies) {
+TEST_CASE(a_stopped_parent_is_continued_when_its_keeper_dies) {
     pid_t parent = start_parent();
     ck_assert_int_eq(kill(parent, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(parent));
@@ -162,7 +156,6 @@ START_TEST(a_stopped_parent_is_continued_when_its_keeper_dies) {
     RUN_UNTIL(NULL, kin_waits(parent));
     kin_end(parent);
 }
-END_TEST
 
 static void expect_dismissal(void) {
     ck_assert(ss_keeper_dismiss(&keeper));
@@ -172,46 +165,34 @@ static void expect_dismissal(void) {
     ss_keeper_close(&keeper);
 }
 
-START_TEST(a_dismissed_keeper_does_not_clean_up) {
-    open_log();
-    start_keeper();
-    expect_events("o");
+TEST_CASE(a_dismissed_keeper_does_not_clean_up) {
+    start_own_keeper();
     expect_dismissal();
 }
-END_TEST
 
-START_TEST(a_killed_keeper_is_replaced_when_it_is_dismissed) {
-    open_log();
-    start_keeper();
-    expect_events("o");
+TEST_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed) {
+    start_own_keeper();
     ck_assert_int_eq(kill(keeper.pid, SIGKILL), 0);
     ck_assert(ss_keeper_dismiss(&keeper));
     expect_events("o.");
     ss_keeper_close(&keeper);
 }
-END_TEST
 
-START_TEST(a_stopped_keeper_can_be_dismissed) {
-    open_log();
-    start_keeper();
-    expect_events("o");
+TEST_CASE(a_stopped_keeper_can_be_dismissed) {
+    start_own_keeper();
     ck_assert_int_eq(kill(keeper.pid, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(keeper.pid));
     expect_dismissal();
 }
-END_TEST
 
 /* The first SIGCONT may come before the first stop. */
-START_TEST(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued) {
+TEST_CASE(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued) {
     stops_when_closed = 3;
-    open_log();
-    start_keeper();
-    expect_events("o");
+    start_own_keeper();
     expect_dismissal();
 }
-END_TEST
 
-START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
+TEST_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
     int status;
     open_log();
     open_status = -1;
@@ -223,20 +204,16 @@ START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
     expect_no_event();
     ss_keeper_close(&keeper);
 }
-END_TEST
 
-START_TEST(a_keeper_whose_successors_cannot_be_set_up_has_not_finished) {
-    open_log();
-    start_keeper();
-    expect_events("o");
+TEST_CASE(a_keeper_whose_successors_cannot_be_set_up_has_not_finished) {
+    start_own_keeper();
     open_status = -1;
     ck_assert_int_eq(kill(keeper.pid, SIGKILL), 0);
     ck_assert(!ss_keeper_dismiss(&keeper));
     ss_keeper_close(&keeper);
 }
-END_TEST
 
-START_TEST(awaiting_a_stopped_keeper_continues_it) {
+TEST_CASE(awaiting_a_stopped_keeper_continues_it) {
     stops_when_orphaned = true;
     pid_t parent = start_parent();
     pid_t pid = atomic_load(keeper_pid);
@@ -246,10 +223,9 @@ START_TEST(awaiting_a_stopped_keeper_continues_it) {
     RUN_UNTIL(NULL, kin_is_stopped(pid));
     ss_keeper_await(pid, started, 100 * SS_SECOND);
     expect_events(".");
-    ck_assert(is_gone(pid));
+    ck_assert(!run_lives(pid));
     ss_keeper_await(pid, started, 100 * SS_SECOND); /* returns at once */
 }
-END_TEST
 
 /* Requests three turns. */
 static bool take_turn(void *context) {
@@ -258,7 +234,7 @@ static bool take_turn(void *context) {
     return ++*turns < 3;
 }
 
-START_TEST(a_keeper_exits_when_its_turn_function_says_so) {
+TEST_CASE(a_keeper_exits_when_its_turn_function_says_so) {
     int status;
     int turns = 0;
     struct ss_keeper_duty turning = duty;
@@ -272,21 +248,3 @@ START_TEST(a_keeper_exits_when_its_turn_function_says_so) {
     ck_assert_int_eq(status, 0);
     ss_keeper_close(&keeper);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(death_of_the_parent_is_handled_once),
-    SS_CASE(signals_of_a_terminal_do_not_end_a_keeper),
-    SS_CASE(a_killed_group_of_the_parent_spares_the_keeper),
-    SS_CASE(a_stopped_keeper_handles_the_death_of_its_parent),
-    SS_CASE(a_stopped_parent_is_continued_when_its_keeper_dies),
-    SS_CASE(a_dismissed_keeper_does_not_clean_up),
-    SS_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed),
-    SS_CASE(a_stopped_keeper_can_be_dismissed),
-    SS_CASE(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued),
-    SS_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up),
-    SS_CASE(a_keeper_whose_successors_cannot_be_set_up_has_not_finished),
-    SS_CASE(awaiting_a_stopped_keeper_continues_it),
-    SS_CASE(a_keeper_exits_when_its_turn_function_says_so))
-/* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* SIGKILL and SIGSTOP for our processes, with process trees as instances. */
+/* SIGKILL and SIGSTOP for our processes: whichever dies, no process is left, running or stopped. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,14 +16,36 @@
 #include "tree/sweep.h"
 
 #define INSTANCES 3
-#define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%"
+#define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%", "--grace", "300m"
+
+#define ROUND 0.107 /* seconds */
 
 /* Clears the variable that identifies processes as a last resort. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* Number of moments in a round of 107 ms that are tried, and their distance in seconds. */
-#define MOMENTS  12
-#define INTERVAL 0.0097
+enum workload {
+    THREADS,
+    SESSIONS,
+    DAEMONS,
+    STORM,
+    TREE,
+    STUBBORN,
+    UNMARKED_SESSIONS,
+    UNMARKED_DAEMONS,
+    UNMARKED_STORM,
+};
+
+static const char *const *const workloads[] = {
+    [THREADS] = WORDS(PAYLOAD, "threads"),
+    [SESSIONS] = WORDS(PAYLOAD, "setsid", "2"),
+    [DAEMONS] = WORDS(PAYLOAD, "daemon", "2"),
+    [STORM] = WORDS(PAYLOAD, "daemon-storm", "40"),
+    [TREE] = WORDS("sh", "-c", PAYLOAD " tree; " PAYLOAD " ignore-term"),
+    [STUBBORN] = WORDS(PAYLOAD, "ignore-term"),
+    [UNMARKED_SESSIONS] = WORDS(UNMARKED, PAYLOAD, "setsid", "2"),
+    [UNMARKED_DAEMONS] = WORDS(UNMARKED, PAYLOAD, "daemon", "2"),
+    [UNMARKED_STORM] = WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"),
+};
 
 static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
@@ -36,198 +58,106 @@ static struct run *start_with(
     return run_start(setup, words);
 }
 
-static struct run *start(const char *const *command) {
-    return start_with(NULL, WORDS(OPTIONS), command);
-}
-
-static void wait_for_ready(struct run *run) {
-    RUN_UNTIL(run, run_count(run, "ready\n") == INSTANCES);
+/* Returns when all instances are ready. */
+static struct run *start_in(const struct run_setup *setup, enum workload workload) {
+    struct run *run = start_with(setup, WORDS(OPTIONS), workloads[workload]);
+    run_wait_ready(run, INSTANCES);
     run_wait_text(run, "instances run");
+    return run;
 }
 
-#define KILL_TEST(name, kill_all, ...)                                                             \
-    START_TEST(name) {                                                                             \
-        kill_all(__VA_ARGS__);                                                                     \
-    }                                                                                              \
-    END_TEST
-
-static void wait_for_moment(struct run *run, int step) {
-    double moment = run_now() + INTERVAL * step;
-    RUN_UNTIL(run, run_now() >= moment);
+static struct run *start(enum workload workload) {
+    return start_in(NULL, workload);
 }
 
-static pid_t find_guardian(struct run *run, pid_t except) {
-    struct family guardian;
-    RUN_UNTIL(
-        run, (guardian = family_find("ss-guardian")).count == 1 && guardian.pids[0] != except);
-    return guardian.pids[0];
-}
-
-/* The commands of most cases. */
-static const char *const *const workloads[] = {
-    WORDS(PAYLOAD, "threads"),
-    WORDS(PAYLOAD, "setsid", "2"),
-    WORDS(PAYLOAD, "daemon", "2"),
-    WORDS(PAYLOAD, "daemon-storm", "40"),
+/* Processes that are killed at once. */
+struct blow {
+    bool master, guardian;
+    size_t executors;
 };
 
-#define WORKLOADS (sizeof workloads / sizeof *workloads)
-
-/* For each workload, kills all processes of that name, and with `master` the master. */
-static void kill_named(const char *name, bool master, int status) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
-        struct family family = family_find(name);
-        family_kill_together(&family, master ? run->pid : 0);
-        run_expect(run_wait(run), status);
-        run_free_clean(run);
+/* Which executors die first depends on `turn`. */
+static struct family find_victims(struct run *run, const struct blow *blow, size_t turn) {
+    struct family victims = {.count = 0};
+    for (size_t i = 0; i < blow->executors; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "ss-executor %zu", (turn + i) % INSTANCES);
+        victims.pids[victims.count++] = run_find(run, name);
     }
+    if (blow->guardian)
+        victims.pids[victims.count++] = family_find_guardian(run, 0);
+    return victims;
 }
 
-START_TEST(a_killed_master_leaves_nothing_behind) {
-    kill_named("none", true, -SIGKILL);
-}
-END_TEST
-
-START_TEST(a_killed_guardian_and_executors_leave_nothing_behind) {
-    kill_named("ss-", false, 125);
-}
-END_TEST
-
-START_TEST(a_killed_guardian_and_master_leave_nothing_behind) {
-    kill_named("ss-guardian", true, -SIGKILL);
-}
-END_TEST
-
-/* Kills `count` executors at once. */
-static void kill_executors(const char *const *command, size_t count) {
-    struct run *run = start(command);
-    wait_for_ready(run);
-    struct family executors = family_find("ss-executor");
-    ck_assert_uint_eq(executors.count, INSTANCES);
-    executors.count = count;
-    family_kill_together(&executors, 0);
-    run_expect(run_wait(run), 125);
-    run_expect_text(&run->err, "killed");
+/* Strikes once, after this part of a round. Fails unless nothing is left. */
+static void strike_once(const struct run_setup *setup, const struct blow *blow,
+    enum workload workload, size_t turn, double moment) {
+    struct run *run = start_in(setup, workload);
+    struct family victims = find_victims(run, blow, turn);
+    /* Without parents and mark, only a guardian that has found them before can end these. */
+    if (blow->master && (workload == UNMARKED_SESSIONS || workload == UNMARKED_DAEMONS))
+        RUN_UNTIL(run, family_all_stopped("payload"));
+    run_let_pass(run, moment * ROUND);
+    family_kill_together(&victims, blow->master ? run->pid : 0);
+    run_expect(run_wait(run), blow->master ? -SIGKILL : 125);
+    if (!blow->master && blow->executors == 1) {
+        char text[32];
+        snprintf(text, sizeof text, "executor %zu", turn % INSTANCES);
+        run_expect_text(&run->err, text);
+        run_expect_text(&run->err, "killed");
+    }
     run_free_clean(run);
 }
 
-START_TEST(a_killed_executor_leaves_nothing_behind) {
-    for (size_t i = 0; i < WORKLOADS; i++)
-        kill_executors(workloads[i], 1);
+/* Strikes runs of each workload at different moments of a round. */
+static void strike(const struct blow *blow, enum workload first, enum workload last, size_t tries) {
+    size_t workloads_tried = last - first + 1, all = tries * workloads_tried;
+    for (size_t i = 0; i < all; i++)
+        strike_once(
+            NULL, blow, first + (enum workload)(i % workloads_tried), i, (double)i / (double)all);
 }
-END_TEST
 
-START_TEST(two_killed_executors_leave_nothing_behind) {
-    for (size_t i = 0; i < WORKLOADS; i++)
-        kill_executors(workloads[i], 2);
+TEST_CASE(a_killed_master_leaves_nothing_behind) {
+    strike(&(struct blow){.master = true}, THREADS, STUBBORN, 2);
 }
-END_TEST
 
-START_TEST(killing_all_executors_leaves_nothing_behind) {
-    for (size_t i = 0; i < WORKLOADS; i++)
-        kill_executors(workloads[i], INSTANCES);
+TEST_CASE(a_killed_guardian_and_master_leave_nothing_behind) {
+    strike(&(struct blow){.master = true, .guardian = true}, THREADS, STUBBORN, 1);
 }
-END_TEST
 
-/* The other executors die while the guardian cleans up after the first, or just after that. */
-START_TEST(executors_killed_one_after_another_leave_nothing_behind) {
-    for (int step = 0; step < 2 * MOMENTS; step++) {
-        struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
-        wait_for_ready(run);
-        struct family executors = family_find("ss-executor");
-        ck_assert_uint_eq(executors.count, INSTANCES);
-        kill(executors.pids[--executors.count], SIGKILL);
-        double moment = run_now() + 0.001 * step;
-        while (run_now() < moment) {
-        }
-        family_kill_together(&executors, 0);
-        run_expect(run_wait(run), 125);
-        run_free_clean(run);
-    }
+TEST_CASE(a_killed_guardian_and_executors_leave_nothing_behind) {
+    strike(&(struct blow){.guardian = true, .executors = INSTANCES}, THREADS, STUBBORN, 1);
 }
-END_TEST
 
 /* Orphans without the mark become the master's children. */
-START_TEST(killed_executors_of_unmarked_trees_leave_nothing_behind) {
-    kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
-    kill_executors(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), INSTANCES);
-}
-END_TEST
-
-/* The new guardian must find out which process belongs to which instance. */
-START_TEST(a_new_guardian_takes_over_all_processes) {
-    for (size_t i = 1; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
-        pid_t first = find_guardian(run, 0);
-        kill(first, SIGKILL);
-        run_wait_text(run, "guardian ended unexpectedly");
-        find_guardian(run, first);
-        RUN_UNTIL(run, family_all_stopped("payload"));
-        ck_assert(!run->ended);
-        kill(run->pid, SIGKILL);
-        run_expect(run_wait(run), -SIGKILL);
-        run_free_clean(run);
-    }
-}
-END_TEST
-
-/* Only the first guardian saw these sessions begin. */
-START_TEST(a_new_guardian_alone_ends_unmarked_sessions) {
-    struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
-    wait_for_ready(run);
-    RUN_UNTIL(run, family_all_stopped("payload"));
-    pid_t first = find_guardian(run, 0);
-    kill(first, SIGKILL);
-    pid_t second = find_guardian(run, first);
-    RUN_UNTIL(run, run_state(second) == 'S'); /* its census is complete */
-    struct family executors = family_find("ss-executor");
-    family_kill_together(&executors, run->pid);
-    run_expect(run_wait(run), -SIGKILL);
-    run_free_clean(run);
-}
-END_TEST
-
-/* Kills master and executors at once, at many moments of a round. */
-static void kill_all_but_the_guardian(const char *const *command, bool known) {
-    for (int step = 0; step < MOMENTS; step++) {
-        struct run *run = start(command);
-        wait_for_ready(run);
-        struct family executors = family_find("ss-executor");
-        ck_assert_uint_eq(executors.count, INSTANCES);
-        if (known)
-            RUN_UNTIL(run, family_all_stopped("payload"));
-        wait_for_moment(run, step);
-        family_kill_together(&executors, run->pid);
-        run_expect(run_wait(run), -SIGKILL);
-        run_free_clean(run);
-    }
+TEST_CASE(a_killed_executor_leaves_nothing_behind) {
+    strike(&(struct blow){.executors = 1}, THREADS, UNMARKED_SESSIONS, 1);
 }
 
-KILL_TEST(
-    the_guardian_alone_ends_threads, kill_all_but_the_guardian, WORDS(PAYLOAD, "threads"), false)
+TEST_CASE(two_killed_executors_leave_nothing_behind) {
+    strike(&(struct blow){.executors = 2}, THREADS, STORM, 1);
+}
 
-KILL_TEST(the_guardian_alone_ends_sessions, kill_all_but_the_guardian,
-    WORDS(PAYLOAD, "setsid", "2"), false)
+TEST_CASE(killing_all_executors_leaves_nothing_behind) {
+    strike(&(struct blow){.executors = INSTANCES}, THREADS, UNMARKED_DAEMONS, 1);
+}
 
-KILL_TEST(the_guardian_alone_ends_daemons, kill_all_but_the_guardian, WORDS(PAYLOAD, "daemon", "2"),
-    false)
+/* Unmarked processes that it has not found end by themselves, but none may stay stopped. */
+TEST_CASE(the_guardian_alone_leaves_nothing_behind) {
+    strike(&(struct blow){.master = true, .executors = INSTANCES}, THREADS, STUBBORN, 3);
+}
 
-KILL_TEST(the_guardian_alone_ends_a_daemon_storm, kill_all_but_the_guardian,
-    WORDS(PAYLOAD, "daemon-storm", "40"), false)
+TEST_CASE(the_guardian_alone_leaves_no_unmarked_process) {
+    strike(&(struct blow){.master = true, .executors = INSTANCES}, UNMARKED_SESSIONS,
+        UNMARKED_STORM, 3);
+}
 
-/* Without parents and mark, only a guardian that registered them before can find them. */
-KILL_TEST(the_guardian_alone_ends_unmarked_sessions, kill_all_but_the_guardian,
-    WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
-
-KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
-    WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
-
-/* Processes that the guardian has not found end by themselves, but none may stay stopped. */
-KILL_TEST(the_guardian_alone_leaves_no_unmarked_daemon_stopped, kill_all_but_the_guardian,
-    WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
+/* It finds unmarked sessions on the board. */
+TEST_CASE(one_executor_alone_leaves_nothing_behind) {
+    const struct blow blow = {.master = true, .guardian = true, .executors = INSTANCES - 1};
+    strike(&blow, SESSIONS, DAEMONS, 4);
+    strike(&blow, UNMARKED_SESSIONS, UNMARKED_SESSIONS, 4);
+}
 
 /* Finds the executors' children that lead their groups: orphans do not. */
 static struct family find_leaders(const struct family *executors) {
@@ -243,152 +173,224 @@ static struct family find_leaders(const struct family *executors) {
     return leaders;
 }
 
-/* Kills all processes of the run except one executor, which alone must act. */
-static void kill_all_but_one_executor(const char *const *command, bool known) {
-    for (int step = 0; step < MOMENTS; step++) {
-        struct run *run = start(command);
-        wait_for_ready(run);
-        run_find(run, "ss-guardian"); /* it may get its name after instances are ready */
-        struct family killed = family_find("ss-");
-        ck_assert_uint_eq(killed.count, INSTANCES + 1);
-        char survivor[32];
-        snprintf(survivor, sizeof survivor, "ss-executor %d", step % INSTANCES);
-        pid_t spared = run_find(run, survivor);
-        for (size_t i = 0; i < killed.count; i++) {
-            if (killed.pids[i] == spared)
-                killed.pids[i] = killed.pids[--killed.count];
-        }
-        ck_assert_uint_eq(killed.count, INSTANCES);
-        if (known)
-            RUN_UNTIL(run, family_all_stopped("payload"));
-        wait_for_moment(run, step);
-        family_kill_together(&killed, run->pid);
+/* Only the kernel can act: it ends every leader. */
+TEST_CASE(killing_every_run_process_ends_all_leaders) {
+    for (size_t step = 0; step <= STORM; step++) {
+        const struct blow all = {.guardian = true, .executors = INSTANCES};
+        struct run *run = start((enum workload)step);
+        struct family ours = find_victims(run, &all, 0);
+        struct family leaders = find_leaders(&ours);
+        ck_assert_uint_eq(leaders.count, INSTANCES);
+        run_let_pass(run, ROUND * (double)step / 4);
+        family_kill_together(&ours, run->pid);
         run_expect(run_wait(run), -SIGKILL);
+        RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, run, family_count_living(&leaders) == 0);
+        family_end_all();
         run_free_clean(run);
     }
 }
 
-KILL_TEST(one_executor_alone_ends_sessions, kill_all_but_one_executor,
-    WORDS(PAYLOAD, "setsid", "2"), false)
+/* Without pidfds, processes are identified by pid and start time, and ends are polled for. */
+TEST_CASE(killed_processes_leave_nothing_behind_without_pidfds) {
+    static const enum workload tried[] = {SESSIONS, DAEMONS, TREE, UNMARKED_SESSIONS};
+    static const struct blow blows[] = {
+        {.executors = INSTANCES}, {.master = true, .executors = INSTANCES}, {.master = true}};
+    const struct run_setup setup = {.prepare = family_deny_pidfds};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        for (size_t k = 0; k < sizeof blows / sizeof *blows; k++)
+            strike_once(&setup, &blows[k], tried[i], i + k, (double)i / 4);
+    }
+}
 
-KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYLOAD, "daemon", "2"),
-    false)
+/* The other executors die while the guardian cleans up after the first, or just after that. */
+TEST_CASE(executors_killed_one_after_another_leave_nothing_behind) {
+    for (int step = 0; step < 8; step++) {
+        struct run *run = start(UNMARKED_SESSIONS);
+        struct family executors = family_find("ss-executor");
+        ck_assert_uint_eq(executors.count, INSTANCES);
+        kill(executors.pids[--executors.count], SIGKILL);
+        run_spin(0.003 * step);
+        family_kill_together(&executors, 0);
+        run_expect(run_wait(run), 125);
+        run_free_clean(run);
+    }
+}
+
+TEST_CASE(a_master_killed_just_after_its_start_leaves_nothing_behind) {
+    for (int step = 0; step < 40; step++) {
+        struct run *run = start_with(NULL, WORDS(OPTIONS), workloads[STUBBORN]);
+        run_spin(0.0004 * step * (step % 4 + 1));
+        run_end_clean(run, SIGKILL);
+    }
+}
+
+/* At once, and during the grace period. */
+TEST_CASE(a_master_killed_during_shutdown_leaves_nothing_behind) {
+    for (int later = 0; later < 2; later++) {
+        struct run *run = start(STUBBORN);
+        kill(run->pid, SIGTERM);
+        run_spin(0.1 * later);
+        kill(run->pid, SIGKILL);
+        run_free_clean(run_wait(run));
+    }
+}
+
+/* With output that is not read, the master continues for a moment after the guardian has ended. */
+TEST_CASE(a_master_killed_after_its_guardian_leaves_no_child_of_a_sensor) {
+    struct run *run = START("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--duration", "1s",
+        "--grace", "100m", "--iteration", "done", "-f", "command", "-F",
+        "sh -c 'sleep 1000 & exec " PAYLOAD " sensor 0.5'", PAYLOAD, "flood");
+    RUN_UNTIL(NULL, family_find("ss-guardian").count == 1 || !run_lives(run->pid));
+    RUN_UNTIL(NULL, family_find("ss-guardian").count == 0 || !run_lives(run->pid));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+}
+
+/* As `kill -9 -PGID` does. */
+TEST_CASE(killing_the_process_group_of_a_run_leaves_no_process) {
+    struct run_setup setup = {.prepare = family_lead_group};
+    struct run *run = start_in(&setup, UNMARKED_SESSIONS);
+    RUN_UNTIL(run, family_all_stopped("payload"));
+    ck_assert_int_eq(getpgid(run->pid), run->pid);
+    kill(-run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+}
+
+static pid_t replace_guardian(struct run *run) {
+    pid_t first = family_find_guardian(run, 0);
+    kill(first, SIGKILL);
+    pid_t second = family_find_guardian(run, first);
+    run_wait_text(run, "guardian ended unexpectedly");
+    RUN_UNTIL(run, run_state(second) == 'S'); /* its census is complete */
+    return second;
+}
+
+/* The new one must find out which process belongs to which instance. */
+TEST_CASE(a_new_guardian_takes_over_all_processes) {
+    static const struct {
+        enum workload workload;
+        int signal; /* to the executors; 0: none */
+    } rows[] = {{SESSIONS, 0}, {DAEMONS, 0}, {STORM, SIGSTOP}, {STUBBORN, SIGSTOP},
+        {UNMARKED_SESSIONS, SIGKILL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run *run = start(rows[i].workload);
+        RUN_UNTIL(run, family_all_stopped("payload"));
+        replace_guardian(run);
+        if (rows[i].workload == STUBBORN)
+            replace_guardian(run);
+        RUN_UNTIL(run, family_all_stopped("payload"));
+        ck_assert(!run->ended);
+        struct family executors = family_find("ss-executor");
+        if (rows[i].signal == SIGKILL) {
+            family_kill_together(&executors, run->pid);
+            run_expect(run_wait(run), -SIGKILL);
+        } else {
+            family_signal(&executors, rows[i].signal);
+            run_end(run, SIGKILL);
+        }
+        run_free_clean(run);
+    }
+}
+
+/* The process is older than the new guardian, so no fork event names it. */
+TEST_CASE(a_session_created_without_a_guardian_is_found) {
+    const char *file = run_new_path("go");
+    struct run *run =
+        START("-v", "-n", "1", "-c", "fixed", "-l", "20%", UNMARKED, PAYLOAD, "late-setsid", file);
+    run_wait_text(run, "instances run");
+    RUN_UNTIL(run, family_find("payload-early").count == 1);
+    pid_t late = family_find("payload-early").pids[0];
+    pid_t guardian = family_find_guardian(run, 0);
+    kill(run->pid, SIGSTOP);
+    kill(guardian, SIGKILL);
+    RUN_UNTIL(run, run_state(guardian) == 'Z');
+    run_write_file(file, "");
+    RUN_UNTIL(run, getsid(late) == late);
+    kill(run->pid, SIGCONT);
+    run_wait_text(run, "guardian ended unexpectedly");
+    RUN_UNTIL(run, family_is_stopped("payload-late", 1));
+    run_end(run, SIGTERM);
+}
+
+/* Kills the guardian of a run of some seconds. Returns false if the run ended first. */
+static bool kill_guardian_in_time(const char *duration) {
+    struct run *run =
+        START("-q", "-v", "-n", "2", "-l", "50%", "--duration", duration, PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    RUN_UNTIL(run, run->ended || family_find("ss-guardian").count == 1);
+    bool early = !run->ended;
+    if (early)
+        family_signal_named("ss-guardian", SIGKILL);
+    run_expect(run_wait(run), 0);
+    run_free_clean(run);
+    return early;
+}
+
+TEST_CASE(a_run_with_a_new_guardian_ends_with_status_0) {
+    const char *const *duration = WORDS("2s", "8s", "32s");
+    while (!kill_guardian_in_time(*duration))
+        ck_assert_ptr_nonnull(*++duration);
+}
 
 /* The guardian hangs, and its work is left to it or to an executor in its place. */
-START_TEST(executors_end_trees_if_the_guardian_hangs) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup setup = {
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
-    struct run *run = start_with(&setup, WORDS(OPTIONS), WORDS(PAYLOAD, "setsid", "2"));
-    wait_for_ready(run);
+static const struct run_setup hanging_guardian = {
+    .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
+
+TEST_CASE(executors_end_trees_if_the_guardian_hangs) {
+    struct run *run = start_in(&hanging_guardian, SESSIONS);
     struct family late = family_find("showstopper");
     ck_assert_uint_eq(late.count, 2);
     struct family killed = {.count = 1, .pids = {run_find(run, "ss-executor 1")}};
     family_kill_together(&killed, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    /* Executor 1's two sessions are left, unless other executors no longer wait for the guardian.
-     */
+    /* Executor 1's two sessions are left, unless others no longer wait for the guardian. */
     RUN_UNTIL(run, family_find("payload").count <= 2);
     kill(late.pids[late.pids[0] == run->pid], SIGKILL);
-    run_free_clean(run);
 }
-END_TEST
 
 /* No process has registered this tree: the executor ends one generation after another. */
-START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup setup = {
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
-    struct run *run = start_with(
-        &setup, WORDS("-n", "1", "-c", "fixed", "-l", "20%"), WORDS(PAYLOAD, "bloom", "12", "1"));
+TEST_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
+    struct run *run = start_with(&hanging_guardian, WORDS("-n", "1", "-c", "fixed", "-l", "20%"),
+        WORDS(PAYLOAD, "bloom", "12", "1"));
     RUN_UNTIL(run, family_find("payload").count == 13);
     struct family late = family_find("showstopper");
     ck_assert_uint_eq(late.count, 2);
     family_kill_together(&late, 0);
     run_expect(run_wait(run), -SIGKILL);
-    run_free_clean(run);
 }
-END_TEST
 
-/* The sessions are found on the board. */
-KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
-    WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
-
-/* Only the kernel can act: it ends every leader. */
-START_TEST(killing_every_run_process_ends_all_leaders) {
-    for (int step = 0; step < MOMENTS; step++) {
-        struct run *run = start(workloads[(size_t)step % WORKLOADS]);
-        wait_for_ready(run);
-        run_find(run, "ss-guardian");
-        struct family ours = family_find("ss-");
-        struct family leaders = find_leaders(&ours);
-        ck_assert_uint_eq(ours.count, INSTANCES + 1);
-        ck_assert_uint_eq(leaders.count, INSTANCES);
-        wait_for_moment(run, step);
-        family_kill_together(&ours, run->pid);
-        run_expect(run_wait(run), -SIGKILL);
-        RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, run, family_count_living(&leaders) == 0);
-        run_expect_no_shared_memory(run->pid);
-        family_end_all();
-        run_free(run);
-    }
-}
-END_TEST
-
-/* Fails unless all of `kept` live and run; then ends them. */
-static void end_kept(const struct family *kept) {
+/*
+ * With --keep, kills some processes while all instances are stopped: the instances must run then.
+ * The kernel sends SIGHUP to a stopped group when its last link to the session ends.
+ */
+static void kill_keeping(
+    const char *instances, const char *const *command, size_t count, const struct blow *blow) {
+    struct run *run = start_with(NULL,
+        WORDS("-v", "-n", instances, "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
+    run_wait_ready(run, (size_t)atoi(instances));
+    RUN_UNTIL(run, family_is_stopped("payload", count));
+    struct family kept = family_find("payload"), victims = find_victims(run, blow, 0);
+    family_kill_together(&victims, blow->master ? run->pid : 0);
+    run_expect(run_wait(run), blow->master ? -SIGKILL : 125);
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
-    ck_assert_uint_eq(family_count_living(kept), kept->count);
-    family_expect_to_run(NULL, kept, 0.01);
+    ck_assert_uint_eq(family_count_living(&kept), kept.count);
+    family_expect_to_run(NULL, &kept, 0.01);
     family_end_all();
 }
 
-/*
- * With --keep, one executor outlives all other processes. The kernel sends SIGHUP to a stopped
- * group when its last link to the session ends.
- */
-START_TEST(with_keep_one_surviving_executor_leaves_instances_running) {
-    struct run *run =
-        start_with(NULL, WORDS("-v", "-n", "2", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"),
-            WORDS("nohup", PAYLOAD, "setsid", "2"));
-    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
-    RUN_UNTIL(run, family_is_stopped("payload", 6));
-    struct family kept = family_find("payload");
-    struct family killed = {
-        .count = 2, .pids = {run_find(run, "ss-executor 0"), find_guardian(run, 0)}};
-    family_kill_together(&killed, run->pid);
-    run_expect(run_wait(run), -SIGKILL);
-    end_kept(&kept);
-    run_free(run);
-}
-END_TEST
-
-/*
- * With --keep, and while all instances are stopped; `victim` is the name of the process that dies.
- */
-static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
-    struct run *run = start_with(
-        NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
-    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
-    RUN_UNTIL(run, family_is_stopped("payload", count));
-    struct family kept = family_find("payload");
-    if (*victim)
-        family_signal_named(victim, SIGKILL);
-    else
-        kill(run->pid, SIGKILL);
-    run_expect(run_wait(run), *victim ? 125 : -SIGKILL);
-    end_kept(&kept);
-    run_free(run);
+TEST_CASE(with_keep_one_surviving_executor_leaves_instances_running) {
+    kill_keeping("2", WORDS("nohup", PAYLOAD, "setsid", "2"), 6,
+        &(struct blow){.master = true, .guardian = true, .executors = 1});
 }
 
-START_TEST(with_keep_a_killed_master_or_executor_leaves_instances_running) {
-    kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "");
-    kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "ss-executor");
-    kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "");
-    kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "ss-executor");
-    kill_the_keeper_of(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), 3, "ss-executor");
+TEST_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running) {
+    const struct blow master = {.master = true}, executor = {.executors = 1};
+    kill_keeping("1", workloads[SESSIONS], 3, &master);
+    kill_keeping("1", workloads[SESSIONS], 3, &executor);
+    kill_keeping("1", workloads[DAEMONS], 3, &master);
+    kill_keeping("1", workloads[DAEMONS], 3, &executor);
+    kill_keeping("1", workloads[UNMARKED_DAEMONS], 3, &executor);
 }
-END_TEST
 
 /* Returns whether the process has stopped and was continued since a SIGSTOP was sent. */
 static bool was_continued(pid_t pid) {
@@ -402,61 +404,42 @@ static bool was_continued(pid_t pid) {
     return !(signals & 1ULL << (SIGSTOP - 1)) && run_state(pid) != 'T';
 }
 
-/* Stops one of our processes from outside: it must be continued, and its instance, too. */
-static void stop_one(const char *name) {
-    struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
-    wait_for_ready(run);
-    struct family stopped = family_find(name);
-    ck_assert_uint_eq(stopped.count, 1);
-    for (int step = 0; step < MOMENTS; step++) {
-        family_signal(&stopped, SIGSTOP);
-        RUN_UNTIL(run, was_continued(stopped.pids[0]));
-        wait_for_moment(run, step);
+/* Nor does it block the end. */
+TEST_CASE(a_stopped_executor_or_guardian_is_continued) {
+    for (const char *const *name = WORDS("ss-executor 1", "ss-guardian"); *name; name++) {
+        struct run *run = start(SESSIONS);
+        pid_t stopped = run_find(run, *name);
+        for (int step = 0; step < 6; step++) {
+            kill(stopped, SIGSTOP);
+            RUN_UNTIL(run, was_continued(stopped));
+            run_let_pass(run, ROUND * step / 6);
+        }
+        struct family family = family_find("payload");
+        ck_assert_uint_eq(family.count, INSTANCES * 3);
+        family_expect_to_run(run, &family, 0.01);
+        kill(stopped, SIGSTOP);
+        run_end_clean(run, SIGTERM);
     }
-    struct family family = family_find("payload");
-    ck_assert_uint_eq(family.count, INSTANCES * 3);
-    family_expect_to_run(run, &family, 0.01);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_free_clean(run);
 }
 
-START_TEST(a_stopped_executor_is_continued) {
-    stop_one("ss-executor 1");
-}
-END_TEST
-
-START_TEST(a_stopped_guardian_is_continued) {
-    stop_one("ss-guardian");
-}
-END_TEST
-
-START_TEST(stopped_executors_and_a_killed_master_leave_nothing_behind) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
+TEST_CASE(stopped_executors_and_a_killed_master_leave_nothing_behind) {
+    for (enum workload i = THREADS; i <= STUBBORN; i++) {
+        struct run *run = start(i);
         family_signal_named("ss-executor", SIGSTOP);
-        kill(run->pid, SIGKILL);
-        run_expect(run_wait(run), -SIGKILL);
-        run_free_clean(run);
+        run_end_clean(run, SIGKILL);
     }
 }
-END_TEST
 
 /* In this order: the master would continue the guardian. */
 static void stop_master_and_guardian(struct run *run) {
-    kill(run->pid, SIGSTOP);
-    RUN_UNTIL(run, run_state(run->pid) == 'T');
-    pid_t guardian = find_guardian(run, 0);
-    kill(guardian, SIGSTOP);
-    RUN_UNTIL(run, run_state(guardian) == 'T');
+    run_stop(run, run->pid);
+    run_stop(run, family_find_guardian(run, 0));
 }
 
 /* Master and guardian would continue the executors, so they are stopped, too. */
-START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
+TEST_CASE(a_killed_master_and_guardian_leave_no_executor_stopped) {
+    for (enum workload i = THREADS; i <= STORM; i++) {
+        struct run *run = start(i);
         struct family executors = family_find("ss-executor");
         struct family others = family_find("ss-guardian");
         stop_master_and_guardian(run);
@@ -467,30 +450,26 @@ START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
         run_free_clean(run);
     }
 }
-END_TEST
 
 /*
  * The test adopts orphans like the first process of a container; then the kernel does not rescue
  * them.
  */
-START_TEST(a_stopped_guardian_alone_leaves_nothing_behind) {
+TEST_CASE(a_stopped_guardian_alone_leaves_nothing_behind) {
     ss_platform_adopt_orphans();
-    struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
-    wait_for_ready(run);
+    struct run *run = start(SESSIONS);
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    run_free_clean(run);
 }
-END_TEST
 
 /*
  * The guardian has not seen the sessions begin, so only the mark identifies them. The mark
  * disappears with the leader's memory, and the sessions stay the leader's children until all of
  * that is freed.
  */
-START_TEST(children_of_a_slowly_exiting_leader_are_ended) {
+TEST_CASE(children_of_a_slowly_exiting_leader_are_ended) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
     struct run *run = start_with(&setup, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "100%"),
@@ -500,69 +479,28 @@ START_TEST(children_of_a_slowly_exiting_leader_are_ended) {
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);
     run_write_file(run_path(folder, "go"), "");
-    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
+    run_wait_ready(run, 1);
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    run_free_clean(run);
-    run_remove_folder(folder);
-}
-END_TEST
-
-/* Without pidfds, processes are identified by pid and start time, and ends are polled for. */
-static void without_pidfds(const char *const *command) {
-    struct run_setup setup = {.prepare = family_deny_pidfds};
-    for (int victim = 0; victim < 3; victim++) {
-        struct run *run = start_with(&setup, WORDS(OPTIONS), command);
-        wait_for_ready(run);
-        RUN_UNTIL(run, family_all_stopped("payload"));
-        struct family executors = family_find("ss-executor");
-        if (victim == 2)
-            executors.count = 0;
-        family_kill_together(&executors, victim == 0 ? 0 : run->pid);
-        run_expect(run_wait(run), victim == 0 ? 125 : -SIGKILL);
-        run_free_clean(run);
-    }
 }
 
-START_TEST(killed_processes_leave_nothing_behind_without_pidfds) {
-    without_pidfds(WORDS(PAYLOAD, "setsid", "2"));
-    without_pidfds(WORDS(PAYLOAD, "daemon", "2"));
-    without_pidfds(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
+/* By a signal, and at the planned end. */
+TEST_CASE(an_instance_that_stops_itself_can_be_ended) {
+    struct run *run =
+        START("-n", "2", "-l", "100%", "-c", "fixed", "--grace", "30s", PAYLOAD, "stop");
+    run_wait_ready(run, 2);
+    run_end_clean(run, SIGTERM);
+    run_expect(
+        RUN("-n", "2", "-l", "100%", "-c", "fixed", "--duration", "700m", PAYLOAD, "stop"), 0);
 }
-END_TEST
 
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_killed_master_leaves_nothing_behind),
-    SS_CASE(a_killed_executor_leaves_nothing_behind),
-    SS_CASE(two_killed_executors_leave_nothing_behind),
-    SS_CASE(killing_all_executors_leaves_nothing_behind),
-    SS_CASE(executors_killed_one_after_another_leave_nothing_behind),
-    SS_CASE(killed_executors_of_unmarked_trees_leave_nothing_behind),
-    SS_CASE(a_new_guardian_takes_over_all_processes),
-    SS_CASE(a_new_guardian_alone_ends_unmarked_sessions),
-    SS_CASE(a_killed_guardian_and_executors_leave_nothing_behind),
-    SS_CASE(a_killed_guardian_and_master_leave_nothing_behind),
-    SS_CASE(the_guardian_alone_ends_threads),
-    SS_CASE(the_guardian_alone_ends_sessions),
-    SS_CASE(the_guardian_alone_ends_daemons),
-    SS_CASE(the_guardian_alone_ends_a_daemon_storm),
-    SS_CASE(the_guardian_alone_ends_unmarked_sessions),
-    SS_CASE(the_guardian_alone_ends_unmarked_daemons),
-    SS_CASE(the_guardian_alone_leaves_no_unmarked_daemon_stopped),
-    SS_CASE(one_executor_alone_ends_sessions),
-    SS_CASE(one_executor_alone_ends_daemons),
-    SS_CASE(one_executor_alone_ends_unmarked_sessions),
-    SS_CASE(executors_end_trees_if_the_guardian_hangs),
-    SS_CASE(children_of_a_slowly_exiting_leader_are_ended),
-    SS_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian),
-    SS_CASE(killing_every_run_process_ends_all_leaders),
-    SS_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running),
-    SS_CASE(with_keep_one_surviving_executor_leaves_instances_running),
-    SS_CASE(a_stopped_executor_is_continued),
-    SS_CASE(a_stopped_guardian_is_continued),
-    SS_CASE(stopped_executors_and_a_killed_master_leave_nothing_behind),
-    SS_CASE(a_killed_master_and_guardian_leave_no_executor_stopped),
-    SS_CASE(a_stopped_guardian_alone_leaves_nothing_behind),
-    SS_CASE(killed_processes_leave_nothing_behind_without_pidfds))
-/* clang-format on */
+TEST_CASE(a_run_whose_output_reader_exits_leaves_nothing_behind) {
+    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
+        "lines", "100", "10");
+    run_wait_text(run, "done");
+    close(run->pipes[0]);
+    close(run->pipes[1]);
+    run->pipes[0] = run->pipes[1] = -1;
+    run_wait(run);
+    ck_assert_int_ge(run->status, 0);
+}

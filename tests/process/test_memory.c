@@ -55,7 +55,6 @@ static void try_all(void) {
     unsigned long tries = fault_try_all(trial.kind, trial.count, words);
     ck_assert_msg(tries >= trial.min, "only %lu calls for %s", tries, trial.kind);
     expect_no_half_summary(folder);
-    run_remove_folder(folder);
 }
 
 static void try_all_with_own_shared_memory(void) {
@@ -68,7 +67,6 @@ static void try_all_with_own_shared_memory(void) {
  * process on the machine, and each would only repeat the same failures.
  */
 static void try_all_calls(const char *kind, unsigned long count, unsigned long min) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     trial.kind = kind;
     trial.count = count;
     trial.min = min;
@@ -78,15 +76,13 @@ static void try_all_calls(const char *kind, unsigned long count, unsigned long m
         try_all();
 }
 
-START_TEST(one_failed_allocation_leaves_nothing_behind) {
+TEST_CASE(one_failed_allocation_leaves_nothing_behind) {
     try_all_calls("memory", 1, 30);
 }
-END_TEST
 
-START_TEST(persistent_allocation_failure_leaves_nothing_behind) {
+TEST_CASE(persistent_allocation_failure_leaves_nothing_behind) {
     try_all_calls("memory", FAULT_FOR_EVER, 30);
 }
-END_TEST
 
 static void expect_reported(const struct run *run) {
     const char *last = run->err.bytes;
@@ -112,8 +108,7 @@ static bool run_or_refuse(struct run *run) {
     if (runs) {
         ck_assert_msg(run_count_text(&run->err, "guardian ended unexpectedly") <= 1,
             "one guardian after the other: %s", run->err.bytes);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
+        run_end(run, SIGTERM);
     } else {
         expect_reported(run);
     }
@@ -122,8 +117,7 @@ static bool run_or_refuse(struct run *run) {
 }
 
 /* Large allocations are the modules' memory, the board, and the guardian's lists. */
-START_TEST(a_run_whose_large_allocation_fails_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_run_whose_large_allocation_fails_is_refused) {
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
         for (unsigned long first = 1; struck; first++) {
@@ -137,7 +131,6 @@ START_TEST(a_run_whose_large_allocation_fails_is_refused) {
         }
     }
 }
-END_TEST
 
 static rlim_t address_space; /* bytes */
 
@@ -151,24 +144,23 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
     rlim_t high = 1 << 28;
     while (high - low > 1 << 16) {
         address_space = (low + high) / 2;
-        struct run *run = run_wait(run_start(setup, WORDS(SHOWSTOPPER, "--version")));
+        struct run *run = RUN_IN(setup, "--version");
         if (run->status == 0)
             high = address_space;
         else
             low = address_space;
-        run_free(run);
     }
     return high;
 }
 
-START_TEST(a_run_in_a_small_address_space_works_or_is_refused) {
+TEST_CASE(a_run_in_a_small_address_space_works_or_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs much memory");
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
     int well = 0;
     for (address_space = find_least_address_space(&setup); well < 3; address_space += 128 << 10) {
-        struct run *run = run_start(&setup,
-            WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
+        struct run *run =
+            START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin");
         if (run_or_refuse(run))
             well++;
         else
@@ -176,7 +168,6 @@ START_TEST(a_run_in_a_small_address_space_works_or_is_refused) {
     }
     ck_assert_int_gt(refused, 3);
 }
-END_TEST
 
 static void shrink_shared_memory(void) {
     surroundings_leave_mounts();
@@ -189,20 +180,15 @@ static void fill_shared_memory(void) {
     surroundings_fill("/dev/shm");
 }
 
-START_TEST(full_shared_memory_is_refused) {
+TEST_CASE(full_shared_memory_is_refused) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
     for (int i = 0; i < 2; i++) {
         struct run_setup setup = {.prepare = prepares[i]};
-        struct run *run = run_wait(run_start(
-            &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
-        fault_expect_refusal(run, 125);
-        run_expect_text(&run->err, "shared memory");
-        run_expect_text(&run->err, "/dev/shm");
-        run_expect_nothing_left();
+        struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
+        fault_expect_refusal(run, 125, "shared memory");
     }
 }
-END_TEST
 
 #define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
 
@@ -220,8 +206,8 @@ static struct run *start_eater(const char *file) {
         "case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
         " *) sleep 1000 & setsid sleep 1000 & echo ready; exec sleep 1000;; esac",
         file);
-    return run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed",
-                                 "--fail-fast", "--grace", "500m", "sh", "-c", text));
+    return START_IN(&setup, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "--fail-fast", "--grace",
+        "500m", "sh", "-c", text);
 }
 
 static void limit_memory(void) {
@@ -244,15 +230,6 @@ static void prefer(const char *victim) {
     }
 }
 
-/* Kills all marked processes, because nothing else would end them. */
-static void end_all(void) {
-    pid_t pids[RUN_PIDS_MAX];
-    for (size_t count; (count = run_alive(pids)) > 0; run_nap(NULL)) {
-        for (size_t i = 0; i < count; i++)
-            kill(pids[i], SIGKILL);
-    }
-}
-
 /* The kernel may choose any process, even the master while no guardian exists. */
 static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
@@ -264,10 +241,9 @@ static bool was_guarded(const struct run *run, const char *victim) {
 
 /* Returns whether a process of the run survived to end the others. */
 static bool eat_all(const char *victim) {
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "go");
+    const char *file = run_new_path("go");
     struct run *run = start_eater(file);
-    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
+    run_wait_ready(run, 2);
     if (victim)
         prefer(victim);
     run_write_file(file, "");
@@ -276,76 +252,31 @@ static bool eat_all(const char *victim) {
         "status %d: %s", run->status, run->err.bytes);
     bool left = was_guarded(run, victim);
     if (!left)
-        end_all();
+        family_end_all();
     run_free_clean(run);
-    run_remove_folder(folder);
     return left;
 }
 
-static void eat_again_and_again(const char *victim) {
+/* The kernel chooses any process, or prefers certain ones. */
+TEST_CASE(an_oom_kill_leaves_nothing_behind) {
+    static const char *const victims[] = {
+        NULL, "showstopper", "ss-guardian", "ss-executor 1", "ss-", "sleep"};
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs much memory");
     SKIP_UNLESS(
         control_group_make(&group, "memory"), "cgroup-memory: cannot create a control group");
     limit_memory();
-    int tries = 0;
-    for (int round = 0; round < 6; round += eat_all(victim))
-        ck_assert_int_lt(tries++, 12);
+    for (size_t i = 0; i < sizeof victims / sizeof *victims; i++) {
+        int tries = 0;
+        for (int round = 0; round < 4; round += eat_all(victims[i]))
+            ck_assert_int_lt(tries++, 12);
+    }
     control_group_remove(&group);
 }
 
-START_TEST(an_oom_kill_of_any_process_leaves_nothing_behind) {
-    eat_again_and_again(NULL);
-}
-END_TEST
-
-START_TEST(an_oom_killed_master_leaves_nothing_behind) {
-    eat_again_and_again("showstopper");
-}
-END_TEST
-
-START_TEST(an_oom_killed_guardian_leaves_nothing_behind) {
-    eat_again_and_again("ss-guardian");
-}
-END_TEST
-
-START_TEST(an_oom_killed_executor_leaves_nothing_behind) {
-    eat_again_and_again("ss-executor 1");
-}
-END_TEST
-
-START_TEST(oom_killed_executors_and_guardian_leave_nothing_behind) {
-    eat_again_and_again("ss-");
-}
-END_TEST
-
-START_TEST(oom_killed_instances_leave_nothing_behind) {
-    eat_again_and_again("sleep");
-}
-END_TEST
-
-START_TEST(one_failed_open_leaves_nothing_behind) {
+TEST_CASE(one_failed_open_leaves_nothing_behind) {
     try_all_calls("files", 1, 10);
 }
-END_TEST
 
-START_TEST(persistent_open_failure_leaves_nothing_behind) {
+TEST_CASE(persistent_open_failure_leaves_nothing_behind) {
     try_all_calls("files", FAULT_FOR_EVER, 10);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(one_failed_allocation_leaves_nothing_behind),
-    SS_CASE(persistent_allocation_failure_leaves_nothing_behind),
-    SS_CASE(a_run_whose_large_allocation_fails_is_refused),
-    SS_CASE(a_run_in_a_small_address_space_works_or_is_refused),
-    SS_CASE(full_shared_memory_is_refused),
-    SS_CASE(an_oom_kill_of_any_process_leaves_nothing_behind),
-    SS_CASE(an_oom_killed_master_leaves_nothing_behind),
-    SS_CASE(an_oom_killed_guardian_leaves_nothing_behind),
-    SS_CASE(an_oom_killed_executor_leaves_nothing_behind),
-    SS_CASE(oom_killed_executors_and_guardian_leave_nothing_behind),
-    SS_CASE(oom_killed_instances_leave_nothing_behind),
-    SS_CASE(one_failed_open_leaves_nothing_behind),
-    SS_CASE(persistent_open_failure_leaves_nothing_behind))
-/* clang-format on */

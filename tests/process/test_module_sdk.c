@@ -45,13 +45,12 @@ static const char *prefix; /* where Showstopper is installed */
 static void expect_success(const char *const *words) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
-    run_free(run);
 }
 
 static bool is_there(const char *program) {
     char line[64];
     snprintf(line, sizeof line, "command -v %s", program);
-    return run_wait(run_start(NULL, WORDS("sh", "-c", line)))->status == 0;
+    return CALL("sh", "-c", line)->status == 0;
 }
 
 static void install_all(void) {
@@ -106,41 +105,32 @@ static struct run *run_installed(const char *environment, const char *const *opt
 
 #define RUN_INSTALLED(...) run_installed("SS_TEST=1", WORDS(__VA_ARGS__))
 
-static void expect_refused(const struct run *run, const char *part) {
-    run_expect(run, 125);
-    run_expect_text(&run->err, part);
+static void expect_refused(struct run *run, const char *part) {
+    run_expect_refusal(run, part);
     run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
 }
 
-START_TEST(an_installed_showstopper_runs_and_reports_its_version) {
-    install_all();
+static void run_it(void) {
     struct run *run = RUN_INSTALLED("--duration", "700m", "--json", "-");
     run_expect(run, 0);
     run_expect_text(&run->out, "\"deadbeat\"");
-    run = run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/showstopper"), "--list-modules")));
+    run = CALL(run_path(prefix, "bin/showstopper"), "--list-modules");
     run_expect(run, 0);
     run_expect_text(&run->out, "dithering/averageq");
-    run = run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/showstopper"), "--version")));
+    run = CALL(run_path(prefix, "bin/showstopper"), "--version");
     run->out.bytes[strcspn(run->out.bytes, "\n")] = '\0';
     ck_assert_str_eq(
         strrchr(run->out.bytes, ' ') + 1, ask_pkg_config("--modversion", "--silence-errors"));
-    run_remove_folder(root);
 }
-END_TEST
 
-START_TEST(pkg_config_names_the_installed_tree) {
-    install_all();
+static void ask_for_headers(void) {
     char *flags = ask_pkg_config("--cflags", "--silence-errors");
     const char *header = run_path(flags + strlen("-I"), "showstopper/control.h");
     ck_assert_msg(strncmp(flags, "-I", 2) == 0 && strstr(header, prefix) && run_exists(header),
         "%s is not below %s", flags, prefix);
-    run_remove_folder(root);
 }
-END_TEST
 
-START_TEST(cmake_finds_the_installed_tree) {
-    install_all();
+static void build_with_cmake(void) {
     const char *project = run_path(root, "project");
     const char *build = run_path(root, "project/build");
     expect_success(WORDS("mkdir", "-p", project));
@@ -155,19 +145,45 @@ START_TEST(cmake_finds_the_installed_tree) {
     expect_success(WORDS("cmake", "-S", project, "-B", build, where));
     expect_success(WORDS("cmake", "--build", build));
     run_expect(RUN_INSTALLED("-c", run_path(build, "tiny.so"), "--duration", "700m"), 0);
-    run_remove_folder(root);
 }
-END_TEST
+
+static void build_the_skeleton(void) {
+    const char *modules = run_path(root, "mine");
+    char variable[4096];
+    snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=/there/is/none:%s", modules);
+    expect_success(WORDS("mkdir", "-p", run_path(modules, "control")));
+    compile_file(run_path(prefix, "share/showstopper/skeleton.c"),
+        run_path(modules, "control/skeleton.so"), "-Wextra");
+    struct run *run = run_installed(
+        variable, WORDS("-c", "skeleton", "-C", "gain=2", "--duration", "1s", "--json", "-"));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"skeleton\"");
+    run_expect_text(&run->out, "\"gain\": 2");
+    run = RUN_INSTALLED("-c", run_path(modules, "control/skeleton.so"), "--duration", "700m");
+    run_expect(run, 0);
+    expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "unknown control module");
+    expect_refused(run_installed(variable, WORDS("-c", "skeleton", "-C", "gian=2")), "gain");
+    expect_refused(
+        run_installed(variable, WORDS("-c", "skeleton", "-C", "gain=0,start=0")), "both 0");
+}
+
+TEST_CASE(the_installed_tree_suffices_to_run_and_build_modules) {
+    install_all();
+    run_it();
+    ask_for_headers();
+    build_with_cmake();
+    build_the_skeleton();
+}
 
 /* Therefore a module outside the tree can do all that a built-in one can. */
-START_TEST(built_in_modules_compile_with_public_headers_only) {
+TEST_CASE(built_in_modules_compile_with_public_headers_only) {
+    install_all();
     static const char copy[] =
         "set -e; cd \"$1\"; cp -r \"$2\"/modules .; rm -r \"$3\"/lib/showstopper/modules";
     static const char compile_one[] =
         "cc -shared -fPIC -Wall -Wextra -Werror -Wno-missing-field-initializers "
         "-fvisibility=hidden $1 -o \"${2%.c}.so\" \"$2\" -Wl,-z,defs -lm";
     glob_t files;
-    install_all();
     char variable[4096];
     snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=%s/modules", root);
     char *flags = strdup(ask_pkg_config("--cflags", "--silence-errors"));
@@ -193,35 +209,9 @@ START_TEST(built_in_modules_compile_with_public_headers_only) {
     if (access(TEST_MODULE_INSTALL_DIR, F_OK) < 0)
         expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
     free(flags);
-    run_remove_folder(root);
 }
-END_TEST
 
-START_TEST(the_skeleton_builds_into_a_usable_module) {
-    install_all();
-    const char *modules = run_path(root, "mine");
-    char variable[4096];
-    snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=/there/is/none:%s", modules);
-    expect_success(WORDS("mkdir", "-p", run_path(modules, "control")));
-    compile_file(run_path(prefix, "share/showstopper/skeleton.c"),
-        run_path(modules, "control/skeleton.so"), "-Wextra");
-    struct run *run = run_installed(
-        variable, WORDS("-c", "skeleton", "-C", "gain=2", "--duration", "1s", "--json", "-"));
-    run_expect(run, 0);
-    run_expect_text(&run->out, "\"skeleton\"");
-    run_expect_text(&run->out, "\"gain\": 2");
-    run = RUN_INSTALLED("-c", run_path(modules, "control/skeleton.so"), "--duration", "700m");
-    run_expect(run, 0);
-    expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "unknown control module");
-    expect_refused(run_installed(variable, WORDS("-c", "skeleton", "-C", "gian=2")), "gain");
-    expect_refused(
-        run_installed(variable, WORDS("-c", "skeleton", "-C", "gain=0,start=0")), "both 0");
-    run_remove_folder(root);
-}
-END_TEST
-
-START_TEST(incompatible_modules_are_refused) {
-    install_all();
+static void load_incompatible_modules(void) {
     run_expect(RUN_INSTALLED("-c", compile("-O1"), "--duration", "700m"), 0);
     expect_refused(RUN_INSTALLED("-c", compile("-DVERSION=77")), "version 77");
     expect_refused(RUN_INSTALLED("-c", compile("-DKIND=SS_KIND_SPACE")), "a space module");
@@ -231,12 +221,9 @@ START_TEST(incompatible_modules_are_refused) {
     expect_refused(RUN_INSTALLED("-c", compile("-DUPDATE=NULL")), "lacks a function");
     run_write_file(run_path(root, "text.so"), "no shared object\n");
     expect_refused(RUN_INSTALLED("-c", run_path(root, "text.so")), "cannot be loaded");
-    run_remove_folder(root);
 }
-END_TEST
 
-START_TEST(module_output_beyond_its_range_is_limited_and_nan_ends_the_run) {
-    install_all();
+static void load_wrong_modules(void) {
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")),
         "one of the modules constant, exact, tiny and even returned a value that is not a number "
         "for instance ");
@@ -249,17 +236,21 @@ START_TEST(module_output_beyond_its_range_is_limited_and_nan_ends_the_run) {
     run = RUN_INSTALLED("-c", compile("-DBODY=return 1"), "--duration", "700m", "--json", "-");
     ck_assert_uint_eq(run_count_text(&run->out, "control/tiny returned"), 0);
     run_expect(RUN_INSTALLED("-c", compile("-DBODY=return -INFINITY"), "--duration", "700m"), 0);
-    run_remove_folder(root);
 }
-END_TEST
 
-START_TEST(a_module_that_crashes_ends_the_run) {
-    install_all();
+static void load_crashing_modules(void) {
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=abort()")), "executor");
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=exit(0)")), "executor");
-    run_remove_folder(root);
 }
-END_TEST
+
+TEST_CASE(incompatible_and_faulty_modules_end_the_run) {
+    install_all();
+    load_incompatible_modules();
+    load_wrong_modules();
+    load_crashing_modules();
+    const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
+    expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "endless loop");
+}
 
 /* Without a limit, an array of 64 MiB would fit. */
 static void limit_stack(void) {
@@ -275,9 +266,9 @@ static struct run *simulate(const char *flag) {
                                           "--duration", "1s", "-c", compile(flag))));
 }
 
-START_TEST(a_module_that_crashes_ends_the_simulator) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: handles crashes itself");
+TEST_CASE(a_module_that_crashes_ends_the_simulator) {
     install_all();
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: handles crashes itself");
     static const struct {
         const char *flag;
         int status;
@@ -294,28 +285,4 @@ START_TEST(a_module_that_crashes_ends_the_simulator) {
     struct run *run = simulate("-DBODY=return 7");
     run_expect(run, 0);
     run_expect_text(&run->err, "sssim: warning: control/tiny returned 7 as a duty");
-    run_remove_folder(root);
 }
-END_TEST
-
-START_TEST(a_module_that_never_returns_ends_the_run) {
-    install_all();
-    const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
-    expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "endless loop");
-    run_remove_folder(root);
-}
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(an_installed_showstopper_runs_and_reports_its_version),
-    SS_CASE(pkg_config_names_the_installed_tree),
-    SS_CASE(cmake_finds_the_installed_tree),
-    SS_CASE(built_in_modules_compile_with_public_headers_only),
-    SS_CASE(the_skeleton_builds_into_a_usable_module),
-    SS_CASE(incompatible_modules_are_refused),
-    SS_CASE(module_output_beyond_its_range_is_limited_and_nan_ends_the_run),
-    SS_CASE(a_module_that_crashes_ends_the_run),
-    SS_CASE(a_module_that_crashes_ends_the_simulator),
-    SS_CASE(a_module_that_never_returns_ends_the_run))
-/* clang-format on */

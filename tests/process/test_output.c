@@ -38,7 +38,7 @@ static void interrupt_after(struct run *run, const char *record, size_t iteratio
 }
 
 /* The program fills blocks of 4096 bytes, each with the lines of 20 iterations of 25 ms. */
-START_TEST(throughput_is_omitted_if_iterations_end_in_bursts) {
+TEST_CASE(throughput_is_omitted_if_iterations_end_in_bursts) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     struct run *run =
         START("--record", record, TICKS, run_path(folder, "output"), PAYLOAD, "ticks", "25");
@@ -52,10 +52,7 @@ START_TEST(throughput_is_omitted_if_iterations_end_in_bursts) {
     run_expect_text(&run->err, "--tty");
     run_expect_text(&run->err, "stdbuf");
     run_expect_text(&run->err, "throughput         not measured");
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
 static bool has_terminals(void) {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -68,7 +65,7 @@ static bool has_terminals(void) {
     SKIP_UNLESS(has_terminals(), "terminal: cannot open a pseudo-terminal")
 
 /* The second line comes after a second; in a block, it would come with the twentieth. */
-START_TEST(programs_write_lines_to_a_pseudo_terminal) {
+TEST_CASE(programs_write_lines_to_a_pseudo_terminal) {
     SKIP_UNLESS_TERMINALS();
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *output = run_path(folder, "output");
@@ -78,24 +75,19 @@ START_TEST(programs_write_lines_to_a_pseudo_terminal) {
     ck_assert_msg(iterations >= 2 && iterations < 19, "%s", run->out.bytes);
     struct run_text text = run_read_file(run_path(output, "0.out"));
     ck_assert_ptr_nonnull(strstr(text.bytes, "0001\ntick 000"));
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* No CR is added, nothing is echoed, and ^C and ^D have no effect. */
-START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
+TEST_CASE(output_through_a_pseudo_terminal_is_unchanged) {
     SKIP_UNLESS_TERMINALS();
-    struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
+    struct run *direct = CALL(PAYLOAD, "binary");
     struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "binary");
     run_expect(run, 0);
     ck_assert_uint_eq(run->out.length, direct->out.length);
     ck_assert_mem_eq(run->out.bytes, direct->out.bytes, direct->out.length);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(with_tty_only_standard_output_is_a_terminal) {
+TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
     SKIP_UNLESS_TERMINALS();
     struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect(run, 0);
@@ -107,19 +99,19 @@ START_TEST(with_tty_only_standard_output_is_a_terminal) {
     run_expect(run, 0);
     struct run_text errors = run_read_file(run_path(folder, "0.err"));
     ck_assert_str_eq(errors.bytes, "output 1 error 0 controlling 0\n");
-    run_expect_nothing_left();
-    run_remove_folder(folder);
+    SKIP_UNLESS_ISOLATED();
+    run = RUN(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->err, "output 1 error 0 controlling 0\n"), 2);
 }
-END_TEST
 
 static void run_to(const char *folder, int status) {
     struct run *run =
         RUN("-q", "-l", "100%", "-c", "fixed", "-n", "2", "--output", folder, PAYLOAD, "exit", "0");
     run_expect(run, status);
-    run_free(run);
 }
 
-START_TEST(only_files_that_runs_have_written_are_replaced) {
+TEST_CASE(only_files_that_runs_have_written_are_replaced) {
     const char *folder = run_make_folder(), *other = run_path(folder, "1.out");
     run_write_file(other, "mine\n");
     run_write_file(run_path(folder, "2.out"), "of no instance\n");
@@ -131,55 +123,33 @@ START_TEST(only_files_that_runs_have_written_are_replaced) {
     run_write_file(other, "of the run\n");
     run_to(folder, 0);
     ck_assert_str_eq(run_read_file(other).bytes, "");
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(isolated_instances_have_a_pseudo_terminal) {
+TEST_CASE(repeated_instances_keep_their_pseudo_terminal) {
     SKIP_UNLESS_TERMINALS();
-    SKIP_UNLESS_ISOLATED();
-    struct run *run = RUN(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run_count_text(&run->err, "output 1 error 0 controlling 0\n"), 2);
-    run_expect_nothing_left();
-}
-END_TEST
-
-START_TEST(repeated_instances_keep_their_pseudo_terminal) {
-    SKIP_UNLESS_TERMINALS();
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "count");
+    const char *file = run_new_path("count");
     struct run *run = RUN(OUTPUT_ALONE, "--repeat", "sh", "-c",
         "echo x >>$0; [ -t 1 ] && echo terminal; [ $(wc -l <$0) -lt 3 ]", file);
     run_expect(run, 1);
     ck_assert_uint_eq(run_count_text(&run->out, "terminal\n"), 3);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
 static void hide_pseudo_terminals(void) {
     surroundings_leave_mounts();
     surroundings_mount_small("/dev/pts", "64k");
 }
 
-START_TEST(missing_pseudo_terminals_are_reported_before_the_start) {
+TEST_CASE(missing_pseudo_terminals_are_reported_before_the_start) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "started");
+    const char *file = run_new_path("started");
     struct run_setup setup = {.prepare = hide_pseudo_terminals};
-    struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, OUTPUT_ALONE, PAYLOAD, "touch", file)));
+    struct run *run = RUN_IN(&setup, OUTPUT_ALONE, PAYLOAD, "touch", file);
     SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "mounts: cannot create a mount namespace");
-    run_expect(run, 125);
-    run_expect_text(&run->err, "showstopper: --tty: cannot create a pseudo-terminal: ");
+    run_expect_refusal(run, "showstopper: --tty: cannot create a pseudo-terminal: ");
     run_expect_text(&run->err, "devpts");
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
     ck_assert_int_lt(access(file, F_OK), 0);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
 static char unread_name[64]; /* prepare() has no argument */
 
@@ -190,30 +160,14 @@ static void print_to_unread(void) {
 }
 
 /* It has room for a part of what is read at a time. */
-START_TEST(a_terminal_that_is_not_read_blocks_only_the_instance) {
+TEST_CASE(a_terminal_that_is_not_read_blocks_only_the_instance) {
     struct run_setup setup = {.prepare = print_to_unread};
     int reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     SKIP_UNLESS(reader >= 0, "terminal: cannot open a pseudo-terminal");
     ck_assert(grantpt(reader) == 0 && unlockpt(reader) == 0 &&
               ptsname_r(reader, unread_name, sizeof unread_name) == 0);
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-f", "own", "-l", "100%", "-c",
-                              "fixed", "--duration", "2s", "--iteration", "^xx", "sh", "-c",
-                              "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 400000; sleep 30")));
+    struct run *run = RUN_IN(&setup, "-q", "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
+        "--duration", "2s", "--iteration", "^xx", "sh", "-c",
+        "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 400000; sleep 30");
     run_expect(run, 125); /* output is lost */
-    run_expect_nothing_left();
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(throughput_is_omitted_if_iterations_end_in_bursts),
-    SS_CASE(programs_write_lines_to_a_pseudo_terminal),
-    SS_CASE(output_through_a_pseudo_terminal_is_unchanged),
-    SS_CASE(with_tty_only_standard_output_is_a_terminal),
-    SS_CASE(only_files_that_runs_have_written_are_replaced),
-    SS_CASE(isolated_instances_have_a_pseudo_terminal),
-    SS_CASE(repeated_instances_keep_their_pseudo_terminal),
-    SS_CASE(missing_pseudo_terminals_are_reported_before_the_start),
-    SS_CASE(a_terminal_that_is_not_read_blocks_only_the_instance))
-/* clang-format on */

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -87,129 +86,104 @@ static struct run *call(const char *const *words) {
     return run_wait(run_start(&setup, words));
 }
 
-#define CALL(verb, ...) call(WORDS(PLACE, verb, "--root", root, "p", __VA_ARGS__))
+#define ASK(verb, ...) call(WORDS(PLACE, verb, "--root", root, "p", __VA_ARGS__))
 
 static void expect_refusal(struct run *run, const char *message) {
     run_expect(run, 1);
     run_expect_text(&run->err, message);
-    run_free(run);
 }
 
 /* ---- joining ---- */
 
-static const char *words_of(pid_t pid) {
-    static char text[32];
-    snprintf(text, sizeof text, "%d", (int)pid);
-    return text;
-}
-
-START_TEST(a_process_joins_the_control_group_of_a_place) {
+TEST_CASE(a_process_joins_the_control_group_of_a_place) {
     pid_t pid = kin_start(NULL);
     open_place(0);
     make_group("showstopper-p", 0);
     make_group("showstopper-q", 0);
-    run_expect(CALL("join", words_of(pid)), 0);
-    expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", words_of(pid));
+    run_expect(ASK("join", run_pid_text(pid)), 0);
+    expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", run_pid_text(pid));
     expect_file("root/sys/fs/cgroup/showstopper-q/cgroup.procs", "");
     ck_assert(!run_exists(run_path(folder, "p/entered.1")));
-    kin_end(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Only the subgroups of the container's first process receive it. */
-START_TEST(a_process_joins_the_control_groups_of_a_container) {
+TEST_CASE(a_process_joins_the_control_groups_of_a_container) {
     char expected[64];
     pid_t first = kin_start(NULL), pid = kin_start(NULL);
     open_place(first);
     make_group("showstopper-p", 0);
     make_group("showstopper-p/outer", pid);
     make_group("showstopper-p/inner", first);
-    run_expect(CALL("join", words_of(pid)), 0);
+    run_expect(ASK("join", run_pid_text(pid)), 0);
     expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", "");
     /* Written over the line of the first process. */
     struct run_text text =
         run_read_file(run_path(root, "sys/fs/cgroup/showstopper-p/inner/cgroup.procs"));
     snprintf(expected, sizeof expected, "%d", (int)pid);
     ck_assert_msg(strncmp(text.bytes, expected, strlen(expected)) == 0, "%s", text.bytes);
-    kin_end(pid);
-    kin_end(first);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Closing the place ends recorded processes. */
-START_TEST(without_control_groups_a_process_is_recorded) {
+TEST_CASE(without_control_groups_a_process_is_recorded) {
     char file[64], text[64];
     pid_t pid = kin_start(NULL);
     open_place(0);
-    run_expect(CALL("join", words_of(pid)), 0);
+    run_expect(ASK("join", run_pid_text(pid)), 0);
     snprintf(file, sizeof file, "p/entered.%d", (int)pid);
     snprintf(text, sizeof text, "%d %llu\n", (int)pid,
         (unsigned long long)ss_platform_process_started(pid));
     expect_file(file, text);
-    kin_end(pid);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_container_without_control_groups_cannot_be_joined) {
+TEST_CASE(a_container_without_control_groups_cannot_be_joined) {
     pid_t first = kin_start(NULL);
     open_place(first);
-    expect_refusal(CALL("join", words_of(getpid())),
+    expect_refusal(ASK("join", run_pid_text(getpid())),
         "p: cannot join the control groups: the container has none");
-    kin_end(first);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(only_open_places_can_be_joined_and_entered) {
+TEST_CASE(only_open_places_can_be_joined_and_entered) {
     pid_t ended = kin_start(NULL);
     open_place(0);
-    expect_refusal(CALL("join", "0"), "'0': not a pid");
+    expect_refusal(ASK("join", "0"), "'0': not a pid");
     /* As an int it would be 1, the init process. */
-    expect_refusal(CALL("join", "4294967297"), "'4294967297': not a pid");
-    expect_refusal(CALL("enter", "--", "true"), "p: no container");
+    expect_refusal(ASK("join", "4294967297"), "'4294967297': not a pid");
+    expect_refusal(ASK("enter", "--", "true"), "p: no container");
     write_process("p/place", ended);
     kin_end(ended);
-    expect_refusal(CALL("join", words_of(getpid())), "p: the container has exited");
-    expect_refusal(CALL("enter", "--", "true"), "p: the container has exited");
+    expect_refusal(ASK("join", run_pid_text(getpid())), "p: the container has exited");
+    expect_refusal(ASK("enter", "--", "true"), "p: the container has exited");
     unlink(run_path(folder, "p/place"));
-    expect_refusal(CALL("join", words_of(getpid())), "p: not open");
-    expect_refusal(CALL("enter", "--", "true"), "p: not open");
+    expect_refusal(ASK("join", run_pid_text(getpid())), "p: not open");
+    expect_refusal(ASK("enter", "--", "true"), "p: not open");
     run_write_file(run_path(folder, "p/place"), "");
     char holder[64]; /* another process has this pid now */
     snprintf(
         holder, sizeof holder, "1 %llu\n", (unsigned long long)ss_platform_process_started(1) + 1);
     run_write_file(run_path(folder, "p/holder"), holder);
     make_group("showstopper-p", 0);
-    expect_refusal(CALL("group", NULL), "p: not open");
-    run_remove_folder(folder);
+    expect_refusal(ASK("group", NULL), "p: not open");
 }
-END_TEST
 
-START_TEST(the_control_group_that_counts_cpu_time_is_printed) {
+TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
     char file[64];
     pid_t first = kin_start(NULL);
     open_place(0);
-    expect_refusal(CALL("group", NULL), "p: no control group");
+    expect_refusal(ASK("group", NULL), "p: no control group");
     make_group("showstopper-p", 0);
-    struct run *run = CALL("group", NULL);
+    struct run *run = ASK("group", NULL);
     run_expect(run, 0);
     ck_assert_str_eq(run->out.bytes, "/showstopper-p\n");
     write_process("p/place", first);
-    expect_refusal(CALL("group", NULL), "p: the container has exited"); /* by the other /proc */
+    expect_refusal(ASK("group", NULL), "p: the container has exited"); /* by the other /proc */
     snprintf(file, sizeof file, "root/proc/%d", (int)first);
     make(file);
     snprintf(file, sizeof file, "root/proc/%d/cgroup", (int)first);
     run_write_file(run_path(folder, file), "0::/showstopper-p/inner\n");
-    run = CALL("group", NULL);
+    run = ASK("group", NULL);
     run_expect(run, 0);
     ck_assert_str_eq(run->out.bytes, "/showstopper-p/inner\n");
-    kin_end(first);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* ---- holding ---- */
 
@@ -225,15 +199,13 @@ static struct run *hold(const char *said) {
 }
 
 /* Its group is missing, but it is a container only once it has printed `open`. */
-START_TEST(an_environment_may_print_much_before_it_is_open) {
+TEST_CASE(an_environment_may_print_much_before_it_is_open) {
     open_place(0);
     expect_refusal(hold(":"), "q: cannot find the container's first process");
     expect_refusal(hold("printf '%0300d\\n' 0"), "q: cannot find the container's first process");
     expect_refusal(hold("printf '%0254d\\n' 0"), "q: cannot find the container's first process");
     expect_refusal(hold("seq 200"), "q: cannot find the container's first process");
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* ---- closing ---- */
 
@@ -252,30 +224,25 @@ static void exit_at_sigterm(void) {
 }
 
 /* Each exits only after the other one has received SIGTERM, and none is killed. */
-START_TEST(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped) {
+TEST_CASE(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped) {
     pid_t pids[2];
     open_place(0);
-    terminated =
-        mmap(NULL, sizeof *terminated, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(terminated, MAP_FAILED);
+    terminated = kin_share(sizeof *terminated);
     for (int i = 0; i < 2; i++) {
         pids[i] = kin_start(exit_at_sigterm);
-        run_expect(CALL("join", words_of(pids[i])), 0);
+        run_expect(ASK("join", run_pid_text(pids[i])), 0);
         ck_assert_int_eq(kill(pids[i], SIGSTOP), 0);
         RUN_UNTIL(NULL, kin_is_stopped(pids[i]));
     }
-    run_expect(CALL("close", "--", "/bin/true"), 0);
+    run_expect(ASK("close", "--", "/bin/true"), 0);
     for (int i = 0; i < 2; i++) {
         int status;
         ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %#x", status);
     }
-    munmap(terminated, sizeof *terminated);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_place_that_cannot_be_closed_does_not_keep_others_open) {
+TEST_CASE(a_place_that_cannot_be_closed_does_not_keep_others_open) {
     open_place(0);
     make("q");
     make("r");
@@ -288,10 +255,7 @@ START_TEST(a_place_that_cannot_be_closed_does_not_keep_others_open) {
     ck_assert(!run_exists(run_path(folder, "r")));
     expect_refusal(call(WORDS(PLACE, "close", "--root", root, "q", "r", "--", program)),
         "environment --clean failed");
-    run_free(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* ---- entering ---- */
 
@@ -338,7 +302,6 @@ static pid_t open_container(void) {
     container = answers[0] > 0 ? answers[0] : answers[1];
     if (answers[0] < 0 || answers[1] < 0) {
         kin_end(parent);
-        run_remove_folder(folder);
         SKIP("mounts: cannot create namespaces");
     }
     write_process("p/place", container);
@@ -348,7 +311,6 @@ static pid_t open_container(void) {
 static void close_container(pid_t parent) {
     kin_end(parent);
     run_expect_nothing_left();
-    run_remove_folder(folder);
 }
 
 #define ENTER(...) call(WORDS(PLACE, "enter", "p", "--", __VA_ARGS__))
@@ -357,18 +319,17 @@ static void close_container(pid_t parent) {
 #define NAMESPACES                                                                                 \
     "for name in cgroup ipc uts net pid mnt; do readlink /proc/$1/ns/$name || exit; done"
 
-START_TEST(a_command_runs_in_the_namespaces_of_the_container) {
+TEST_CASE(a_command_runs_in_the_namespaces_of_the_container) {
     pid_t parent = open_container();
-    struct run *first = call(WORDS("sh", "-c", NAMESPACES, "sh", words_of(container)));
+    struct run *first = call(WORDS("sh", "-c", NAMESPACES, "sh", run_pid_text(container)));
     run_expect(first, 0);
     struct run *run = ENTER("sh", "-c", NAMESPACES, "sh", "self");
     run_expect(run, 0);
     ck_assert_str_eq(run->out.bytes, first->out.bytes);
     close_container(parent);
 }
-END_TEST
 
-START_TEST(a_command_runs_in_the_folder_of_its_caller) {
+TEST_CASE(a_command_runs_in_the_folder_of_its_caller) {
     pid_t parent = open_container();
     char expected[4200], current[4096];
     struct run *run = ENTER("sh", "-c", "uname -n; pwd; exit 7");
@@ -377,9 +338,8 @@ START_TEST(a_command_runs_in_the_folder_of_its_caller) {
     ck_assert_str_eq(run->out.bytes, expected);
     close_container(parent);
 }
-END_TEST
 
-START_TEST(failures_of_the_command_are_those_of_a_shell) {
+TEST_CASE(failures_of_the_command_are_those_of_a_shell) {
     pid_t parent = open_container();
     run_expect(ENTER("sh", "-c", "kill -KILL $$"), 128 + SIGKILL);
     struct run *run = ENTER("no-program");
@@ -390,9 +350,8 @@ START_TEST(failures_of_the_command_are_those_of_a_shell) {
     run_expect_text(&run->err, "cannot execute '/etc/passwd': Permission denied");
     close_container(parent);
 }
-END_TEST
 
-START_TEST(a_folder_that_the_container_lacks_is_reported) {
+TEST_CASE(a_folder_that_the_container_lacks_is_reported) {
     pid_t parent = open_container();
     make("hidden/deep");
     struct run_setup setup = {.environment = environment, .folder = run_path(hidden, "deep")};
@@ -401,12 +360,11 @@ START_TEST(a_folder_that_the_container_lacks_is_reported) {
     run_expect_text(&run->err, "/hidden/deep: No such file or directory");
     close_container(parent);
 }
-END_TEST
 
 #define WAITING "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"
 
 /* Showstopper signals the whole group of an instance, which would get each signal twice. */
-START_TEST(sigterm_reaches_the_command_unless_it_is_an_instance) {
+TEST_CASE(sigterm_reaches_the_command_unless_it_is_an_instance) {
     pid_t parent = open_container();
     struct run_setup setup = {.environment = environment};
     struct run *run = run_start(&setup, WORDS(PLACE, "enter", "p", "--", "sh", "-c", WAITING));
@@ -415,27 +373,7 @@ START_TEST(sigterm_reaches_the_command_unless_it_is_an_instance) {
     run_expect(run_wait(run), 9);
     run = run_start(&setup, WORDS(PLACE, "enter", "p", "--instance", "--", "sh", "-c", WAITING));
     run_wait_text(run, "ready");
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     family_end_all();
     close_container(parent);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_process_joins_the_control_group_of_a_place),
-    SS_CASE(a_process_joins_the_control_groups_of_a_container),
-    SS_CASE(without_control_groups_a_process_is_recorded),
-    SS_CASE(a_container_without_control_groups_cannot_be_joined),
-    SS_CASE(only_open_places_can_be_joined_and_entered),
-    SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
-    SS_CASE(an_environment_may_print_much_before_it_is_open),
-    SS_CASE(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped),
-    SS_CASE(a_place_that_cannot_be_closed_does_not_keep_others_open),
-    SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
-    SS_CASE(a_command_runs_in_the_folder_of_its_caller),
-    SS_CASE(failures_of_the_command_are_those_of_a_shell),
-    SS_CASE(a_folder_that_the_container_lacks_is_reported),
-    SS_CASE(sigterm_reaches_the_command_unless_it_is_an_instance))
-/* clang-format on */

@@ -59,8 +59,7 @@ static int call(const char *const *words, int killed_at) {
     power_log_mark(log_path, "call");
     struct run *run = run_wait(run_start(&setup, words));
     int status = run->status;
-    run_expect_nothing_left();
-    run_free(run);
+    run_free_clean(run);
     return status;
 }
 
@@ -296,16 +295,14 @@ static void expect_no_fault(struct power_log *log) {
     }
 }
 
-START_TEST(results_and_journals_survive_a_power_cut) {
+TEST_CASE(results_and_journals_survive_a_power_cut) {
     expect_no_fault(make_log());
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Later calls find folders that the killed call made but did not sync. */
 #define KILL_STEP 4
 
-START_TEST(results_survive_a_power_cut_after_a_kill) {
+TEST_CASE(results_survive_a_power_cut_after_a_kill) {
     int killed = 1;
     for (int at = 1; killed; at += KILL_STEP) {
         begin_study();
@@ -314,38 +311,32 @@ START_TEST(results_survive_a_power_cut_after_a_kill) {
             ck_assert_int_eq(call_plan(0), 0);
         power_log_mark(log_path, "completed");
         expect_no_fault(power_log_read(log_path, root));
-        run_remove_folder(folder);
     }
 }
-END_TEST
 
 /* Number of the sync that puts the name of the plan on disk. */
 #define PLAN_SYNC 4
 
-START_TEST(the_whole_plan_is_synced_even_if_only_one_run_is_selected) {
+TEST_CASE(the_whole_plan_is_synced_even_if_only_one_run_is_selected) {
     begin_study();
     ck_assert_int_eq(call_plan(PLAN_SYNC), -SIGKILL);
     ck_assert(run_exists(run_path(root, "s/.study/plan")));
     ck_assert_int_eq(call(WORDS(SSBATCH, "--only", "a", "s"), 0), 0);
     power_log_mark(log_path, "only");
     expect_no_fault(power_log_read(log_path, root));
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Number of the sync of the first file in the result of run a. */
 #define RESULT_SYNC 12
 
-START_TEST(a_keeper_that_exits_leaves_no_journal) {
+TEST_CASE(a_keeper_that_exits_leaves_no_journal) {
     begin_study();
     ck_assert_int_eq(call_plan(RESULT_SYNC), -SIGKILL);
     ck_assert(run_exists(run_path(root, "s/.a.part/result/run.json")));
     ck_assert(!run_exists(run_path(root, "made-study")));
     power_log_mark(log_path, "undone");
     expect_no_fault(power_log_read(log_path, root));
-    run_remove_folder(folder);
 }
-END_TEST
 
 static struct run *run_quietly(const char *const *words) {
     const struct run_setup setup = {.folder = root, .environment = WORDS(SHIM("shim_disk"))};
@@ -362,7 +353,6 @@ static void expect_list(const struct power_cut *cut) {
         ck_assert_int_eq(run_count_text(&run->out, "\nb,,done,"), is_done(cut, "b"));
         ck_assert_int_eq(run_count_text(&run->out, "\na,,to come,"), !is_done(cut, "a"));
     }
-    run_free(run);
 }
 
 static void expect_completion(const struct power_cut *cut) {
@@ -377,7 +367,6 @@ static void expect_completion(const struct power_cut *cut) {
     run = run_quietly(WORDS(SSBATCH, "--list", "s"));
     run_expect(run, 0);
     run_expect_text(&run->out, "2 done, 0 failed, 0 skipped, 0 to come");
-    run_free(run);
     ck_assert(run_exists(run_path(root, "s/b/record/ledger")));
     ck_assert(!run_exists(run_path(root, "made-a")));
     ck_assert(!run_exists(run_path(root, "made-study")));
@@ -385,16 +374,14 @@ static void expect_completion(const struct power_cut *cut) {
 
 #define CUT_STEP 20
 
-START_TEST(the_next_call_completes_a_study_after_a_power_cut) {
+TEST_CASE(the_next_call_completes_a_study_after_a_power_cut) {
     struct power_cut cut = {.log = make_log()};
     for (; cut.at <= power_log_count(cut.log); cut.at += CUT_STEP) {
         cut.choice = cut.at / CUT_STEP % 2 ? POWER_ALL : POWER_NONE;
         power_cut(&cut);
         expect_completion(&cut);
     }
-    run_remove_folder(folder);
 }
-END_TEST
 
 #define NAME_ROOM 700
 
@@ -440,7 +427,7 @@ static bool is_needed_once(struct power_log *log, size_t first) {
     return false;
 }
 
-START_TEST(every_omitted_sync_is_detected) {
+TEST_CASE(every_omitted_sync_is_detected) {
     struct power_log *log = make_log();
     for (size_t i = 0; i < power_log_count(log); i++) {
         char name[NAME_ROOM];
@@ -449,16 +436,4 @@ START_TEST(every_omitted_sync_is_detected) {
         name_sync(log, i, name);
         ck_assert_msg(is_needed_once(log, i), "the sync of %s changes nothing", name);
     }
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(results_and_journals_survive_a_power_cut),
-    SS_CASE(results_survive_a_power_cut_after_a_kill),
-    SS_CASE(the_whole_plan_is_synced_even_if_only_one_run_is_selected),
-    SS_CASE(a_keeper_that_exits_leaves_no_journal),
-    SS_CASE(the_next_call_completes_a_study_after_a_power_cut),
-    SS_CASE(every_omitted_sync_is_detected))
-/* clang-format on */

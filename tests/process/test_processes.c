@@ -2,6 +2,7 @@
 
 /* The platform layer's reports about real processes. */
 
+#include "family.h"
 #include "json_text.h"
 #include "kin.h"
 #include "process.h"
@@ -43,7 +44,7 @@ static const char *read_line(const char *path) {
     return line;
 }
 
-START_TEST(zombies_do_not_count_as_living_children) {
+TEST_CASE(zombies_do_not_count_as_living_children) {
     ck_assert(!ss_platform_has_living_children());
     pid_t first = kin_start(NULL);
     ck_assert(ss_platform_has_living_children());
@@ -66,9 +67,8 @@ START_TEST(zombies_do_not_count_as_living_children) {
     kin_reap(second);
     ck_assert(!ss_platform_has_living_children());
 }
-END_TEST
 
-START_TEST(a_process_lives_until_its_last_thread_exits) {
+TEST_CASE(a_process_lives_until_its_last_thread_exits) {
     pid_t child = kin_start(leave_to_a_thread);
     RUN_UNTIL(NULL, run_state(child) == 'Z'); /* the system shows it as a zombie */
     ck_assert(ss_platform_has_living_children());
@@ -89,14 +89,9 @@ START_TEST(a_process_lives_until_its_last_thread_exits) {
     kin_reap(child);
     ck_assert(ss_platform_process_is_exiting(child));
 }
-END_TEST
 
-static void lead_group(void) {
-    setpgid(0, 0);
-}
-
-START_TEST(parent_group_state_and_start_time_are_read) {
-    pid_t child = kin_start(lead_group);
+TEST_CASE(parent_group_state_and_start_time_are_read) {
+    pid_t child = kin_start(family_lead_group);
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
     ck_assert_int_eq(process.parent, getpid());
@@ -117,7 +112,6 @@ START_TEST(parent_group_state_and_start_time_are_read) {
     ck_assert(!ss_platform_process_look(-1, &process));
     ck_assert(!ss_platform_process_look(-getpid(), &process));
 }
-END_TEST
 
 static const char *name;
 
@@ -125,7 +119,7 @@ static void take_name(void) {
     prctl(PR_SET_NAME, name);
 }
 
-START_TEST(odd_process_names_do_not_confuse_the_parser) {
+TEST_CASE(odd_process_names_do_not_confuse_the_parser) {
     const char *const names[] = {
         ") Z 1 2 3", "((((", "a b c", ") S 1", ")", "\n) R 1 1", "", "0 0 0 0 0 0 0 0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -139,10 +133,9 @@ START_TEST(odd_process_names_do_not_confuse_the_parser) {
         kin_end(child);
     }
 }
-END_TEST
 
 /* /proc does not list a thread but has a folder for its tid. */
-START_TEST(threads_are_not_listed_as_processes) {
+TEST_CASE(threads_are_not_listed_as_processes) {
     static pid_t number;
     struct ss_process process;
     pthread_t thread;
@@ -154,14 +147,13 @@ START_TEST(threads_are_not_listed_as_processes) {
     ck_assert_uint_eq(ss_platform_process_started(number), 0);
     ck_assert_int_lt(ss_platform_process_open(number, ss_platform_process_started(getpid())), 0);
 }
-END_TEST
 
 static void become_nobody(void) {
     if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
         _exit(PROCESS_SKIPPED);
 }
 
-START_TEST(child_processes_may_be_signaled) {
+TEST_CASE(child_processes_may_be_signaled) {
     pid_t child = kin_start(NULL);
     ck_assert(ss_platform_process_may_signal(child));
     kin_end_unreaped(child);
@@ -169,9 +161,8 @@ START_TEST(child_processes_may_be_signaled) {
     kin_reap(child);
     ck_assert(ss_platform_process_may_signal(child)); /* a process that is gone cannot forbid it */
 }
-END_TEST
 
-START_TEST(processes_of_another_user_may_not_be_signaled) {
+TEST_CASE(processes_of_another_user_may_not_be_signaled) {
     pid_t asker = fork();
     if (asker == 0) {
         struct stat first;
@@ -187,7 +178,6 @@ START_TEST(processes_of_another_user_may_not_be_signaled) {
     SKIP_UNLESS(WEXITSTATUS(status) != PROCESS_SKIPPED, "another-user: none has a process");
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
-END_TEST
 
 static pid_t wanted[3];
 static int seen[3];
@@ -199,17 +189,14 @@ static void see(void *context, pid_t pid) {
         seen[i] += pid == wanted[i];
 }
 
-START_TEST(every_process_is_listed_once) {
+TEST_CASE(every_process_is_listed_once) {
     wanted[0] = getpid();
     wanted[1] = kin_start(NULL);
     wanted[2] = kin_start(leave_to_a_thread);
     ss_platform_process_each(see, &wanted);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(seen[i], 1);
-    kin_end(wanted[1]);
-    kin_end(wanted[2]);
 }
-END_TEST
 
 /* Counts pids from `from` to `to`, which may have wrapped; others start processes, too. */
 static pid_t count_numbers(pid_t from, pid_t to) {
@@ -239,13 +226,12 @@ static void expect_latest_pids(void) {
     }
 }
 
-START_TEST(latest_pid_grows_with_every_process) {
+TEST_CASE(latest_pid_grows_with_every_process) {
     if (loadavg_is_the_kernels())
         expect_latest_pids();
     else
         ck_assert_int_eq(ss_platform_process_latest(), -1);
 }
-END_TEST
 
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
 #define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
@@ -259,21 +245,14 @@ END_TEST
 
 /* As in a container whose seccomp rules are older than the call: EPERM instead of ENOSYS. */
 static void refuse(unsigned call) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    ck_assert(surroundings_filter_calls(steps, sizeof steps / sizeof *steps));
+    surroundings_deny(call, EPERM);
 }
 
-START_TEST(groups_are_not_held_if_pidfd_send_signal_is_denied) {
+TEST_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied) {
     ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), -ESRCH);
     refuse(SYSTEM_CALL_SEND);
     ck_assert(!ss_platform_process_holds_groups());
 }
-END_TEST
 
 static void expect_signals_without(unsigned call) {
     pid_t child = kin_start(NULL);
@@ -290,60 +269,48 @@ static void expect_signals_without(unsigned call) {
     kin_end(child);
 }
 
-START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
+TEST_CASE(processes_are_signaled_if_pidfd_open_is_denied) {
     expect_signals_without(SYSTEM_CALL_OPEN);
 }
-END_TEST
 
-START_TEST(processes_are_signaled_if_pidfd_send_signal_is_denied) {
+TEST_CASE(processes_are_signaled_if_pidfd_send_signal_is_denied) {
     expect_signals_without(SYSTEM_CALL_SEND);
 }
-END_TEST
 
 static void refuse_signals(void) {
     refuse(SYSTEM_CALL_SEND);
 }
 
-START_TEST(attached_processes_are_stopped_if_pidfd_send_signal_is_denied) {
-    char pid[16];
+TEST_CASE(attached_processes_are_stopped_if_pidfd_send_signal_is_denied) {
     struct run_setup setup = {.prepare = refuse_signals};
     struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin"));
-    snprintf(pid, sizeof pid, "%d", (int)target->pid);
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-l", "50%", "-c", "fixed", "--attach", pid));
+    const char *pid = run_pid_text(target->pid);
+    struct run *run = START_IN(&setup, "-q", "-l", "50%", "-c", "fixed", "--attach", pid);
     RUN_UNTIL(run, kin_is_stopped(target->pid));
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     ck_assert(!kin_is_stopped(target->pid));
     run_end(target, SIGKILL);
-    run_free_clean(run);
 }
-END_TEST
 
 static void refuse_clocks(void) {
     refuse(SYS_perf_event_open);
 }
 
-START_TEST(own_load_is_measured_if_perf_event_open_is_denied) {
+TEST_CASE(own_load_is_measured_if_perf_event_open_is_denied) {
     struct run_setup setup = {.prepare = refuse_clocks};
-    struct run *plan = run_wait(run_start(
-        &setup, WORDS(SHOWSTOPPER, "--dry-run", "-n", "1", "-f", "own", "-l", "50%", "true")));
+    struct run *plan = RUN_IN(&setup, "--dry-run", "-n", "1", "-f", "own", "-l", "50%", "true");
     run_expect(plan, 0);
     run_expect_text(&plan->out, "alone; from /proc\n");
-    run_free(plan);
     /* On a busy machine an instance may get no CPU for seconds. */
     double load = 0;
     for (const char *const *length = WORDS("2s", "8s", "32s"); *length && !(load > 0); length++) {
-        struct run *run =
-            run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-f", "own", "-l", "10%",
-                                           "--duration", *length, "--json", "-", PAYLOAD, "spin")));
+        struct run *run = RUN_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", *length,
+            "--json", "-", PAYLOAD, "spin");
         run_expect(run, 0);
         load = json_number(run->out.bytes, "load_mean");
-        run_free(run);
     }
     ck_assert_double_gt(load, 0);
 }
-END_TEST
 
 /* As on a file system that does not support O_TMPFILE. */
 static void refuse_files_without_a_name(void) {
@@ -359,17 +326,14 @@ static void refuse_files_without_a_name(void) {
     ck_assert(surroundings_filter_calls(steps, sizeof steps / sizeof *steps));
 }
 
-START_TEST(shared_memory_needs_no_file_without_a_name) {
+TEST_CASE(shared_memory_needs_no_file_without_a_name) {
     struct run_setup setup = {.prepare = refuse_files_without_a_name};
     struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-f", "own", "-l", "10%",
-                                       "--duration", "500m", PAYLOAD, "spin")));
+        RUN_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", "500m", PAYLOAD, "spin");
     run_expect(run, 0);
-    run_free(run);
     refuse_files_without_a_name();
     ck_assert_int_lt(ss_platform_shared_create(), 0); /* the filter works */
 }
-END_TEST
 
 static void make_files_for_all(void) {
     umask(0);
@@ -402,27 +366,25 @@ static size_t count_private_segments(pid_t pid) {
     return count;
 }
 
-START_TEST(shared_memory_is_private) {
+TEST_CASE(shared_memory_is_private) {
     static void (*const prepares[])(void) = {make_files_for_all, make_files_for_all_with_names};
     for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
         struct run_setup setup = {.prepare = prepares[i]};
-        struct run *run = run_start(
-            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-f", "own", "-l", "10%", PAYLOAD, "spin"));
+        struct run *run =
+            START_IN(&setup, "-v", "-n", "1", "-f", "own", "-l", "10%", PAYLOAD, "spin");
         run_wait_text(run, "instances run");
         ck_assert_uint_ge(count_private_segments(run->pid), 1);
         ck_assert_uint_eq(count_private_segments(run_find(run, "payload")), 0);
-        run_end(run, SIGTERM);
-        run_free_clean(run);
+        run_end_clean(run, SIGTERM);
     }
 }
-END_TEST
 
 static bool is_told(int forks) {
     struct pollfd poll_forks = {.fd = forks, .events = POLLIN};
     return poll(&poll_forks, 1, 0) == 1;
 }
 
-START_TEST(forks_are_reported_to_listeners) {
+TEST_CASE(forks_are_reported_to_listeners) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
     for (int i = 0; i < 3; i++) {
@@ -434,7 +396,6 @@ START_TEST(forks_are_reported_to_listeners) {
     }
     close(forks);
 }
-END_TEST
 
 static struct {
     pid_t parent;
@@ -447,7 +408,7 @@ static void see_birth(void *context, pid_t parent, pid_t child) {
     birth.found |= parent == birth.parent && child == birth.child;
 }
 
-START_TEST(fork_events_name_parent_and_child) {
+TEST_CASE(fork_events_name_parent_and_child) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
     ck_assert(ss_platform_fork_events_record(forks));
@@ -461,9 +422,8 @@ START_TEST(fork_events_name_parent_and_child) {
     }
     close(forks);
 }
-END_TEST
 
-START_TEST(a_process_can_be_claimed_only_once) {
+TEST_CASE(a_process_can_be_claimed_only_once) {
     pid_t child = kin_start(NULL);
     ck_assert(!ss_platform_process_is_claimed(child));
     int claim = ss_platform_process_claim(child);
@@ -478,10 +438,9 @@ START_TEST(a_process_can_be_claimed_only_once) {
     ck_assert(!ss_platform_process_is_claimed(child));
     ck_assert_int_eq(ss_platform_process_claim(child), -ENOENT);
 }
-END_TEST
 
 /* The kernel ignores the request silently, so a wait for its answer would not end. */
-START_TEST(forks_are_not_reported_in_a_namespace) {
+TEST_CASE(forks_are_not_reported_in_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only root can make a PID namespace");
     pid_t child = fork();
     if (child == 0)
@@ -490,27 +449,3 @@ START_TEST(forks_are_not_reported_in_a_namespace) {
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
-
-// clang-format off
-PROCESS_MAIN(
-    SS_CASE(forks_are_reported_to_listeners),
-    SS_CASE(fork_events_name_parent_and_child),
-    SS_CASE(a_process_can_be_claimed_only_once),
-    SS_CASE(forks_are_not_reported_in_a_namespace),
-    SS_CASE(zombies_do_not_count_as_living_children),
-    SS_CASE(a_process_lives_until_its_last_thread_exits),
-    SS_CASE(parent_group_state_and_start_time_are_read),
-    SS_CASE(odd_process_names_do_not_confuse_the_parser),
-    SS_CASE(threads_are_not_listed_as_processes),
-    SS_CASE(child_processes_may_be_signaled),
-    SS_CASE(processes_of_another_user_may_not_be_signaled),
-    SS_CASE(every_process_is_listed_once),
-    SS_CASE(latest_pid_grows_with_every_process),
-    SS_CASE(own_load_is_measured_if_perf_event_open_is_denied),
-    SS_CASE(shared_memory_needs_no_file_without_a_name),
-    SS_CASE(shared_memory_is_private),
-    SS_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied),
-    SS_CASE(processes_are_signaled_if_pidfd_open_is_denied),
-    SS_CASE(processes_are_signaled_if_pidfd_send_signal_is_denied),
-    SS_CASE(attached_processes_are_stopped_if_pidfd_send_signal_is_denied))

@@ -134,7 +134,7 @@ static struct terminal *show_run(int seconds) {
     return terminal;
 }
 
-START_TEST(block_appears_and_disappears) {
+TEST_CASE(block_appears_and_disappears) {
     int seconds = 3;
     struct terminal *terminal = show_run(seconds);
     /* A busy machine may draw less often than each second. */
@@ -150,9 +150,7 @@ START_TEST(block_appears_and_disappears) {
     ck_assert(screen_has(&screen, clock));
     expect_block(&screen);
     expect_summary(terminal, 0);
-    terminal_free(terminal);
 }
-END_TEST
 
 /*
  * Carries out a run of 3 s in this environment. If the machine was too busy to draw `part` in this
@@ -171,32 +169,28 @@ static struct terminal *show_in(const char *environment, const char *part) {
     }
 }
 
-START_TEST(environment_selects_characters_and_colors) {
-    struct terminal *terminal = show_in("LC_ALL=C NO_COLOR=1", DRAWING);
-    ck_assert_uint_ge(drawings(terminal), 1);
-    for (size_t i = 0; i < terminal->run->out.length; i++)
-        ck_assert((unsigned char)terminal->run->out.bytes[i] < 0x80);
-    ck_assert_uint_eq(run_count_text(&terminal->run->out, "\033[0"), 0);
-    terminal_free(terminal);
-    terminal = show_in("NO_COLOR=", DRAWING);
-    run_expect_text(&terminal->run->out, "\033[0;32m");
-    run_expect_text(&terminal->run->out, "└");
-    terminal_free(terminal);
-}
-END_TEST
-
 /* A terminal that cannot move its cursor gets plain lines. */
-START_TEST(dumb_terminal_gets_plain_lines) {
-    static const char shown[] = "target  50.0 %  load";
-    struct terminal *terminal = show_in("TERM=dumb", shown);
-    ck_assert_ptr_null(strchr(terminal->run->out.bytes, '\033'));
-    run_expect_text(&terminal->run->out, shown);
-    terminal_free(terminal);
+TEST_CASE(environment_selects_characters_and_colors) {
+    static const struct {
+        const char *environment;
+        const char *has[2], *lacks;
+    } rows[] = {
+        {"LC_ALL=C NO_COLOR=1", {DRAWING, "60 s"}, "\033[0"},
+        {"LC_ALL=C NO_COLOR=1", {DRAWING, "60 s"}, "└"},
+        {"NO_COLOR=", {"\033[0;32m", "└"}, "\033[2J"},
+        {"TERM=dumb", {"target  50.0 %  load", "%"}, "\033"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct terminal *terminal = show_in(rows[i].environment, rows[i].has[0]);
+        run_expect_text(&terminal->run->out, rows[i].has[0]);
+        run_expect_text(&terminal->run->out, rows[i].has[1]);
+        ck_assert_uint_eq(run_count_text(&terminal->run->out, rows[i].lacks), 0);
+        terminal_free(terminal);
+    }
 }
-END_TEST
 
 /* Output of instances appears above the block, which is not drawn again for each line. */
-START_TEST(forwarded_output_is_intact_with_few_redraws) {
+TEST_CASE(forwarded_output_is_intact_with_few_redraws) {
     double begin = run_now();
     struct terminal *terminal =
         start("exec showstopper --iteration done -n 1 -l 100% -c fixed payload lines 100000 100");
@@ -211,20 +205,16 @@ START_TEST(forwarded_output_is_intact_with_few_redraws) {
         snprintf(line, sizeof line, "%-*s", SCREEN_COLUMNS, "done 12.5 ms");
         ck_assert_str_eq(screen.rows[i], line);
     }
-    terminal_free(terminal);
 }
-END_TEST
 
-START_TEST(an_unfinished_output_line_is_kept) {
+TEST_CASE(an_unfinished_output_line_is_kept) {
     struct terminal *terminal = start("exec showstopper --iteration done -n 1 -l 50% "
                                       "-c fixed sh -c 'printf half; exec payload spin'");
     interrupt_after(terminal, "half", 1);
     struct screen screen = screen_of(terminal->run->out.bytes);
     ck_assert_int_eq(screen_find(&screen, 0, "half     "), 0);
     expect_summary(terminal, 1);
-    terminal_free(terminal);
 }
-END_TEST
 
 /* Moves `at` beyond all consecutive copies of this line. Returns their number. */
 static size_t skip_lines(const char **at, const char *line) {
@@ -235,7 +225,7 @@ static size_t skip_lines(const char **at, const char *line) {
 }
 
 /* Instances write more to the terminal than a window can show. */
-START_TEST(direct_output_scrolls_above_the_block) {
+TEST_CASE(direct_output_scrolls_above_the_block) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 100000 20");
     RUN_UNTIL(terminal->run, run_count_text(&terminal->run->out, "done 12.5 ms\r\n") > 60);
@@ -259,9 +249,7 @@ START_TEST(direct_output_scrolls_above_the_block) {
     skip_lines(&at, "done 12.5 ms\n");
     ck_assert_msg(strncmp(at, "showstopper: ", 13) == 0, "%s", text);
     ck_assert(!screen_has(&screen, BLOCK));
-    terminal_free(terminal);
 }
-END_TEST
 
 /* A terminal with its settings, and the screen as a program without a block would leave it. */
 struct stage {
@@ -364,7 +352,7 @@ static void print_something(struct stage *stage, int number) {
     print(stage, which < sizeof pieces / sizeof *pieces ? pieces[which] : line);
 }
 
-START_TEST(redraws_do_not_damage_concurrent_output) {
+TEST_CASE(redraws_do_not_damage_concurrent_output) {
     struct stage stage;
     open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
     for (int i = 0; i < 3000; i++) {
@@ -387,7 +375,6 @@ START_TEST(redraws_do_not_damage_concurrent_output) {
     expect_no_block(&stage.shown);
     ck_assert_uint_eq(stage.view, 0);
 }
-END_TEST
 
 /* Resizes the window many times, each time from the previous state. */
 static void resize_often(bool rewrap) {
@@ -426,15 +413,10 @@ static void resize_often(bool rewrap) {
     expect_no_block(&stage.shown);
 }
 
-START_TEST(block_is_erased_if_the_terminal_cuts_long_lines) {
+TEST_CASE(block_is_erased_if_the_terminal_cuts_or_wraps_long_lines) {
     resize_often(false);
-}
-END_TEST
-
-START_TEST(block_is_erased_if_the_terminal_wraps_long_lines) {
     resize_often(true);
 }
-END_TEST
 
 /* Output may arrive in two parts, and only the second one erases the block. */
 static void expect_released(struct terminal *terminal) {
@@ -460,11 +442,6 @@ static void kill_showstopper(struct run *run) {
     kill(run_find(run, "showstopper"), SIGKILL);
 }
 
-START_TEST(a_killed_master_leaves_no_block) {
-    kill_and_expect_no_block("showstopper " SPIN "; sleep 1000", kill_showstopper);
-}
-END_TEST
-
 static void kill_first(struct run *run) {
     kill(run_find(run, "ss-init"), SIGKILL);
 }
@@ -486,13 +463,12 @@ static void kill_master(struct run *run) {
     kill(outer, SIGCONT);
 }
 
-START_TEST(a_killed_isolated_run_leaves_no_block) {
-    static void (*const kills[])(struct run * run) = {kill_first, kill_master};
+TEST_CASE(a_killed_run_leaves_no_block) {
+    kill_and_expect_no_block("showstopper " SPIN "; sleep 1000", kill_showstopper);
     SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < sizeof kills / sizeof *kills; i++)
-        kill_and_expect_no_block("showstopper --isolate " SPIN "; sleep 1000", kills[i]);
+    kill_and_expect_no_block("showstopper --isolate " SPIN "; sleep 1000", kill_first);
+    kill_and_expect_no_block("showstopper --isolate " SPIN "; sleep 1000", kill_master);
 }
-END_TEST
 
 static void resize(struct terminal *terminal, unsigned short rows, unsigned short columns) {
     struct winsize size = {.ws_row = rows, .ws_col = columns};
@@ -520,7 +496,7 @@ static size_t widest_row(const char *drawing) {
     return widest;
 }
 
-START_TEST(block_adapts_to_the_window_size) {
+TEST_CASE(block_adapts_to_the_window_size) {
     struct terminal *terminal = start("exec showstopper " SPIN);
     wait_drawings(terminal, 1);
     resize(terminal, 24, 200);
@@ -533,11 +509,9 @@ START_TEST(block_adapts_to_the_window_size) {
     ck_assert_ptr_null(strstr(last_drawing(terminal), "│"));
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
-    terminal_free(terminal);
 }
-END_TEST
 
-START_TEST(no_block_is_drawn_if_disabled) {
+TEST_CASE(no_block_is_drawn_if_disabled) {
     static const char *const lines[] = {
         "showstopper -q --duration 1200m " SPIN,
         "showstopper --progress never --duration 1200m " SPIN,
@@ -553,22 +527,9 @@ START_TEST(no_block_is_drawn_if_disabled) {
         terminal_free(terminal);
     }
 }
-END_TEST
-
-START_TEST(summary_starts_on_a_clean_line_after_ctrl_c) {
-    struct terminal *terminal = start("exec showstopper " SPIN);
-    wait_drawings(terminal, 2);
-    terminal_type(terminal, TERMINAL_CTRL_C);
-    run_expect(run_wait(terminal->run), -SIGINT);
-    struct screen screen = screen_of(terminal->run->out.bytes);
-    ck_assert_int_eq(screen_find(&screen, 0, "^C   "), 0);
-    expect_summary(terminal, 1);
-    terminal_free(terminal);
-}
-END_TEST
 
 /* The block is erased while the run waits for instances to exit. */
-START_TEST(block_disappears_during_the_grace_period) {
+TEST_CASE(block_disappears_during_the_grace_period) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
     terminal_wait_ready(terminal, 1);
@@ -588,13 +549,11 @@ START_TEST(block_disappears_during_the_grace_period) {
     int row = screen_find(&screen, 0, "^C   ");
     ck_assert_int_eq(screen_find(&screen, row + 1, "^C   "), row + 1);
     expect_summary(terminal, row + 2);
-    terminal_free(terminal);
 }
-END_TEST
 
-START_TEST(messages_start_on_a_new_line_after_partial_output) {
-    char number[32], line[512];
-    const char *drawn = run_path(run_make_folder(), "drawn");
+TEST_CASE(messages_start_on_a_new_line_after_partial_output) {
+    char line[512];
+    const char *drawn = run_new_path("drawn");
     snprintf(line, sizeof line,
         "exec showstopper -v -n 1 -l 50%% -c fixed "
         "sh -c 'until [ -e %s ]; do sleep 0.02; done; printf half; exec payload spin'",
@@ -604,8 +563,7 @@ START_TEST(messages_start_on_a_new_line_after_partial_output) {
     run_write_file(drawn, "");
     terminal_wait(terminal, "half");
     wait_drawings(terminal, 2);
-    snprintf(number, sizeof number, "%d", (int)terminal->run->pid);
-    run_expect(RUN("--set", number, "70%"), 0);
+    run_expect(RUN("--set", run_pid_text(terminal->run->pid), "70%"), 0);
     terminal_wait(terminal, "was set to 70 %");
     wait_drawings(terminal, 1);
     struct screen screen = screen_of(terminal->run->out.bytes);
@@ -619,14 +577,12 @@ START_TEST(messages_start_on_a_new_line_after_partial_output) {
     screen = screen_of(terminal->run->out.bytes);
     ck_assert_int_ge(screen_find(&screen, row, "showstopper: instance 0 ended"), 0);
     ck_assert(!screen_has(&screen, BLOCK));
-    terminal_free(terminal);
 }
-END_TEST
 
 /*
  * The block is erased at the stop, not drawn in the background, and drawn again in the foreground.
  */
-START_TEST(fg_draws_the_block_again) {
+TEST_CASE(fg_draws_the_block_again) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, AT_WINDOW "set +m; set -m");
     terminal_start_run(terminal, "-v -n 2 -l 50% -c fixed payload spin");
@@ -637,8 +593,7 @@ START_TEST(fg_draws_the_block_again) {
     const char *wiped = strstr(last, WIPED);
     ck_assert(wiped && wiped < strstr(last, "Stopped"));
     terminal_command(terminal, "bg");
-    double begin = run_now();
-    RUN_UNTIL(terminal->run, run_now() > begin + 1.5);
+    run_let_pass(terminal->run, 1.5);
     ck_assert_uint_eq(drawings(terminal), count);
     terminal_type(terminal, "fg\n");
     wait_drawings(terminal, 2);
@@ -646,10 +601,9 @@ START_TEST(fg_draws_the_block_again) {
     terminal_wait_prompt(terminal);
     terminal_leave_shell(terminal);
 }
-END_TEST
 
 /* Ctrl-S stops the terminal; the run must continue and end. */
-START_TEST(ctrl_s_does_not_stop_the_run) {
+TEST_CASE(ctrl_s_does_not_stop_the_run) {
     bool typed = false;
     /* On a busy machine, a short run may end before the test has seen a drawing. */
     for (int seconds = 2; !typed; seconds *= 4) {
@@ -667,7 +621,6 @@ START_TEST(ctrl_s_does_not_stop_the_run) {
         terminal_free(terminal);
     }
 }
-END_TEST
 
 static char unread_name[64]; /* prepare() has no argument */
 static int unread_reader;
@@ -723,25 +676,20 @@ static bool make_some_room(void) {
             __VA_ARGS__, PAYLOAD, "spin"))
 
 /* It has room for some drawings, and for a part of the next one. */
-START_TEST(a_run_ends_as_planned_at_a_terminal_that_is_not_read) {
+TEST_CASE(a_run_ends_as_planned_at_a_terminal_that_is_not_read) {
     open_unread();
     RUN_UNTIL(NULL, make_some_room());
     run_expect(run_wait(START_UNREAD("-q", "--duration", "5s")), 0);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(a_signal_ends_a_run_at_a_terminal_that_is_not_read) {
+TEST_CASE(a_signal_ends_a_run_at_a_terminal_that_is_not_read) {
     open_unread();
     RUN_UNTIL(NULL, make_some_room());
     struct run *run = START_UNREAD("-q");
     RUN_UNTIL(run, !unread_has_room());
-    double full = run_now();
-    RUN_UNTIL(run, run_now() > full + 1); /* several drawings are due */
+    run_let_pass(run, 1); /* several drawings are due */
     run_end(run, SIGTERM);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* Waits until the instances have ended, which is not before `from`. */
 static void wait_for_summary(struct run *run, double from) {
@@ -750,16 +698,14 @@ static void wait_for_summary(struct run *run, double from) {
 }
 
 /* The first signals may still end the run itself. */
-START_TEST(a_signal_ends_a_summary_at_a_terminal_that_is_not_read) {
+TEST_CASE(a_signal_ends_a_summary_at_a_terminal_that_is_not_read) {
     open_unread();
     double begin = run_now();
     struct run *run = START_UNREAD("--duration", "1s");
     wait_for_summary(run, begin + 1);
     RUN_UNTIL(run, run->ended || kill(run->pid, SIGTERM) < 0);
     run_expect(run, -SIGTERM);
-    run_expect_nothing_left();
 }
-END_TEST
 
 static struct screen read_screen(void) {
     static char bytes[1 << 20];
@@ -771,7 +717,7 @@ static struct screen read_screen(void) {
 }
 
 /* The part without room is written later, whole and in order. */
-START_TEST(a_terminal_that_is_read_late_shows_the_summary_alone) {
+TEST_CASE(a_terminal_that_is_read_late_shows_the_summary_alone) {
     struct screen screen;
     open_unread();
     RUN_UNTIL(NULL, make_some_room());
@@ -786,30 +732,3 @@ START_TEST(a_terminal_that_is_read_late_shows_the_summary_alone) {
                                            screen.bottom == screen.height - 1));
     ck_assert(!screen_has(&screen, BLOCK));
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(block_appears_and_disappears),
-    SS_CASE(environment_selects_characters_and_colors),
-    SS_CASE(dumb_terminal_gets_plain_lines),
-    SS_CASE(forwarded_output_is_intact_with_few_redraws),
-    SS_CASE(an_unfinished_output_line_is_kept),
-    SS_CASE(direct_output_scrolls_above_the_block),
-    SS_CASE(redraws_do_not_damage_concurrent_output),
-    SS_CASE(block_is_erased_if_the_terminal_cuts_long_lines),
-    SS_CASE(block_is_erased_if_the_terminal_wraps_long_lines),
-    SS_CASE(a_killed_master_leaves_no_block),
-    SS_CASE(a_killed_isolated_run_leaves_no_block),
-    SS_CASE(block_adapts_to_the_window_size),
-    SS_CASE(no_block_is_drawn_if_disabled),
-    SS_CASE(summary_starts_on_a_clean_line_after_ctrl_c),
-    SS_CASE(block_disappears_during_the_grace_period),
-    SS_CASE(messages_start_on_a_new_line_after_partial_output),
-    SS_CASE(fg_draws_the_block_again),
-    SS_CASE(ctrl_s_does_not_stop_the_run),
-    SS_CASE(a_run_ends_as_planned_at_a_terminal_that_is_not_read),
-    SS_CASE(a_signal_ends_a_run_at_a_terminal_that_is_not_read),
-    SS_CASE(a_signal_ends_a_summary_at_a_terminal_that_is_not_read),
-    SS_CASE(a_terminal_that_is_read_late_shows_the_summary_alone))
-/* clang-format on */

@@ -61,7 +61,7 @@ static void have_folder_as_interpreter(const char *path) {
 static void be_written(const char *path) {
     char other[512];
     snprintf(other, sizeof other, "%s.other", path);
-    run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, other))), 0);
+    run_expect(CALL("cp", PAYLOAD, other), 0);
     ck_assert_int_ge(open(other, O_WRONLY | O_CLOEXEC), 0);
     ck_assert_int_eq(rename(other, path), 0);
 }
@@ -84,13 +84,11 @@ static const struct {
 
 /* Linux 6.11 executes files that are open for writing. Returns how many changes prevent an exec. */
 static size_t count_changes(void) {
-    const char *folder = run_make_folder(), *path = run_path(folder, "written");
+    const char *path = run_new_path("written");
     be_written(path);
-    struct run *run = run_wait(run_start(NULL, WORDS(path, "exit", "0")));
+    struct run *run = CALL(path, "exit", "0");
     size_t count = run->status == 0 ? CHANGES - 1 : CHANGES;
     ck_assert_ptr_eq(changes[CHANGES - 1].change, be_written);
-    run_free(run);
-    run_remove_folder(folder);
     return count;
 }
 
@@ -128,63 +126,50 @@ static bool change_before_start(const char *folder, int lead, size_t count) {
     /* Instances are forked at most half a second before the start. */
     bool early = wall_clock() < start - 1;
     for (size_t i = 0; i < count; i++) {
-        run_wait(runs[i]);
-        if (early) {
-            fault_expect_refusal(runs[i], changes[i].status);
-            run_expect_text(&runs[i]->err, paths[i]);
-        }
-        run_free(runs[i]);
+        if (early)
+            fault_expect_refusal(runs[i], changes[i].status, paths[i]);
+        else
+            run_free(run_wait(runs[i]));
     }
-    run_expect_nothing_left();
     return early;
 }
 
-START_TEST(command_changed_before_exec_is_refused) {
+TEST_CASE(command_changed_before_exec_is_refused) {
     bool early = false;
     size_t count = count_changes();
     for (int lead = 4; !early; lead *= 2) {
         const char *folder = run_make_folder();
         ck_assert_msg(lead < 64, "this machine is too slow");
         early = change_before_start(folder, lead, count);
-        run_remove_folder(folder);
     }
 }
-END_TEST
 
 /* All commands restart repeatedly; each in turn fails once. */
-START_TEST(command_changed_between_iterations_ends_the_run) {
+TEST_CASE(command_changed_between_iterations_ends_the_run) {
     size_t count = count_changes();
     for (size_t i = 0; i < count; i++) {
         const char *folder = run_make_folder();
         const char *path = run_path(folder, changes[i].name);
-        run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, path))), 0);
+        run_expect(CALL("cp", PAYLOAD, path), 0);
         struct run *run =
             START("-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", path, "say", "done");
         RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
         changes[i].change(path);
         run_wait(run);
-        fault_expect_refusal(run, changes[i].status);
-        run_expect_text(&run->err, path);
-        run_expect_nothing_left();
-        run_free(run);
-        run_remove_folder(folder);
+        fault_expect_refusal(run, changes[i].status, path);
     }
 }
-END_TEST
 
 /* A text without an interpreter line runs in the shell, as with env. */
-START_TEST(a_script_without_interpreter_line_runs_in_a_shell) {
+TEST_CASE(a_script_without_interpreter_line_runs_in_a_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
-    struct run *env = run_wait(run_start(NULL, WORDS("env", path)));
+    struct run *env = CALL("env", path);
     struct run *run = RUN("-q", "-n", "3", "-l", "100%", path);
     run_expect(env, 5);
     run_expect(run, 5);
     ck_assert_uint_eq(run_count_text(&run->out, "by the shell\n"), 3);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* The leak check at exit forks another process. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
@@ -199,8 +184,8 @@ static struct run *lower_before_start(
     pid_t pids[RUN_PIDS_MAX];
     double start = wall_clock() + lead;
     snprintf(at, sizeof at, "@%.0f", start);
-    struct run *run = run_start(setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c",
-                                           "fixed", "--start-at", at, PAYLOAD, "exit", "9"));
+    struct run *run = START_IN(
+        setup, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--start-at", at, PAYLOAD, "exit", "9");
     RUN_UNTIL(run, run->ended || run_named("ss-guardian", pids) == 1);
     lower();
     /* Instances are forked at most half a second before the start. */
@@ -208,7 +193,6 @@ static struct run *lower_before_start(
     run_wait(run);
     if (early)
         return run;
-    run_free(run);
     return NULL;
 }
 
@@ -231,16 +215,12 @@ static void allow_one_process(void) {
     setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
 }
 
-START_TEST(a_limit_on_processes_at_the_start_is_reported) {
+TEST_CASE(a_limit_on_processes_at_the_start_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = allow_one_process, NO_LEAKS};
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
-    fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "ulimit -u");
-    run_expect_nothing_left();
+    struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
+    fault_expect_refusal(run, 125, "ulimit -u");
 }
-END_TEST
 
 /*
  * A child of the same user sets the limit: not every root may set that of other users' processes.
@@ -265,29 +245,23 @@ static void forbid_processes_of_master(void) {
 }
 
 /* The plan is valid, but afterwards other processes use up the limit. */
-START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
+TEST_CASE(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = lower_in_time(&setup, NULL, forbid_processes_of_master);
-    fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "limit on processes");
-    run_expect_nothing_left();
+    fault_expect_refusal(run, 125, "limit on processes");
 }
-END_TEST
 
-START_TEST(a_limit_on_processes_between_two_iterations_is_reported) {
+TEST_CASE(a_limit_on_processes_between_two_iterations_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c",
-                                            "fixed", "--repeat", PAYLOAD, "say", "done"));
+    struct run *run = START_IN(
+        &setup, "-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", PAYLOAD, "say", "done");
     RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
     struct family executors = family_find("ss-executor");
     forbid_processes(&executors);
-    fault_expect_refusal(run_wait(run), 125);
-    run_expect_text(&run->err, "fewer instances");
-    run_expect_nothing_left();
+    fault_expect_refusal(run, 125, "fewer instances");
 }
-END_TEST
 
 static struct control_group group;
 
@@ -308,25 +282,22 @@ static void allow_five_processes(void) {
     allow_processes("5");
 }
 
-START_TEST(the_process_limit_of_a_control_group_is_reported) {
+TEST_CASE(the_process_limit_of_a_control_group_is_reported) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
-    fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "pids.max");
-    fault_expect_refusal(lower_in_time(&setup, allow_all_processes, allow_five_processes), 125);
+    struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
+    fault_expect_refusal(run, 125, "pids.max");
+    fault_expect_refusal(
+        lower_in_time(&setup, allow_all_processes, allow_five_processes), 125, ": ");
     allow_processes("max");
-    run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c", "fixed",
-                                "--repeat", PAYLOAD, "say", "done"));
+    run = START_IN(
+        &setup, "-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", PAYLOAD, "say", "done");
     RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
     allow_processes("1");
-    fault_expect_refusal(run_wait(run), 125);
-    run_expect_nothing_left();
+    fault_expect_refusal(run, 125, ": ");
     control_group_remove(&group);
 }
-END_TEST
 
 /* As in a container that sees only its own group, at the root, but has its path on the host. */
 static void enter_container(void) {
@@ -339,18 +310,14 @@ static void enter_container(void) {
     run_write_file(run_path(root, "pids.current"), "3\n");
 }
 
-START_TEST(the_process_limit_of_a_container_is_reported) {
+TEST_CASE(the_process_limit_of_a_container_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_container, NO_LEAKS};
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
-    fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "pids.max leaves room for 2");
-    run_expect_nothing_left();
+    struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
+    fault_expect_refusal(run, 125, "pids.max leaves room for 2");
     control_group_remove(&group);
 }
-END_TEST
 
 #define THREE_FOR_A_MOMENT                                                                         \
     WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300ms",         \
@@ -359,27 +326,20 @@ END_TEST
 /* The guardian, three executors, and an instance of each. */
 #define FORKS 7
 
-START_TEST(failing_forks_leave_nothing_behind) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(failing_forks_leave_nothing_behind) {
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
 }
-END_TEST
 
 /* Every fork at the start is needed. */
-START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_run_whose_fork_fails_at_the_start_is_refused) {
     for (unsigned long first = 1; first <= FORKS; first++) {
         struct fault fault = {"fork", first, 1};
         struct run *run = fault_start(&fault, THREE_FOR_A_MOMENT);
-        fault_expect_refusal(run_wait(run), 125);
+        fault_expect_refusal(run, 125, "Resource temporarily unavailable: run fewer instances");
         ck_assert(fault_has_struck(&fault));
-        run_expect_text(&run->err, "Resource temporarily unavailable: run fewer instances");
-        run_expect_nothing_left();
-        run_free(run);
     }
 }
-END_TEST
 
 static void inherit_files(void) {
     struct rlimit limit = {60, 60};
@@ -388,115 +348,73 @@ static void inherit_files(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-START_TEST(files_that_the_caller_left_open_count_toward_the_limit) {
+TEST_CASE(files_that_the_caller_left_open_count_toward_the_limit) {
     struct run_setup setup = {.prepare = inherit_files};
-    struct run *run = run_wait(run_start(&setup,
-        WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "exit", "0")));
-    fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "open files: 34 more are needed, but the hard limit on open files");
-    run_free(run);
+    struct run *run =
+        RUN_IN(&setup, "-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "exit", "0");
+    fault_expect_refusal(
+        run, 125, "open files: 34 more are needed, but the hard limit on open files");
 }
-END_TEST
 
-START_TEST(failed_fork_between_iterations_ends_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(failed_fork_between_iterations_ends_the_run) {
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
         struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
         struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%",
                                                   "-c", "fixed", "--repeat", PAYLOAD, "exit", "0"));
-        fault_expect_refusal(run_wait(run), 125);
+        fault_expect_refusal(run, 125, "run fewer instances");
         ck_assert(fault_has_struck(&fault));
-        run_expect_text(&run->err, "run fewer instances");
-        run_expect_nothing_left();
-        run_free(run);
     }
 }
-END_TEST
 
-START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_guardian_that_cannot_be_replaced_ends_the_run) {
     struct fault fault = {"fork", FORKS + 1, FAULT_FOR_EVER};
     struct run *run = fault_start(
         &fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_named("payload", pids) == 3);
     kill(run_find(run, "ss-guardian"), SIGKILL);
-    fault_expect_refusal(run_wait(run), 125);
+    fault_expect_refusal(run, 125, "the guardian cannot be started");
     ck_assert(fault_has_struck(&fault));
-    run_expect_text(&run->err, "the guardian cannot be started");
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* Kills guardian and executor of a run in which all further forks fail. */
 static void kill_both(struct run *run, const struct fault *fault) {
     pid_t guardian = run_find(run, "ss-guardian"), executor = run_find(run, "ss-executor");
     kill(guardian, SIGKILL);
     kill(executor, SIGKILL);
-    fault_expect_refusal(run_wait(run), 125);
-    ck_assert(fault_has_struck(fault));
-    run_free(run);
+    ck_assert(run_wait(run) && fault_has_struck(fault));
 }
 
 /* The first forks are the guardian and the executor. */
-START_TEST(the_master_continues_an_attached_process_if_no_guardian_can_be_started) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    char pid[16];
+TEST_CASE(the_master_continues_an_attached_process_if_no_guardian_can_be_started) {
     struct fault fault = {"fork", 3, FAULT_FOR_EVER};
     struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin"));
-    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    const char *pid = run_pid_text(target->pid);
     struct run *run =
         fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-l", "1%", "-c", "fixed", "--attach", pid));
     RUN_UNTIL(run, run_state(target->pid) == 'T');
     kill_both(run, &fault);
+    run_expect_refusal(run, ": ");
     ck_assert_int_ne(run_state(target->pid), 'T');
     run_end(target, SIGKILL);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* The first forks are the guardian, the executor, and the instance. */
-START_TEST(the_master_ends_processes_that_remain_if_no_guardian_can_be_started) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(the_master_ends_processes_that_remain_if_no_guardian_can_be_started) {
     struct fault fault = {"fork", 4, FAULT_FOR_EVER};
     struct run *run = fault_start(&fault,
         WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "10%", "-c", "fixed", PAYLOAD, "setsid", "3"));
-    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
+    run_wait_ready(run, 1);
     kill_both(run, &fault);
-    run_expect_nothing_left();
+    fault_expect_refusal(run, 125, ": ");
 }
-END_TEST
 
 /* The guardian is the first fork, the sensor the second. */
-START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_sensor_that_cannot_be_forked_is_reported) {
     struct fault fault = {"fork", 2, 1};
     struct run *run =
         fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", "command", "-F",
                                 PAYLOAD " sensor 0.5", PAYLOAD, "spin"));
-    fault_expect_refusal(run_wait(run), 125);
+    fault_expect_refusal(run, 125, "the sensor cannot be started");
     ck_assert(fault_has_struck(&fault));
-    run_expect_text(&run->err, "the sensor cannot be started");
-    run_expect_nothing_left();
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(command_changed_before_exec_is_refused),
-    SS_CASE(command_changed_between_iterations_ends_the_run),
-    SS_CASE(a_script_without_interpreter_line_runs_in_a_shell),
-    SS_CASE(a_limit_on_processes_at_the_start_is_reported),
-    SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
-    SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
-    SS_CASE(the_process_limit_of_a_control_group_is_reported),
-    SS_CASE(the_process_limit_of_a_container_is_reported),
-    SS_CASE(failing_forks_leave_nothing_behind),
-    SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
-    SS_CASE(files_that_the_caller_left_open_count_toward_the_limit),
-    SS_CASE(failed_fork_between_iterations_ends_the_run),
-    SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
-    SS_CASE(the_master_continues_an_attached_process_if_no_guardian_can_be_started),
-    SS_CASE(the_master_ends_processes_that_remain_if_no_guardian_can_be_started),
-    SS_CASE(a_sensor_that_cannot_be_forked_is_reported))
-/* clang-format on */

@@ -22,8 +22,6 @@
 #include "strangers.h"
 #include "surroundings.h"
 
-#define BRIEF TEST_BUILD_DIR "/tests/brief"
-
 /* Before Linux 6.9, pidfds can signal processes but not groups. */
 static void deny_group_signals(void) {
     struct sock_filter steps[] = {
@@ -43,28 +41,41 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
-static void numbers_in_private_namespaces(void (*body)(void), bool unprivileged) {
-    SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: cannot choose pids");
-    if (unprivileged && geteuid() == 0)
-        family_need_nobody();
-    strangers_run_apart(body, unprivileged);
+/* Runs the body at the same time as the user of the tests and as one without privileges. */
+static void run_apart(void (*body)(void)) {
+    pid_t children[2];
+    bool possible = true;
+    for (int unprivileged = 0; unprivileged < 2; unprivileged++) {
+        bool can = strangers_are_possible(unprivileged);
+        if (unprivileged && geteuid() == 0)
+            family_need_nobody();
+        possible &= can;
+        children[unprivileged] = can ? fork() : 0;
+        ck_assert_int_ge(children[unprivileged], 0);
+        if (can && children[unprivileged] == 0) {
+            strangers_run_apart(body, unprivileged);
+            exit(EXIT_SUCCESS);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        int status = 0;
+        if (children[i] > 0)
+            ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        if (status != 0)
+            exit(EXIT_FAILURE); /* the process that found a failure has reported it */
+    }
+    SKIP_UNLESS(possible, "pid-choice: cannot choose pids");
 }
 
-/* Each case runs twice: as the user that runs the tests, and as one without privileges. */
-#define REUSE_TEST(name)                                                                           \
-    START_TEST(name) {                                                                             \
-        numbers_in_private_namespaces(try_##name, false);                                          \
-    }                                                                                              \
-    END_TEST                                                                                       \
-    START_TEST(name##_without_privileges) {                                                        \
-        numbers_in_private_namespaces(try_##name, true);                                           \
-    }                                                                                              \
-    END_TEST
-
-static void go_on_for(struct run *run, double seconds) {
-    double moment = run_now() + seconds;
-    RUN_UNTIL(run, run_now() > moment);
+static void run_go_on(struct run *run, double seconds) {
+    run_let_pass(run, seconds);
     ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
+}
+
+/* Fails unless nothing is left and no stranger was touched. */
+static void end_clean(struct run *run) {
+    run_free_clean(run);
+    strangers_dismiss(0);
 }
 
 /* Returns the next number that an instance has printed after `word`; 0 if not yet printed. */
@@ -89,13 +100,11 @@ static void take_numbers(struct run *run, const char *word, int min) {
 }
 
 static void end_master(struct run *run) {
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
 }
 
 static void kill_master(struct run *run) {
-    kill(run->pid, SIGKILL);
-    run_expect(run_wait(run), -SIGKILL);
+    run_end(run, SIGKILL);
 }
 
 static void kill_executor(struct run *run) {
@@ -120,43 +129,42 @@ static void (*const ends[])(struct run *run) = {
 static void try_the_reused_pid_of_an_ended_leader_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};
-        struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c",
-                                                "fixed", "--grace", "500m", "sh", "-c",
-                                                "case % in 1) exec " PAYLOAD " ignore-term;; esac;"
-                                                "echo leader $$; sleep 0.1"));
+        struct run *run = START_IN(&setup, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "--grace",
+            "500m", "sh", "-c",
+            "case % in 1) exec " PAYLOAD " ignore-term;; esac;"
+            "echo leader $$; sleep 0.1");
         size_t from = 0;
         for (int k = 0; k < 2; k++) {
             pid_t leader;
             RUN_UNTIL(run, (leader = next_number(run, "leader ", &from)) > 0);
             stranger_take(run, leader);
         }
-        go_on_for(run, 0.3);
+        run_go_on(run, 0.3);
         run_wait_text(run, "ready");
         ends[i % ENDS](run);
-        run_expect_nothing_left();
-        strangers_dismiss(0);
-        run_free(run);
+        end_clean(run);
     }
 }
 
-REUSE_TEST(the_reused_pid_of_an_ended_leader_is_not_signaled)
+TEST_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled) {
+    run_apart(try_the_reused_pid_of_an_ended_leader_is_not_signaled);
+}
 
 /* The pid of each restarted instance had belonged to another process. */
 static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
-        struct run *run = run_start(
-            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--repeat",
-                        "sh", "-c", "echo leader $$; exec " PAYLOAD " run-ms 10"));
+        struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--repeat",
+            "sh", "-c", "echo leader $$; exec " PAYLOAD " run-ms 10");
         take_numbers(run, "leader ", 30);
         ends[i % ENDS](run);
-        run_expect_nothing_left();
-        strangers_dismiss(0);
-        run_free(run);
+        end_clean(run);
     }
 }
 
-REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
+TEST_CASE(reused_pids_of_leaders_of_iterations_are_not_signaled) {
+    run_apart(try_reused_pids_of_leaders_of_iterations_are_not_signaled);
+}
 
 /*
  * Not in a kernel without pidfds, the last one: there, the check of a pid and its signal are two
@@ -165,19 +173,18 @@ REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
 static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS - 1; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
-        struct run *run = run_start(&setup,
-            WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace", "300m", "sh",
-                "-c", "while :; do setsid sh -c 'echo branch $$; exec sleep 0.02'; done"));
+        struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace",
+            "300m", "sh", "-c", "while :; do setsid sh -c 'echo branch $$; exec sleep 0.02'; done");
         take_numbers(run, "branch ", 30);
-        go_on_for(run, 0.4);
+        run_go_on(run, 0.4);
         ends[i % ENDS](run);
-        run_expect_nothing_left();
-        strangers_dismiss(0);
-        run_free(run);
+        end_clean(run);
     }
 }
 
-REUSE_TEST(the_reused_pid_of_an_ended_branch_is_not_signaled)
+TEST_CASE(the_reused_pid_of_an_ended_branch_is_not_signaled) {
+    run_apart(try_the_reused_pid_of_an_ended_branch_is_not_signaled);
+}
 
 /*
  * Stops a process so that no signal continues it. The kernel sends SIGCONT to the guardian at the
@@ -213,12 +220,11 @@ static void take_all(struct run *run, const struct family *family, bool only_gro
 /* Strangers reuse pids on the guardian's list. */
 static void take_over_with_strangers(size_t kernel, bool only_groups) {
     struct run_setup setup = {.prepare = kernels[kernel]};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "sh",
-                              "-c", "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term"));
+    struct run *run = START_IN(&setup, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "sh", "-c",
+        "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term");
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_count(run, "ready\n") == 3 && run_named("payload", pids) == 6);
-    go_on_for(run, 0.5); /* by now the guardian knows the branches */
+    run_go_on(run, 0.5); /* by now the guardian knows the branches */
     pid_t guardian = run_find(run, "ss-guardian");
     struct family executors = family_find("ss-executor");
     struct family instances = family_find("payload");
@@ -231,9 +237,7 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
     take_all(run, &instances, only_groups);
     stranger_take(run, master);
     ck_assert_int_eq(ptrace(PTRACE_DETACH, guardian, NULL, NULL), 0);
-    run_expect_nothing_left();
-    strangers_dismiss(0);
-    run_free(run);
+    end_clean(run);
 }
 
 static bool may_trace(void) {
@@ -255,7 +259,9 @@ static void try_a_reused_pid_of_any_process_is_not_signaled(void) {
         take_over_with_strangers(i, false);
 }
 
-REUSE_TEST(a_reused_pid_of_any_process_is_not_signaled)
+TEST_CASE(a_reused_pid_of_any_process_is_not_signaled) {
+    run_apart(try_a_reused_pid_of_any_process_is_not_signaled);
+}
 
 static void try_a_reused_group_of_any_process_is_not_signaled(void) {
     SKIP_UNLESS(may_trace(), "ptrace: not permitted");
@@ -263,7 +269,9 @@ static void try_a_reused_group_of_any_process_is_not_signaled(void) {
         take_over_with_strangers(i, true);
 }
 
-REUSE_TEST(a_reused_group_of_any_process_is_not_signaled)
+TEST_CASE(a_reused_group_of_any_process_is_not_signaled) {
+    run_apart(try_a_reused_group_of_any_process_is_not_signaled);
+}
 
 /*
  * Since Linux 6.9, the inode of a pidfd distinguishes processes that had one pid within one tick.
@@ -285,7 +293,7 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
         "pidfd-group: the kernel distinguishes processes only by pid and tick");
     struct run *run =
-        START("-v", "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "300m", BRIEF, "4");
+        START("-v", "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "300m", PAYLOAD, "gone", "4");
     run_wait_text(run, "gone ");
     for (int round = 0; round < 6; round++) {
         struct family executors = family_find("ss-executor");
@@ -295,7 +303,7 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
         /* From here on, we would continue every stopped process. */
-        struct family instances = family_find("brief");
+        struct family instances = family_find("payload");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {
             pid_t number;
@@ -305,27 +313,13 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
         }
         family_signal(&executors, SIGCONT);
         kill(run->pid, SIGCONT);
-        go_on_for(run, 0.4);
+        run_go_on(run, 0.4);
         strangers_dismiss(0);
     }
     end_master(run);
     run_expect_nothing_left();
 }
 
-REUSE_TEST(reused_pids_with_equal_start_time_are_not_signaled)
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled),
-    SS_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled_without_privileges),
-    SS_CASE(reused_pids_of_leaders_of_iterations_are_not_signaled),
-    SS_CASE(reused_pids_of_leaders_of_iterations_are_not_signaled_without_privileges),
-    SS_CASE(the_reused_pid_of_an_ended_branch_is_not_signaled),
-    SS_CASE(the_reused_pid_of_an_ended_branch_is_not_signaled_without_privileges),
-    SS_CASE(a_reused_pid_of_any_process_is_not_signaled),
-    SS_CASE(a_reused_pid_of_any_process_is_not_signaled_without_privileges),
-    SS_CASE(a_reused_group_of_any_process_is_not_signaled),
-    SS_CASE(a_reused_group_of_any_process_is_not_signaled_without_privileges),
-    SS_CASE(reused_pids_with_equal_start_time_are_not_signaled),
-    SS_CASE(reused_pids_with_equal_start_time_are_not_signaled_without_privileges))
-/* clang-format on */
+TEST_CASE(reused_pids_with_equal_start_time_are_not_signaled) {
+    run_apart(try_reused_pids_with_equal_start_time_are_not_signaled);
+}

@@ -38,15 +38,13 @@ static void need_raised_rights(void) {
     SKIP_UNLESS(getuid() == 0, "root: only root can make programs that become root");
     SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
     folder = run_make_folder();
-    bool can = surroundings_permit_setuid(folder);
-    if (!can)
-        run_remove_folder(folder);
-    SKIP_UNLESS(can, "setuid: set-user-ID programs are not allowed in the folder of the test");
+    SKIP_UNLESS(surroundings_permit_setuid(folder),
+        "setuid: set-user-ID programs are not allowed in the folder of the test");
 }
 
 static const char *copy_program(const char *program) {
     const char *copy = run_path(folder, "copy");
-    run_free(run_wait(run_start(NULL, WORDS("cp", run_path(TEST_BUILD_DIR, program), copy))));
+    run_free(CALL("cp", run_path(TEST_BUILD_DIR, program), copy));
     return copy;
 }
 
@@ -65,10 +63,8 @@ static struct run *call(const char *copy, const char *const *words) {
 
 static void expect_refusal(const char *copy, const char *const *words) {
     struct run *run = call(copy, words);
-    run_expect(run, 125);
-    run_expect_text(&run->err, ": refusing to run set-uid, set-gid or with file capabilities");
+    run_expect_refusal(run, ": refusing to run set-uid, set-gid or with file capabilities");
     ck_assert_uint_eq(run->out.length, 0);
-    run_free(run);
 }
 
 /* Calls each program as another user. */
@@ -82,28 +78,25 @@ static void expect_all_to_refuse(void (*add_rights)(const char *copy)) {
         expect_refusal(copy, WORDS("--version"));
         unlink(copy);
     }
-    run_remove_folder(folder);
 }
 
 static void set_uid(const char *copy) {
     ck_assert_int_eq(chmod(copy, 04755), 0);
 }
 
-START_TEST(set_uid_programs_are_refused) {
+TEST_CASE(set_uid_programs_are_refused) {
     need_raised_rights();
     expect_all_to_refuse(set_uid);
 }
-END_TEST
 
 static void set_gid(const char *copy) {
     ck_assert_int_eq(chmod(copy, 02755), 0);
 }
 
-START_TEST(set_gid_programs_are_refused) {
+TEST_CASE(set_gid_programs_are_refused) {
     need_raised_rights();
     expect_all_to_refuse(set_gid);
 }
-END_TEST
 
 static bool add_capability(const char *copy) {
     struct vfs_cap_data data = {
@@ -115,21 +108,18 @@ static bool add_capability(const char *copy) {
 
 static void need_file_capabilities(void) {
     need_raised_rights();
-    bool can = add_capability(copy_program(programs[0]));
-    if (!can)
-        run_remove_folder(folder);
-    SKIP_UNLESS(can, "file-capabilities: not in the folder of the test");
+    SKIP_UNLESS(add_capability(copy_program(programs[0])),
+        "file-capabilities: not in the folder of the test");
 }
 
 static void set_capability(const char *copy) {
     ck_assert_msg(add_capability(copy), "%s: %s", copy, strerror(errno));
 }
 
-START_TEST(programs_with_file_capabilities_are_refused) {
+TEST_CASE(programs_with_file_capabilities_are_refused) {
     need_file_capabilities();
     expect_all_to_refuse(set_capability);
 }
-END_TEST
 
 static void become_nobody_with_modules(void) {
     family_become_nobody();
@@ -138,14 +128,12 @@ static void become_nobody_with_modules(void) {
 }
 
 /* A module of the other user's choice would be code with these rights. */
-START_TEST(no_module_is_loaded_with_raised_rights) {
+TEST_CASE(no_module_is_loaded_with_raised_rights) {
     const char *module = TEST_MODULE_DIR "/control/null.so";
     const char *const words[] = {"--dry-run", "-l", "50%", "-c", module, "true", NULL};
     need_file_capabilities();
     struct run_setup setup = {.folder = folder, .prepare = become_nobody_with_modules};
     struct run *reader = run_wait(run_start(&setup, WORDS("true")));
-    if (reader->status == PROCESS_SKIPPED)
-        run_remove_folder(folder);
     SKIP_UNLESS(
         reader->status != PROCESS_SKIPPED, "another-user: no other user can read the build folder");
     const char *copy = copy_program(programs[0]);
@@ -157,9 +145,7 @@ START_TEST(no_module_is_loaded_with_raised_rights) {
     }
     set_capability(copy);
     expect_refusal(copy, words);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Passes a capability on to the program, as a service manager does. */
 static void keep_a_capability(void) {
@@ -173,21 +159,10 @@ static void keep_a_capability(void) {
         _exit(1);
 }
 
-START_TEST(capabilities_of_the_caller_are_accepted) {
+TEST_CASE(capabilities_of_the_caller_are_accepted) {
     SKIP_UNLESS(getuid() == 0, "root: only root can pass capabilities on");
     family_need_nobody();
     struct run_setup setup = {.folder = "/", .prepare = keep_a_capability};
-    struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
+    struct run *run = RUN_IN(&setup, "--version");
     run_expect(run, 0);
-    run_free(run);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(set_uid_programs_are_refused),
-    SS_CASE(set_gid_programs_are_refused),
-    SS_CASE(programs_with_file_capabilities_are_refused),
-    SS_CASE(no_module_is_loaded_with_raised_rights),
-    SS_CASE(capabilities_of_the_caller_are_accepted))
-/* clang-format on */

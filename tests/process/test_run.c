@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,27 +17,20 @@
 /* With --json - and without a text summary, the output is the figures. */
 #define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
 
-static void expect_between(const char *json, const char *name, double low, double high) {
-    double value = json_number(json, name);
-    ck_assert_msg(
-        value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
-}
-
 static void expect_ended_by(const struct run *run, const char *by) {
     char word[32];
     snprintf(word, sizeof word, "\"%s\"", by);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", word), "not %s: %s", by, run->out.bytes);
 }
 
-START_TEST(json_summary_has_all_fields) {
+TEST_CASE(json_summary_has_all_fields) {
     static const char *const names[] = {"version", "command", "instances", "cpus", "modules",
         "duration_seconds", "samples", "target_mean", "load_mean", "error_mean_percent",
         "error_mse_e4", "error_p95_percent", "settling_seconds", "duty_mean", "switches_per_second",
         "iterations", "iterations_per_second", "iteration_seconds", "commands", "instances_detail",
         "instances_ended", "own_cpu", "wake_lateness_us", "p50", "p99", "max", "ended_by",
         "warnings"};
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "summary.json");
+    const char *file = run_new_path("summary.json");
     struct run *run = RUN("-n", "1", "-l", "50%", "--duration", "2s", "--json", file, PAYLOAD,
         "spin", "quoted \"text\"\n");
     run_expect(run, 0);
@@ -49,32 +41,28 @@ START_TEST(json_summary_has_all_fields) {
     ck_assert_msg(json_is_valid(text.bytes), "no JSON: %s", text.bytes);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_msg(json_field(text.bytes, names[i]), "no %s in %s", names[i], text.bytes);
-    expect_between(text.bytes, "target_mean", 0.5, 0.5);
-    expect_between(text.bytes, "load_mean", 1e-4, 1);
-    expect_between(text.bytes, "samples", 1, 5);
-    expect_between(text.bytes, "duration_seconds", 1.9, 60);
+    json_expect_between(text.bytes, "target_mean", 0.5, 0.5);
+    json_expect_between(text.bytes, "load_mean", 1e-4, 1);
+    json_expect_between(text.bytes, "samples", 1, 5);
+    json_expect_between(text.bytes, "duration_seconds", 1.9, 60);
     ck_assert(json_is(text.bytes, "iterations", "null"));
     ck_assert(json_is(text.bytes, "ended_by", "\"duration\""));
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(load_follows_the_target) {
+TEST_CASE(load_follows_the_target) {
     SKIP_IF_QUOTA();
     run_greedily();
     struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
     run_expect(run, 0);
-    expect_between(run->out.bytes, "load_mean", 0.25, 1);
+    json_expect_between(run->out.bytes, "load_mean", 0.25, 1);
     /* If other processes leave less than half of the machine, the duty can only fall. */
     if (json_number(run->out.bytes, "load_mean") > 0.75)
-        expect_between(run->out.bytes, "duty_mean", 0, 0.3);
+        json_expect_between(run->out.bytes, "duty_mean", 0, 0.3);
     else if (!strstr(run->out.bytes, "other processes took more than the target"))
-        expect_between(run->out.bytes, "switches_per_second", 1, 1000);
+        json_expect_between(run->out.bytes, "switches_per_second", 1, 1000);
 }
-END_TEST
 
-START_TEST(duty_is_enforced) {
+TEST_CASE(duty_is_enforced) {
     /* On a busy machine, it may get no CPU when it is to be stopped, or only then. */
     double share = 0;
     for (const char *const *length = WORDS("2000", "8000", "30000");
@@ -83,7 +71,6 @@ START_TEST(duty_is_enforced) {
             RUN("-q", "-n", "1", "-l", "30%", "-c", "fixed", PAYLOAD, "share", *length);
         run_expect(run, 0);
         share = json_number(run->out.bytes, "share");
-        run_free(run);
     }
     ck_assert_msg(share > 0 && share < 45, "%f %%", share);
     /* At first, instances may be stopped until all have started. */
@@ -100,36 +87,24 @@ START_TEST(duty_is_enforced) {
     run_expect(run, 0);
     run_expect_text(&run->out, "\"continued\": 2");
 }
-END_TEST
 
-START_TEST(a_run_without_failures_exits_with_status_0) {
+TEST_CASE(exit_status_comes_from_the_first_failed_instance) {
     struct run *run = FIGURES("-n", "3", "-l", "100%", PAYLOAD, "exit", "0");
     run_expect(run, 0);
     expect_ended_by(run, "workloads");
     ck_assert_uint_eq(run->err.length, 0);
-}
-END_TEST
-
-START_TEST(exit_status_comes_from_the_first_failed_instance) {
-    const char *folder = run_make_folder();
-    struct run_setup setup = {.folder = folder};
     /* Instance 1 fails 1.5 s after instance 2 was reaped. */
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "sh", "-c",
-                              "case % in 0) exit 0;; 2) echo $$ >two; exit 12;; esac\n"
-                              "until [ -s two ] && ! [ -e /proc/$(cat two) ]; do sleep 0.05; done\n"
-                              "sleep 1.5; exit 11")));
-    run_expect(run, 12);
-    run_remove_folder(folder);
-    run = RUN("-q", "-n", "1", "-l", "100%", PAYLOAD, "signal", "9");
-    run_expect(run, 128 + 9);
-    run = RUN("-q", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "signal", "15");
-    run_expect(run, 128 + 15);
-    run_expect_nothing_left();
+    struct run_setup setup = {.folder = run_make_folder()};
+    run_expect(RUN_IN(&setup, "-q", "-n", "3", "-l", "100%", "sh", "-c",
+                   "case % in 0) exit 0;; 2) echo $$ >two; exit 12;; esac\n"
+                   "until [ -s two ] && ! [ -e /proc/$(cat two) ]; do sleep 0.05; done\n"
+                   "sleep 1.5; exit 11"),
+        12);
+    run_expect(RUN("-q", "-n", "1", "-l", "100%", PAYLOAD, "signal", "9"), 128 + 9);
+    run_expect(RUN("-q", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "signal", "15"), 128 + 15);
 }
-END_TEST
 
-START_TEST(fail_fast_ends_the_run) {
+TEST_CASE(fail_fast_ends_the_run) {
     const char *command = "case % in 0) exit 5;; *) exec sleep 1000;; esac";
     struct run *run = FIGURES("-n", "3", "-l", "100%", "--fail-fast", "sh", "-c", command);
     run_expect(run, 5);
@@ -140,7 +115,6 @@ START_TEST(fail_fast_ends_the_run) {
     run_expect(run, 5);
     run_expect_text(&run->out, "other");
 }
-END_TEST
 
 #define ONCE_CONTROLLED "until [ -e controlled ]; do sleep 0.05; done; "
 
@@ -154,10 +128,9 @@ static struct run *run_with_death(
     struct run_setup setup = {.folder = folder};
     snprintf(duration, sizeof duration, "%ds", seconds);
     snprintf(progress, sizeof progress, "/%d s", seconds);
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", "-l", "100%", "-c", "fixed", "--duration",
-                              duration, "--progress", "always", "--json", "-", "--record", "record",
-                              repeat, "sh", "-c", script));
+    struct run *run = START_IN(&setup, "-n", "2", "-l", "100%", "-c", "fixed", "--duration",
+        duration, "--progress", "always", "--json", "-", "--record", "record", repeat, "sh", "-c",
+        script);
     /* On a busy machine, the first line may name a later second. */
     RUN_UNTIL(run, run->ended || strstr(run->err.bytes, progress));
     run_write_file(run_path(folder, "controlled"), "");
@@ -168,11 +141,10 @@ static void expect_death_reported(
     const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     char event[128], line[128];
-    int seconds = 5;
+    int seconds = 3;
     struct run *run = run_with_death(folder, script, repeat, seconds);
     /* On a busy machine, the run may end before the instance, which gets no CPU. */
     while (!strstr(run->err.bytes, "ended early") && seconds < 80) {
-        run_remove_folder(folder);
         folder = run_make_folder();
         seconds *= 4;
         run_free(run);
@@ -188,18 +160,17 @@ static void expect_death_reported(
     const char *json = json_field(run->out.bytes, "instances_ended");
     ck_assert_ptr_nonnull(json);
     ck_assert(json_number(json, "instance") == 1);
-    expect_between(json, "elapsed_seconds", 0, seconds);
+    json_expect_between(json, "elapsed_seconds", 0, seconds);
     if (status > 128)
         ck_assert(json_is(json, "signal", "\"SIGSEGV\""));
     else
-        expect_between(json, "exit_status", status, status);
+        json_expect_between(json, "exit_status", status, status);
     struct run_text events = run_read_file(run_path(folder, "record/events.jsonl"));
     snprintf(event, sizeof event, "\"instance\":1,\"text\":\"%s\",\"value\":%d}", how, status);
     ck_assert_msg(run_count_text(&events, event) == 1, "no %s in %s", event, events.bytes);
-    run_remove_folder(folder);
 }
 
-START_TEST(an_instance_that_ended_early_is_reported) {
+TEST_CASE(an_instance_that_ended_early_is_reported) {
     expect_death_reported(
         ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
     expect_death_reported(ONCE_CONTROLLED
@@ -208,19 +179,15 @@ START_TEST(an_instance_that_ended_early_is_reported) {
     expect_death_reported(
         ONCE_CONTROLLED "[ % = 0 ] && exec sleep 1000; exit 7", "--", 7, "exit status 7");
 }
-END_TEST
 
-START_TEST(repeat_counts_iterations) {
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "count");
+TEST_CASE(repeat_counts_iterations) {
+    const char *file = run_new_path("count");
     struct run *run = FIGURES("-n", "1", "-l", "100%", "--repeat", PAYLOAD, "count", file, "5");
     run_expect(run, 7);
     ck_assert_uint_eq(run_read_file(file).length, 5);
-    expect_between(run->out.bytes, "iterations", 1, 4);
-    expect_between(run->out.bytes, "iterations_per_second", 0.001, 10);
-    run_remove_folder(folder);
+    json_expect_between(run->out.bytes, "iterations", 1, 4);
+    json_expect_between(run->out.bytes, "iterations_per_second", 0.001, 10);
 }
-END_TEST
 
 /* Returns the number that a file consists of so far; 0 if it has no whole line yet. */
 static pid_t read_pid(const char *file) {
@@ -236,26 +203,20 @@ static pid_t read_pid(const char *file) {
  * The iteration ends by itself; before its executor has reaped it, the run begins to end. A process
  * that is exiting has no memory any more, and thus no mark, but has not ended yet.
  */
-START_TEST(no_iteration_begins_after_the_run_has_begun_to_end) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(no_iteration_begins_after_the_run_has_begun_to_end) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "pid");
     struct run_setup setup = {.folder = folder,
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=10000:ss-executor 0:reap")};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-l", "100%", "-c", "fixed", "--repeat",
-                              "--grace", "1h", "--record", "record", "sh", "-c", "echo $$ >pid"));
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=4000:ss-executor 0:reap")};
+    struct run *run = START_IN(&setup, "-n", "1", "-l", "100%", "-c", "fixed", "--repeat",
+        "--grace", "1h", "--record", "record", "sh", "-c", "echo $$ >pid");
     RUN_UNTIL(run, run_exists(file) && read_pid(file) > 0 && run_state(read_pid(file)) == 'Z');
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
     /* The run would have ended a second iteration. */
     struct run_text events = run_read_file(run_path(folder, "record/events.jsonl"));
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 1);
     ck_assert_uint_eq(run_count_text(&events, "ended by the run"), 0);
-    run_free_clean(run);
-    run_remove_folder(folder);
 }
-END_TEST
 
 /*
  * Fails unless each iteration of the instance in the record takes this many seconds. Uses the
@@ -265,13 +226,11 @@ END_TEST
 static void expect_lengths(const char *record, int instance, double low, double high) {
     struct run_text text = run_read_file(run_path(record, "iterations.csv"));
     size_t count = 0;
-    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
-        int of;
-        double start, end;
-        ck_assert_int_eq(sscanf(line, "%d,%lf,%lf", &of, &start, &end), 3);
-        if (of != instance)
+    for (RUN_EACH_ROW(row, text)) {
+        double length = run_cell(row, 2) - run_cell(row, 1);
+        if ((int)run_cell(row, 0) != instance)
             continue;
-        ck_assert_msg(end - start >= low && end - start <= high, "%g s", end - start);
+        ck_assert_msg(length >= low && length <= high, "%g s", length);
         count++;
     }
     ck_assert_uint_ge(count, 4);
@@ -292,11 +251,11 @@ static size_t count_iterations(const char *record, char instance) {
 /* Lines that a busy machine delivers in bursts leave it unknown. */
 static void expect_length_if_known(const char *json, const char *name, double length) {
     if (!json_is(json, name, "null"))
-        expect_between(json, name, 0.99 * length, 1.01 * length);
+        json_expect_between(json, name, 0.99 * length, 1.01 * length);
 }
 
 /* Two instances run one command; a third one runs another, which takes ten times as long. */
-START_TEST(iterations_are_reported_per_command) {
+TEST_CASE(iterations_are_reported_per_command) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *file = run_path(folder, "workloads");
     size_t slow;
@@ -315,41 +274,24 @@ START_TEST(iterations_are_reported_per_command) {
     ck_assert_msg(json_is_valid(run->out.bytes) && commands, "%s", run->out.bytes);
     const char *other = strstr(commands, "sleep 0.3;");
     ck_assert_ptr_nonnull(other);
-    expect_between(commands, "instances", 2, 2);
+    json_expect_between(commands, "instances", 2, 2);
     expect_length_if_known(commands, "mean", 0.03);
-    expect_between(other, "instances", 1, 1);
-    expect_between(other, "iterations", 4, 1000);
+    json_expect_between(other, "instances", 1, 1);
+    json_expect_between(other, "iterations", 4, 1000);
     expect_length_if_known(other, "median", 0.3);
     ck_assert(json_number(commands, "iterations") > json_number(other, "iterations"));
     double sum = json_number(commands, "iterations") + json_number(other, "iterations");
-    expect_between(run->out.bytes, "iterations", sum, sum);
+    json_expect_between(run->out.bytes, "iterations", sum, sum);
     const char *detail = json_field(run->out.bytes, "instances_detail");
     ck_assert_ptr_nonnull(detail);
     const char *last = strstr(detail, "\"instance\": 2");
     ck_assert_ptr_nonnull(last);
-    expect_between(last, "command", 1, 1);
+    json_expect_between(last, "command", 1, 1);
     run_expect_text(&run->err, "2 x sh -c " FAST "\n  throughput ");
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* The command removes itself, so it cannot restart. */
-START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
-    const char *folder = run_make_folder();
-    const char *script = run_path(folder, "script");
-    run_write_file(script, "#!/bin/sh\nrm \"$0\"\n");
-    ck_assert_int_eq(chmod(script, 0755), 0);
-    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--repeat", script);
-    ck_assert_msg(!run_exists(script), "the command did not run: %s", run->err.bytes);
-    ck_assert_msg(run->status >= 125 && run->status <= 127, "status %d", run->status);
-    run_expect_text(&run->err, script);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
-}
-END_TEST
 
 /* Standard output has nothing but the summary, even if no output is matched. */
-START_TEST(json_to_standard_output_is_not_mixed_with_other_output) {
+TEST_CASE(json_to_standard_output_is_not_mixed_with_other_output) {
     struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
     run_expect(run, 0);
     ck_assert_int_eq(run->out.bytes[0], '{');
@@ -358,7 +300,6 @@ START_TEST(json_to_standard_output_is_not_mixed_with_other_output) {
     run_expect(run, 0);
     ck_assert_uint_eq(run_count_text(&run->out, "said\n"), 2);
 }
-END_TEST
 
 /*
  * Returns a shell command that waits until the run with this record counts iterations. On a busy
@@ -384,18 +325,18 @@ static const char *six_steps(const char *record) {
  * long as the line says. It cannot be longer than the machine's uptime, because times are counted
  * from boot: 20 s have always passed.
  */
-START_TEST(iterations_are_matched_in_output_lines) {
+TEST_CASE(iterations_are_matched_in_output_lines) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record"), *timed = run_path(folder, "timed");
     struct run *run = FIGURES("-n", "1", "-l", "100%", "--record", record, "--iteration",
         "^step .* ms$", "sh", "-c", six_steps(record));
     run_expect(run, 0);
-    expect_between(run->out.bytes, "iterations", 6, 6);
+    json_expect_between(run->out.bytes, "iterations", 6, 6);
     expect_lengths(record, 0, 0, 15);
     run = FIGURES("-n", "1", "-l", "100%", "--record", timed, "--iteration", "took ([0-9]+) ms",
         "sh", "-c", six_steps(timed));
     run_expect(run, 0);
-    expect_between(run->out.bytes, "iterations", 6, 6);
+    json_expect_between(run->out.bytes, "iterations", 6, 6);
     expect_lengths(timed, 0, 20 - 1e-3, 20 + 1e-3);
     /*
      * Standard output has only the summary with the command, as words and as a line of a workloads
@@ -408,9 +349,7 @@ START_TEST(iterations_are_matched_in_output_lines) {
     run_expect(run, 0);
     run_expect_text(&run->err, "no line of output matched --iteration: the first of ");
     run_expect_text(&run->err, "throughput         not measured");
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* Prints a line once the run counts, and fails at the sixth start. */
 static struct run *repeat_six_times(const char *record, const char *pattern, const char *file) {
@@ -422,7 +361,7 @@ static struct run *repeat_six_times(const char *record, const char *pattern, con
 }
 
 /* With both options, an end of the program is not an iteration. */
-START_TEST(a_repeated_program_counts_only_matching_lines) {
+TEST_CASE(a_repeated_program_counts_only_matching_lines) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     struct run *run = repeat_six_times(record, "took ([0-9]+) ms", run_path(folder, "count"));
     run_expect(run, 7);
@@ -433,12 +372,10 @@ START_TEST(a_repeated_program_counts_only_matching_lines) {
     run_expect(run, 7);
     run_expect_text(&run->err, "no line of output matched --iteration: the first of ");
     run_expect_text(&run->err, "throughput         not measured");
-    run_remove_folder(folder);
 }
-END_TEST
 
 /* The run ends during its warm-up. */
-START_TEST(a_run_that_ends_before_its_duration_is_reported) {
+TEST_CASE(a_run_that_ends_before_its_duration_is_reported) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
         "20s", "--iteration", "x", "sh", "-c", "echo x");
     run_expect(run, 0);
@@ -455,28 +392,25 @@ START_TEST(a_run_that_ends_before_its_duration_is_reported) {
     ck_assert(json_is(json, "iterations_per_second", "null"));
     ck_assert(json_is(json, "p50", "null"));
 }
-END_TEST
 
-START_TEST(a_run_without_iterations_reports_an_upper_bound_of_throughput) {
+TEST_CASE(a_run_without_iterations_reports_an_upper_bound_of_throughput) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--duration", "1s", "--repeat",
         PAYLOAD, "run-ms", "60000");
     run_expect(run, 0);
     run_expect_text(&run->err, "throughput         at most ");
     ck_assert(json_is(run->out.bytes, "iterations_per_second", "null"));
-    expect_between(run->out.bytes, "iterations_per_second_bound", 0.1, 2);
+    json_expect_between(run->out.bytes, "iterations_per_second_bound", 0.1, 2);
 }
-END_TEST
 
-START_TEST(instances_run_freely_during_the_warmup) {
+TEST_CASE(instances_run_freely_during_the_warmup) {
     /* At a target of 0 it would never end. */
     struct run *run = FIGURES("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "100s",
         "--duration", "110s", PAYLOAD, "run-ms", "100");
     run_expect(run, 0);
     expect_ended_by(run, "workloads");
 }
-END_TEST
 
-START_TEST(settle_time_is_not_counted) {
+TEST_CASE(settle_time_is_not_counted) {
     struct run *run = NULL;
     double begin = 0, took = 0, length = 0;
     /* On a busy machine, the only sample of a short run may begin before the counted time. */
@@ -491,25 +425,21 @@ START_TEST(settle_time_is_not_counted) {
     }
     ck_assert_double_ge(took, length + 0.5);
     /* All but the first two seconds are counted, or more if the end is late. */
-    expect_between(run->out.bytes, "duration_seconds", length - 2.5, took - 2.4);
-    expect_between(run->out.bytes, "samples", 1, 2 * took - 4);
+    json_expect_between(run->out.bytes, "duration_seconds", length - 2.5, took - 2.4);
+    json_expect_between(run->out.bytes, "samples", 1, 2 * took - 4);
     expect_ended_by(run, "duration");
 }
-END_TEST
 
-START_TEST(the_end_of_a_trace_without_loop_ends_the_run) {
-    const char *folder = run_make_folder();
-    const char *file = run_path(folder, "short");
+TEST_CASE(the_end_of_a_trace_without_loop_ends_the_run) {
+    const char *file = run_new_path("short");
     char options[256];
     run_write_file(file, "0 20%\n1200m 40%\n");
     snprintf(options, sizeof options, "%s,loop=no", file);
     struct run *run = FIGURES("-n", "1", "-t", "file", "-T", options, PAYLOAD, "spin");
     run_expect(run, 0);
     expect_ended_by(run, "trace");
-    expect_between(run->out.bytes, "target_mean", 0.2, 0.4);
-    run_remove_folder(folder);
+    json_expect_between(run->out.bytes, "target_mean", 0.2, 0.4);
 }
-END_TEST
 
 /*
  * Starts a run at `moment` whose instance writes its own begin to a file. Returns NULL if the
@@ -527,8 +457,8 @@ static struct run *run_at(long long moment, double seconds, const char *file) {
     return run_read_file(file).length > 0 ? run : NULL;
 }
 
-START_TEST(start_at_delays_the_start) {
-    const char *folder = run_make_folder(), *file = run_path(folder, "begin");
+TEST_CASE(start_at_delays_the_start) {
+    const char *file = run_new_path("begin");
     struct run *run = NULL;
     for (int more = 1; !run; more *= 2) {
         struct timespec now;
@@ -540,16 +470,14 @@ START_TEST(start_at_delays_the_start) {
         if (!run)
             continue;
         ck_assert_double_ge(run_now() - begin, left + 0.5 * more - 0.05);
-        expect_between(run->out.bytes, "duration_seconds", 0.5 * more - 0.1, 60);
+        json_expect_between(run->out.bytes, "duration_seconds", 0.5 * more - 0.1, 60);
         /* Instances start at most half a second early. */
         double early = (double)now.tv_sec + 3 * more - strtod(run_read_file(file).bytes, NULL);
         ck_assert_msg(early <= 0.5, "%g s early", early);
     }
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(start_at_that_cuts_the_warm_up_causes_a_warning) {
+TEST_CASE(start_at_that_cuts_the_warm_up_causes_a_warning) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     char at[32];
@@ -558,12 +486,10 @@ START_TEST(start_at_that_cuts_the_warm_up_causes_a_warning) {
         at, "--duration", "100ms", PAYLOAD, "spin");
     run_expect(run, 0);
     run_expect_text(&run->err, "the warm-up was cut to ");
-    run_free_clean(run);
 }
-END_TEST
 
-START_TEST(an_error_above_the_tolerance_sets_the_exit_status) {
-    const char *folder = run_make_folder(), *trace = run_path(folder, "trace");
+TEST_CASE(an_error_above_the_tolerance_sets_the_exit_status) {
+    const char *trace = run_new_path("trace");
     /* On a busy machine, the sensor may be late. */
     struct run *run = NULL;
     for (const char *const *length = WORDS("2s", "8s", "32s");
@@ -585,43 +511,34 @@ START_TEST(an_error_above_the_tolerance_sets_the_exit_status) {
     run = RUN("-n", "1", "-f", "own", "-l", "1%", "-d", "null", "--duration", "1M", "--tolerance",
         "1", PAYLOAD, "exit", "4");
     run_expect(run, 4);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(quiet_and_verbose_select_the_messages) {
-    struct run *run = RUN("-q", "-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run->out.length + run->err.length, 0);
-    run = RUN("-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run->out.length, 0);
-    run_expect_text(&run->err, "ended by duration");
-    ck_assert_uint_eq(run_count_text(&run->err, "instances run"), 0);
-    run = RUN("-v", "-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run->out.length, 0);
-    run_expect_text(&run->err, "instances run");
-    run_expect_text(&run->err, "real-time priority");
+/* A plain live view has no control codes. */
+TEST_CASE(options_select_the_messages) {
+    static const struct {
+        const char *options[3];
+        const char *has, *lacks; /* on standard error; NULL: nothing is printed there */
+    } rows[] = {
+        {{"-q", "--progress", "never"}, NULL, NULL},
+        {{"--progress", "never", "-n1"}, "ended by duration", "instances run"},
+        {{"-v", "--progress", "never"}, "instances run", "\r"},
+        {{"-v", "-v", "-v"}, "real-time priority", "\r"},
+        {{"-q", "--progress", "always"}, "target  50.0 %", "\033"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run *run = RUN("-n", "1", rows[i].options[0], rows[i].options[1], rows[i].options[2],
+            "-l", "50%", "--duration", "1200m", PAYLOAD, "spin");
+        run_expect(run, 0);
+        ck_assert_uint_eq(run->out.length, 0);
+        ck_assert_msg(rows[i].has || run->err.length == 0, "%s", run->err.bytes);
+        if (rows[i].has)
+            run_expect_text(&run->err, rows[i].has);
+        ck_assert_msg(!rows[i].has || !strstr(run->err.bytes, rows[i].lacks), "%s", run->err.bytes);
+    }
 }
-END_TEST
-
-START_TEST(progress_is_plain_without_a_terminal) {
-    struct run *run = RUN("-q", "--progress", "always", "-n", "1", "-l", "50%", "--duration",
-        "1200m", PAYLOAD, "spin");
-    run_expect(run, 0);
-    run_expect_text(&run->err, "target  50.0 %");
-    ck_assert_ptr_null(strchr(run->err.bytes, '\r'));
-    ck_assert_ptr_null(strchr(run->err.bytes, '\033'));
-    run = RUN("-q", "--progress", "never", "-n", "1", "-l", "50%", "--duration", "1200m", PAYLOAD,
-        "spin");
-    run_expect(run, 0);
-    ck_assert_uint_eq(run->err.length, 0);
-}
-END_TEST
 
 /* On a busy machine, short iterations may end before the first sample, and do not count. */
-START_TEST(iterations_of_ssburn_are_counted) {
+TEST_CASE(iterations_of_ssburn_are_counted) {
     double iterations = 0;
     for (const char *const *length = WORDS("20m", "500m", "3s"); *length && iterations != 3;
          length++) {
@@ -629,38 +546,7 @@ START_TEST(iterations_of_ssburn_are_counted) {
             SSBURN, "serial", "--iteration", *length, "--iterations", "3");
         run_expect(run, 0);
         iterations = json_number(run->out.bytes, "iterations");
-        run_expect_nothing_left();
-        run_free(run);
+        run_free_clean(run);
     }
     ck_assert_double_eq(iterations, 3);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(json_summary_has_all_fields),
-    SS_CASE(load_follows_the_target),
-    SS_CASE(duty_is_enforced),
-    SS_CASE(a_run_without_failures_exits_with_status_0),
-    SS_CASE(exit_status_comes_from_the_first_failed_instance),
-    SS_CASE(fail_fast_ends_the_run),
-    SS_CASE(an_instance_that_ended_early_is_reported),
-    SS_CASE(repeat_counts_iterations),
-    SS_CASE(no_iteration_begins_after_the_run_has_begun_to_end),
-    SS_CASE(iterations_are_reported_per_command),
-    SS_CASE(a_command_that_vanishes_before_a_repeat_is_reported),
-    SS_CASE(json_to_standard_output_is_not_mixed_with_other_output),
-    SS_CASE(iterations_are_matched_in_output_lines),
-    SS_CASE(a_repeated_program_counts_only_matching_lines),
-    SS_CASE(a_run_that_ends_before_its_duration_is_reported),
-    SS_CASE(a_run_without_iterations_reports_an_upper_bound_of_throughput),
-    SS_CASE(instances_run_freely_during_the_warmup),
-    SS_CASE(settle_time_is_not_counted),
-    SS_CASE(the_end_of_a_trace_without_loop_ends_the_run),
-    SS_CASE(start_at_delays_the_start),
-    SS_CASE(start_at_that_cuts_the_warm_up_causes_a_warning),
-    SS_CASE(an_error_above_the_tolerance_sets_the_exit_status),
-    SS_CASE(quiet_and_verbose_select_the_messages),
-    SS_CASE(progress_is_plain_without_a_terminal),
-    SS_CASE(iterations_of_ssburn_are_counted))
-/* clang-format on */

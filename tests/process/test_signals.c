@@ -1,95 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Ends and pauses by a signal to the master. */
+/* Ends and pauses by a signal to the master, or to the outer process of an isolated run. */
 
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "family.h"
+#include "isolated.h"
 #include "json_text.h"
-#include "process.h"
-#include "run.h"
-#include "surroundings.h"
 
-static void lead_a_group(void) {
-    setpgid(0, 0);
+#define TWO "-v", "-n", "2", "-c", "fixed", "-l", "50%"
+
+/* Returns when all instances run. `words`: further options and the command. */
+static struct run *start(bool isolated, const struct run_setup *setup, const char *const *words) {
+    const char *all[32] = {SHOWSTOPPER, TWO, isolated ? "--isolate" : "-v"};
+    size_t count = 0;
+    while (all[count])
+        count++;
+    while (*words)
+        all[count++] = *words++;
+    struct run *run = run_start(setup, all);
+    run_wait_text(run, "instances run");
+    return run;
 }
 
-static void no_core(void) {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+static struct run *start_ready(
+    bool isolated, const struct run_setup *setup, const char *const *words) {
+    struct run *run = start(isolated, setup, words);
+    run_wait_ready(run, 2);
+    return run;
 }
 
-static void wait_for_ready(struct run *run, size_t count) {
-    RUN_UNTIL(run, run_count(run, "ready\n") == count);
+TEST_CASE(a_run_dies_from_the_received_signal) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct run_setup setup = {.prepare = family_dump_no_core};
+    for (EACH_MODE(isolated)) {
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            char caught[32];
+            snprintf(caught, sizeof caught, "caught %d\n", numbers[i]);
+            struct run *run = start_ready(
+                isolated, &setup, WORDS("--grace", "30s", "--json", "-", PAYLOAD, "catch"));
+            run_end(run, numbers[i]);
+            ck_assert_uint_eq(run_count(run, caught), 2);
+            ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"signal\""), "%s", run->out.bytes);
+            ck_assert_uint_eq(run_count_text(&run->out, "\"ended_by\""), 1);
+            run_free_clean(run);
+        }
+    }
 }
-
-static void end_by(int number) {
-    char caught[32];
-    struct run_setup setup = {.prepare = no_core};
-    snprintf(caught, sizeof caught, "caught %d\n", number);
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", "-l", "50%", "-c", "fixed",
-                                            "--grace", "30s", "--json", "-", PAYLOAD, "catch"));
-    wait_for_ready(run, 2);
-    kill(run->pid, number);
-    run_wait(run);
-    run_expect(run, -number);
-    ck_assert_uint_eq(run_count(run, caught), 2);
-    ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"signal\""), "%s", run->out.bytes);
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-}
-
-START_TEST(a_run_dies_from_the_received_signal) {
-    end_by(SIGINT);
-    end_by(SIGTERM);
-    end_by(SIGHUP);
-    end_by(SIGQUIT);
-}
-END_TEST
 
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
-START_TEST(a_first_process_exits_with_the_number_of_the_signal) {
+TEST_CASE(a_first_process_exits_with_the_number_of_the_signal) {
     SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
-    struct run *run = run_wait(run_start(
-        NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SHOWSTOPPER, "-n",
-                  "1", "-f", "own", "-l", "50%", "sh", "-c", "kill -TERM 1; exec sleep 1000")));
-    run_expect(run, 128 + SIGTERM);
-    run_expect_nothing_left();
+    run_expect(CALL("unshare", surroundings_new_namespaces(), "--mount-proc", SHOWSTOPPER, "-n",
+                   "1", "-f", "own", "-l", "50%", "sh", "-c", "kill -TERM 1; exec sleep 1000"),
+        128 + SIGTERM);
 }
-END_TEST
 
-/* A stopped process must be continued to handle the signal. */
-START_TEST(a_stopped_instance_receives_the_termination_signal) {
-    struct run *run =
-        START("-q", "-n", "1", "-c", "fixed", "-l", "5%", "--grace", "30s", PAYLOAD, "catch");
-    wait_for_ready(run, 1);
-    pid_t instance = run_find(run, "payload");
-    RUN_UNTIL(run, run_state(instance) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_text(&run->out, "caught 15\n");
-    run_expect_nothing_left();
+TEST_CASE(instances_are_killed_after_the_grace_period) {
+    for (EACH_MODE(isolated)) {
+        struct run *run =
+            start_ready(isolated, NULL, WORDS("--grace", "700m", PAYLOAD, "ignore-term"));
+        double begin = run_now();
+        run_end(run, SIGTERM);
+        ck_assert_double_ge(run_now() - begin, 0.65);
+        run_free_clean(run);
+    }
 }
-END_TEST
-
-START_TEST(instances_are_killed_after_the_grace_period) {
-    struct run *run =
-        START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "700m", PAYLOAD, "ignore-term");
-    wait_for_ready(run, 2);
-    double begin = run_now();
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    ck_assert_double_ge(run_now() - begin, 0.65);
-    run_expect_nothing_left();
-}
-END_TEST
 
 /*
  * Fails unless a planned end is followed by the grace period. Returns false if on a busy machine
@@ -106,48 +85,67 @@ static bool ends_with_grace_period(int warmup) {
     run_expect(run_wait(run), 0);
     if (early)
         ck_assert_double_ge(run_now() - begin, warmup + 0.65);
-    run_expect_nothing_left();
-    run_free(run);
+    run_free_clean(run);
     return early;
 }
 
-START_TEST(grace_period_applies_to_planned_end) {
+TEST_CASE(grace_period_applies_to_planned_end) {
     for (int warmup = 3; !ends_with_grace_period(warmup); warmup *= 4)
         ck_assert_int_le(warmup, 12);
 }
-END_TEST
 
-START_TEST(a_second_signal_cuts_the_grace_period_short) {
-    struct run *run =
-        START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
-    wait_for_ready(run, 2);
-    kill(run->pid, SIGINT);
-    /* Repeats the signal, like a user who sees no reaction. */
-    double next = run_now() + 0.5;
-    while (!run->ended) {
-        run_nap(run);
-        if (!run->ended && run_now() > next) {
+/* Repeats the signal until the run ends, like a user who sees no reaction. */
+static void hurry(struct run *run) {
+    for (double begin = run_now(); !run->ended;) {
+        run_let_pass(run, 0.5);
+        if (!run->ended)
             kill(run->pid, SIGTERM);
-            next += 0.5;
-        }
+        ck_assert_msg(run_now() < begin + RUN_PATIENCE, "nothing hurries it");
     }
-    run_wait(run);
-    run_expect(run, -SIGINT);
-    run_expect_nothing_left();
 }
-END_TEST
 
-/* Signals a run twice, as timeout(1) does: the process and then its whole group. */
-static bool is_one_request(const struct run_setup *setup) {
+TEST_CASE(a_second_signal_cuts_the_grace_period_short) {
+    for (EACH_MODE(isolated)) {
+        struct run *run =
+            start_ready(isolated, NULL, WORDS("--grace", "1h", PAYLOAD, "ignore-term"));
+        kill(run->pid, SIGINT);
+        hurry(run);
+        run_expect(run, -SIGINT);
+        run_free_clean(run);
+    }
+}
+
+TEST_CASE(each_instance_gets_one_termination_signal) {
+    for (EACH_MODE(isolated)) {
+        struct run *run = start_ready(isolated, NULL,
+            WORDS("--grace", "1h", "sh", "-c",
+                "trap 'echo told' TERM; echo ready; while :; do sleep 0.02; done"));
+        kill(run->pid, SIGTERM);
+        RUN_UNTIL(run, run_count_text(&run->out, "told\n") >= 2);
+        hurry(run);
+        run_expect(run, -SIGTERM);
+        ck_assert_uint_eq(run_count_text(&run->out, "told\n"), 2);
+        run_free_clean(run);
+    }
+}
+
+/* Two signals to the process; one to its whole group; or both to the process and to the group. */
+enum request { TWICE, TO_GROUP, TO_BOTH };
+
+/* timeout(1) signals a process, and then its whole group, including the executors. */
+static bool is_one_request(bool isolated, enum request request, const char *const *environment) {
+    struct run_setup setup = {.prepare = family_lead_group, .environment = environment};
     struct run *run =
-        run_start(setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
-                             "30s", PAYLOAD, "slow-catch", "600"));
-    wait_for_ready(run, 2);
+        start_ready(isolated, &setup, WORDS("--grace", "30s", PAYLOAD, "slow-catch", "600"));
     /* On a busy machine, the second signal might be late unless the run is stopped. */
-    kill(run->pid, SIGSTOP);
-    RUN_UNTIL(run, run_state(run->pid) == 'T');
-    kill(run->pid, SIGINT);
-    kill(run->pid, SIGTERM);
+    if (!isolated)
+        run_stop(run, run->pid);
+    if (request != TO_GROUP)
+        kill(run->pid, SIGTERM);
+    if (request == TWICE)
+        kill(run->pid, SIGINT);
+    else
+        kill(-run->pid, SIGTERM);
     kill(run->pid, SIGCONT);
     run_wait(run);
     bool one = run_count_text(&run->out, "went in peace\n") == 2;
@@ -156,72 +154,104 @@ static bool is_one_request(const struct run_setup *setup) {
 }
 
 /* On a busy machine, the master may get no CPU between reading one signal and the other. */
-static void expect_one_request(const struct run_setup *setup) {
+static void expect_one_request(
+    bool isolated, enum request request, const char *const *environment) {
     int tries = 0;
-    while (!is_one_request(setup))
+    while (!is_one_request(isolated, request, environment))
         ck_assert_int_lt(++tries, 5);
 }
 
-START_TEST(two_signals_at_once_count_as_one) {
-    expect_one_request(NULL);
+TEST_CASE(signals_to_a_process_and_its_group_count_as_one) {
+    for (EACH_MODE(isolated)) {
+        if (!isolated)
+            expect_one_request(isolated, TWICE, NULL);
+        expect_one_request(isolated, TO_GROUP, NULL);
+        expect_one_request(isolated, TO_BOTH, NULL);
+    }
 }
-END_TEST
 
 /* Between the two signals, the master reads the last figures, some of which are in all of /proc. */
-START_TEST(two_signals_at_once_count_as_one_if_reading_proc_is_slow) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup setup = {
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=400:master:list")};
-    expect_one_request(&setup);
-}
-END_TEST
-
-/* Fails unless the instance runs, and ends it. */
-static void end_kept(pid_t instance) {
-    char state;
-    RUN_UNTIL(NULL, (state = run_state(instance)) != 'D'); /* it may wait for memory on disk */
-    kill(instance, SIGKILL);
-    run_expect_nothing_left();
-    ck_assert_msg(state == 'R' || state == 'S', "it was left in state %c", state ? state : '-');
+TEST_CASE(two_signals_at_once_count_as_one_if_reading_proc_is_slow) {
+    expect_one_request(false, TWICE, WORDS(SHIM("shim_late"), "SS_TEST_LATE=400:master:list"));
 }
 
-START_TEST(kept_instances_keep_running_after_the_end) {
-    struct run *run =
-        START("-n", "1", "-l", "10%", "--keep", "--duration", "700m", PAYLOAD, "spin");
-    pid_t instance = run_find(run, "payload");
-    run_expect(run_wait(run), 0);
-    RUN_UNTIL(run, run_named("ss-", (pid_t[RUN_PIDS_MAX]){0}) == 0);
-    end_kept(instance);
-    run =
-        START("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", "--keep", PAYLOAD, "spin");
-    instance = run_find(run, "payload");
-    RUN_UNTIL(run, run_state(instance) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    end_kept(instance);
-}
-END_TEST
-
-START_TEST(kept_instances_survive_a_killed_master) {
-    struct run *run =
-        START("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", "--keep", PAYLOAD, "spin");
-    pid_t instance = run_find(run, "payload");
-    RUN_UNTIL(run, run_state(instance) == 'T');
-    kill(run->pid, SIGKILL);
-    run_wait(run);
-    RUN_UNTIL(run, run_named("ss-", (pid_t[RUN_PIDS_MAX]){0}) == 0);
-    end_kept(instance);
-}
-END_TEST
-
-static bool all_in_state(char state) {
-    pid_t pids[RUN_PIDS_MAX];
-    size_t count = run_named("payload", pids);
-    for (size_t i = 0; i < count; i++) {
-        if (run_state(pids[i]) != state)
-            return false;
+/* The processes that handle the signal do not exist yet, so it must be kept. */
+TEST_CASE(a_signal_during_startup_is_not_lost) {
+    SKIP_UNLESS_ISOLATED();
+    const char *program = realpath(SHOWSTOPPER, NULL);
+    ck_assert_ptr_nonnull(program);
+    for (int step = 0; step < 40; step++) {
+        struct run *run = START("--isolate", TWO, "-q", "--duration", "30s", PAYLOAD, "spin");
+        char name[64];
+        snprintf(name, sizeof name, "/proc/%d/exe", (int)run->pid);
+        /* Before exec the process is the test itself. */
+        char target[4096] = "";
+        while (strcmp(target, program) != 0) {
+            ssize_t length = readlink(name, target, sizeof target - 1);
+            target[length > 0 ? length : 0] = '\0';
+        }
+        run_spin(0.0002 * step);
+        run_end_clean(run, SIGTERM);
     }
-    return count == 2;
+}
+
+static void ignore_hangups(void) {
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+}
+
+/* As under nohup, and in the background of a script. */
+TEST_CASE(ignored_signals_stay_ignored) {
+    struct run_setup setup = {.prepare = ignore_hangups};
+    for (EACH_MODE(isolated)) {
+        struct run *run = start(isolated, &setup, WORDS("-q", "--duration", "1h", PAYLOAD, "spin"));
+        kill(run->pid, SIGHUP);
+        kill(run->pid, SIGINT);
+        if (isolated)
+            kill(run_find(run, "ss-init"), SIGHUP);
+        run_let_pass(run, 0.5);
+        run_end(run, SIGTERM); /* it would have died from the first that it does not ignore */
+        run_free_clean(run);
+    }
+}
+
+static void block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* The run still reacts to signals, and instances inherit the caller's mask. */
+TEST_CASE(signals_blocked_by_the_caller_still_end_the_run) {
+    struct run_setup setup = {.prepare = block_signals};
+    for (EACH_MODE(isolated)) {
+        struct run *run = start(isolated, &setup, WORDS("-q", "--grace", "200m", PAYLOAD, "spin"));
+        run_end(run, SIGTERM);
+        run = RUN_IN(&setup, TWO, isolated ? "--isolate" : "-v", "-q", PAYLOAD, "env");
+        run_expect(run, 0);
+        run_expect_text(&run->out, "SigBlk:\tfffffff");
+    }
+}
+
+static void ignore_children(void) {
+    signal(SIGCHLD, SIG_IGN);
+}
+
+/* If showstopper inherited the setting, it could not wait for its children. */
+TEST_CASE(an_isolated_run_works_if_the_caller_ignores_sigchld) {
+    SKIP_UNLESS_ISOLATED();
+    struct run_setup setup = {.prepare = ignore_children};
+    run_expect(RUN_IN(&setup, "--isolate", TWO, "-q", PAYLOAD, "exit", "7"), 7);
+    struct run *run = RUN_IN(&setup, "--isolate", TWO, "-q", PAYLOAD, "env");
+    run_expect(run, 0);
+    const char *line = strstr(run->out.bytes, "SigIgn:");
+    ck_assert_msg(line != NULL, "%s", run->out.bytes);
+    ck_assert(strtoull(line + strlen("SigIgn:"), NULL, 16) & 1ULL << (SIGCHLD - 1));
+}
+
+static bool are_in_state(char state) {
+    struct family family = family_find("payload");
+    return family.count == 2 && family_count(&family, state) == 2;
 }
 
 /* Stops the run, like Ctrl-Z, once its instances run. Returns false if it ended before. */
@@ -237,52 +267,46 @@ static bool suspend_in_time(struct run *run) {
  * Pauses a run of some seconds. Returns false if the machine was too busy: the run ended before it
  * was stopped, or before it was seen to run again.
  */
-static bool pause_once(int seconds) {
+static bool pause_once(bool isolated, int seconds) {
     char duration[32];
     snprintf(duration, sizeof duration, "%ds", seconds);
     double begin = run_now();
-    struct run *run = START("-q", "-n", "2", "-l", "100%", "-c", "fixed", "--duration", duration,
-        "--json", "-", "-v", PAYLOAD, "spin");
+    struct run *run = START(isolated ? "--isolate" : "-v", "-q", "-v", "-n", "2", "-l", "100%",
+        "-c", "fixed", "--duration", duration, "--json", "-", PAYLOAD, "spin");
     if (!suspend_in_time(run))
         return false;
     /* The instances may have ended when the run is stopped. */
-    pid_t pids[RUN_PIDS_MAX];
-    RUN_UNTIL(run, all_in_state('T') || run_named("payload", pids) != 2);
-    if (run_named("payload", pids) != 2) {
-        kill(run->pid, SIGCONT);
-        run_expect(run_wait(run), 0);
-        run_free(run);
-        return false;
+    RUN_UNTIL(run, are_in_state('T') || family_find("payload").count != 2);
+    bool stopped = family_find("payload").count == 2;
+    double since = run_now(), pause = 0;
+    if (stopped) {
+        run_let_pass(run, 2);
+        ck_assert(are_in_state('T'));
+        pause = run_now() - since;
     }
-    double stopped = run_now();
-    RUN_UNTIL(run, run_now() > stopped + 2);
-    ck_assert(all_in_state('T'));
-    double pause = run_now() - stopped;
     kill(run->pid, SIGCONT);
-    RUN_UNTIL(run, run->ended || all_in_state('R'));
+    RUN_UNTIL(run, run->ended || are_in_state('R'));
     bool continued = !run->ended;
-    ck_assert_int_ne(run_state(run->pid), 'T');
     run_expect(run_wait(run), 0);
     /* The trace's clock stopped during the pause. */
-    double took = run_now() - begin;
+    double took = run_now() - begin, load = json_number(run->out.bytes, "load_mean");
     ck_assert_double_ge(took, seconds + pause);
-    double counted = json_number(run->out.bytes, "load_mean");
-    double all = fmin(1, 2.0 / run_cpu_count());
-    ck_assert_msg(
-        counted > all / 2 && json_number(run->out.bytes, "duration_seconds") < took - pause,
-        "the pause was counted: %s", run->out.bytes);
-    run_expect_nothing_left();
-    run_free(run);
-    return continued;
+    if (stopped)
+        ck_assert_msg(load > fmin(1, 2.0 / run_cpu_count()) / 2 &&
+                          json_number(run->out.bytes, "duration_seconds") < took - pause,
+            "the pause was counted: %s", run->out.bytes);
+    run_free_clean(run);
+    return stopped && continued;
 }
 
-START_TEST(sigtstp_stops_instances_and_is_not_counted) {
+TEST_CASE(sigtstp_stops_instances_and_is_not_counted) {
     SKIP_IF_QUOTA();
     run_greedily();
-    for (int seconds = 2; !pause_once(seconds); seconds *= 4)
-        ck_assert_int_le(seconds, 8);
+    for (EACH_MODE(isolated)) {
+        for (int seconds = 2; !pause_once(isolated, seconds); seconds *= 4)
+            ck_assert_int_le(seconds, 8);
+    }
 }
-END_TEST
 
 /*
  * The first two thirds of the trace have full load, the rest none; a pause must not consume them.
@@ -298,21 +322,112 @@ static bool keeps_the_target(const char *trace, int thirds) {
         "--duration", duration, "--json", "-", PAYLOAD, "spin");
     if (!suspend_in_time(run))
         return false;
-    double stopped = run_now();
-    RUN_UNTIL(run, run_now() > stopped + 1.6 * thirds);
+    run_let_pass(run, 1.6 * thirds);
     kill(run->pid, SIGCONT);
     run_expect(run_wait(run), 0);
     return json_number(run->out.bytes, "target_mean") > 0.42;
 }
 
-START_TEST(sigtstp_stops_the_clock_of_the_trace) {
-    const char *folder = run_make_folder();
-    const char *trace = run_path(folder, "step");
+TEST_CASE(sigtstp_stops_the_clock_of_the_trace) {
+    const char *trace = run_new_path("step");
     for (int thirds = 1; !keeps_the_target(trace, thirds); thirds *= 4)
         ck_assert_msg(thirds < 16, "a pause consumes the trace");
-    run_remove_folder(folder);
 }
-END_TEST
+
+static struct run *start_in_group(bool isolated, const char *const *environment) {
+    run_greedily();
+    struct run_setup setup = {.prepare = family_lead_group, .environment = environment};
+    return start(isolated, &setup, WORDS("-q", "-l", "100%", "--duration", "1h", PAYLOAD, "spin"));
+}
+
+static pid_t find_master(struct run *run, bool isolated) {
+    return isolated ? isolated_showstopper(run, true) : run->pid;
+}
+
+/* Waits until all have been in this state at each look for longer than under control. */
+static bool stand_still(char state, double *since) {
+    if (!are_in_state(state))
+        *since = run_now();
+    return run_now() > *since + 0.4;
+}
+
+/* Each process of the group gets the signal, but the run pauses only once. */
+TEST_CASE(sigtstp_to_the_whole_group_pauses_once) {
+    for (EACH_MODE(isolated)) {
+        struct run *run = start_in_group(isolated, NULL);
+        pid_t master = find_master(run, isolated);
+        for (int i = 0; i < 4; i++) {
+            kill(-run->pid, SIGTSTP);
+            RUN_UNTIL(run, run_state(run->pid) == 'T' && run_state(master) == 'T');
+            double since = run_now();
+            RUN_UNTIL(run, stand_still('T', &since));
+            kill(-run->pid, SIGCONT);
+            since = run_now();
+            RUN_UNTIL(run, stand_still('R', &since));
+            ck_assert(run_state(run->pid) != 'T' && run_state(master) != 'T');
+        }
+        run_end_clean(run, SIGTERM);
+    }
+}
+
+/* A caller may continue the run as soon as that has stopped: all of it must continue. */
+TEST_CASE(a_short_pause_leaves_no_process_stopped) {
+    for (EACH_MODE(isolated)) {
+        struct run *run = start_in_group(isolated, NULL);
+        struct family instances = family_find("payload");
+        for (int i = 0; i < 8; i++) {
+            kill(run->pid, SIGTSTP);
+            for (double deadline = run_now() + RUN_PATIENCE; run_state(run->pid) != 'T';)
+                ck_assert_msg(run_now() < deadline, "it does not stop");
+            kill(run->pid, SIGCONT);
+            family_expect_to_run(run, &instances, 0.01);
+        }
+        run_end_clean(run, SIGTERM);
+    }
+}
+
+/* The run has stopped, but the process outside does not know it yet. */
+TEST_CASE(a_sigcont_before_the_outer_process_stops_continues_all) {
+    SKIP_UNLESS_ISOLATED();
+    struct run *run =
+        start_in_group(true, WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-init:wait"));
+    struct family instances = family_find("payload");
+    pid_t master = find_master(run, true);
+    kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run_state(master) == 'T');
+    kill(run->pid, SIGCONT);
+    family_expect_to_run(run, &instances, 0.01);
+    run_let_pass(run, 0.3);
+    ck_assert_int_ne(run_state(run->pid), 'T');
+    kill(run->pid, SIGTERM);
+    hurry(run); /* ss-init waits for a signal before it reports the end, too */
+    run_expect(run, -SIGTERM);
+}
+
+TEST_CASE(a_paused_run_can_be_ended) {
+    for (EACH_MODE(isolated)) {
+        struct run *run = start_in_group(isolated, NULL);
+        ck_assert(suspend_in_time(run));
+        kill(run->pid, SIGTERM);
+        kill(run->pid, SIGCONT);
+        run_expect(run_wait(run), -SIGTERM);
+        run_free_clean(run);
+    }
+}
+
+/* Otherwise it would neither pass a signal on nor report the end of the run. */
+TEST_CASE(a_stopped_first_process_is_continued) {
+    SKIP_UNLESS_ISOLATED();
+    struct run *run = start_ready(true, NULL, WORDS("--grace", "30s", PAYLOAD, "catch"));
+    pid_t first = run_find(run, "ss-init");
+    for (int i = 0; i < 3; i++) {
+        kill(first, SIGSTOP);
+        RUN_UNTIL(run, run_state(first) == 'S');
+    }
+    kill(first, SIGSTOP);
+    run_end(run, SIGTERM);
+    ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
+}
 
 /*
  * Starts a run whose master takes long to pause, and sends it two signals in that time. The run
@@ -322,14 +437,13 @@ static struct run *signal_twice(int first, int second) {
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=20:master:event")};
     for (const char *const *length = WORDS("2s", "8s", "32s"); *length; length++) {
-        struct run *run =
-            run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-v", "-n", "2", "-l", "50%", "-c", "fixed",
-                                  "--duration", *length, PAYLOAD, "spin"));
+        struct run *run = START_IN(&setup, "-q", "-v", "-n", "2", "-l", "50%", "-c", "fixed",
+            "--duration", *length, PAYLOAD, "spin");
         run_wait_text(run, "instances run");
         run_look(run);
         if (!run->ended) {
             kill(run->pid, first);
-            usleep(5000);
+            run_spin(0.005);
             kill(run->pid, second);
             return run;
         }
@@ -339,23 +453,17 @@ static struct run *signal_twice(int first, int second) {
     return NULL;
 }
 
-START_TEST(a_run_continued_before_it_stops_does_not_stop) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(a_run_continued_before_it_stops_does_not_stop) {
     run_expect(run_wait(signal_twice(SIGTSTP, SIGCONT)), 0);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(two_sigtstp_stop_a_run_once) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(two_sigtstp_stop_a_run_once) {
     struct run *run = signal_twice(SIGTSTP, SIGTSTP);
     RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
     if (!run->ended)
         kill(run->pid, SIGCONT);
     run_expect(run_wait(run), 0);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /*
  * Pauses a run for half a second before its trace begins at --start-at. Returns how late the trace
@@ -369,63 +477,31 @@ static double pause_before_start(int warmup) {
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--warmup", length,
         "--start-at", at, "--duration", "600m", "--json", "-", "-v", PAYLOAD, "spin");
     if (suspend_in_time(run)) {
-        double stopped = run_now();
-        RUN_UNTIL(run, run_now() > stopped + 0.5);
+        run_let_pass(run, 0.5);
         kill(run->pid, SIGCONT);
     }
     run_wait(run);
     const char *late = run->status == 0 ? strstr(run->out.bytes, words) : NULL;
     double seconds = late ? atof(late + strlen(words)) : 0;
-    run_free(run);
     return seconds;
 }
 
-START_TEST(a_pause_that_delays_the_start_of_the_trace_is_reported) {
+TEST_CASE(a_pause_that_delays_the_start_of_the_trace_is_reported) {
     double late = 0;
     for (int warmup = 1; late < 0.5 && warmup <= 16; warmup *= 2)
         late = pause_before_start(warmup);
     ck_assert_double_ge(late, 0.5);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(a_paused_run_can_be_ended) {
-    struct run *run = START("-q", "-n", "2", "-l", "100%", "-v", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
-    kill(run->pid, SIGTSTP);
-    RUN_UNTIL(run, run_state(run->pid) == 'T');
-    kill(run->pid, SIGTERM);
-    kill(run->pid, SIGCONT);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
-}
-END_TEST
-
-/* Like timeout(1), signals the whole group, including the executors. */
-START_TEST(signal_to_whole_group_counts_once) {
-    struct run_setup setup = {.prepare = lead_a_group};
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c",
-                                            "fixed", "--grace", "30s", PAYLOAD, "catch"));
-    wait_for_ready(run, 2);
-    kill(-run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
-    run_expect_nothing_left();
-}
-END_TEST
-
-START_TEST(a_run_that_waits_for_its_start_can_be_ended) {
+TEST_CASE(a_run_that_waits_for_its_start_can_be_ended) {
     struct run *run = START(
         "-v", "-n", "1", "-l", "50%", "-c", "fixed", "--start-at", "@4000000000", PAYLOAD, "spin");
     run_find(run, "ss-guardian");
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end(run, SIGTERM);
 }
-END_TEST
 
 /* The reader of our output sleeps. */
-START_TEST(a_stalled_reader_does_not_delay_the_end) {
+TEST_CASE(a_stalled_reader_does_not_delay_the_end) {
     struct run *run = START(
         "-q", "-n", "1", "-l", "100%", "--grace", "500m", "--iteration", "x", PAYLOAD, "flood");
     siginfo_t info = {0};
@@ -436,9 +512,7 @@ START_TEST(a_stalled_reader_does_not_delay_the_end) {
     RUN_UNTIL(NULL, waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                         info.si_pid == run->pid);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* Makes standard output a pipe without room, whose reader sleeps. */
 static void block_output(void) {
@@ -453,55 +527,11 @@ static void block_output(void) {
     close(ends[1]);
 }
 
-START_TEST(a_run_whose_summary_nobody_reads_can_be_ended) {
+TEST_CASE(a_run_whose_summary_nobody_reads_can_be_ended) {
     struct run_setup setup = {.prepare = block_output};
-    struct run *run = run_start(
-        &setup, WORDS(SHOWSTOPPER, "-n", "1", "-l", "100%", "--json", "-", PAYLOAD, "exit", "0"));
+    struct run *run =
+        START_IN(&setup, "-n", "1", "-l", "100%", "--json", "-", PAYLOAD, "exit", "0");
     run_wait_text(run, "ended by workloads");
     ck_assert(!run->ended);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
+    run_end(run, SIGTERM);
 }
-END_TEST
-
-static void ignore_hangups(void) {
-    signal(SIGHUP, SIG_IGN);
-}
-
-/* As under nohup. */
-START_TEST(ignored_signals_stay_ignored) {
-    struct run_setup setup = {.prepare = ignore_hangups};
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-v", "-n", "1", "-l", "50%", "-c",
-                                            "fixed", "--duration", "1s", PAYLOAD, "spin"));
-    run_wait_text(run, "instances run");
-    kill(run->pid, SIGHUP);
-    run_expect(run_wait(run), 0);
-    run_expect_nothing_left();
-}
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_run_dies_from_the_received_signal),
-    SS_CASE(a_first_process_exits_with_the_number_of_the_signal),
-    SS_CASE(a_stopped_instance_receives_the_termination_signal),
-    SS_CASE(instances_are_killed_after_the_grace_period),
-    SS_CASE(grace_period_applies_to_planned_end),
-    SS_CASE(a_second_signal_cuts_the_grace_period_short),
-    SS_CASE(two_signals_at_once_count_as_one),
-    SS_CASE(two_signals_at_once_count_as_one_if_reading_proc_is_slow),
-    SS_CASE(kept_instances_keep_running_after_the_end),
-    SS_CASE(kept_instances_survive_a_killed_master),
-    SS_CASE(sigtstp_stops_instances_and_is_not_counted),
-    SS_CASE(sigtstp_stops_the_clock_of_the_trace),
-    SS_CASE(a_run_continued_before_it_stops_does_not_stop),
-    SS_CASE(two_sigtstp_stop_a_run_once),
-    SS_CASE(a_pause_that_delays_the_start_of_the_trace_is_reported),
-    SS_CASE(a_paused_run_can_be_ended),
-    SS_CASE(signal_to_whole_group_counts_once),
-    SS_CASE(a_run_that_waits_for_its_start_can_be_ended),
-    SS_CASE(a_stalled_reader_does_not_delay_the_end),
-    SS_CASE(a_run_whose_summary_nobody_reads_can_be_ended),
-    SS_CASE(ignored_signals_stay_ignored))
-/* clang-format on */

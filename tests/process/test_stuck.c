@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "family.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* Waits for CPU time, which grows slowly on a busy machine. */
 #define STUCK_PATIENCE (2 * RUN_PATIENCE)
@@ -73,23 +73,6 @@ static const char slow_source[] =
     "    .update = update,\n"
     "};\n";
 
-static void need_compiler(void) {
-    SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v cc")))->status == 0,
-        "cc: not installed");
-}
-
-/* Builds a module that all users can read. */
-static void build(const char *folder, const char *source) {
-    const char *file = run_path(folder, "stuck.c");
-    const char *module = run_path(folder, "stuck.so");
-    run_write_file(file, source);
-    run_expect(
-        run_wait(run_start(NULL, WORDS("cc", "-shared", "-fPIC", "-Wall", "-Werror",
-                                     "-I" PROJECT_SOURCE_DIR "/include", "-o", module, file))),
-        0);
-    chmod(module, 0755);
-}
-
 /* Gives up real-time priority and takes a high ordinary one. */
 static void be_ordinary(void) {
     setpriority(PRIO_PROCESS, 0, -10); /* if permitted */
@@ -103,50 +86,31 @@ static void be_ordinary(void) {
 static void expect_stuck(const char *source, const char *const *options, bool realtime) {
     if (!realtime && geteuid() == 0)
         family_need_nobody();
-    need_compiler();
     const char *folder = run_make_folder();
-    build(folder, source);
+    surroundings_compile(folder, "stuck", source, "-O0");
     struct run_setup setup = {.folder = folder, .prepare = realtime ? NULL : be_ordinary};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", options[0], options[1], options[2],
-                              options[3], "--duration", "1h", PAYLOAD, "setsid", "2"));
+    struct run *run = START_IN(&setup, "-v", "-n", "3", options[0], options[1], options[2],
+        options[3], "--duration", "1h", PAYLOAD, "setsid", "2");
     run_wait_text(run, "real-time priority");
     bool has_realtime = run_count_text(&run->err, "no real-time priority") == 0;
     ck_assert(realtime || !has_realtime);
-    if (realtime && !has_realtime) {
-        kill(run->pid, SIGTERM);
-        run_wait(run);
-    }
+    if (realtime && !has_realtime)
+        run_end(run, SIGTERM);
     SKIP_UNLESS(has_realtime || !realtime, "realtime: real-time priority is not permitted");
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
-    run_expect(run, 125);
-    run_expect_text(&run->err, "endless loop");
+    run_expect_refusal(run, "endless loop");
     run_free_clean(run);
-    run_remove_folder(folder);
 }
 
-#define IN_CONTROL control_source, WORDS("-l", "20%", "-c", "./stuck.so")
-#define IN_TRACE   trace_source, WORDS("-c", "fixed", "-t", "./stuck.so")
-
-START_TEST(a_stuck_executor_at_real_time_priority_is_ended) {
-    expect_stuck(IN_CONTROL, true);
+TEST_CASE(a_stuck_executor_is_ended_at_any_priority) {
+    for (int realtime = 0; realtime < 2; realtime++)
+        expect_stuck(control_source, WORDS("-l", "20%", "-c", "./stuck.so"), realtime);
 }
-END_TEST
 
-START_TEST(a_stuck_executor_at_ordinary_priority_is_ended) {
-    expect_stuck(IN_CONTROL, false);
+TEST_CASE(a_stuck_master_is_ended_at_any_priority) {
+    for (int realtime = 0; realtime < 2; realtime++)
+        expect_stuck(trace_source, WORDS("-c", "fixed", "-t", "./stuck.so"), realtime);
 }
-END_TEST
-
-START_TEST(a_stuck_master_at_real_time_priority_is_ended) {
-    expect_stuck(IN_TRACE, true);
-}
-END_TEST
-
-START_TEST(a_stuck_master_at_ordinary_priority_is_ended) {
-    expect_stuck(IN_TRACE, false);
-}
-END_TEST
 
 static size_t count_realtime(const struct family *executors) {
     size_t count = 0;
@@ -171,8 +135,8 @@ static bool has_been_slow(const struct family *executors) {
 static bool is_lowered_while_slow(const char *folder) {
     bool lowered = true;
     struct run_setup setup = {.folder = folder};
-    struct run *run = run_start(&setup,
-        WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "20%", "-c", "./stuck.so", PAYLOAD, "spin"));
+    struct run *run =
+        START_IN(&setup, "-v", "-n", "2", "-l", "20%", "-c", "./stuck.so", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     double begin = run_now();
     struct family executors = family_find("ss-executor");
@@ -182,10 +146,7 @@ static bool is_lowered_while_slow(const char *folder) {
         RUN_UNTIL(run, count_realtime(&executors) == 2);
     }
     RUN_UNTIL(run, run_now() > begin + 3); /* an endless loop would have been found by now */
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
-    run_free(run);
+    run_end_clean(run, SIGTERM);
     return lowered;
 }
 
@@ -193,17 +154,14 @@ static bool is_lowered_while_slow(const char *folder) {
  * The executor must lose real-time priority for the long turn, and nothing else may happen. The
  * test is repeated if it got no CPU during the turn.
  */
-START_TEST(an_executor_that_is_only_slow_is_not_killed) {
-    need_compiler();
+TEST_CASE(an_executor_that_is_only_slow_is_not_killed) {
     const char *folder = run_make_folder();
-    build(folder, slow_source);
+    surroundings_compile(folder, "stuck", slow_source, "-O0");
     bool lowered = false;
     for (int i = 0; i < 5 && !lowered; i++)
         lowered = is_lowered_while_slow(folder);
     ck_assert(lowered);
-    run_remove_folder(folder);
 }
-END_TEST
 
 static void stop_all(struct run *run, const struct family *family) {
     family_signal(family, SIGSTOP);
@@ -266,24 +224,11 @@ static void stand_still(bool all) {
 }
 
 /* As on a suspended machine, except that the monotonic clock continues. */
-START_TEST(a_suspended_run_is_not_killed) {
+TEST_CASE(a_suspended_run_is_not_killed) {
     stand_still(true);
 }
-END_TEST
 
 /* As on a machine so busy that the master gets no CPU. */
-START_TEST(a_starved_run_is_not_killed) {
+TEST_CASE(a_starved_run_is_not_killed) {
     stand_still(false);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_stuck_executor_at_real_time_priority_is_ended),
-    SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
-    SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
-    SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
-    SS_CASE(an_executor_that_is_only_slow_is_not_killed),
-    SS_CASE(a_suspended_run_is_not_killed),
-    SS_CASE(a_starved_run_is_not_killed))
-/* clang-format on */

@@ -50,28 +50,18 @@ static void expect(bool stops, int waiting, const int *sent) {
 #define EXPECT_STOP(waiting, ...)    expect(true, waiting, (const int[]){__VA_ARGS__, 0})
 #define EXPECT_NO_STOP(waiting, ...) expect(false, waiting, (const int[]){__VA_ARGS__, 0})
 
-START_TEST(sigtstp_stops_once) {
+TEST_CASE(sigtstp_stops_once) {
     EXPECT_STOP(0, SIGTSTP);
     EXPECT_STOP(0, SIGTSTP, SIGTSTP, SIGTSTP);
     EXPECT_STOP(0, SIGTSTP, SIGCONT, SIGTSTP);
 }
-END_TEST
 
-START_TEST(sigcont_that_arrives_first_prevents_the_stop) {
+TEST_CASE(sigcont_that_arrives_first_prevents_the_stop) {
     EXPECT_NO_STOP(0, SIGTSTP, SIGCONT);
     EXPECT_NO_STOP(0, SIGTSTP, SIGTSTP, SIGCONT);
 }
-END_TEST
 
-START_TEST(other_signals_still_wait) {
+TEST_CASE(other_signals_still_wait) {
     EXPECT_NO_STOP(SIGINT, SIGTSTP, SIGINT, SIGCONT, SIGTERM);
     EXPECT_STOP(SIGTERM, SIGTSTP, SIGTERM, SIGINT, SIGTSTP);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(sigtstp_stops_once),
-    SS_CASE(sigcont_that_arrives_first_prevents_the_stop),
-    SS_CASE(other_signals_still_wait))
-/* clang-format on */

@@ -34,49 +34,31 @@ static void sweep_as_a_child(struct ss_board *board) {
     kin_reap(start_sweep(board, 0));
 }
 
-static struct ss_board *make_board(uint32_t instances) {
-    struct ss_board *board = ss_board_allocate(instances, 0);
-    ck_assert_ptr_nonnull(board);
-    strcpy(board->mark, "none");
-    return board;
-}
-
 static pid_t start_with_a_child(void) {
-    child_of_stranger = mmap(
-        NULL, sizeof *child_of_stranger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(child_of_stranger, MAP_FAILED);
+    child_of_stranger = kin_share(sizeof *child_of_stranger);
     return kin_start(have_a_child);
 }
 
 /* The master has reaped an executor, and its pid is that of a stranger now. */
-START_TEST(children_of_a_process_with_the_pid_of_an_earlier_executor_survive) {
-    struct ss_board *board = make_board(1);
+TEST_CASE(children_of_a_process_with_the_pid_of_an_earlier_executor_survive) {
+    struct ss_board *board = kin_board(1);
     pid_t stranger = start_with_a_child();
     atomic_store(&board->rows[0].executor, stranger);
     atomic_store(&board->rows[0].executor_started, ss_platform_process_started(stranger) - 1);
     atomic_store(&board->rows[0].life, SS_LIFE_ENDED);
     sweep_as_a_child(board);
-    char state = run_state(*child_of_stranger);
-    ck_assert_msg(state && state != 'Z', "it was killed");
+    ck_assert(run_lives(*child_of_stranger));
     /* With the start time of that executor, the child would be one that it left. */
     atomic_store(&board->rows[0].executor_started, ss_platform_process_started(stranger));
     sweep_as_a_child(board);
-    RUN_UNTIL(NULL, run_state(*child_of_stranger) == 'Z' || !run_state(*child_of_stranger));
-    kin_end(stranger);
-    free(board);
-}
-END_TEST
-
-static bool lives(pid_t pid) {
-    char state = run_state(pid);
-    return state && state != 'Z';
+    RUN_UNTIL(NULL, !run_lives(*child_of_stranger));
 }
 
 /* In either order, and whether or not the master may still start executors. */
-START_TEST(an_executor_with_the_pid_of_an_earlier_one_survives) {
+TEST_CASE(an_executor_with_the_pid_of_an_earlier_one_survives) {
     for (uint32_t row = 0; row < 2; row++) {
         for (enum ss_phase phase = SS_PHASE_STARTING; phase <= SS_PHASE_RUNNING; phase++) {
-            struct ss_board *board = make_board(2);
+            struct ss_board *board = kin_board(2);
             board->alone = 1; /* any other child of ours would be killed */
             pid_t executor = start_with_a_child();
             uint64_t started = ss_platform_process_started(executor);
@@ -87,25 +69,21 @@ START_TEST(an_executor_with_the_pid_of_an_earlier_one_survives) {
                 atomic_store(&board->rows[i].life, i == row ? SS_LIFE_ALIVE : SS_LIFE_ENDED);
             }
             sweep_as_a_child(board);
-            ck_assert(lives(executor));
-            ck_assert(lives(*child_of_stranger));
+            ck_assert(run_lives(executor));
+            ck_assert(run_lives(*child_of_stranger));
             kin_end(executor);
-            free(board);
         }
     }
 }
-END_TEST
 
-START_TEST(an_orphan_that_is_not_an_executor_is_killed) {
-    struct ss_board *board = make_board(1);
+TEST_CASE(an_orphan_that_is_not_an_executor_is_killed) {
+    struct ss_board *board = kin_board(1);
     board->alone = 1;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     pid_t orphan = kin_start(NULL);
     sweep_as_a_child(board);
     kin_reap(orphan);
-    free(board);
 }
-END_TEST
 
 #define CHAINS        3
 #define CHAIN_SECONDS 100
@@ -125,30 +103,18 @@ static void forge_a_chain(void) {
 }
 
 /* Each process of a chain is gone before a scan of all processes comes to it. */
-START_TEST(endless_chains_of_processes_are_killed) {
-    static const struct timespec while_it_grows = {0, 300000000};
-    struct ss_board *board = make_board(1);
+TEST_CASE(endless_chains_of_processes_are_killed) {
+    struct ss_board *board = kin_board(1);
     board->alone = 1;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_platform_adopt_orphans();
-    links = mmap(NULL, sizeof *links, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne((void *)links, MAP_FAILED);
+    links = kin_share(sizeof *links);
     for (int i = 0; i < CHAINS; i++)
         kin_start(forge_a_chain);
     pid_t sweeper = start_sweep(board, ss_platform_now() + CHAIN_SECONDS / 2 * SS_SECOND);
     while (waitpid(-1, NULL, 0) != sweeper) {
     }
     unsigned length = *links;
-    nanosleep(&while_it_grows, NULL);
+    run_let_pass(NULL, 0.3);
     ck_assert_uint_eq(*links, length);
-    free(board);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(an_executor_with_the_pid_of_an_earlier_one_survives),
-    SS_CASE(an_orphan_that_is_not_an_executor_is_killed),
-    SS_CASE(endless_chains_of_processes_are_killed),
-    SS_CASE(children_of_a_process_with_the_pid_of_an_earlier_executor_survive))
-/* clang-format on */

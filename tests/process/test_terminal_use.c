@@ -2,88 +2,86 @@
 
 /* Instances that use the terminal of the run. */
 
-#include <signal.h>
-#include <stdio.h>
-
-#include "process.h"
-#include "run.h"
+#include "isolated.h"
 #include "terminal.h"
 
 #define HALF "-q -n 1 -l 50% -c fixed "
 #define FULL "-q -n 1 -l 100% -c fixed " /* never stopped by control, only by the terminal */
 
-/* Uses no shell, because a shell would restore the settings left by a killed program. */
-static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
-    struct terminal *terminal = terminal_open(words);
-    *before = terminal->at_first;
-    terminal_wait_ready(terminal, 1);
-    return terminal;
-}
+/* Delays the outer process of an isolated run before it reads the terminal settings. */
+static const char *const shim = SHIMS_WORK ? SHIM("shim_late") : "SS_TEST_SHIM=";
+static const char late[] = "SS_TEST_LATE=500:outside";
 
-static void expect_spoilt(const struct terminal *terminal, const struct termios *before) {
+/*
+ * Uses no shell, because a shell would restore the settings left by a killed program. `end` ends
+ * the run; NULL: it ends as planned. Returns false if it ended before its instance changed the
+ * settings.
+ */
+static bool try_settings(
+    bool isolated, void (*end)(struct terminal *terminal), int status, const char *duration) {
+    struct terminal *terminal = terminal_open(
+        WORDS("env", shim, late, SHOWSTOPPER, isolated ? "--isolate" : "-q", "-q", "-c", "fixed",
+            "--duration", duration, "-n", "1", "-l", "50%", PAYLOAD, "tty-raw", "keys"));
+    struct run *run = terminal->run;
+    RUN_UNTIL(run, run->ended || run_count_text(&run->out, "ready") == 1);
     struct termios now = terminal_settings(terminal);
-    ck_assert(!terminal_settings_equal(before, &now));
-}
-
-static void expect_settings(struct terminal *terminal, const struct termios *before) {
+    bool changed = !terminal_settings_equal(&terminal->at_first, &now);
+    ck_assert(changed || !end);
+    if (end)
+        end(terminal);
+    run_expect(run_wait(run), status);
     run_expect_nothing_left();
-    struct termios after = terminal_settings(terminal);
-    ck_assert_msg(terminal_settings_equal(before, &after), "local flags were %o and are %o",
-        (unsigned)before->c_lflag, (unsigned)after.c_lflag);
+    now = terminal_settings(terminal);
+    ck_assert_msg(terminal_settings_equal(&terminal->at_first, &now),
+        "local flags were %o and are %o", (unsigned)terminal->at_first.c_lflag,
+        (unsigned)now.c_lflag);
     terminal_free(terminal);
+    return changed;
 }
 
-START_TEST(terminal_settings_survive_ctrl_c) {
-    struct termios before;
-    struct terminal *terminal =
-        spoil_settings(&before, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-c", "fixed",
-                                    PAYLOAD, "tty-raw", "keys"));
-    expect_spoilt(terminal, &before);
+static void press_ctrl_c(struct terminal *terminal) {
     terminal_type(terminal, TERMINAL_CTRL_C);
-    run_expect(run_wait(terminal->run), -SIGINT);
-    expect_settings(terminal, &before);
 }
-END_TEST
 
-/* Repeated with a longer duration if the instance did not change the settings in time. */
-START_TEST(terminal_settings_survive_the_planned_end) {
-    bool ready = false;
-    for (int duration = 1; !ready; duration *= 4) {
-        char text[16];
-        ck_assert_msg(duration < 100, "this machine is too slow");
-        snprintf(text, sizeof text, "%ds", duration);
-        struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%",
-            "-c", "fixed", "--duration", text, PAYLOAD, "tty-raw"));
-        struct termios before = terminal->at_first;
-        run_expect(run_wait(terminal->run), 0);
-        ready = run_count_text(&terminal->run->out, "ready") == 1;
-        expect_settings(terminal, &before);
-    }
+static void kill_first(struct terminal *terminal) {
+    kill(run_find(terminal->run, "ss-init"), SIGKILL);
 }
-END_TEST
+
+static void kill_master(struct terminal *terminal) {
+    kill(isolated_showstopper(terminal->run, true), SIGKILL);
+}
+
+/* A planned end comes later if the instance did not change the settings in time. */
+TEST_CASE(terminal_settings_are_restored_at_the_end) {
+    for (EACH_MODE(isolated)) {
+        const char *const *duration = WORDS("1s", "4s", "16s", "64s");
+        while (!try_settings(isolated, NULL, 0, *duration))
+            ck_assert_ptr_nonnull(*++duration);
+        try_settings(isolated, press_ctrl_c, -SIGINT, "1h");
+    }
+    try_settings(true, kill_first, 125, "1h");
+    try_settings(true, kill_master, -SIGKILL, "1h");
+}
 
 /*
  * The guardian restores the settings: a script that started the run continues in the foreground,
  * and keys must work as before.
  */
-START_TEST(terminal_settings_survive_a_killed_master) {
-    struct termios before;
-    struct termios now;
-    struct terminal *terminal = spoil_settings(
-        &before, WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 1000"));
-    expect_spoilt(terminal, &before);
+TEST_CASE(terminal_settings_survive_a_killed_master) {
+    struct terminal *terminal =
+        terminal_open(WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 1000"));
+    terminal_wait_ready(terminal, 1);
+    struct termios now = terminal_settings(terminal);
+    ck_assert(!terminal_settings_equal(&terminal->at_first, &now));
     kill(run_find(terminal->run, "showstopper"), SIGKILL);
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,
-        (now = terminal_settings(terminal), terminal_settings_equal(&before, &now)));
+        (now = terminal_settings(terminal), terminal_settings_equal(&terminal->at_first, &now)));
     run_find(terminal->run, "sleep");
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
-    run_expect_nothing_left();
-    terminal_free(terminal);
 }
-END_TEST
 
-START_TEST(a_run_under_a_shell_restores_terminal_settings) {
+TEST_CASE(a_run_under_a_shell_restores_terminal_settings) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, "before=$(stty -g)");
     for (int duration = 1; run_count_text(&terminal->run->out, "ready") == 0; duration *= 4) {
@@ -101,15 +99,13 @@ START_TEST(a_run_under_a_shell_restores_terminal_settings) {
     ck_assert_int_eq(terminal_command(terminal, "[ \"$before\" = \"$(stty -g)\" ]"), 0);
     terminal_leave_shell(terminal);
 }
-END_TEST
 
 /*
  * Changes the terminal's settings during a run in the background, which must not undo that. Returns
  * false if the run ended before.
  */
 static bool change_during_run(struct terminal *terminal, int seconds) {
-    const char *folder = run_make_folder();
-    const char *summary = run_path(folder, "summary");
+    const char *summary = run_new_path("summary");
     char line[512];
     snprintf(line, sizeof line,
         "showstopper -q -v -n 2 -l 50%% --duration %ds --json %s payload spin &\n", seconds,
@@ -124,28 +120,25 @@ static bool change_during_run(struct terminal *terminal, int seconds) {
     terminal_expect_only_shell(terminal);
     struct termios after = terminal_settings(terminal);
     ck_assert(terminal_settings_equal(&before, &after));
-    run_remove_folder(folder);
     return early;
 }
 
-START_TEST(a_background_run_does_not_change_terminal_settings) {
+TEST_CASE(a_background_run_does_not_change_terminal_settings) {
     struct terminal *terminal = terminal_open_shell();
     for (int seconds = 3; !change_during_run(terminal, seconds); seconds *= 4)
         ck_assert_int_le(seconds, 12);
     terminal_leave_shell(terminal);
 }
-END_TEST
 
-START_TEST(instances_cannot_read_the_terminal) {
+TEST_CASE(instances_cannot_read_the_terminal) {
     struct terminal *terminal = terminal_open_shell();
     int status = terminal_command(terminal, "showstopper " FULL "payload tty-read");
     ck_assert_int_eq(status, 0);
     run_expect_text(&terminal->run->out, "read: 5\r\n"); /* EIO */
     terminal_leave_shell(terminal);
 }
-END_TEST
 
-START_TEST(instances_may_write_to_the_terminal) {
+TEST_CASE(instances_may_write_to_the_terminal) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, "stty tostop");
     int status = terminal_command(terminal, "showstopper " FULL "payload tty-write");
@@ -158,15 +151,3 @@ START_TEST(instances_may_write_to_the_terminal) {
     ck_assert_uint_eq(run_count_text(&terminal->run->out, "done 12.5 ms\r\n"), 5);
     terminal_leave_shell(terminal);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(terminal_settings_survive_ctrl_c),
-    SS_CASE(terminal_settings_survive_the_planned_end),
-    SS_CASE(terminal_settings_survive_a_killed_master),
-    SS_CASE(a_run_under_a_shell_restores_terminal_settings),
-    SS_CASE(a_background_run_does_not_change_terminal_settings),
-    SS_CASE(instances_cannot_read_the_terminal),
-    SS_CASE(instances_may_write_to_the_terminal))
-/* clang-format on */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "family.h"
@@ -46,17 +45,6 @@ static double sum_max(size_t count) {
     return 0.4 * fmin(run_cpu_count(), (double)count);
 }
 
-static void wait_for_ready(struct run *run, size_t count) {
-    RUN_UNTIL(run, run_count(run, "ready\n") == count);
-}
-
-static void end_politely(struct run *run) {
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect_nothing_left();
-    run_free(run);
-}
-
 struct shares {
     double largest;
     double sum;
@@ -92,66 +80,61 @@ static void expect_throttled(struct run *run, size_t count) {
         count, 100 * shares.largest);
     ck_assert_msg(shares.sum < sum_max(count), "%zu processes used %.2f CPUs", count, shares.sum);
     RUN_UNTIL(run, family_is_stopped("payload", count));
-    end_politely(run);
+    run_end_clean(run, SIGTERM);
 }
 
-static void expect_throttled_when_ready(struct run *run, size_t count) {
-    wait_for_ready(run, 2);
-    expect_throttled(run, count);
-}
-
-START_TEST(sessions_are_throttled) {
+/*
+ * Without pidfds, the members of a session are signaled one by one, by pid. Children that are born
+ * before the first census of a late guardian are also older than an executor's first report.
+ */
+TEST_CASE(sessions_groups_daemons_and_orphans_are_throttled) {
+    const struct {
+        const char *act, *number;
+        size_t count;
+        struct run_setup setup;
+    } rows[] = {
+        {"setsid", "3", 8, {0}},
+        {"groups", "3", 8, {0}},
+        {"daemon", "2", 6, {0}},
+        {"orphans", "2", 6, {0}},
+        {"setsid", "3", 8, {.prepare = family_deny_pidfds}},
+        {"setsid", "3", 8,
+            {.environment = WORDS(
+                 SHIM("shim_late"), "SS_TEST_LATE=1000:ss-guardian,2000:ss-executor 0:birth")}},
+    };
     run_greedily();
-    expect_throttled_when_ready(START_2(PAYLOAD, "setsid", "3"), 8);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run *run = START_IN(&rows[i].setup, "-v", "-n", "2", ROUNDS, "--grace", "30s",
+            PAYLOAD, rows[i].act, rows[i].number);
+        run_wait_ready(run, 2);
+        expect_throttled(run, rows[i].count);
+    }
 }
-END_TEST
-
-START_TEST(groups_are_throttled) {
-    run_greedily();
-    expect_throttled_when_ready(START_2(PAYLOAD, "groups", "3"), 8);
-}
-END_TEST
-
-START_TEST(daemons_are_throttled) {
-    run_greedily();
-    expect_throttled_when_ready(START_2(PAYLOAD, "daemon", "2"), 6);
-}
-END_TEST
-
-START_TEST(orphans_are_throttled) {
-    run_greedily();
-    expect_throttled_when_ready(START_2(PAYLOAD, "orphans", "2"), 6);
-}
-END_TEST
 
 /* Processes fork while the census runs. */
-START_TEST(trees_that_grow_while_they_are_searched_are_throttled) {
+TEST_CASE(trees_that_grow_while_they_are_searched_are_throttled) {
     run_greedily();
     struct run *run = START_2(PAYLOAD, "bloom", "3", "2");
     expect_throttled(run, 30);
 }
-END_TEST
 
 /* These processes leave the instance's group after they were found in it. */
-START_TEST(processes_that_create_a_session_late_are_throttled) {
+TEST_CASE(processes_that_create_a_session_late_are_throttled) {
     run_greedily();
-    const char *folder = run_make_folder(), *file = run_path(folder, "go");
+    const char *file = run_new_path("go");
     struct run *run = START_2(PAYLOAD, "late-setsid", file);
     RUN_UNTIL(run, family_is_stopped("payload", 4) && family_find("payload-early").count == 2);
     run_write_file(file, "");
     RUN_UNTIL(run, family_find("payload-late").count == 2);
     expect_throttled(run, 4);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(children_of_a_shell_are_throttled) {
+TEST_CASE(children_of_a_shell_are_throttled) {
     run_greedily();
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " spin & nohup " PAYLOAD " spin & wait");
     expect_throttled(run, 4);
 }
-END_TEST
 
 static const char *other_loadavg;
 
@@ -162,7 +145,7 @@ static void mount_loadavg(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-START_TEST(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
+TEST_CASE(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     run_greedily();
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -174,39 +157,12 @@ START_TEST(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
     other_loadavg = run_path(folder, "loadavg");
     run_write_file(other_loadavg, text);
     struct run_setup setup = {.prepare = mount_loadavg};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, "sh", "-c", script));
+    struct run *run = START_IN(&setup, "-v", "-n", "2", ROUNDS, "sh", "-c", script);
     run_wait_text(run, "instances run");
     run_write_file(file, "");
     RUN_UNTIL(run, family_find("payload").count == 4);
     expect_throttled(run, 4);
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* Without pidfds, the members of a session are signaled one by one, by pid. */
-START_TEST(sessions_are_throttled_without_pidfds) {
-    run_greedily();
-    struct run_setup setup = {.prepare = family_deny_pidfds};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, PAYLOAD, "setsid", "3"));
-    wait_for_ready(run, 2);
-    expect_throttled(run, 8);
-}
-END_TEST
-
-/* These children are older than the guardian's first census and an executor's first report. */
-START_TEST(children_born_before_the_first_census_are_throttled) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    run_greedily();
-    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"),
-                                  "SS_TEST_LATE=1000:ss-guardian,2000:ss-executor 0:birth")};
-    struct run *run = run_start(&setup,
-        WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, "--grace", "30s", PAYLOAD, "setsid", "3"));
-    wait_for_ready(run, 2);
-    expect_throttled(run, 8);
-}
-END_TEST
 
 /* Returns whether a process of that name is not in `before`. */
 static bool has_new(const char *name, const struct family *before) {
@@ -225,20 +181,15 @@ static void expect_storm_throttled(struct run *run, const char *name) {
         struct family stopped = family_find(name);
         RUN_UNTIL(run, has_new(name, &stopped));
     }
-    end_politely(run);
+    run_end_clean(run, SIGTERM);
 }
 
-START_TEST(fork_storms_are_throttled) {
+TEST_CASE(storms_of_forks_and_daemons_are_throttled) {
     expect_storm_throttled(
         START("-v", "-n", "1", ROUNDS, PAYLOAD, "fork-storm", "3"), "payload-brief");
-}
-END_TEST
-
-START_TEST(daemon_storms_are_throttled) {
     expect_storm_throttled(
         START("-v", "-n", "1", ROUNDS, PAYLOAD, "daemon-storm", "100"), "payload-daemon");
 }
-END_TEST
 
 /*
  * Starts a payload that spawns children and is then stopped, in rounds of 100 s. On a busy machine
@@ -253,170 +204,147 @@ static struct run *start_spawning(void) {
             if (family_find("payload").count > 1)
                 return run;
         }
-        end_politely(run);
+        run_end_clean(run, SIGTERM);
     }
     ck_abort_msg("the payload did not spawn in 3 s");
 }
 
 /* A process found during a stop must not keep running until the next stop, which is long after. */
-START_TEST(processes_that_appear_during_a_stop_are_stopped_at_once) {
+TEST_CASE(processes_that_appear_during_a_stop_are_stopped_at_once) {
     for (int i = 0; i < 2; i++) {
         struct run *run = start_spawning();
         RUN_UNTIL_WITHIN(90, run, family_all_stopped("payload")); /* a round lasts 100 s */
-        end_politely(run);
+        run_end(run, SIGTERM);
     }
 }
-END_TEST
 
 /*
  * Starts instances with two daemons each for a planned time. On a busy machine that may be over
  * before all daemons are seen; the next run gets more time.
  */
 static struct run *start_planned(
-    const char *instances, size_t daemons_expected, const char *option, struct family *daemons) {
+    const char *instances, size_t expected, const char *option, struct family *found) {
     for (const char *const *length = WORDS("4s", LONGER); *length; length++) {
         struct run *run = START(
             "-q", "-n", instances, ROUNDS, option, "--duration", *length, PAYLOAD, "daemon", "2");
-        RUN_UNTIL(run, run->ended || run_count(run, "ready\n") == daemons_expected / 2);
-        *daemons = family_find("payload-daemon");
+        RUN_UNTIL(run, run->ended || run_count(run, "ready\n") == expected / 3);
+        *found = family_find("payload");
         run_look(run);
-        if (!run->ended && daemons->count == daemons_expected)
+        if (!run->ended && found->count == expected)
             return run;
         run_free(run);
         family_end_all();
     }
-    ck_abort_msg("the daemons were not seen in time");
+    ck_abort_msg("the daemons did not appear in time");
 }
 
-/* Fails unless the daemons run; then ends them. */
-static void end_kept(const struct family *daemons) {
+/* Fails unless all of them run; then ends them. */
+static void end_kept(const struct family *kept) {
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
-    ck_assert_uint_eq(family_find("payload-daemon").count, daemons->count);
-    family_expect_to_run(NULL, daemons, 0.02);
+    ck_assert_uint_eq(family_count_living(kept), kept->count);
+    family_expect_to_run(NULL, kept, 0.02);
     family_end_all();
 }
 
-START_TEST(kept_daemons_keep_running) {
-    struct family daemons;
-    struct run *run = start_planned("1", 2, "--keep", &daemons);
+TEST_CASE(kept_instances_and_daemons_keep_running) {
+    struct family kept;
+    struct run *run = start_planned("1", 3, "--keep", &kept);
     run_expect(run_wait(run), 0);
-    end_kept(&daemons);
+    end_kept(&kept);
     run = START("-q", "-n", "1", ROUNDS, "--keep", PAYLOAD, "daemon", "2");
-    wait_for_ready(run, 1);
+    run_wait_ready(run, 1);
     RUN_UNTIL(run, family_is_stopped("payload", 3));
-    daemons = family_find("payload-daemon");
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    end_kept(&daemons);
+    kept = family_find("payload");
+    run_end(run, SIGTERM);
+    end_kept(&kept);
 }
-END_TEST
 
-START_TEST(daemons_end_after_the_planned_duration) {
-    struct family daemons;
-    struct run *run = start_planned("2", 4, "-q", &daemons);
+TEST_CASE(daemons_end_after_the_planned_duration) {
+    struct family all;
+    struct run *run = start_planned("2", 6, "-q", &all);
     run_expect(run_wait(run), 0);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(a_signal_ends_daemons) {
+TEST_CASE(a_signal_ends_daemons) {
     struct run *run = START_2(PAYLOAD, "daemon", "2");
-    wait_for_ready(run, 2);
-    end_politely(run);
+    run_wait_ready(run, 2);
+    run_end_clean(run, SIGTERM);
     run = START_2(PAYLOAD, "daemon", "2");
-    wait_for_ready(run, 2);
+    run_wait_ready(run, 2);
     RUN_UNTIL(run, family_is_stopped("payload", 6));
-    end_politely(run);
+    run_end_clean(run, SIGTERM);
 }
-END_TEST
 
 /* The leader exits by itself; the others are killed without a termination signal. */
-START_TEST(daemons_end_with_their_leader) {
+TEST_CASE(daemons_end_with_their_leader) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
-    struct run *run = run_start(&setup,
-        WORDS(SHOWSTOPPER, "-q", "-n", "2", "-c", "fixed", "-l", "50%", "--json", "-", "sh", "-c",
+    struct run *run =
+        START_IN(&setup, "-q", "-n", "2", "-c", "fixed", "-l", "50%", "--json", "-", "sh", "-c",
             "(setsid " PAYLOAD " ignore-term &); setsid " PAYLOAD " catch & " PAYLOAD " tree & "
-            "until [ -e end ]; do sleep 0.05; done"));
-    wait_for_ready(run, 4);
+            "until [ -e end ]; do sleep 0.05; done");
+    run_wait_ready(run, 4);
     RUN_UNTIL(run, family_find("payload-leaf").count == 2);
     run_write_file(run_path(folder, "end"), "");
     run_expect(run_wait(run), 0);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"workloads\""), "%s", run->out.bytes);
     ck_assert_uint_eq(run_count(run, "caught"), 0);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(sessions_receive_the_termination_signal) {
+TEST_CASE(sessions_receive_the_termination_signal) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " catch & setsid " PAYLOAD " catch & wait");
-    wait_for_ready(run, 4);
+    run_wait_ready(run, 4);
     RUN_UNTIL(run, family_is_stopped("payload", 4));
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     ck_assert_uint_eq(run_count(run, "caught 15\n"), 4);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* The grace period does not end with the leader. */
-START_TEST(sessions_get_the_whole_grace_period) {
-    const char *folder = run_make_folder(), *file = run_path(folder, "end");
+TEST_CASE(sessions_get_the_whole_grace_period) {
+    const char *file = run_new_path("end");
     char command[4096];
     snprintf(
         command, sizeof command, "setsid " PAYLOAD " outlast %s & exec " PAYLOAD " catch", file);
     struct run *run = START_2("sh", "-c", command);
-    wait_for_ready(run, 4);
+    run_wait_ready(run, 4);
     RUN_UNTIL(run, family_is_stopped("payload", 4));
     kill(run->pid, SIGTERM);
     RUN_UNTIL(run, run_count(run, "caught 15\n") == 2);
     RUN_UNTIL(run, family_find("payload").count == 2);
-    double later = run_now() + 2.5;
-    RUN_UNTIL(run, run_now() >= later);
+    run_let_pass(run, 1.5);
     ck_assert_uint_eq(family_find("payload").count, 2);
     run_write_file(file, "");
     run_expect(run_wait(run), -SIGTERM);
     ck_assert_uint_eq(run_count_text(&run->out, "ended late\n"), 2);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(sessions_are_killed_after_the_grace_period) {
+TEST_CASE(sessions_are_killed_after_the_grace_period) {
     struct run *run = START("-v", "-n", "2", ROUNDS, "--grace", "700m", "sh", "-c",
         "setsid " PAYLOAD " ignore-term & exec " PAYLOAD " catch");
-    wait_for_ready(run, 4);
+    run_wait_ready(run, 4);
     RUN_UNTIL(run, family_is_stopped("payload", 4));
     double begin = run_now();
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     ck_assert_double_ge(run_now() - begin, 0.65);
-    run_expect_nothing_left();
 }
-END_TEST
 
 /* `linger`: the lifetime of each instance, which decides whether a census can find its children. */
 static void expect_no_heirs(const char *linger) {
     const char *folder = run_make_folder();
     struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "30m", "--repeat",
         PAYLOAD, "heir", run_path(folder, "lock"), linger);
-    double enough = run_now() + 2.5;
-    RUN_UNTIL(run, run->ended || run_now() >= enough);
+    run_let_pass(run, 2.5);
     /* An heir that was left would keep the lock that every further iteration needs. */
     size_t repeats = run_count(run, "ready\n");
     RUN_UNTIL(run, run->ended || run_count(run, "ready\n") >= repeats + 2);
-    run_end(run, SIGTERM);
-    run_expect_nothing_left();
-    run_remove_folder(folder);
+    run_end_clean(run, SIGTERM);
 }
 
-START_TEST(iterations_leave_no_process_behind) {
+TEST_CASE(iterations_leave_no_process_behind) {
     expect_no_heirs("0");
     expect_no_heirs("300");
 }
-END_TEST
 
 static void be_preferred(void) {
     setpriority(PRIO_PROCESS, 0, -20); /* if permitted */
@@ -425,10 +353,9 @@ static void be_preferred(void) {
 /* Returns whether the shell saw no stop of a background and a foreground job. */
 static bool sees_no_job_stopped(struct run **run) {
     struct run_setup setup = {.prepare = be_preferred};
-    *run = run_wait(run_start(&setup,
-        WORDS(SHOWSTOPPER, "-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "50m", "bash", "-c",
-            "set -m; " PAYLOAD " stops 600000 13 & wait $!; echo \"waited $?\"; " PAYLOAD
-            " stops 600000 13; echo \"called $?\"")));
+    *run = RUN_IN(&setup, "-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "50m", "bash", "-c",
+        "set -m; " PAYLOAD " stops 600000 13 & wait $!; echo \"waited $?\"; " PAYLOAD
+        " stops 600000 13; echo \"called $?\"");
     run_expect_nothing_left();
     const char *out = (*run)->out.bytes;
     return strstr(out, "waited 0\n") && strstr(out, "called 0\n") &&
@@ -440,18 +367,16 @@ static bool sees_no_job_stopped(struct run **run) {
  * would print a message and continue with the next command. On a busy machine a shell may run so
  * late that the stop is not waited for, so one successful try is enough.
  */
-START_TEST(the_shell_sees_no_stopped_job) {
-    SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
-        "bash: not installed");
+TEST_CASE(the_shell_sees_no_stopped_job) {
+    SKIP_UNLESS(CALL("sh", "-c", "command -v bash")->status == 0, "bash: not installed");
     struct run *run = NULL;
     bool undisturbed = false;
     for (int i = 0; i < 8 && !undisturbed; i++)
         undisturbed = sees_no_job_stopped(&run);
     ck_assert_msg(undisturbed, "%s%s", run->out.bytes, run->err.bytes);
 }
-END_TEST
 
-START_TEST(process_that_stops_itself_is_continued) {
+TEST_CASE(process_that_stops_itself_is_continued) {
     static const char *const loads[] = {"100%", "50%"};
     for (int i = 0; i < 2; i++) {
         struct run *run =
@@ -460,75 +385,6 @@ START_TEST(process_that_stops_itself_is_continued) {
         struct family family = family_find("payload");
         ck_assert_uint_eq(family.count, 2);
         family_expect_to_run(run, &family, 0.02);
-        end_politely(run);
+        run_end_clean(run, SIGTERM);
     }
 }
-END_TEST
-
-/* Returns false if the file system does not permit set-user-ID programs. */
-static bool copy_for_root(const char *to) {
-    run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, to))), 0);
-    ck_assert_int_eq(chmod(to, 04755), 0);
-    struct run_setup setup = {.prepare = family_become_nobody};
-    struct run *run = run_start(&setup, WORDS(to, "become-root"));
-    RUN_UNTIL(run, run->ended || run_count(run, "ready\n") == 1);
-    bool can = !run->ended;
-    run_free(run);
-    return can;
-}
-
-START_TEST(processes_that_cannot_be_signaled_cause_a_warning) {
-    family_need_nobody();
-    const char *folder = run_make_folder();
-    const char *program = run_path(folder, "payload");
-    char command[4096];
-    snprintf(command, sizeof command, "%s become-root & exec " PAYLOAD " spin", program);
-    bool can = copy_for_root(program);
-    if (!can)
-        run_remove_folder(folder);
-    SKIP_UNLESS(
-        can, "setuid: set-user-ID programs are not allowed in the folder for temporary files");
-    struct run_setup setup = {.prepare = family_become_nobody};
-    bool warned = false;
-    for (const char *const *length = WORDS("5s", LONGER); *length && !warned; length++) {
-        struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--duration",
-                                                *length, "--grace", "300m", "sh", "-c", command));
-        run_expect(run_wait(run), 0);
-        warned = strstr(run->err.bytes, "could not be controlled");
-        if (warned)
-            RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, family_find("").count == 1);
-        family_end_all();
-        run_free(run);
-    }
-    ck_assert(warned);
-    run_remove_folder(folder);
-}
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(sessions_are_throttled),
-    SS_CASE(groups_are_throttled),
-    SS_CASE(trees_that_grow_while_they_are_searched_are_throttled),
-    SS_CASE(daemons_are_throttled),
-    SS_CASE(orphans_are_throttled),
-    SS_CASE(processes_that_create_a_session_late_are_throttled),
-    SS_CASE(children_of_a_shell_are_throttled),
-    SS_CASE(late_sessions_are_throttled_if_the_latest_pid_is_unknown),
-    SS_CASE(sessions_are_throttled_without_pidfds),
-    SS_CASE(children_born_before_the_first_census_are_throttled),
-    SS_CASE(fork_storms_are_throttled),
-    SS_CASE(daemon_storms_are_throttled),
-    SS_CASE(processes_that_appear_during_a_stop_are_stopped_at_once),
-    SS_CASE(kept_daemons_keep_running),
-    SS_CASE(daemons_end_after_the_planned_duration),
-    SS_CASE(a_signal_ends_daemons),
-    SS_CASE(daemons_end_with_their_leader),
-    SS_CASE(sessions_receive_the_termination_signal),
-    SS_CASE(sessions_get_the_whole_grace_period),
-    SS_CASE(sessions_are_killed_after_the_grace_period),
-    SS_CASE(iterations_leave_no_process_behind),
-    SS_CASE(the_shell_sees_no_stopped_job),
-    SS_CASE(process_that_stops_itself_is_continued),
-    SS_CASE(processes_that_cannot_be_signaled_cause_a_warning))
-/* clang-format on */

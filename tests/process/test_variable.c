@@ -53,7 +53,7 @@ static void expect_nothing(pid_t pid, const char *name) {
         ck_abort_msg("%s is said to be set", name);
 }
 
-START_TEST(the_value_of_a_variable_is_returned) {
+TEST_CASE(the_value_of_a_variable_is_returned) {
     const char *const environment[] = {
         "FIRST=1", "EMPTY=", "SPACE= a b ", "EQUAL=a=b=c", "LAST=end", NULL};
     pid_t child = start_with(environment);
@@ -69,9 +69,8 @@ START_TEST(the_value_of_a_variable_is_returned) {
     kin_reap(child);
     expect_nothing(child, "FIRST");
 }
-END_TEST
 
-START_TEST(partial_variable_names_do_not_match) {
+TEST_CASE(partial_variable_names_do_not_match) {
     const char *const environment[] = {"MARKS=1", "MAR=2", "XMARK=3", "VALUE=MARK=4", "MARK",
         "MMARK=5", "MARKMARK=6", "MARK =7", "=MARK=8", NULL};
     pid_t child = start_with(environment);
@@ -83,11 +82,9 @@ START_TEST(partial_variable_names_do_not_match) {
     const char *const with[] = {"MARKS=1", "", "MMARK=2", "MARK=3", "MARK=4", NULL};
     child = start_with(with);
     expect_value(child, "MARK", "3");
-    kin_end(child);
 }
-END_TEST
 
-START_TEST(a_value_that_does_not_fit_is_not_returned) {
+TEST_CASE(a_value_that_does_not_fit_is_not_returned) {
     const char *const environment[] = {"A=1", "MARK=12345", "B=2", NULL};
     pid_t child = start_with(environment);
     char found[8];
@@ -100,12 +97,10 @@ START_TEST(a_value_that_does_not_fit_is_not_returned) {
         for (size_t i = size; i < sizeof found; i++)
             ck_assert_int_eq(found[i], '#');
     }
-    kin_end(child);
 }
-END_TEST
 
 /* The environment is read in blocks of 4096 bytes; name and value extend across a border. */
-START_TEST(a_variable_across_two_read_blocks_is_found) {
+TEST_CASE(a_variable_across_two_read_blocks_is_found) {
     static char padding[3 * 4096];
     const char variable[] = "MARK=12345";
     for (size_t before = 0; before <= sizeof variable; before++) {
@@ -121,7 +116,6 @@ START_TEST(a_variable_across_two_read_blocks_is_found) {
         }
     }
 }
-END_TEST
 
 /* In a container, process 1 may belong to us, and process 2 need not be a kernel thread. */
 static bool is_readable(pid_t pid) {
@@ -132,7 +126,7 @@ static bool is_readable(pid_t pid) {
            ss_platform_process_variable(pid, "PATH", value, sizeof value);
 }
 
-START_TEST(a_process_without_environment_has_no_variable) {
+TEST_CASE(a_process_without_environment_has_no_variable) {
     const char *const nothing[] = {NULL};
     pid_t child = start_with(nothing);
     expect_nothing(child, "PATH");
@@ -151,12 +145,3 @@ START_TEST(a_process_without_environment_has_no_variable) {
     ck_assert_int_eq(waitpid(asker, &status, 0), asker);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
-END_TEST
-
-// clang-format off
-PROCESS_MAIN(
-    SS_CASE(the_value_of_a_variable_is_returned),
-    SS_CASE(partial_variable_names_do_not_match),
-    SS_CASE(a_value_that_does_not_fit_is_not_returned),
-    SS_CASE(a_variable_across_two_read_blocks_is_found),
-    SS_CASE(a_process_without_environment_has_no_variable))

@@ -33,7 +33,7 @@ static void expect_verdict(const struct run *run, const char *verdict) {
     run_expect_text(&run->out, words);
 }
 
-START_TEST(other_processes_make_a_run_invalid) {
+TEST_CASE(other_processes_make_a_run_invalid) {
     SKIP_IF_QUOTA();
     run_greedily();
     for (int i = 0; i < 2 * run_cpu_count(); i++)
@@ -43,39 +43,30 @@ START_TEST(other_processes_make_a_run_invalid) {
     ck_assert_str_eq(result_of(run, "others"), "invalid");
     expect_verdict(run, "invalid");
 }
-END_TEST
 
-START_TEST(setting_the_clock_makes_a_run_doubtful) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(setting_the_clock_makes_a_run_doubtful) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "shift"), *record = run_path(folder, "record");
     const char *events = run_path(record, "events.jsonl");
     char shift[320];
     snprintf(shift, sizeof shift, "SS_TEST_CLOCK=-3600:%s", file);
     struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), shift)};
-    struct run *run =
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%", "-c",
-                              "fixed", "--record", record, PAYLOAD, "spin"));
+    struct run *run = START_IN(&setup, "-q", "--json", "-", "-n", "1", "-l", "20%", "-c", "fixed",
+        "--record", record, PAYLOAD, "spin");
     /* The record is written after the master has noted the time of the wall clock. */
     RUN_UNTIL(run, strstr(run_read_file(events).bytes, "\"counting\""));
     run_write_file(file, "");
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
     ck_assert_str_eq(result_of(run, "clock"), "doubtful");
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(falling_frequency_makes_a_run_invalid) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+TEST_CASE(falling_frequency_makes_a_run_invalid) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_frequency"))};
-    struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%",
-                                       "-c", "fixed", "--duration", "6s", PAYLOAD, "spin")));
+    struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "1", "-l", "20%", "-c", "fixed",
+        "--duration", "6s", PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_str_eq(result_of(run, "frequency"), "invalid");
 }
-END_TEST
 
 static const char *small_folder;
 
@@ -84,41 +75,34 @@ static void limit_folder(void) {
     surroundings_mount_small(small_folder, "64k");
 }
 
-START_TEST(lost_output_makes_a_run_doubtful) {
+TEST_CASE(lost_output_makes_a_run_doubtful) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     struct run_setup setup = {.prepare = limit_folder};
     small_folder = run_make_folder();
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c",
-                              "fixed", "--duration", "1M", "--output", small_folder, "sh", "-c",
-                              "head -c 100000 /dev/zero; " PAYLOAD " run-ms 300")));
+    struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",
+        "--duration", "1M", "--output", small_folder, "sh", "-c",
+        "head -c 100000 /dev/zero; " PAYLOAD " run-ms 300");
     run_expect(run, 125);
     ck_assert_str_eq(result_of(run, "lines_lost"), "doubtful");
-    run_remove_folder(small_folder);
 }
-END_TEST
 
-START_TEST(failed_instance_makes_a_run_doubtful) {
+TEST_CASE(failed_instance_makes_a_run_doubtful) {
     struct run *run = RUN("-q", "--json", "-", "-n", "2", "-l", "20%", "-c", "fixed", "sh", "-c",
         "[ % = 0 ] && exit 3; exec " PAYLOAD " run-ms 100");
     run_expect(run, 3);
     ck_assert_str_eq(result_of(run, "failed_instances"), "doubtful");
     ck_assert_str_eq(result_of(run, "interrupted"), "passed");
 }
-END_TEST
 
-START_TEST(interrupted_run_is_doubtful) {
-    struct run *run =
-        run_start(NULL, WORDS(SHOWSTOPPER, "--json", "-", "-v", "-n", "1", "-l", "20%", "-c",
-                            "fixed", "--duration", "100s", PAYLOAD, "spin"));
+TEST_CASE(interrupted_run_is_doubtful) {
+    struct run *run = START("--json", "-", "-v", "-n", "1", "-l", "20%", "-c", "fixed",
+        "--duration", "100s", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
-    kill(run->pid, SIGINT);
-    run_wait(run);
+    run_end(run, SIGINT);
     ck_assert_str_eq(result_of(run, "interrupted"), "doubtful");
 }
-END_TEST
 
-START_TEST(verdict_is_the_last_line_of_the_summary) {
+TEST_CASE(verdict_is_the_last_line_of_the_summary) {
     struct run *run =
         RUN("-n", "1", "-l", "20%", "-c", "fixed", "--duration", "600ms", PAYLOAD, "spin");
     run_expect(run, 0);
@@ -127,14 +111,3 @@ START_TEST(verdict_is_the_last_line_of_the_summary) {
     for (at = strchr(at + 1, '\n'); *at && at[1]; at = strchr(at + 1, '\n'))
         ck_assert_msg(strncmp(at + 1, "         ", 9) == 0, "not its continuation: %s", at);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(other_processes_make_a_run_invalid),
-    SS_CASE(setting_the_clock_makes_a_run_doubtful),
-    SS_CASE(falling_frequency_makes_a_run_invalid),
-    SS_CASE(lost_output_makes_a_run_doubtful),
-    SS_CASE(failed_instance_makes_a_run_doubtful),
-    SS_CASE(interrupted_run_is_doubtful),
-    SS_CASE(verdict_is_the_last_line_of_the_summary))

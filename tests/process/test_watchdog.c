@@ -60,8 +60,7 @@ static bool is_alive(pid_t child) {
 }
 
 static void open_board(pid_t master) {
-    board = ss_board_allocate(3, 0);
-    ck_assert_ptr_nonnull(board);
+    board = kin_board(3);
     ck_assert_int_eq(ss_watchdog_open(&watchdog, board, master), 0);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->beat, 1);
@@ -110,7 +109,7 @@ static void start_spinner(void) {
     put_executor(0, spinner);
 }
 
-START_TEST(an_executor_that_never_sleeps_is_killed) {
+TEST_CASE(an_executor_that_never_sleeps_is_killed) {
     open_board(getpid());
     pid_t sleeper = start_child();
     spinner = start_child();
@@ -125,11 +124,9 @@ START_TEST(an_executor_that_never_sleeps_is_killed) {
     ck_assert(is_alive(sleeper));
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     ck_assert_uint_eq(board->rows[1].failure, SS_FAILURE_NONE);
-    kin_end(sleeper);
 }
-END_TEST
 
-START_TEST(an_executor_that_updates_its_beat_is_not_killed) {
+TEST_CASE(an_executor_that_updates_its_beat_is_not_killed) {
     start_spinner();
     for (int i = 0; i < 20; i++) {
         atomic_fetch_add(&board->rows[0].beat, 1);
@@ -138,10 +135,9 @@ START_TEST(an_executor_that_updates_its_beat_is_not_killed) {
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     expect_end(SIGKILL);
 }
-END_TEST
 
 /* CPU time used before the first beat must not count. */
-START_TEST(cpu_time_before_the_first_beat_is_ignored) {
+TEST_CASE(cpu_time_before_the_first_beat_is_ignored) {
     start_spinner();
     atomic_store(&board->rows[0].beat, 0);
     spend(1500 * SS_MILLISECOND);
@@ -155,18 +151,15 @@ START_TEST(cpu_time_before_the_first_beat_is_ignored) {
     atomic_store(&board->rows[0].life, SS_LIFE_ALIVE);
     expect_end(SIGKILL);
 }
-END_TEST
 
-START_TEST(a_process_with_a_reused_pid_is_not_ended) {
+TEST_CASE(a_process_with_a_reused_pid_is_not_ended) {
     start_spinner();
     atomic_fetch_add(&board->rows[0].executor_started, 1);
     spend(2500 * SS_MILLISECOND);
     ck_assert(is_alive(spinner));
-    kin_end(spinner);
 }
-END_TEST
 
-START_TEST(the_watchdog_checks_twice_a_second) {
+TEST_CASE(the_watchdog_checks_twice_a_second) {
     start_spinner();
     look();
     look(); /* the watchdog suspects it */
@@ -177,9 +170,8 @@ START_TEST(the_watchdog_checks_twice_a_second) {
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_STUCK);
     kin_reap(spinner);
 }
-END_TEST
 
-START_TEST(a_stuck_executor_may_use_one_second) {
+TEST_CASE(a_stuck_executor_may_use_one_second) {
     start_spinner();
     look();
     look(); /* the watchdog suspects it */
@@ -191,10 +183,9 @@ START_TEST(a_stuck_executor_may_use_one_second) {
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_STUCK);
     kin_reap(spinner);
 }
-END_TEST
 
 /* The master gets SIGXCPU and ends by itself. */
-START_TEST(a_stuck_master_gets_sigxcpu) {
+TEST_CASE(a_stuck_master_gets_sigxcpu) {
     spinner = start_child();
     open_board(spinner);
     look();
@@ -209,7 +200,6 @@ START_TEST(a_stuck_master_gets_sigxcpu) {
     ck_assert(is_alive(spinner));
     expect_end(SIGXCPU);
 }
-END_TEST
 
 static void spin(void) {
     close(kin_gate[1]);
@@ -221,7 +211,7 @@ static int priority_of(pid_t pid) {
     return getpriority(PRIO_PROCESS, (id_t)pid);
 }
 
-START_TEST(a_master_that_gets_no_cpu_gets_a_high_priority) {
+TEST_CASE(a_master_that_gets_no_cpu_gets_a_high_priority) {
     int before = getpriority(PRIO_PROCESS, 0);
     pid_t runnable = kin_start(spin);
     SKIP_UNLESS(
@@ -245,17 +235,4 @@ START_TEST(a_master_that_gets_no_cpu_gets_a_high_priority) {
     look();
     look();
     ck_assert_int_eq(priority_of(sleeper), before);
-    kin_end(sleeper);
 }
-END_TEST
-
-// clang-format off
-PROCESS_MAIN(
-    SS_CASE(an_executor_that_never_sleeps_is_killed),
-    SS_CASE(an_executor_that_updates_its_beat_is_not_killed),
-    SS_CASE(cpu_time_before_the_first_beat_is_ignored),
-    SS_CASE(a_process_with_a_reused_pid_is_not_ended),
-    SS_CASE(the_watchdog_checks_twice_a_second),
-    SS_CASE(a_stuck_executor_may_use_one_second),
-    SS_CASE(a_stuck_master_gets_sigxcpu),
-    SS_CASE(a_master_that_gets_no_cpu_gets_a_high_priority))
