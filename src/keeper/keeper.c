@@ -10,6 +10,7 @@
 
 #include "base/owned.h"
 #include "keeper/signals.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 
 /* How many times a killed keeper is replaced while it is dismissed. */
@@ -61,7 +62,7 @@ int ss_keeper_open(struct ss_keeper *keeper, const struct ss_keeper_duty *duty) 
 pid_t ss_keeper_start(struct ss_keeper *keeper) {
     pid_t parent = getpid();
     SS_OWNED(close) int held = ss_platform_lifeline_hold(keeper->parent_line);
-    pid_t pid = ss_signals_fork();
+    pid_t pid = ss_child_fork_blocked();
     if (pid == 0)
         run(keeper, parent);
     if (pid < 0)

@@ -251,17 +251,6 @@ int ss_signals_close(struct ss_signals *signals) {
     return first;
 }
 
-pid_t ss_signals_fork(void) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t child = fork();
-    if (child != 0)
-        sigprocmask(SIG_SETMASK, &before, NULL);
-    return child;
-}
-
 void ss_signals_adopt(void (*handler)(int), const int *wanted) {
     for (size_t i = 0; i < KNOWN; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
@@ -291,7 +280,6 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
         signal(SIGTTIN, SIG_IGN);
         signal(SIGTTOU, SIG_IGN);
     }
-    sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
 }
 
 /*

@@ -51,15 +51,8 @@ int ss_signals_next(struct ss_signals *signals);
 SS_MUST_USE int ss_signals_close(struct ss_signals *signals);
 
 /*
- * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): a keyboard
- * signal to the whole group must not reach the master a second time through its handlers in the
- * child.
- */
-pid_t ss_signals_fork(void);
-
-/*
- * For a child: installs `handler` for the signals of `wanted` (ends with 0) and ignores all others
- * that a terminal or a caller might send.
+ * For a child of ss_child_fork_blocked(): installs `handler` for the signals of `wanted` (ends with
+ * 0) and ignores all others that a terminal or a caller might send.
  */
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
@@ -71,8 +64,9 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted);
 void ss_signals_regain_priority(void);
 
 /*
- * For a child before exec: restores exactly the caller's settings. With `terminal`, reading from a
- * terminal, writing to it and changing its settings do not stop the child. Async-signal-safe.
+ * For a child before exec, with all signals blocked: restores the caller's dispositions. With
+ * `terminal`, reading from a terminal, writing to it and changing its settings do not stop the
+ * child. Async-signal-safe.
  */
 void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 

@@ -12,6 +12,7 @@
 #include "base/bell.h"
 #include "base/owned.h"
 #include "base/streams.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 #include "tree/guardian.h"
 
@@ -85,7 +86,7 @@ int ss_crew_start_executor(
     };
     SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_line);
     SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.line);
-    pid_t executor = ss_signals_fork();
+    pid_t executor = ss_child_fork_blocked();
     if (executor == 0)
         ss_executor_run(&setup);
     if (executor < 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,7 +106,7 @@ static void attach_instance(struct executor *executor) {
         ss_perf_counts_attach(&executor->perf_counts, executor->instance.leader);
 }
 
-static void prepare_leader(void *context, pid_t leader) {
+static void count_leader(void *context, pid_t leader) {
     struct executor *executor = context;
     ss_perf_counts_start(&executor->perf_counts, leader);
 }
@@ -117,16 +118,15 @@ static bool start_instance(struct executor *executor) {
         attach_instance(executor);
         return true;
     }
-    bool exec_failed;
     struct ss_launch launch = executor->setup->launch;
     if (executor->setup->plan->counters) {
-        launch.prepare = prepare_leader;
+        launch.forked = count_leader;
         launch.context = executor;
     }
-    int why = ss_instance_start(&executor->instance, &launch, &exec_failed);
+    int why = ss_instance_start(&executor->instance, &launch);
     if (why) {
-        atomic_store(&row->start_error, why);
-        atomic_store(&row->fork_failed, !exec_failed);
+        atomic_store(&row->start_error, abs(why));
+        atomic_store(&row->fork_failed, why < 0);
         return false;
     }
     executor->started = ss_platform_now();

@@ -14,6 +14,7 @@
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 #include "record/ends.h"
 #include "tree/sweep.h"
@@ -24,20 +25,15 @@
 #define KILL_LOOK  1000000 /* nanoseconds between looks for the end of the killed program */
 #define KILL_LOOKS 500
 
-static void exec_sensor(
-    char *const *words, pid_t master, int output, const struct ss_sensor_caller *caller) {
-    setpgid(0, 0);
-    if (ss_platform_die_with(master, SIGKILL) < 0)
-        _exit(SS_ERROR_FAILED);
-    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(input, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
+static int prepare(const void *context) {
+    const struct ss_sensor_caller *caller = context;
     ss_platform_scheduling_restore(caller->scheduling, NULL);
     ss_signals_restore(caller->signals, false);
-    setenv(SS_SWEEP_MARK, caller->mark, 1);
-    execvp(words[0], words);
-    dprintf(STDERR_FILENO, "showstopper: sensor '%s': %s\n", words[0], strerror(errno));
-    _exit(SS_ERROR_NOT_EXECUTABLE);
+    return setenv(SS_SWEEP_MARK, caller->mark, 1) < 0;
+}
+
+static int fail_start(int number, struct ss_error *error) {
+    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(number));
 }
 
 int ss_sensor_start(struct ss_sensor *sensor, const char *command,
@@ -47,19 +43,33 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command,
     SS_OWNED(free) char **words = ss_words_split(command, &count, error);
     if (!words || count == 0)
         return ss_error_fail(error, "the sensor's command is empty: name a program");
+    SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int ends[2];
-    pid_t master = getpid();
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        sensor->pid = ss_signals_fork();
-        if (sensor->pid == 0)
-            exec_sensor(words, master, ends[1], caller);
-        close(ends[1]);
-        sensor->from = ends[0];
-        fcntl(sensor->from, F_SETFL, O_NONBLOCK);
-    }
-    if (sensor->from >= 0 && sensor->pid > 0)
-        return 0;
-    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(errno));
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return fail_start(errno, error);
+    sensor->from = ends[0];
+    fcntl(sensor->from, F_SETFL, O_NONBLOCK);
+
+    SS_OWNED(close) int output = ends[1];
+    const struct ss_child_setup setup = {
+        .words = words,
+        .streams = {input, output, -1},
+        .death_signal = SIGKILL,
+        .has_group = true,
+        .mask = &caller->signals->caller_mask,
+        .prepare = prepare,
+        .context = caller,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
+    int status = ss_child_fork(&child, &setup);
+    if (status < 0)
+        return fail_start(-status, error);
+    if (ss_child_execute(&child, &failure) < 0)
+        return ss_error_fail(error, "cannot execute the sensor '%s': %s",
+            ss_words_show(words[0]).text, strerror(failure.number));
+    sensor->pid = child.pid;
+    return 0;
 }
 
 static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {

@@ -2,13 +2,12 @@
 #include "tree/instance.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/streams.h"
+#include "platform/child.h"
 #include "tree/descendants.h"
 #include "tree/freezer.h"
 #include "tree/sweep.h"
@@ -22,107 +21,42 @@
 /* The number of stops from one search for a running thread to the next. */
 #define AIM_INTERVAL 8
 
-/* Exits in the child after a failure. A negative errno means that the command is not the cause. */
-_Noreturn static void report_and_exit(int report, int why) {
-    while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
-    }
-    _exit(SS_ERROR_NOT_EXECUTABLE);
-}
-
-/*
- * Waits until the executor is prepared. End of file means that it is dead, which no signal reports
- * with --keep.
- */
-static void await_prepared(int gate[2]) {
-    char byte;
-    ssize_t length;
-    close(gate[1]);
-    do
-        length = read(gate[0], &byte, 1);
-    while (length < 0 && errno == EINTR);
-    if (length != 1)
-        _exit(SS_ERROR_FAILED);
-    close(gate[0]);
-}
-
-/* Runs in the child between fork and exec; never returns. Reports failures through `report`. */
-static void exec_command(const struct ss_launch *launch, pid_t executor, int report, int gate[2]) {
-    setpgid(0, 0);
-    /* With --keep the instance must survive its executor. */
-    if (!launch->keep && ss_platform_die_with(executor, SIGKILL) < 0)
-        _exit(SS_ERROR_FAILED);
-    if (launch->prepare)
-        await_prepared(gate);
-    dup2(launch->input, STDIN_FILENO);
-    if (launch->output >= 0)
-        dup2(launch->output, STDOUT_FILENO);
-    if (launch->errors >= 0)
-        dup2(launch->errors, STDERR_FILENO);
+/* In the child, between fork and exec. Fails if memory is short. */
+static int prepare(const void *context) {
+    const struct ss_launch *launch = context;
     if (setenv("SHOWSTOPPER_INSTANCE", launch->index, 1) < 0 ||
         setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1) < 0 ||
         setenv(SS_SWEEP_MARK, launch->mark, 1) < 0)
-        report_and_exit(report, -errno);
+        return 1;
     ss_platform_scheduling_restore(launch->scheduling, launch->pin);
     ss_signals_restore(launch->signals, launch->terminal);
-    execvp(launch->command[0], launch->command);
-    report_and_exit(report, errno);
+    return 0;
 }
 
-/*
- * Reads the child's report. End of file means that exec closed the pipe; anything else is an errno.
- */
-static int read_report(int report) {
-    int why = 0;
-    ssize_t length;
-    do
-        length = read(report, &why, sizeof why);
-    while (length < 0 && errno == EINTR);
-    return length == sizeof why ? why : 0;
-}
+int ss_instance_start(struct ss_instance *instance, const struct ss_launch *launch) {
+    const struct ss_child_setup setup = {
+        .words = launch->command,
+        .streams = {launch->input, launch->output, launch->errors},
+        .death_signal = launch->keep ? 0 : SIGKILL,
+        .has_group = true,
+        .mask = &launch->signals->caller_mask,
+        .prepare = prepare,
+        .context = launch,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
+    int status = ss_child_fork(&child, &setup);
+    if (status < 0)
+        return status;
 
-static void prepare(const struct ss_launch *launch, pid_t leader, int gate[2]) {
-    if (leader > 0) {
-        launch->prepare(launch->context, leader);
-        while (write(gate[1], "", 1) < 0 && errno == EINTR) {
-        }
-    }
-    ss_streams_close_pair(gate);
-}
-
-int ss_instance_start(
-    struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed) {
-    *exec_failed = false;
-    int report[2], gate[2];
-    if (pipe2(report, O_CLOEXEC) < 0)
-        return errno;
-    if (launch->prepare && pipe2(gate, O_CLOEXEC) < 0) {
-        int refused = errno;
-        ss_streams_close_pair(report);
-        return refused;
-    }
-    pid_t executor = getpid();
-    pid_t leader = ss_signals_fork();
-    if (leader == 0)
-        exec_command(launch, executor, report[1], gate);
-    int why = leader < 0 ? errno : 0;
-    close(report[1]);
-    if (launch->prepare)
-        prepare(launch, leader, gate);
-    if (leader > 0) {
-        setpgid(leader, leader); /* both parent and child call this, because either may run first */
-        why = read_report(report[0]);
-        *exec_failed = why > 0;
-        why = abs(why);
-        instance->leader = leader;
-        instance->stops = 0;
-        instance->listener = 0;
-        if (why) {
-            waitpid(leader, NULL, 0);
-            instance->leader = 0;
-        }
-    }
-    close(report[0]);
-    return why;
+    if (launch->forked)
+        launch->forked(launch->context, child.pid);
+    if (ss_child_execute(&child, &failure) < 0)
+        return failure.step ? -failure.number : failure.number;
+    instance->leader = child.pid;
+    instance->stops = 0;
+    instance->listener = 0;
+    return 0;
 }
 
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started) {

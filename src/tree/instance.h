@@ -25,10 +25,8 @@ struct ss_launch {
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: the caller's affinity */
-    /*
-     * Called while the leader waits before it executes the command; NULL: the leader does not wait.
-     */
-    void (*prepare)(void *context, pid_t leader);
+    /* Called while the leader waits before it executes the command; may be NULL. */
+    void (*forked)(void *context, pid_t leader);
     void *context;
 };
 
@@ -54,11 +52,11 @@ struct ss_instance {
 
 /*
  * Starts the command in its own group and waits until it has been executed, so that no signal
- * reaches it before. Returns 0 or the errno of fork or exec; `exec_failed` says which of them
- * failed.
+ * reaches it before. Returns 0, an errno if the command cannot be executed, or a negative errno if
+ * no process can be created for it.
  */
-int ss_instance_start(
-    struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed);
+SS_MUST_USE SS_NONNULL() int ss_instance_start(
+    struct ss_instance *instance, const struct ss_launch *launch);
 
 /* Makes a running process the instance. If the process has ended, so has the instance. */
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);

@@ -148,14 +148,14 @@ static int start(struct run *run, struct ss_error *error) {
     if (ssactuate_child_fork(&run->child, error) < 0)
         return -1;
     if (run->options->record)
-        ssactuate_record_open(&run->record, &run->machine, run->child.pid);
+        ssactuate_record_open(&run->record, &run->machine, run->child.process.pid);
     return ssactuate_child_execute(&run->child, error);
 }
 
 static void reap(struct run *run) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (pid == run->child.pid)
+        if (pid == run->child.process.pid)
             ssactuate_child_reaped(&run->child, status);
         ssactuate_copies_reaped(&run->copies, pid, status);
         ssactuate_undoing_reaped(&run->undoing, pid, status);
@@ -168,7 +168,7 @@ static void reap(struct run *run) {
  */
 static void send_signal(struct run *run, int number) {
     if (run->plan.instances == 0 && number > 0)
-        kill(run->child.pid, number);
+        kill(run->child.process.pid, number);
     else if (run->plan.instances > 0 && number == SIGKILL)
         ssactuate_copies_kill(&run->copies);
     else if (run->plan.instances > 0)

@@ -2,21 +2,14 @@
 #include "child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/owned.h"
-#include "base/words.h"
-
-/* Why the command was not executed. */
-struct failure {
-    enum { IN_GROUP, IN_AFFINITY, IN_EXECUTION } step;
-    int number; /* errno */
-};
+/* Steps of the child before it executes the command. */
+enum { ENTER_GROUP = 1, SET_AFFINITY };
 
 /* Returns whether the mask is in effect: the kernel silently drops CPUs that a cpuset lacks. */
 static bool has_affinity(const struct ss_cpus *mask) {
@@ -25,89 +18,65 @@ static bool has_affinity(const struct ss_cpus *mask) {
            memcmp(&cpus, mask, sizeof cpus) == 0;
 }
 
-/* Prepares this process and executes the command. Returns only on failure. */
-static struct failure become_command(const struct ssactuate_child *child, pid_t parent, int gate) {
-    char byte;
+static int prepare(const void *context) {
+    const struct ssactuate_child *child = context;
     int result = child->group ? ss_platform_limit_group_enter(child->group) : 0;
-    /* The read ends when the parent closes the gate, or is killed. */
-    ssize_t length = read(gate, &byte, 1);
-    if (result < 0)
-        return (struct failure){IN_GROUP, -result};
-    if (length != 0)
-        return (struct failure){IN_EXECUTION, errno};
+    if (result < 0) {
+        errno = -result;
+        return ENTER_GROUP;
+    }
     ss_platform_scheduling_restore(child->scheduling, child->mask);
     if (child->mask && !has_affinity(child->mask))
-        return (struct failure){IN_AFFINITY, EINVAL};
+        return SET_AFFINITY;
     ss_signals_restore(child->signals, false);
-    /* Last, because the signals that have arrived before are discarded. */
-    if (ss_platform_die_with(parent, SIGTERM) < 0)
-        return (struct failure){IN_EXECUTION, ESRCH};
-    execvp(child->words[0], child->words);
-    return (struct failure){IN_EXECUTION, errno};
-}
-
-_Noreturn static void execute(
-    const struct ssactuate_child *child, pid_t parent, int gate, int why) {
-    const struct failure failure = become_command(child, parent, gate);
-    if (write(why, &failure, sizeof failure) < 0)
-        _exit(SS_ERROR_FAILED); /* the parent was killed */
-    _exit(failure.number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
-}
-
-int ssactuate_child_fork(struct ssactuate_child *child, struct ss_error *error) {
-    int gate[2], why[2];
-    pid_t parent = getpid();
-    if (pipe2(gate, O_CLOEXEC) < 0)
-        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
-    SS_OWNED(close) int read_end = gate[0];
-    SS_OWNED(close) int write_end = gate[1];
-    if (pipe2(why, O_CLOEXEC) < 0)
-        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
-    SS_OWNED(close) int why_end = why[1];
-    child->why = why[0];
-    child->pid = ss_signals_fork();
-    if (child->pid == 0) {
-        close(write_end);
-        execute(child, parent, read_end, why_end);
-    }
-    if (child->pid < 0)
-        return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
-    child->gate = ss_owned_take(&write_end);
     return 0;
 }
 
-static int report(
-    const struct ssactuate_child *child, const struct failure *failure, struct ss_error *error) {
+static const char *explain_group(int number) {
+    switch (number) {
+    case ENOSPC:
+        return ": the cpuset of the group has no CPUs or no memory nodes";
+    case EBUSY:
+        return ": another program has enabled controllers for its subgroups";
+    default:
+        return "";
+    }
+}
+
+int ssactuate_child_fork(struct ssactuate_child *child, struct ss_error *error) {
+    const struct ss_child_setup setup = {
+        .words = child->words,
+        .streams = {-1, -1, -1},
+        .death_signal = SIGTERM,
+        .mask = &child->signals->caller_mask,
+        .prepare = prepare,
+        .context = child,
+    };
+    int result = ss_child_fork(&child->process, &setup);
+    if (result < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
+    return 0;
+}
+
+int ssactuate_child_execute(struct ssactuate_child *child, struct ss_error *error) {
     static char cpus[8 * SS_CPUS_MAX];
-    int number = failure->number;
-    if (failure->step == IN_GROUP)
+    struct ss_child_failure failure;
+    if (ss_child_execute(&child->process, &failure) == 0)
+        return 0;
+
+    child->ended = true;
+    if (failure.step == ENTER_GROUP)
         return ss_error_fail(error,
-            "the kernel refuses to move the command into its control group: %s%s", strerror(number),
-            number == ENOSPC  ? ": the cpuset of the group has no CPUs or no memory nodes"
-            : number == EBUSY ? ": another program has enabled controllers for its subgroups"
-                              : "");
-    if (failure->step == IN_AFFINITY) {
+            "the kernel refuses to move the command into its control group: %s%s",
+            strerror(failure.number), explain_group(failure.number));
+    if (failure.step == SET_AFFINITY) {
         ss_cpus_print(cpus, sizeof cpus, child->mask);
         return ss_error_fail(error,
             "cannot run the command on CPUs %s: some of them are offline or outside the cpuset of "
             "ssactuate",
             cpus);
     }
-    return ss_error_set(error, number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-        "cannot execute '%s': %s", ss_words_show(child->words[0]).text, strerror(number));
-}
-
-int ssactuate_child_execute(struct ssactuate_child *child, struct ss_error *error) {
-    struct failure failure;
-    close(child->gate);
-    child->gate = -1;
-    ssize_t length = read(child->why, &failure, sizeof failure);
-    close(child->why);
-    if (length != sizeof failure)
-        return 0;
-    ss_platform_reap(child->pid, &child->status, 0);
-    child->ended = true;
-    return report(child, &failure, error);
+    return ss_child_fail(&failure, child->words[0], error);
 }
 
 void ssactuate_child_reaped(struct ssactuate_child *child, int status) {

@@ -7,6 +7,7 @@
 #include "actuator.h"
 #include "binding.h"
 #include "keeper/signals.h"
+#include "platform/child.h"
 
 struct ssactuate_child {
     char *const *words;
@@ -15,9 +16,7 @@ struct ssactuate_child {
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
 
-    pid_t pid;
-    int gate; /* closing this lets the child execute the command */
-    int why;  /* read end of a pipe, through which the child reports a failure */
+    struct ss_child process;
     bool ended;
     int status; /* valid if `ended`: exit status, or 128 + N after signal N */
 };

@@ -159,10 +159,10 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
     /* Publish the copy before exec, so that the keeper can end every copy that runs a command. */
-    copies->kept[number].started = ss_platform_process_started(copy->child.pid);
-    copies->kept[number].pid = copy->child.pid;
+    copies->kept[number].started = ss_platform_process_started(copy->child.process.pid);
+    copies->kept[number].pid = copy->child.process.pid;
     if (copies->forked)
-        copies->forked(copies->context, copy->child.pid);
+        copies->forked(copies->context, copy->child.process.pid);
     if (ssactuate_child_execute(&copy->child, error) < 0) {
         copies->kept[number].pid = 0;
         return -1;
@@ -183,7 +183,7 @@ static void kill_tree(void *context, pid_t pid) {
 static void end(struct ssactuate_copy *copy, int signal) {
     set_state(copy, SSACTUATE_ENDING);
     if (signal > 0)
-        kill(copy->child.pid, signal);
+        kill(copy->child.process.pid, signal);
 }
 
 void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
@@ -209,7 +209,7 @@ void ssactuate_copies_kill(struct ssactuate_copies *copies) {
 void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int status) {
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
-        if (copy->state == SSACTUATE_ABSENT || copy->child.pid != pid)
+        if (copy->state == SSACTUATE_ABSENT || copy->child.process.pid != pid)
             continue;
         bool is_asked = copy->state == SSACTUATE_ENDING;
         ssactuate_child_reaped(&copy->child, status);
@@ -364,7 +364,7 @@ static void await_end(struct ssactuate_copies *copies) {
         struct ssactuate_copy *copy = &copies->copies[i];
         if (copy->state == SSACTUATE_ENDING &&
             ss_time_since(ss_platform_now(), copy->since) > END_PATIENCE)
-            kill_tree(NULL, copy->child.pid);
+            kill_tree(NULL, copy->child.process.pid);
     }
 }
 

@@ -189,9 +189,9 @@ static int restore_others(struct follow *follow, struct ss_error *error) {
  * Orphans of both parties become children of this process, and count as processes of the command.
  */
 static void move_party(const struct follow *follow, int number) {
-    const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.pid};
+    const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.process.pid};
     const pid_t none[2] = {0};
-    ssactuate_child_move(number == 0 ? getpid() : follow->parties[1].child.pid,
+    ssactuate_child_move(number == 0 ? getpid() : follow->parties[1].child.process.pid,
         number == 0 ? spared : none, follow->parties[number].place.mask);
 }
 
@@ -390,7 +390,7 @@ static int prepare_copies(struct follow *follow, struct ss_error *error) {
     copies->url = follow->plan.instance_url;
     copies->control = follow->options->control;
     copies->spared = &follow->undoing.keeper.pid;
-    copies->side = &follow->parties[1].child.pid;
+    copies->side = &follow->parties[1].child.process.pid;
     follow->undoing.orphaned = ssactuate_copies_end_orphaned;
     follow->undoing.context = copies;
     return ssactuate_copies_open(copies, error);
@@ -453,7 +453,7 @@ static int start_both(struct follow *follow, struct ss_error *error) {
     } else if (start(follow, &follow->parties[0], error) < 0) {
         return -1;
     }
-    follow->load.side = follow->parties[1].child.pid;
+    follow->load.side = follow->parties[1].child.process.pid;
     if (follow->parties[1].group > 0) {
         follow->load.running = find_running(follow, &follow->parties[1]);
         follow->load.used = follow->load.running->used;
@@ -468,7 +468,7 @@ static void reap(struct follow *follow) {
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         for (int i = 0; i < 2; i++) {
             struct party *party = &follow->parties[i];
-            if (party->runs && party->words && pid == party->child.pid) {
+            if (party->runs && party->words && pid == party->child.process.pid) {
                 ssactuate_child_reaped(&party->child, status);
                 party->runs = false;
             }
@@ -488,7 +488,7 @@ static void reap(struct follow *follow) {
  */
 static void send_signal(struct follow *follow, int number) {
     if (!follow->has_copies && number > 0)
-        kill(follow->parties[0].child.pid, number);
+        kill(follow->parties[0].child.process.pid, number);
     else if (follow->has_copies && number == SIGKILL)
         ssactuate_copies_kill(&follow->copies);
     else if (follow->has_copies)
@@ -555,7 +555,8 @@ static void bind_threads(struct follow *follow) {
         return;
     if (party->group == 0)
         ssactuate_child_bind(binding,
-            (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid}, NULL);
+            (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.process.pid},
+            NULL);
     else
         bind_group(follow, party);
     ssactuate_child_warn_if_crowded(binding, &follow->said_crowded);
@@ -641,9 +642,9 @@ static void end_side(struct follow *follow) {
     for (int i = 0; side->runs && side->words; i++) {
         struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
         if (i == 0)
-            kill(side->child.pid, SIGTERM);
+            kill(side->child.process.pid, SIGTERM);
         else if (ss_platform_now() >= deadline)
-            kill(side->child.pid, SIGKILL);
+            kill(side->child.process.pid, SIGKILL);
         poll(polls, 1, BIND_INTERVAL);
         while (ss_signals_next(&follow->signals) != 0)
             ;

@@ -16,6 +16,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 #include "slots.h"
 
@@ -210,44 +211,42 @@ static int make_words(struct watch *watch, struct ss_error *error) {
     return watch->words ? 0 : -1;
 }
 
-static void execute(char **words, int output, int report) {
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigset_t none;
-    sigemptyset(&none);
-    sigaction(SIGPIPE, &usual, NULL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    dup2(output, STDOUT_FILENO);
-    execvp(words[0], words);
-    int why = errno;
-    ssize_t written = write(report, &why, sizeof why);
-    (void)written;
-    _exit(127);
+static int restore_sigpipe(const void *unused) {
+    (void)unused;
+    signal(SIGPIPE, SIG_DFL);
+    return 0;
 }
 
 /* Starts the command. The kernel kills it when this process dies. */
 static int start_command(struct watch *watch, struct ss_error *error) {
-    int output[2], report[2], why = 0;
-    pid_t self = getpid();
-    if (pipe2(output, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+    struct ss_child child;
+    struct ss_child_failure failure;
+    sigset_t none;
+    int output[2];
+    if (pipe2(output, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    sigemptyset(&none);
+    const struct ss_child_setup setup = {
+        .words = watch->words,
+        .streams = {-1, output[1], -1},
+        .death_signal = SIGKILL,
+        .mask = &none,
+        .prepare = restore_sigpipe,
+    };
     watch->started = ss_platform_now();
     watch->born = now();
-    watch->child = fork();
-    if (watch->child == 0) {
-        if (ss_platform_die_with(self, SIGKILL) < 0)
-            _exit(127);
-        execute(watch->words, output[1], report[1]);
-    }
-    close(output[1]);
-    close(report[1]);
-    bool failed = watch->child < 0 || read(report[0], &why, sizeof why) > 0;
-    close(report[0]);
     watch->lines = output[0];
     watch->used = 0;
-    if (failed)
-        return ss_error_fail(error, "%s cannot be executed: %s%s",
-            ss_words_show(watch->words[0]).text, strerror(why ? why : errno),
-            why == EACCES ? "; a log requires --iteration" : "");
+
+    int result = ss_child_fork(&child, &setup);
+    close(output[1]);
+    if (result < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
+    if (ss_child_execute(&child, &failure) < 0)
+        return ss_error_fail(error, "cannot execute '%s': %s%s",
+            ss_words_show(watch->words[0]).text, strerror(failure.number),
+            failure.number == EACCES ? "; a log requires --iteration" : "");
+    watch->child = child.pid;
     return 0;
 }
 

@@ -2,13 +2,12 @@
 #include "command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/words.h"
 #include "command/commands.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
@@ -69,15 +68,11 @@ void ssload_command_catch(bool has_command) {
     sigaction(SIGCHLD, &child, NULL);
 }
 
-static void execute(char **words, int report) {
+static int restore_signals(const void *unused) {
+    (void)unused;
     for (size_t i = 0; i < NUMBERS; i++)
         sigaction(numbers[i], &before[i], NULL);
-    sigprocmask(SIG_SETMASK, &mask_before, NULL);
-    execvp(words[0], words);
-    int why = errno;
-    ssize_t written = write(report, &why, sizeof why);
-    (void)written;
-    _exit(SS_ERROR_FAILED);
+    return 0;
 }
 
 int ssload_command_check(char **words, struct ss_error *error) {
@@ -89,32 +84,26 @@ int ssload_command_check(char **words, struct ss_error *error) {
     return result;
 }
 
-static int fork_command(char **words, int report, struct ss_error *error) {
+/* Signals have been blocked since ssload_command_catch(). */
+int ssload_command_start(char **words, struct ss_error *error) {
+    const struct ss_child_setup setup = {
+        .words = words,
+        .streams = {-1, -1, -1},
+        .mask = &mask_before,
+        .prepare = restore_signals,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
     sigset_t none;
     sigemptyset(&none);
-    pid_t child = fork();
-    if (child == 0)
-        execute(words, report);
-    atomic_store(&command, child > 0 ? child : 0);
+    int result = ss_child_fork(&child, &setup);
+    if (result < 0)
+        result = ss_error_fail(error, "%s: %s", words[0], strerror(-result));
+    else if (ss_child_execute(&child, &failure) < 0)
+        result = ss_child_fail(&failure, words[0], error);
+    else
+        atomic_store(&command, child.pid);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    return child < 0 ? ss_error_fail(error, "%s: %s", words[0], strerror(errno)) : 0;
-}
-
-int ssload_command_start(char **words, struct ss_error *error) {
-    int ends[2], why = 0;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
-    int result = fork_command(words, ends[1], error);
-    close(ends[1]);
-    /* The pipe closes without data when execvp() succeeds. */
-    while (result == 0 && read(ends[0], &why, sizeof why) < 0 && errno == EINTR)
-        continue;
-    close(ends[0]);
-    if (result == 0 && why) {
-        ssload_command_wait();
-        return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-            "%s: %s", ss_words_show(words[0]).text, strerror(why));
-    }
     return result;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "platform/child.h"
 
 int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error) {
     struct ssplace_process first, joining = {pid, ss_platform_process_started(pid)};
@@ -66,15 +66,8 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
     return status;
 }
 
-_Noreturn static void execute(char *const *words, const char *folder) {
-    if (chdir(folder) < 0) {
-        fprintf(stderr, "showstopper-place: %s: %s\n", folder, strerror(errno));
-        _exit(1);
-    }
-    execvp(words[0], words);
-    fprintf(stderr, "showstopper-place: cannot execute '%s': %s\n", ss_words_show(words[0]).text,
-        strerror(errno));
-    _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
+static int enter_folder(const void *folder) {
+    return chdir(folder) < 0;
 }
 
 /* Waits for the command, and passes SIGTERM on if it is among the blocked signals. */
@@ -91,20 +84,30 @@ static int await_end(pid_t child, const sigset_t *signals) {
 /* Executes the command in a child, because setns() changes the PID namespace only of children. */
 static int run_child(
     char *const *words, const char *folder, bool instance, struct ss_error *error) {
+    struct ss_child child;
+    struct ss_child_failure failure;
     sigset_t signals, before;
+    const struct ss_child_setup setup = {
+        .words = words,
+        .streams = {-1, -1, -1},
+        .mask = &before,
+        .prepare = enter_folder,
+        .context = folder,
+    };
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     if (!instance)
         sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    pid_t child = fork();
-    if (child < 0)
-        return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
-    if (child == 0) {
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        execute(words, folder);
-    }
-    return await_end(child, &signals);
+
+    int result = ss_child_fork(&child, &setup);
+    if (result < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
+    if (ss_child_execute(&child, &failure) == 0)
+        return await_end(child.pid, &signals);
+    if (failure.step)
+        return ss_error_fail(error, "%s: %s", folder, strerror(failure.number));
+    return ss_child_fail(&failure, words[0], error);
 }
 
 int ssplace_enter(const struct ssplace *place, char *const *words, bool instance, int *status,

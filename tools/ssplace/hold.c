@@ -11,7 +11,7 @@
 
 #include "base/end_signals.h"
 #include "base/owned.h"
-#include "base/words.h"
+#include "platform/child.h"
 
 #define OPEN_PATIENCE (30 * SS_SECOND)
 #define END_PATIENCE  1000 /* milliseconds that a container may take to exit by itself */
@@ -48,28 +48,13 @@ static void read_signals(struct holder *holder) {
         holder->child = 0;
 }
 
-_Noreturn static void execute(
-    const struct holder *holder, char *const *words, int input, int output) {
-    struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
-    char path[4700];
-    snprintf(path, sizeof path, "%s/log", holder->place->state);
-    int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    /* This process holds the lock until exec, so the next holder finds the file. */
-    if (ssplace_write_process(holder->place, "starter", &self) == 0 && log >= 0 &&
-        dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-        dup2(log, STDERR_FILENO) >= 0) {
-        sigprocmask(SIG_SETMASK, &holder->before, NULL);
-        execv(words[0], words);
-    }
-    fprintf(stderr, "cannot execute %s: %s\n", words[0], strerror(errno));
-    _exit(1);
-}
-
 /* Starts `words[0] --open PLACE` with the other words. */
 static int start(struct holder *holder, char *const *words, struct ss_error *error) {
-    char option[] = "--open", name[256];
+    char option[] = "--open", name[256], path[4700];
     size_t count = 0;
     int input[2], output[2];
+    struct ss_child child;
+    struct ss_child_failure failure;
     while (words[count])
         count++;
     SS_OWNED(free) char **command = calloc(count + 3, sizeof *command);
@@ -88,11 +73,29 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_output = output[1];
     holder->said = output[0];
-    holder->child = fork();
-    if (holder->child == 0)
-        execute(holder, command, child_input, child_output);
-    if (holder->child < 0)
-        return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
+    snprintf(path, sizeof path, "%s/log", holder->place->state);
+    SS_OWNED(close)
+    int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (log < 0)
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+
+    const struct ss_child_setup setup = {
+        .words = command,
+        .streams = {child_input, child_output, log},
+        .mask = &holder->before,
+    };
+    int result = ss_child_fork(&child, &setup);
+    if (result < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
+    /* It holds the lock until exec, so the next holder finds this file. */
+    const struct ssplace_process starter = {child.pid, ss_platform_process_started(child.pid)};
+    result = ssplace_write_process(holder->place, "starter", &starter);
+    if (result < 0)
+        return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-result));
+    if (ss_child_execute(&child, &failure) < 0)
+        return ss_error_fail(
+            error, "cannot execute '%s': %s", command[0], strerror(failure.number));
+    holder->child = child.pid;
     return 0;
 }
 

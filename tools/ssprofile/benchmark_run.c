@@ -18,6 +18,7 @@
 #include "base/words.h"
 #include "frequency.h"
 #include "idle_states.h"
+#include "platform/child.h"
 
 #define OUTPUT_MAX 65536
 
@@ -33,20 +34,15 @@ static void count_signal(int signal) {
     signal_count = signal_count + 1;
 }
 
-static sigset_t end_signals;
-
-static void handle_end_signals(void (*handler)(int)) {
-    struct sigaction action = {.sa_handler = handler};
+/* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = count_signal};
+    sigset_t end_signals;
+    ss_end_signals(&end_signals);
     for (int signal = 1; signal < NSIG; signal++) {
         if (sigismember(&end_signals, signal) == 1)
             sigaction(signal, &action, NULL);
     }
-}
-
-/* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
-static void catch_signals(void) {
-    ss_end_signals(&end_signals);
-    handle_end_signals(count_signal);
 }
 
 static int fail_if_interrupted(struct ss_error *error) {
@@ -161,78 +157,98 @@ int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error)
                              (unsigned)*cpu);
 }
 
-/* Steps before a benchmark is executed. A pipe reports the one that failed. */
-enum step { STEP_PIN, STEP_GROUP, STEP_EXECUTE };
+/* A command to execute. */
+struct command {
+    const struct ssprofile_runner *runner;
+    bool pins;         /* this process pins it, rather than showstopper */
+    bool enters_group; /* of a quota */
+    char *path;        /* PATH */
+};
 
-_Noreturn static void report_failure(int report, enum step step) {
-    ssize_t written = write(report, &step, sizeof step);
-    (void)written;
-    _exit(126);
-}
+/* Steps of the child before it executes the command. */
+enum { STEP_PIN = 1, STEP_GROUP, STEP_ENVIRONMENT };
 
-/* Returns the failure that the child has reported, as the end of a sentence; NULL if none. */
-static const char *reported_failure(int report, enum step *step) {
-    static const char *const failures[] = {
-        [STEP_PIN] = "cannot be pinned to the chosen CPU: is that CPU still online?",
-        [STEP_GROUP] = "cannot be moved into its control group",
-        [STEP_EXECUTE] = "cannot be executed (is it installed?)",
-    };
-    ssize_t got;
-    do
-        got = read(report, step, sizeof *step);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof *step ? failures[*step] : NULL;
-}
-
-/*
- * Executes a benchmark, or another command, which is neither pinned nor throttled. A throttle that
- * showstopper carries out pins the benchmark itself, so that showstopper's own processes can use
- * other CPUs.
- */
-_Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
-    bool is_benchmark, int output, int report, pid_t parent) {
-    char path[8400];
-    size_t length = 0;
-    while (command[length])
-        length++;
-    const char **words = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *words);
-    if (!words)
-        _exit(126);
-    size_t count =
-        is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
-    bool pins = is_benchmark && (count == 0 || runner->throttle.kind == SSPROFILE_FREQUENCY);
-    memcpy(words + count, command, length * sizeof *words);
-    const char *old = getenv("PATH");
-    snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
-        old ? old : "/usr/bin:/bin");
-    setenv("PATH", path, 1);
-    setenv("LC_ALL", "C", 1); /* results have a decimal point */
-    /* End the benchmark if this process is killed. */
-    if (ss_platform_die_with(parent, SIGTERM) < 0)
-        _exit(126);
-    if (pins && pin_to_cpu(runner->cpu) < 0)
-        report_failure(report, STEP_PIN);
+static int prepare(const void *context) {
+    const struct command *command = context;
+    const struct ssprofile_runner *runner = command->runner;
+    /* Results have a decimal point. */
+    if (setenv("PATH", command->path, 1) < 0 || setenv("LC_ALL", "C", 1) < 0)
+        return STEP_ENVIRONMENT;
+    if (command->pins && pin_to_cpu(runner->cpu) < 0)
+        return STEP_PIN;
     /*
      * Disables address space randomization if permitted, because the addresses of stack and memory
      * can change a rate by some percent.
      */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-    if (is_benchmark && runner->throttle.kind == SSPROFILE_QUOTA &&
-        ss_platform_limit_group_enter(&runner->group) < 0)
-        report_failure(report, STEP_GROUP);
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    execvp(words[0], (char *const *)words);
-    report_failure(report, STEP_EXECUTE);
+    return command->enters_group && ss_platform_limit_group_enter(&runner->group) < 0 ? STEP_GROUP
+                                                                                      : 0;
 }
 
-/* Returns the program that execute_benchmark() executes: that of the throttle, if there is one. */
-static const char *executed_program(
-    const struct ssprofile_runner *runner, char *const *command, bool is_benchmark) {
-    const char *words[SSPROFILE_THROTTLE_WORDS];
-    size_t count =
-        is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
-    return count > 0 ? words[0] : command[0];
+/* Returns PATH with the folder of showstopper's programs first. free() the result. */
+static char *make_path(const struct ssprofile_runner *runner) {
+    const char *old = getenv("PATH");
+    char *path;
+    if (asprintf(
+            &path, "%s%s%s", runner->bin, *runner->bin ? ":" : "", old ? old : "/usr/bin:/bin") < 0)
+        return NULL;
+    return path;
+}
+
+static int fail_to_start(const struct ss_child_failure *failure, const char *program,
+    char *const *command, struct ss_error *error) {
+    switch (failure->step) {
+    case STEP_PIN:
+        return ss_error_fail(
+            error, "%s cannot be pinned to the chosen CPU: is that CPU still online?", *command);
+    case STEP_GROUP:
+        return ss_error_fail(error, "%s cannot be moved into its control group", *command);
+    case STEP_ENVIRONMENT:
+        return ss_error_memory(error);
+    default:
+        return ss_error_fail(error, "%s cannot be executed (is it installed?)", program);
+    }
+}
+
+/*
+ * Starts a benchmark, or another command, which is neither pinned nor throttled. A throttle that
+ * showstopper carries out pins the benchmark itself, so that showstopper's own processes can use
+ * other CPUs. Returns the pid, or -1.
+ */
+static pid_t start_command(const struct ssprofile_runner *runner, char *const *words,
+    bool is_benchmark, int output, struct ss_error *error) {
+    size_t length = 0;
+    while (words[length])
+        length++;
+    SS_OWNED(free)
+    const char **all = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *all);
+    SS_OWNED(free) char *path = make_path(runner);
+    if (!all || !path)
+        return ss_error_memory(error);
+    size_t count = is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, all) : 0;
+    memcpy(all + count, words, length * sizeof *words);
+
+    const struct command command = {
+        .runner = runner,
+        .pins = is_benchmark && (count == 0 || runner->throttle.kind == SSPROFILE_FREQUENCY),
+        .enters_group = is_benchmark && runner->throttle.kind == SSPROFILE_QUOTA,
+        .path = path,
+    };
+    const struct ss_child_setup setup = {
+        .words = (char *const *)all,
+        .streams = {-1, output, output},
+        .death_signal = SIGTERM,
+        .prepare = prepare,
+        .context = &command,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
+    int result = ss_child_fork(&child, &setup);
+    if (result < 0)
+        return ss_error_fail(error, "cannot fork: %s", strerror(-result));
+    if (ss_child_execute(&child, &failure) < 0)
+        return fail_to_start(&failure, all[0], words, error);
+    return child.pid;
 }
 
 /*
@@ -345,59 +361,32 @@ static void await_child(pid_t child, int *status) {
     }
 }
 
-static int open_pipes(int ends[2], int reports[2]) {
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    if (pipe2(reports, O_CLOEXEC) == 0)
-        return 0;
-    close(ends[0]);
-    close(ends[1]);
-    return -1;
-}
-
 /* Runs a command and returns its output. `frequency` may be NULL. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool is_benchmark, struct ssprofile_frequency *frequency, struct ss_error *error) {
-    int ends[2], reports[2], status;
-    sigset_t before;
+    int ends[2], status;
     if (fail_if_interrupted(error) < 0)
         return NULL;
-    char *text = malloc(OUTPUT_MAX);
-    if (!text || open_pipes(ends, reports) < 0) {
-        free(text);
+    SS_OWNED(free) char *text = malloc(OUTPUT_MAX);
+    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
         ss_error_memory(error);
         return NULL;
     }
-    /* Until the child has the default handlers, a signal that is passed on to it waits. */
-    sigprocmask(SIG_BLOCK, &end_signals, &before);
-    pid_t parent = getpid(), child = fork();
-    if (child == 0) {
-        handle_end_signals(SIG_DFL);
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        execute_benchmark(runner, command, is_benchmark, ends[1], reports[1], parent);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+
+    pid_t child = start_command(runner, command, is_benchmark, ends[1], error);
     close(ends[1]);
-    close(reports[1]);
     if (child > 0)
         read_output(ends[0], text, child, frequency);
     close(ends[0]);
-    enum step step = STEP_PIN;
-    const char *failure = child > 0 ? reported_failure(reports[0], &step) : NULL;
-    const char *failed_program =
-        step == STEP_EXECUTE ? executed_program(runner, command, is_benchmark) : command[0];
-    close(reports[0]);
-    if (child > 0)
-        await_child(child, &status);
-    int failed = fail_if_interrupted(error) < 0 ? -1
-                 : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
-                 : failure   ? ss_error_fail(error, "%s %s", failed_program, failure)
-                             : check_status(status, command[0], text, error);
-    if (failed) {
-        free(text);
+    if (child < 0)
         return NULL;
-    }
-    return text;
+
+    await_child(child, &status);
+    if (fail_if_interrupted(error) < 0 || check_status(status, command[0], text, error) < 0)
+        return NULL;
+    char *output = text;
+    text = NULL;
+    return output;
 }
 
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,

@@ -11,7 +11,7 @@
 #include "unit.h"
 
 static struct ss_instance instance;
-static pid_t prepared;
+static pid_t seen;
 
 static void read_program(pid_t pid, char path[4096]) {
     char link[64];
@@ -21,7 +21,7 @@ static void read_program(pid_t pid, char path[4096]) {
     path[length] = '\0';
 }
 
-/* The leader still runs this program, however long its preparation takes. */
+/* The leader still runs this program, however long this takes. */
 static void look(void *context, pid_t leader) {
     char own[4096], its[4096];
     assert_string_equal(context, "context");
@@ -31,10 +31,10 @@ static void look(void *context, pid_t leader) {
         assert_string_equal(its, own);
         usleep(1000);
     }
-    prepared = leader;
+    seen = leader;
 }
 
-static int start(const char *program, bool prepare, bool *exec_failed) {
+static int start(const char *program, bool is_watched) {
     static struct ss_signals signals;
     static char context[] = "context", mark[] = "mark", number[] = "0";
     char *words[] = {(char *)program, NULL};
@@ -49,13 +49,13 @@ static int start(const char *program, bool prepare, bool *exec_failed) {
         .errors = -1,
         .signals = &signals,
         .scheduling = scheduling,
-        .prepare = prepare ? look : NULL,
+        .forked = is_watched ? look : NULL,
         .context = context,
     };
     assert_non_null(scheduling);
     instance = (struct ss_instance){0};
-    prepared = 0;
-    int why = ss_instance_start(&instance, &launch, exec_failed);
+    seen = 0;
+    int why = ss_instance_start(&instance, &launch);
     free(scheduling);
     return why;
 }
@@ -73,39 +73,35 @@ static int next_descriptor(void) {
     return next;
 }
 
-static void leader_waits_for_its_preparation_before_exec(void **state) {
+static void leader_waits_before_exec(void **state) {
     (void)state;
-    bool exec_failed;
     int before = next_descriptor();
-    assert_int_equal(start("true", true, &exec_failed), 0);
-    assert_int_equal(prepared, instance.leader);
+    assert_int_equal(start("true", true), 0);
+    assert_int_equal(seen, instance.leader);
     reap();
     assert_int_equal(next_descriptor(), before);
 }
 
-static void missing_command_is_reported_after_preparation(void **state) {
+static void missing_command_is_reported(void **state) {
     (void)state;
-    bool exec_failed;
     int before = next_descriptor();
-    assert_int_equal(start("/no/such/program", true, &exec_failed), ENOENT);
-    assert_true(exec_failed);
-    assert_that(prepared, >, 0);
+    assert_int_equal(start("/no/such/program", true), ENOENT);
+    assert_that(seen, >, 0);
     assert_int_equal(instance.leader, 0);
     assert_int_equal(next_descriptor(), before);
 }
 
-static void leader_without_preparation_starts_at_once(void **state) {
+static void leader_starts_at_once(void **state) {
     (void)state;
-    bool exec_failed;
     int before = next_descriptor();
-    assert_int_equal(start("true", false, &exec_failed), 0);
-    assert_int_equal(prepared, 0);
+    assert_int_equal(start("true", false), 0);
+    assert_int_equal(seen, 0);
     reap();
     assert_int_equal(next_descriptor(), before);
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(leader_waits_for_its_preparation_before_exec),
-    cmocka_unit_test(missing_command_is_reported_after_preparation),
-    cmocka_unit_test(leader_without_preparation_starts_at_once))
+    cmocka_unit_test(leader_waits_before_exec),
+    cmocka_unit_test(missing_command_is_reported),
+    cmocka_unit_test(leader_starts_at_once))

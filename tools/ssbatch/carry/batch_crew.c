@@ -12,6 +12,7 @@
 #include "base/bell.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "platform/child.h"
 
 /* How long the keeper waits for a minder to exit. */
 #define MINDER_PATIENCE (8 * SS_SECOND)
@@ -139,7 +140,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
         .master = getpid(),
         .bell = crew->bell[1],
     };
-    pid_t pid = ss_signals_fork();
+    pid_t pid = ss_child_fork_blocked();
     if (pid == 0) {
         close(ends[0]);
         ssbatch_minder_run(&minder, ends[1]);
@@ -153,18 +154,17 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     crew->used[number] = true;
     crew->forgotten[number] = false;
     await_exec(executed);
-    int why = atomic_load(&slot->why);
-    if (why == 0)
+    const struct ss_child_failure failure = {
+        .step = atomic_load(&slot->step), .number = atomic_load(&slot->why)};
+    if (failure.number == 0)
         return number;
-    enum ssbatch_step step = (enum ssbatch_step)atomic_load(&slot->step);
     free_slot(crew, number);
-    if (step == SSBATCH_ENTER_FOLDER)
+    if (failure.step == SSBATCH_ENTER_FOLDER)
         return ss_error_fail(error, "cannot enter the folder %s: %s: create it",
-            ss_words_show(order->folder).text, strerror(why));
-    if (step == SSBATCH_SET_UP)
-        return ss_error_fail(error, "cannot start a command: %s", strerror(why));
-    return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-        "%s: %s", ss_words_show(order->words[0]).text, strerror(why));
+            ss_words_show(order->folder).text, strerror(failure.number));
+    if (failure.step == SSBATCH_SET_UP)
+        return ss_error_fail(error, "cannot start a command: %s", strerror(failure.number));
+    return ss_child_fail(&failure, order->words[0], error);
 }
 
 static struct ssbatch_state look(void *context, int number) {

@@ -12,6 +12,8 @@
 
 #include "base/bell.h"
 #include "base/grow.h"
+#include "base/owned.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 
 /* Interval and number of attempts to kill the remaining descendants. */
@@ -70,24 +72,46 @@ static int set_temporary(const char *scratch) {
     return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : setenv("TMPDIR", path, 1);
 }
 
-_Noreturn static void execute(const struct ssbatch_minder *minder, pid_t parent) {
+/* In the child. A failure before the folder is one of ssbatch, not of the command. */
+static int prepare(const void *context) {
+    const struct ssbatch_minder *minder = context;
     const struct ssbatch_order *order = minder->order;
-    enum ssbatch_step step = SSBATCH_SET_UP;
-    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    setpgid(0, 0);
-    if (ss_platform_die_with(parent, SIGKILL) == 0 && dup2(input, STDIN_FILENO) >= 0 &&
-        dup2(order->output, STDOUT_FILENO) >= 0 && dup2(order->errors, STDERR_FILENO) >= 0 &&
-        set_temporary(order->scratch) == 0) {
-        step = SSBATCH_ENTER_FOLDER;
-        if (chdir(order->folder) == 0) {
-            step = SSBATCH_EXECUTE;
-            ss_signals_restore(minder->signals, false);
-            execvp(order->words[0], order->words);
-        }
+    if (set_temporary(order->scratch) < 0)
+        return SSBATCH_SET_UP;
+    if (chdir(order->folder) < 0)
+        return SSBATCH_ENTER_FOLDER;
+    ss_signals_restore(minder->signals, false);
+    return 0;
+}
+
+/* Starts the command, or exits with the reason for the failure in the slot. */
+static void start_command(struct watch *watch) {
+    const struct ssbatch_minder *minder = watch->minder;
+    struct ssbatch_slot *slot = minder->slot;
+    SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const struct ss_child_setup setup = {
+        .words = minder->order->words,
+        .streams = {input, minder->order->output, minder->order->errors},
+        .death_signal = SIGKILL,
+        .has_group = true,
+        .mask = &minder->signals->caller_mask,
+        .prepare = prepare,
+        .context = minder,
+    };
+    struct ss_child child;
+    int result = input < 0 ? -errno : ss_child_fork(&child, &setup);
+    struct ss_child_failure failure = {.step = SSBATCH_SET_UP, .number = -result};
+
+    if (result == 0) {
+        atomic_store(&slot->pid, child.pid);
+        result = ss_child_execute(&child, &failure);
     }
-    atomic_store(&minder->slot->step, (int32_t)step);
-    atomic_store(&minder->slot->why, errno);
-    _exit(SS_ERROR_NOT_FOUND);
+    if (result < 0) {
+        atomic_store(&slot->step, failure.step);
+        atomic_store(&slot->why, failure.number);
+        _exit(SS_ERROR_FAILED);
+    }
+    watch->command = child.pid;
 }
 
 static void reap(struct watch *watch) {
@@ -200,17 +224,7 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
     ss_platform_adopt_orphans();
     if (ss_platform_die_with(minder->master, SIGTERM) < 0)
         _exit(SS_ERROR_FAILED);
-    pid_t self = getpid();
-    watch.command = fork();
-    if (watch.command == 0)
-        execute(minder, self);
-    if (watch.command < 0) {
-        atomic_store(&slot->why, errno);
-        _exit(SS_ERROR_FAILED);
-    }
-    /* The command makes the same call, because either process may run first. */
-    setpgid(watch.command, watch.command);
-    atomic_store(&slot->pid, watch.command);
+    start_command(&watch);
     close(executed);
     while (has_family(&watch)) {
         if (sleep_until(&watch, SS_TIME_NEVER) == SIGTERM || is_orphan(&watch)) {

@@ -12,8 +12,8 @@
 #include "keeper/signals.h"
 #include "spawner.h"
 
-/* Steps of a command's process before it executes the command. */
-enum ssbatch_step { SSBATCH_SET_UP, SSBATCH_ENTER_FOLDER, SSBATCH_EXECUTE };
+/* Steps before a command is executed. */
+enum ssbatch_step { SSBATCH_EXECUTE, SSBATCH_SET_UP, SSBATCH_ENTER_FOLDER };
 
 /*
  * A minder is the parent of one command and a subreaper, so that all processes that the command
@@ -45,8 +45,8 @@ struct ssbatch_minder {
 };
 
 /*
- * Runs the minder. Call this in a child of ss_signals_fork(). Closes `executed` once the command
- * runs.
+ * Runs the minder. Call this in a child of ss_child_fork_blocked(). Closes `executed` once the
+ * command runs.
  */
 _Noreturn void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) SS_NONNULL();
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_PLATFORM_CHILD_H
+#define SHOWSTOPPER_PLATFORM_CHILD_H
+
+/*
+ * Starts programs. The child gets no signal before it executes the program, and its parent learns
+ * whether it has.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+struct ss_child_setup {
+    char *const *words;   /* ends with NULL; the first word is looked up in PATH */
+    int streams[3];       /* become standard input, output and error; -1: those of this process */
+    int death_signal;     /* sent to the child when this process dies; 0: none */
+    bool has_group;       /* the child leads a process group of its own */
+    const sigset_t *mask; /* of the program; NULL: that of this process */
+
+    /*
+     * Called in the child, with all signals blocked, before it executes the program. Sets errno on
+     * failure and returns the step that failed, above 0. May be NULL.
+     */
+    int (*prepare)(const void *context);
+    const void *context;
+};
+
+struct ss_child {
+    pid_t pid;   /* 0: not started */
+    int gate[2]; /* a pipe: a byte lets the child continue */
+    int report;  /* a pipe: end of file says that the program has been executed */
+};
+
+/* Why a program was not executed. */
+struct ss_child_failure {
+    int step;   /* 0: not a step of prepare() */
+    int number; /* errno */
+};
+
+/*
+ * Forks. The child waits for ss_child_execute(), and exits if this process dies before. Returns 0
+ * or a negative errno.
+ */
+SS_MUST_USE SS_NONNULL() int ss_child_fork(
+    struct ss_child *child, const struct ss_child_setup *setup);
+
+/*
+ * Lets the child execute the program, and waits until it has. On failure reaps the child and
+ * returns -1.
+ */
+SS_MUST_USE SS_NONNULL() int ss_child_execute(
+    struct ss_child *child, struct ss_child_failure *failure);
+
+/* Sets the error of a program that was not executed, with status 127 or 126. Returns -1. */
+SS_NONNULL()
+int ss_child_fail(
+    const struct ss_child_failure *failure, const char *program, struct ss_error *error);
+
+/*
+ * Forks; all signals are blocked in the child. A keyboard signal to the whole group must not reach
+ * the handlers of the parent a second time in the child.
+ */
+SS_MUST_USE pid_t ss_child_fork_blocked(void);
+
+#endif

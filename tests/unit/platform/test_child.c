@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/child.h"
+#include "platform/platform.h"
+#include "unit.h"
+
+#define WORDS(...) ((char *const[]){__VA_ARGS__, NULL})
+
+static char shell[] = "sh", option[] = "-c";
+
+/* Executes the command to its end. Returns its wait status, or -1 with the failure set. */
+static int execute(const struct ss_child_setup *setup, struct ss_child_failure *failure) {
+    struct ss_child child;
+    int status;
+    assert_int_equal(ss_child_fork(&child, setup), 0);
+    if (ss_child_execute(&child, failure) < 0) {
+        assert_int_equal(child.pid, 0);
+        assert_int_equal(waitpid(-1, NULL, 0), -1);
+        return -1;
+    }
+    assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
+    return status;
+}
+
+static int run_shell(char *script, struct ss_child_setup setup) {
+    struct ss_child_failure failure;
+    setup.words = WORDS(shell, option, script);
+    return execute(&setup, &failure);
+}
+
+static void missing_program_is_reported(void **state) {
+    (void)state;
+    char program[] = "/no/such/program";
+    const struct ss_child_setup setup = {.words = WORDS(program), .streams = {-1, -1, -1}};
+    struct ss_child_failure failure;
+    struct ss_error error = {0};
+    assert_int_equal(execute(&setup, &failure), -1);
+    assert_int_equal(failure.step, 0);
+    assert_int_equal(failure.number, ENOENT);
+    assert_int_equal(ss_child_fail(&failure, program, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, program));
+}
+
+static void folder_is_not_executable(void **state) {
+    (void)state;
+    char folder[] = "/";
+    const struct ss_child_setup setup = {.words = WORDS(folder), .streams = {-1, -1, -1}};
+    struct ss_child_failure failure;
+    struct ss_error error = {0};
+    assert_int_equal(execute(&setup, &failure), -1);
+    assert_int_equal(ss_child_fail(&failure, folder, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_NOT_EXECUTABLE);
+}
+
+static int fail_in_step(const void *step) {
+    errno = EDOM;
+    return *(const int *)step;
+}
+
+static void failed_step_is_reported(void **state) {
+    (void)state;
+    const int step = 7;
+    const struct ss_child_setup setup = {
+        .words = WORDS(shell), .streams = {-1, -1, -1}, .prepare = fail_in_step, .context = &step};
+    struct ss_child_failure failure;
+    assert_int_equal(execute(&setup, &failure), -1);
+    assert_int_equal(failure.step, step);
+    assert_int_equal(failure.number, EDOM);
+}
+
+static void streams_are_those_given(void **state) {
+    (void)state;
+    char script[] = "read word && echo out-$word && echo err >&2", text[64] = "";
+    int input[2], output[2], errors[2];
+    assert_int_equal(pipe2(input, O_CLOEXEC) | pipe2(output, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(errors, O_CLOEXEC), 0);
+    assert_int_equal(write(input[1], "word\n", 5), 5);
+    int status =
+        run_shell(script, (struct ss_child_setup){.streams = {input[0], output[1], errors[1]}});
+    assert_int_equal(status, 0);
+    assert_int_equal(read(output[0], text, sizeof text), 9);
+    assert_memory_equal(text, "out-word\n", 9);
+    assert_int_equal(read(errors[0], text, sizeof text), 4);
+    const int *const pipes[] = {input, output, errors};
+    for (int i = 0; i < 6; i++)
+        close(pipes[i / 2][i % 2]);
+}
+
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number) {
+    handled = number;
+}
+
+static int raise_usr1(const void *unused) {
+    (void)unused;
+    raise(SIGUSR1);
+    return 0;
+}
+
+/* Handlers are those of the parent: a signal before exec must not be lost in them. */
+static void early_signal_acts_on_the_program(void **state) {
+    (void)state;
+    char script[] = "exit 3";
+    sigset_t all;
+    sigfillset(&all);
+    signal(SIGUSR1, on_signal);
+    const struct ss_child_setup setup = {.streams = {-1, -1, -1}, .prepare = raise_usr1};
+    int status = run_shell(script, setup);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGUSR1);
+
+    struct ss_child_setup masked = setup;
+    masked.mask = &all;
+    status = run_shell(script, masked);
+    assert_int_equal(WEXITSTATUS(status), 3);
+
+    signal(SIGUSR1, SIG_IGN);
+    status = run_shell(script, setup);
+    assert_int_equal(WEXITSTATUS(status), 3);
+    signal(SIGUSR1, SIG_DFL);
+    assert_int_equal(handled, 0);
+}
+
+static void program_leads_its_group_if_requested(void **state) {
+    (void)state;
+    char script[] = "kill -KILL 0";
+    int status =
+        run_shell(script, (struct ss_child_setup){.streams = {-1, -1, -1}, .has_group = true});
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* Forks a process that starts a child and dies with or without letting it execute `sleep`. */
+static pid_t child_of_a_dead_parent(bool executes) {
+    char sleep[] = "sleep", seconds[] = "1000";
+    const struct ss_child_setup setup = {
+        .words = WORDS(sleep, seconds), .streams = {-1, -1, -1}, .death_signal = SIGKILL};
+    struct ss_child child;
+    struct ss_child_failure failure;
+    int ends[2];
+    pid_t pid;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        if (ss_child_fork(&child, &setup) == 0 &&
+            (!executes || ss_child_execute(&child, &failure) == 0) &&
+            write(ends[1], &child.pid, sizeof child.pid) > 0)
+            _exit(0);
+        _exit(1);
+    }
+    assert_int_equal(read(ends[0], &pid, sizeof pid), sizeof pid);
+    waitpid(parent, NULL, 0);
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+static void child_ends_with_its_parent(void **state) {
+    (void)state;
+    ss_platform_adopt_orphans();
+    for (int executes = 0; executes < 2; executes++) {
+        int status;
+        pid_t orphan = child_of_a_dead_parent(executes);
+        assert_int_equal(waitpid(orphan, &status, 0), orphan);
+        assert_int_equal(WIFSIGNALED(status), executes);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(missing_program_is_reported),
+    cmocka_unit_test(folder_is_not_executable),
+    cmocka_unit_test(failed_step_is_reported),
+    cmocka_unit_test(streams_are_those_given),
+    cmocka_unit_test(early_signal_acts_on_the_program),
+    cmocka_unit_test(program_leads_its_group_if_requested),
+    cmocka_unit_test(child_ends_with_its_parent))
