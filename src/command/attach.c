@@ -231,6 +231,7 @@ struct search {
     const char *name;
     pid_t *found;
     uint32_t count, room;
+    bool incomplete; /* memory was short */
 };
 
 static void collect_named(void *context, pid_t pid) {
@@ -241,7 +242,8 @@ static void collect_named(void *context, pid_t pid) {
     if (!ss_platform_process_name(pid, name) || strcmp(name, search->name) != 0 ||
         check_attachable(pid, &process, &ignored) < 0)
         return;
-    if (SS_GROW(search->found, search->count + 1, search->room))
+    search->incomplete |= !SS_GROW(search->found, search->count + 1, search->room);
+    if (!search->incomplete)
         search->found[search->count++] = pid;
 }
 
@@ -280,7 +282,9 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
     ss_platform_process_each(collect_named, &search);
     drop_descendants(&search);
     int status;
-    if (search.count == 0)
+    if (search.incomplete)
+        status = ss_error_memory(error);
+    else if (search.count == 0)
         status =
             ss_error_fail(error, "no process that can be attached is named '%s': check with `ps`",
                 ss_words_show(name).text);

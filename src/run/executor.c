@@ -40,6 +40,7 @@ struct executor {
     struct ss_journal journal;
     struct ss_perf_counts perf_counts; /* with --counters */
     ss_time started;                   /* when the current instance was started */
+    bool incomplete;                   /* some processes that are kept may be stopped */
 };
 
 /* Static because signal handlers get no context. Each process has only one executor. */
@@ -201,12 +202,13 @@ _Noreturn static void exit_executor(struct executor *executor) {
 }
 
 /*
- * Counts a loss if processes are left, except those that --keep leaves at the end of the run. Call
- * this when the row is settled: before that, a sweep skips what is below an executor.
+ * Counts a loss if processes are left, except those that --keep leaves at the end of the run and
+ * that are known to be continued. Call this when the row is settled: before that, a sweep skips what
+ * is below an executor.
  */
 static void count_losses(struct executor *executor) {
     bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
-    if (!kept && ss_platform_has_living_children())
+    if (executor->incomplete || (!kept && ss_platform_has_living_children()))
         atomic_fetch_add(&executor->board->losses, 1);
 }
 
@@ -231,7 +233,7 @@ _Noreturn static void leave_start_failed(struct executor *executor) {
 
 /* Continues what is left of the instance, which outlives us. */
 static void release_instance(struct executor *executor) {
-    ss_instance_release(&executor->instance);
+    executor->incomplete = !ss_instance_release(&executor->instance);
     ss_perf_counts_end(&executor->perf_counts);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);

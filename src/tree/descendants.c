@@ -15,7 +15,8 @@ void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started
         if (list->items[i].pid == pid && list->items[i].started == started)
             return;
     }
-    if (SS_GROW(list->items, list->count + 1, list->room))
+    list->incomplete |= !SS_GROW(list->items, list->count + 1, list->room);
+    if (!list->incomplete)
         list->items[list->count++] = (struct ss_descendant){.pid = pid, .started = started};
 }
 

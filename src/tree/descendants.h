@@ -28,6 +28,7 @@ struct ss_descendants {
     struct ss_descendant *items; /* parents before their children */
     uint32_t count;
     uint32_t room;
+    bool incomplete; /* memory was short: only a sweep finds the others */
 };
 
 /* Adds a process, unless it is in the list or `started` is 0. */

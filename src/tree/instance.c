@@ -165,7 +165,7 @@ void ss_instance_follow(struct ss_instance *instance, int signal) {
     freeze(instance, signal == SIGSTOP);
 }
 
-void ss_instance_release(struct ss_instance *instance) {
+bool ss_instance_release(struct ss_instance *instance) {
     struct ss_descendants list = {0};
     ss_instance_follow(instance, 0);
     if (instance->attached)
@@ -177,8 +177,10 @@ void ss_instance_release(struct ss_instance *instance) {
     ss_descendants_signal(&list, SIGCONT);
     ss_instance_continue(instance);
     ss_descendants_settle(&list);
+    bool complete = !list.incomplete;
     ss_descendants_close(&list);
     ss_instance_continue(instance); /* orphans that have stopped meanwhile are in a held group */
+    return complete;
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {

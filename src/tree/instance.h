@@ -77,8 +77,9 @@ void ss_instance_follow(struct ss_instance *instance, int signal);
 
 /*
  * Continues all processes of an instance that outlives us, also those that are not branches yet.
+ * Returns false if memory was short, so that some may have stayed stopped.
  */
-void ss_instance_release(struct ss_instance *instance);
+SS_MUST_USE bool ss_instance_release(struct ss_instance *instance);
 
 /* Continues the leader if another process has stopped it. */
 void ss_instance_unstop(struct ss_instance *instance);
