@@ -11,10 +11,9 @@
 
 int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,
     const char *controller, char *path, size_t size) {
-    char file[4096];
     char text[8192];
-    snprintf(file, sizeof file, "%s/%s/cgroup", ss_linux_proc(roots), process);
-    if (ss_linux_read_text(file, text, sizeof text) < 0)
+    if (ss_linux_read_text(ss_linux_path("%s/%s/cgroup", ss_linux_proc(roots), process).text, text,
+            sizeof text) < 0)
         return -1;
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
@@ -50,19 +49,20 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
         {"cpuacct", "/cpuacct,cpu", "", 1},
         {"cpuset", "/cpuset", "", 1},
         {"memory", "/memory", "", 1},
+        {"pids", "/pids", "", 1},
         {NULL, "/unified", "/cgroup.controllers", 2},
         {NULL, "", "/cgroup.controllers", 2},
     };
     *hierarchy = (struct ss_linux_hierarchy){0};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char mark[2200];
         if (places[i].controller && strcmp(places[i].controller, controller) != 0)
             continue;
         snprintf(hierarchy->root, sizeof hierarchy->root, "%.1900s%s", ss_linux_cgroup_root(roots),
             places[i].folder);
-        snprintf(mark, sizeof mark, "%s%s", hierarchy->root, places[i].mark);
-        if (access(mark, F_OK) < 0 || ss_linux_own_cgroup(roots, places[i].controller,
-                                          hierarchy->own, sizeof hierarchy->own) < 0)
+        const char *mark = places[i].mark;
+        if (access(ss_linux_path("%s%s", hierarchy->root, mark).text, F_OK) < 0 ||
+            ss_linux_own_cgroup(
+                roots, places[i].controller, hierarchy->own, sizeof hierarchy->own) < 0)
             continue;
         hierarchy->version = places[i].version;
         return true;
@@ -84,24 +84,23 @@ static ss_time parse_time(const char *text) {
  * its controller is off.
  */
 static void read_quota(struct ss_linux_quota *quota, const char *folder) {
-    char path[SS_GROUP_PATH_SIZE + 64], text[256], period[256] = "";
+    char text[256], period[256] = "";
     *quota = (struct ss_linux_quota){0};
     snprintf(quota->folder, sizeof quota->folder, "%s", folder);
-    snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (ss_linux_read_text(path, text, sizeof text) == 0) {
+    if (ss_linux_read_text(ss_linux_path("%s/cpu.max", folder).text, text, sizeof text) == 0) {
         char *space = strchr(text, ' ');
         if (space) {
             snprintf(period, sizeof period, "%s", space + 1);
             *space = '\0';
         }
     } else {
-        snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-        if (ss_linux_read_text(path, text, sizeof text) < 0) {
-            quota->is_unreadable = access(path, F_OK) == 0;
+        struct ss_linux_path path = ss_linux_path("%s/cpu.cfs_quota_us", folder);
+        if (ss_linux_read_text(path.text, text, sizeof text) < 0) {
+            quota->is_unreadable = access(path.text, F_OK) == 0;
             return;
         }
-        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-        ss_linux_read_text(path, period, sizeof period);
+        ss_linux_read_text(
+            ss_linux_path("%s/cpu.cfs_period_us", folder).text, period, sizeof period);
     }
     if (strcmp(text, "max") == 0 || strcmp(text, "-1") == 0)
         return;
@@ -142,13 +141,12 @@ static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_r
         {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};
     struct ss_linux_hierarchy hierarchy;
     struct ss_cpus cpus;
-    char path[SS_GROUP_PATH_SIZE + 64];
     bool found = ss_linux_find_hierarchy(&hierarchy, roots, "cpuset");
     while (found) {
         for (int i = 0; i < 2 && files[hierarchy.version][i]; i++) {
-            snprintf(path, sizeof path, "%s%s/%s", hierarchy.root, hierarchy.own,
-                files[hierarchy.version][i]);
-            if (ss_linux_read_text(path, allowance->cpus, sizeof allowance->cpus) == 0 &&
+            struct ss_linux_path path = ss_linux_path(
+                "%s%s/%s", hierarchy.root, hierarchy.own, files[hierarchy.version][i]);
+            if (ss_linux_read_text(path.text, allowance->cpus, sizeof allowance->cpus) == 0 &&
                 *allowance->cpus && ss_cpus_parse(allowance->cpus, &cpus, NULL) == 0)
                 return;
         }
@@ -189,11 +187,12 @@ void ss_platform_allowance_read(
 
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
     struct ss_allowance allowance;
-    char path[SS_GROUP_PATH_SIZE + 64], text[4096];
+    char text[4096];
     ss_platform_allowance_read(roots, &allowance);
     *quota = (struct ss_quota){.cpus = allowance.quota_cpus};
-    snprintf(path, sizeof path, "%s/cpu.stat", allowance.folder);
-    if (!(quota->cpus > 0) || ss_linux_read_text(path, text, sizeof text) < 0)
+    if (!(quota->cpus > 0) ||
+        ss_linux_read_text(ss_linux_path("%s/cpu.stat", allowance.folder).text, text, sizeof text) <
+            0)
         return;
     quota->periods = ss_linux_read_count(text, "nr_periods");
     quota->throttled = ss_linux_read_count(text, "nr_throttled");

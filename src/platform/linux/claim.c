@@ -16,9 +16,8 @@
 #include "platform/linux/linux.h"
 
 static int lock(pid_t pid, int how) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(close)
+    int folder = open(ss_linux_path("/proc/%d", (int)pid).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -errno;
     if (flock(folder, how | LOCK_NB) < 0)

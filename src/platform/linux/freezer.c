@@ -13,29 +13,21 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-static int find_folder(const char *name, char *folder, size_t size) {
-    static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
-    char own[2048];
-    char path[4200];
-    if (ss_linux_own_cgroup(NULL, NULL, own, sizeof own) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        snprintf(path, sizeof path, "%s%s/cgroup.procs", roots[i], own);
-        if (access(path, W_OK) != 0)
-            continue;
-        snprintf(folder, size, "%s%s/%s", roots[i], own, name);
-        return 0;
-    }
-    return -1;
+/* Finds the folder of a freezer below our own group, if this process may write there. */
+static bool find_folder(const char *name, struct ss_linux_path *folder) {
+    struct ss_linux_hierarchy unified;
+    if (!ss_linux_find_hierarchy(&unified, NULL, "") ||
+        access(ss_linux_path("%s%s/cgroup.procs", unified.root, unified.own).text, W_OK) < 0)
+        return false;
+    *folder = ss_linux_path("%s%s/%s", unified.root, unified.own, name);
+    return true;
 }
 
 static int open_file(const char *name, const char *file) {
-    char folder[4300];
-    char path[4400];
-    if (find_folder(name, folder, sizeof folder) < 0)
-        return -1;
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return open(path, O_WRONLY | O_CLOEXEC);
+    struct ss_linux_path folder;
+    return find_folder(name, &folder)
+               ? open(ss_linux_path("%s/%s", folder.text, file).text, O_WRONLY | O_CLOEXEC)
+               : -1;
 }
 
 static bool write_number(int file, int number) {
@@ -54,20 +46,13 @@ static bool works(const char *name) {
     return freeze >= 0 && end >= 0;
 }
 
-/* Moves a process from the freezer to our own group. Its previous group is not known. */
-static void take_out(pid_t pid) {
-    SS_OWNED(close) int file = open_file(".", "cgroup.procs");
-    if (file >= 0)
-        write_number(file, pid);
-}
-
 bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
-    char folder[4300];
-    if (find_folder(name, folder, sizeof folder) < 0)
+    struct ss_linux_path folder;
+    if (!find_folder(name, &folder))
         return false;
-    mkdir(folder, 0700);
+    mkdir(folder.text, 0700);
     if (!works(name)) {
-        rmdir(folder);
+        rmdir(folder.text);
         return false;
     }
     SS_OWNED(close) int file = open_file(name, "cgroup.procs");
@@ -79,7 +64,10 @@ bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
      */
     if (ss_platform_process_started(pid) == started)
         return true;
-    take_out(pid);
+    /* Its previous group is not known: moves it to our own. */
+    SS_OWNED(close) int own = open_file(".", "cgroup.procs");
+    if (own >= 0)
+        write_number(own, pid);
     return false;
 }
 
@@ -99,8 +87,6 @@ void ss_platform_freezer_kill(const char *name) {
 }
 
 bool ss_platform_freezer_remove(const char *name) {
-    char folder[4300];
-    if (find_folder(name, folder, sizeof folder) < 0)
-        return true;
-    return rmdir(folder) == 0 || errno == ENOENT;
+    struct ss_linux_path folder;
+    return !find_folder(name, &folder) || rmdir(folder.text) == 0 || errno == ENOENT;
 }

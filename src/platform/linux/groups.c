@@ -178,9 +178,7 @@ int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
  * A process outside our namespace has pid 0 and may be of either kind.
  */
 static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
-    char path[4096];
-    snprintf(path, sizeof path, "%.2000s/cgroup.procs", folder);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = fopen(ss_linux_path("%s/cgroup.procs", folder).text, "re");
     int pid;
     bool found = !file;
     while (!found && fscanf(file, "%d", &pid) == 1)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "platform/platform.h"
+#include "platform/linux/linux.h"
 
 int ss_platform_lifeline_own(int line) {
     return fcntl(line, F_SETOWN, getpid()) < 0 ? -errno : 0;
@@ -31,8 +31,7 @@ int ss_platform_lifeline_open(void) {
 }
 
 int ss_platform_lifeline_hold(int line) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", line);
-    int held = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    int held =
+        open(ss_linux_path("/proc/self/fd/%d", line).text, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     return held < 0 ? -errno : held;
 }

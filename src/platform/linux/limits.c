@@ -47,10 +47,9 @@ struct tasks {
 
 static void count_tasks_of(void *context, pid_t pid) {
     struct tasks *tasks = context;
-    char path[64];
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    if (stat(path, &status) == 0 && (!tasks->mine || status.st_uid == getuid()))
+    if (stat(ss_linux_path("/proc/%d/task", (int)pid).text, &status) == 0 &&
+        (!tasks->mine || status.st_uid == getuid()))
         tasks->count += status.st_nlink > 2 ? status.st_nlink - 2 : 1;
 }
 
@@ -70,37 +69,26 @@ static uint64_t count_tasks(bool mine) {
  * container's own group.
  */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
-    static const char *const roots[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"};
-    static const char *const controllers[] = {"pids", NULL};
-    for (size_t i = 0; i < 2; i++) {
-        char group[2048];
-        if (ss_linux_own_cgroup(NULL, controllers[i], group, sizeof group) < 0)
-            continue;
-        for (char *end = group; end;) {
-            char path[4096];
-            snprintf(path, sizeof path, "%s%s/pids.max", roots[i], group);
-            uint64_t limit = read_limit(path);
-            snprintf(path, sizeof path, "%s%s/pids.current", roots[i], group);
-            uint64_t used = read_limit(path);
-            if (limit != UINT64_MAX && used != UINT64_MAX &&
-                check_limit("the control group's pids.max", limit, used, needed, error) < 0)
-                return -1;
-            end = strrchr(group, '/');
-            if (end)
-                *end = '\0';
-        }
+    struct ss_linux_hierarchy pids;
+    bool found = ss_linux_find_hierarchy(&pids, NULL, "pids");
+    while (found) {
+        uint64_t limit = read_limit(ss_linux_path("%s%s/pids.max", pids.root, pids.own).text);
+        uint64_t used = read_limit(ss_linux_path("%s%s/pids.current", pids.root, pids.own).text);
+        if (limit != UINT64_MAX && used != UINT64_MAX &&
+            check_limit("the control group's pids.max", limit, used, needed, error) < 0)
+            return -1;
+        char *end = strrchr(pids.own, '/');
+        found = end != NULL;
+        if (found)
+            *end = '\0';
     }
     return 0;
 }
 
-/* Returns our pid in the PID namespace that /proc shows; 0 if we are not in it. */
-static long own_pid_in_proc(void) {
-    char text[32] = "";
-    return readlink("/proc/self", text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : 0;
-}
-
 int ss_platform_check_proc(struct ss_error *error) {
-    bool is_ours = own_pid_in_proc() == getpid();
+    char self[32] = ""; /* our pid in the PID namespace of /proc; empty if we are not in it */
+    bool is_ours =
+        readlink("/proc/self", self, sizeof self - 1) > 0 && strtol(self, NULL, 10) == getpid();
     if (is_ours && access("/proc/self/stat", R_OK) == 0)
         return 0;
     if (!is_ours && access("/proc/stat", F_OK) == 0)

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
 #define SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
 
+#include <limits.h>
 #include <string.h>
 
 #include "platform/platform.h"
@@ -62,6 +63,10 @@ static inline const char *ss_linux_cgroup_root(const struct ss_platform_roots *r
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
 
+static inline const char *ss_linux_sys(const struct ss_platform_roots *roots) {
+    return roots && roots->sys ? roots->sys : "/sys";
+}
+
 /* The hierarchy of control groups that has a controller. */
 struct ss_linux_hierarchy {
     int version;
@@ -102,6 +107,15 @@ int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *proces
 SS_WRITES(3, 4)
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
+
+/*
+ * A path made of parts: open(ss_linux_path("/proc/%d", pid).text, ...). One that is longer than the
+ * kernel allows is cut to a length that the kernel refuses, too.
+ */
+struct ss_linux_path {
+    char text[PATH_MAX + 1];
+};
+SS_FORMAT(1, 2) struct ss_linux_path ss_linux_path(const char *format, ...);
 
 /* Reads a small file as text, without its last line end. Returns -1 if it cannot be read. */
 SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t size);

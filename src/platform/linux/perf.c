@@ -102,11 +102,11 @@ const struct ss_perf_calls ss_platform_perf = {
  * 11206"; the fourth field is RUNNABLE/ALL.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots) {
-    char path[4200], text[128];
+    char text[128];
     const char *at = text;
     uint64_t runnable;
-    snprintf(path, sizeof path, "%s/loadavg", ss_linux_proc(roots));
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
+    if (ss_linux_read_text(
+            ss_linux_path("%s/loadavg", ss_linux_proc(roots)).text, text, sizeof text) < 0)
         return -1;
     for (int field = 1; field < 4; field++) {
         at = strchr(at, ' ');

@@ -47,10 +47,10 @@ static bool is_model(const struct raw_events *events, unsigned model) {
 }
 
 struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots) {
-    char path[4200], line[256], vendor[32] = "";
+    char line[256], vendor[32] = "";
     unsigned family = 0, model = 0;
-    snprintf(path, sizeof path, "%s/cpuinfo", ss_linux_proc(roots));
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    SS_OWNED(fclose)
+    FILE *stream = fopen(ss_linux_path("%s/cpuinfo", ss_linux_proc(roots)).text, "re");
     /* An empty line ends the first CPU's lines. */
     while (stream && fgets(line, sizeof line, stream) && *line != '\n') {
         sscanf(line, "vendor_id : %31s", vendor);

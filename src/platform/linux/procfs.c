@@ -20,9 +20,7 @@ const char *ss_linux_read_stat(const char *path, char *text, size_t size) {
 }
 
 static const char *read_stat(pid_t pid, char *text, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    return ss_linux_read_stat(path, text, size);
+    return ss_linux_read_stat(ss_linux_path("/proc/%d/stat", (int)pid).text, text, size);
 }
 
 bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
@@ -53,9 +51,8 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
 #define KERNEL_THREAD 0x200000
 
 bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    return ss_linux_read_text(path, name, SS_PROCESS_NAME) == 0;
+    struct ss_linux_path path = ss_linux_path("/proc/%d/comm", (int)pid);
+    return ss_linux_read_text(path.text, name, SS_PROCESS_NAME) == 0;
 }
 
 bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
@@ -135,12 +132,13 @@ static void see_if_child(void *context, pid_t pid) {
  * Visits the children that a thread has started: /proc lists a child with the thread that started
  * it.
  */
-static void see_children_of_thread(const struct parent *parent, const char *thread) {
-    char path[64];
+static void see_children_of_thread(void *context, pid_t thread) {
+    const struct parent *parent = context;
+    struct ss_linux_path path =
+        ss_linux_path("/proc/%d/task/%d/children", (int)parent->pid, (int)thread);
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
-    snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)parent->pid, thread);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
     while (file && getdelim(&text, &size, ' ', file) > 0)
         parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
 }
@@ -148,27 +146,17 @@ static void see_children_of_thread(const struct parent *parent, const char *thre
 /* Returns whether the kernel lists children; not every kernel is built with that. */
 static bool has_lists(void) {
     static int known = -1;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     if (known < 0)
-        known = access(path, R_OK) == 0;
+        known = access(ss_linux_path("/proc/self/task/%d/children", (int)getpid()).text, R_OK) == 0;
     return known;
 }
 
 void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context) {
     struct parent parent = {pid, see, context};
-    char path[64];
-    if (!has_lists()) {
+    if (has_lists())
+        ss_platform_process_threads(pid, see_children_of_thread, &parent);
+    else
         ss_platform_process_each(see_if_child, &parent);
-        return;
-    }
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    SS_OWNED(closedir) DIR *folder = opendir(path);
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        if (isdigit((unsigned char)entry->d_name[0]))
-            see_children_of_thread(&parent, entry->d_name);
-    }
 }
 
 /* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads its value. */
@@ -194,11 +182,10 @@ static bool read_variable(int file, const char *variable, char *rest, size_t siz
 }
 
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size) {
-    char path[64];
     char wanted[128];
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     snprintf(wanted, sizeof wanted, "%s=", name);
-    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
+    SS_OWNED(close)
+    int file = open(ss_linux_path("/proc/%d/environ", (int)pid).text, O_RDONLY | O_CLOEXEC);
     return file >= 0 && read_variable(file, wanted, value, size);
 }
 
@@ -209,46 +196,47 @@ static bool read_flags(const char *path, unsigned *flags) {
     return at && sscanf(at, " %*c %*d %*d %*d %*d %*d %u", flags) == 1;
 }
 
-static bool is_exiting(pid_t pid, const char *thread) {
-    char path[64];
+bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid) {
+    struct ss_linux_path path = ss_linux_path("%s/%d/stat", ss_linux_proc(roots), (int)pid);
     unsigned flags;
-    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
-    return !read_flags(path, &flags) || flags & EXITING;
+    return read_flags(path.text, &flags) && !(flags & (KERNEL_THREAD | EXITING));
 }
 
-bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid) {
-    char path[4096];
+struct exit {
+    pid_t pid;
+    bool has_begun; /* in all threads */
+};
+
+static void look_at_thread(void *context, pid_t thread) {
+    struct exit *exit = context;
+    struct ss_linux_path path = ss_linux_path("/proc/%d/task/%d/stat", (int)exit->pid, (int)thread);
     unsigned flags;
-    snprintf(path, sizeof path, "%s/%d/stat", ss_linux_proc(roots), (int)pid);
-    return read_flags(path, &flags) && !(flags & (KERNEL_THREAD | EXITING));
+    exit->has_begun &= !read_flags(path.text, &flags) || flags & EXITING;
 }
 
 bool ss_platform_process_is_exiting(pid_t pid) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    SS_OWNED(closedir) DIR *folder = opendir(path);
-    bool exiting = true;
-    struct dirent *entry;
-    while (folder && exiting && (entry = readdir(folder)))
-        exiting = !isdigit((unsigned char)entry->d_name[0]) || is_exiting(pid, entry->d_name);
-    return exiting;
+    struct exit exit = {pid, true};
+    ss_platform_process_threads(pid, look_at_thread, &exit);
+    return exit.has_begun;
 }
 
-static bool read_groups(pid_t pid, char *text, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
-    return ss_linux_read_text(path, text, size) == 0;
+/* The user and the control groups of a process. */
+struct kind {
+    uid_t user;
+    char groups[4096];
+};
+
+static bool read_kind(pid_t pid, struct kind *kind) {
+    struct stat status;
+    if (stat(ss_linux_path("/proc/%d", (int)pid).text, &status) < 0)
+        return false;
+    kind->user = status.st_uid;
+    return ss_linux_read_text(ss_linux_path("/proc/%d/cgroup", (int)pid).text, kind->groups,
+               sizeof kind->groups) == 0;
 }
 
 bool ss_platform_process_is_akin(pid_t one, pid_t other) {
-    char path[64], groups[2][4096];
-    struct stat status[2];
-    snprintf(path, sizeof path, "/proc/%d", (int)one);
-    bool there = stat(path, &status[0]) == 0;
-    snprintf(path, sizeof path, "/proc/%d", (int)other);
-    there = there && stat(path, &status[1]) == 0;
-    if (!there || status[0].st_uid != status[1].st_uid)
-        return false;
-    return read_groups(one, groups[0], sizeof groups[0]) &&
-           read_groups(other, groups[1], sizeof groups[1]) && strcmp(groups[0], groups[1]) == 0;
+    struct kind first, second;
+    return read_kind(one, &first) && read_kind(other, &second) && first.user == second.user &&
+           strcmp(first.groups, second.groups) == 0;
 }

@@ -17,10 +17,9 @@
 #include "platform/linux/linux.h"
 
 static int open_state(const struct ss_platform_roots *roots, uint32_t cpu, uint32_t state) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/cpuidle/state%u/time",
-        roots && roots->sys ? roots->sys : "/sys", cpu, state);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    struct ss_linux_path path = ss_linux_path(
+        "%s/devices/system/cpu/cpu%u/cpuidle/state%u/time", ss_linux_sys(roots), cpu, state);
+    return open(path.text, O_RDONLY | O_CLOEXEC);
 }
 
 static void close_states(struct ss_residencies *residencies) {
@@ -67,9 +66,7 @@ const char *ss_linux_residency_open(
 void ss_linux_residency_reopen(struct ss_residencies *residencies) {
     for (uint32_t i = 0; i < residencies->count; i++) {
         struct ss_residency *state = &residencies->states[i];
-        char path[64];
-        snprintf(path, sizeof path, "/proc/self/fd/%d", state->file);
-        int file = open(path, O_RDONLY | O_CLOEXEC);
+        int file = open(ss_linux_path("/proc/self/fd/%d", state->file).text, O_RDONLY | O_CLOEXEC);
         close(state->file);
         state->file = file;
     }

@@ -19,10 +19,9 @@
  * container's, not the machine's.
  */
 static bool is_first_namespace(const struct ss_platform_roots *roots) {
-    char path[4096];
     struct stat status;
-    snprintf(path, sizeof path, "%s/self/ns/cgroup", ss_linux_proc(roots));
-    return stat(path, &status) < 0 || status.st_ino == FIRST_NAMESPACE;
+    return stat(ss_linux_path("%s/self/ns/cgroup", ss_linux_proc(roots)).text, &status) < 0 ||
+           status.st_ino == FIRST_NAMESPACE;
 }
 
 /*
@@ -38,9 +37,8 @@ static bool is_root(const char *line, const char *type, const char *option, char
 
 static bool find_root(const struct ss_platform_roots *roots, const char *type, const char *option,
     char folder[2048]) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/self/mountinfo", ss_linux_proc(roots));
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose)
+    FILE *file = fopen(ss_linux_path("%s/self/mountinfo", ss_linux_proc(roots)).text, "re");
     SS_OWNED(free) char *line = NULL;
     size_t size = 0;
     bool found = false;
@@ -60,18 +58,6 @@ static uint32_t count_online(void) {
     return (uint32_t)get_nprocs();
 }
 
-static bool has_all_cpus(const struct ss_counter_reader *reader) {
-    return ss_cpus_count(&reader->cpus) >= count_online();
-}
-
-/*
- * Returns the size of the list: a number of up to 20 digits for each possible CPU. Numbers after
- * the last measured CPU may be cut off.
- */
-static size_t list_size(const struct ss_cpus *cpus) {
-    return 21 * ((size_t)ss_cpus_last(cpus) + 1) + 64;
-}
-
 static const char *open_usage(struct ss_counter_reader *reader, const char *folder) {
     snprintf(reader->path, sizeof reader->path, "%s/%s", folder,
         reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu");
@@ -83,7 +69,7 @@ static const char *open_usage(struct ss_counter_reader *reader, const char *fold
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];
-    reader->whole = has_all_cpus(reader);
+    reader->whole = ss_cpus_count(&reader->cpus) >= count_online();
     if (!is_first_namespace(roots))
         return "the machine's control groups are not visible in a container";
     if (find_root(roots, " - cgroup ", "cpuacct", folder))
@@ -102,7 +88,9 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
         return -1;
     }
     reader->unit = 1;
-    reader->size = reader->whole ? 64 : list_size(&reader->cpus);
+    /* A number of up to 20 digits for each CPU. Those after the last measured CPU may be cut off.
+     */
+    reader->size = reader->whole ? 64 : 21 * ((size_t)ss_cpus_last(&reader->cpus) + 1) + 64;
     reader->capacity = ss_cpus_count(&reader->cpus);
     return 0;
 }
@@ -129,11 +117,6 @@ static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
     return found == ss_cpus_count(&reader->cpus) ? 0 : -EBADMSG;
 }
 
-static int read_all(const struct ss_counter_reader *reader, uint64_t *used) {
-    const char *at = reader->buffer;
-    return read_number(&at, used) ? 0 : -EBADMSG;
-}
-
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
     if (reader->whole && ss_time_since(counters->time, reader->looked) > LOOK_INTERVAL) {
         reader->looked = counters->time;
@@ -144,5 +127,8 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
     counters->set = (uint64_t)reader->capacity ^ reader->sum.set;
     if (reader->sum.version)
         return 0;
-    return reader->whole ? read_all(reader, &counters->used) : add_cpus(reader, &counters->used);
+    if (!reader->whole)
+        return add_cpus(reader, &counters->used);
+    const char *at = reader->buffer;
+    return read_number(&at, &counters->used) ? 0 : -EBADMSG;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/owned.h"
-#include "platform/platform.h"
+#include "platform/linux/linux.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -24,9 +24,7 @@ static int open_if(const char *path, bool (*fits)(int descriptor)) {
 }
 
 int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error) {
-    char folder[64];
-    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
-    SS_OWNED(closedir) DIR *directory = opendir(folder);
+    SS_OWNED(closedir) DIR *directory = opendir(ss_linux_path("/proc/%d/fd", (int)pid).text);
     if (!directory)
         return ss_error_fail(error, "pid %d %s", (int)pid,
             errno == EACCES   ? "belongs to another user"
@@ -35,10 +33,8 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     int found = -1;
     struct dirent *entry;
     while (found < 0 && (entry = readdir(directory))) {
-        char path[400];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (isdigit((unsigned char)entry->d_name[0]))
-            found = open_if(path, fits);
+            found = open_if(ss_linux_path("/proc/%d/fd/%s", (int)pid, entry->d_name).text, fits);
     }
     if (found < 0)
         return ss_error_fail(error, "pid %d is not a running Showstopper", (int)pid);

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 #include "base/owned.h"
 #include "platform/linux/linux.h"
+
+struct ss_linux_path ss_linux_path(const char *format, ...) {
+    struct ss_linux_path path;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path.text, sizeof path.text, format, arguments);
+    va_end(arguments);
+    return path;
+}
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
     /* A pipe in a recorded tree must not block us. */

@@ -16,18 +16,15 @@
 #define LINKS_OF_ONE_THREAD 3
 
 static bool wants_cpu(pid_t process, pid_t thread) {
-    char path[64];
+    struct ss_linux_path path = ss_linux_path("/proc/%d/task/%d/stat", (int)process, (int)thread);
     char text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
-    const char *at = ss_linux_read_stat(path, text, sizeof text);
+    const char *at = ss_linux_read_stat(path.text, text, sizeof text);
     return at && strncmp(at, " R", 2) == 0;
 }
 
 void ss_platform_process_threads(
     pid_t process, void (*see)(void *context, pid_t thread), void *context) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
-    SS_OWNED(closedir) DIR *folder = opendir(path);
+    SS_OWNED(closedir) DIR *folder = opendir(ss_linux_path("/proc/%d/task", (int)process).text);
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -52,12 +49,11 @@ static pid_t find_at_work(const char *path, pid_t process) {
 }
 
 pid_t ss_platform_thread_at_work(pid_t process) {
-    char path[64];
+    struct ss_linux_path path = ss_linux_path("/proc/%d/task", (int)process);
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
-    if (stat(path, &status) < 0 || status.st_nlink <= LINKS_OF_ONE_THREAD)
+    if (stat(path.text, &status) < 0 || status.st_nlink <= LINKS_OF_ONE_THREAD)
         return 0;
-    return find_at_work(path, process);
+    return find_at_work(path.text, process);
 }
 
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal) {
