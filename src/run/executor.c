@@ -326,7 +326,7 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
  * Publishes the CPU time of this instance. Every executor does this whenever it is awake, so that
  * any executor can add up all values.
  */
-static void read_spent(struct executor *executor) {
+static void read_cpu_time(struct executor *executor) {
     if (!executor->cpu_time.board)
         return;
     ss_time now = ss_platform_now();
@@ -334,7 +334,7 @@ static void read_spent(struct executor *executor) {
     ss_cpu_time_publish(&executor->cpu_time, executor->cpu_time.runs, now);
 }
 
-static void tell_state(struct executor *executor) {
+static void publish_state(struct executor *executor) {
     if (executor->cpu_time.board)
         ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
             executor->cpu_time.read_at);
@@ -348,7 +348,7 @@ _Noreturn static void pace(struct executor *executor) {
         check_events(executor);
         bool stopped = executor->stepper.state == SS_STATE_STOPPED;
         ss_instance_follow(&executor->instance, stopped ? SIGSTOP : 0);
-        read_spent(executor);
+        read_cpu_time(executor);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_shared_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
@@ -360,7 +360,7 @@ _Noreturn static void pace(struct executor *executor) {
             apply_state(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
-        tell_state(executor);
+        publish_state(executor);
         ss_perf_counts_answer(&executor->perf_counts);
         ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(

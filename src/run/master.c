@@ -222,7 +222,7 @@ static bool keep_iterations_apart(struct ss_master *master) {
 }
 
 /* Reads the CPU time now, because the executors' latest readings may be a round old. */
-static int read_spent(void *context, struct ss_cpu_reading *reading) {
+static int read_cpu_time(void *context, struct ss_cpu_reading *reading) {
     struct ss_master *master = context;
     *reading = (struct ss_cpu_reading){
         .group = true, .pressure = NAN, .count = 1, .items = reading->items};
@@ -235,10 +235,10 @@ static int read_spent(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static int open_spent_meter(struct ss_master *master) {
+static int open_cpu_time_meter(struct ss_master *master) {
     struct ss_load_meter *meter = &master->meter;
     *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
-    meter->read = read_spent;
+    meter->read = read_cpu_time;
     meter->context = master;
     meter->last.items = calloc(1, sizeof *meter->last.items);
     meter->before.items = calloc(1, sizeof *meter->before.items);
@@ -289,7 +289,7 @@ static int open_monitor(struct ss_master *master) {
     ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
     open_cpus(master);
     if (source == SS_SOURCE_OWN)
-        return open_spent_meter(master);
+        return open_cpu_time_meter(master);
     if (plan->record && ss_plan_reads_counters(plan))
         ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
     return 0;

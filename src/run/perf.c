@@ -37,8 +37,8 @@ int ss_master_open_perf(struct ss_master *master) {
     perf->next = perf->collect = SS_TIME_NEVER;
     if (!master->plan->counters)
         return 0;
-    perf->told = calloc(master->plan->instances, sizeof *perf->told);
-    return perf->told ? explain(master) : ss_error_memory(master->error);
+    perf->totals = calloc(master->plan->instances, sizeof *perf->totals);
+    return perf->totals ? explain(master) : ss_error_memory(master->error);
 }
 
 void ss_master_begin_perf(struct ss_master *master, ss_time now) {
@@ -52,15 +52,15 @@ ss_time ss_master_perf_due(const struct ss_master *master) {
 }
 
 /* Adds what one executor has counted since the last row. */
-static void add_row(const struct ss_row *row, double told[SS_PERF_EVENTS], double *values) {
+static void add_row(const struct ss_row *row, double totals[SS_PERF_EVENTS], double *values) {
     uint32_t unknown = atomic_load(&row->counts_unknown);
     for (int event = 0; event < SS_PERF_EVENTS; event++) {
         double total = ss_double_from_word(atomic_load(&row->counts[event]));
-        double count = total - told[event];
+        double count = total - totals[event];
         if (unknown & UINT32_C(1) << event && count <= 0)
             continue;
         values[event] = isnan(values[event]) ? count : values[event] + count;
-        told[event] = total;
+        totals[event] = total;
     }
 }
 
@@ -69,7 +69,7 @@ static void write_row(struct ss_master *master, ss_time at, long runnable) {
     for (int event = 0; event < SS_PERF_EVENTS; event++)
         counts.values[event] = NAN;
     for (uint32_t i = 0; i < master->plan->instances; i++)
-        add_row(&master->board->rows[i], master->perf.told[i], counts.values);
+        add_row(&master->board->rows[i], master->perf.totals[i], counts.values);
     ss_recorder_counts(master->recorder, &counts);
 }
 
@@ -117,5 +117,5 @@ void ss_master_end_perf(struct ss_master *master, ss_time now) {
         write_row(master, now, ss_platform_runnable(NULL));
         say_uncounted(master);
     }
-    free(perf->told);
+    free(perf->totals);
 }

@@ -30,7 +30,7 @@ struct ss_master_perf {
     ss_time collect; /* when to write their answers; SS_TIME_NEVER: no request is open */
     ss_time asked;   /* when the open request was sent */
     long runnable;   /* number of runnable threads at `asked` */
-    double (*told)[SS_PERF_EVENTS]; /* totals of each executor in the previous row */
+    double (*totals)[SS_PERF_EVENTS]; /* totals of each executor in the previous row */
 };
 
 /* The master's own state of a run. */

@@ -237,7 +237,7 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
         swap_lists(meter);
         meter->latest = first ? -1 : 0;
         meter->due = now + LISTING_INTERVAL;
-        return meter->known;
+        return meter->listed;
     }
     read_clocks(meter);
     carry_over(meter, first);
@@ -296,10 +296,11 @@ static uint64_t read_sum(const struct ss_cpu_time *meter) {
  */
 static void follow_clocks(struct ss_cpu_time *meter) {
     uint64_t sum = read_sum(meter);
-    uint64_t more = sum > meter->seen ? sum - meter->seen : 0;
-    meter->seen += more;
+    uint64_t more = sum > meter->clock_sum ? sum - meter->clock_sum : 0;
+    meter->clock_sum += more;
     meter->unlisted += more;
-    double right = meter->clocked < LEARNED ? 1 : (double)meter->told / (double)meter->clocked;
+    double right =
+        meter->by_clocks < LEARNED ? 1 : (double)meter->by_listings / (double)meter->by_clocks;
     meter->total +=
         (uint64_t)((double)more * fmin(fmax(right, 1 / CORRECTION_MAX), CORRECTION_MAX));
 }
@@ -309,16 +310,16 @@ static void follow_clocks(struct ss_cpu_time *meter) {
  * total is never less than the listed time. Reduces an excess of the total slowly.
  */
 static void compare(struct ss_cpu_time *meter) {
-    meter->clocked += meter->unlisted;
-    meter->told += meter->known - meter->compared;
+    meter->by_clocks += meter->unlisted;
+    meter->by_listings += meter->listed - meter->compared;
     meter->unlisted = 0;
-    meter->compared = meter->known;
-    while (meter->clocked > 2 * LEARNED) {
-        meter->clocked /= 2;
-        meter->told /= 2;
+    meter->compared = meter->listed;
+    while (meter->by_clocks > 2 * LEARNED) {
+        meter->by_clocks /= 2;
+        meter->by_listings /= 2;
     }
-    int64_t above = (int64_t)(meter->total - meter->known);
-    meter->total = meter->known + (uint64_t)(above > 0 ? above - above / GIVEN_UP : 0);
+    int64_t above = (int64_t)(meter->total - meter->listed);
+    meter->total = meter->listed + (uint64_t)(above > 0 ? above - above / GIVEN_UP : 0);
 }
 
 static void learn_rate(struct ss_cpu_time *meter, uint64_t used, ss_time now) {
@@ -332,36 +333,37 @@ static void learn_rate(struct ss_cpu_time *meter, uint64_t used, ss_time now) {
 uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
     if (!meter->refused && meter->clocks.count == 0) {
         open_clocks(meter);
-        meter->seen = read_sum(meter);
+        meter->clock_sum = read_sum(meter);
     }
     if (meter->clocks.count > 0)
         follow_clocks(meter);
     if (now >= meter->due) {
         uint64_t known = sum_up(meter, now);
-        meter->known = known > meter->known ? known : meter->known;
+        meter->listed = known > meter->listed ? known : meter->listed;
         if (meter->clocks.count > 0)
             compare(meter);
         else
-            meter->total = meter->known;
+            meter->total = meter->listed;
     }
-    uint64_t before = meter->shown;
-    meter->shown = meter->total > before ? meter->total : before;
-    learn_rate(meter, meter->shown - before, now);
-    return meter->shown;
+    uint64_t before = meter->published;
+    meter->published = meter->total > before ? meter->total : before;
+    learn_rate(meter, meter->published - before, now);
+    return meter->published;
 }
 
-#define TOLD_WORDS 3
+#define NOTICE_WORDS 3
 
 void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now) {
     meter->runs = runs;
-    uint64_t words[TOLD_WORDS] = {meter->shown, now, ss_word_from_double(runs ? meter->rate : 0)};
-    ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, TOLD_WORDS);
+    uint64_t words[NOTICE_WORDS] = {
+        meter->published, now, ss_word_from_double(runs ? meter->rate : 0)};
+    ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, NOTICE_WORDS);
 }
 
 /* Nothing is left of a settled row, whose last rate may still be that of a running instance. */
-static uint64_t find_used(const struct ss_row *row, ss_time now) {
-    uint64_t words[TOLD_WORDS];
-    if (!ss_notice_read(&row->instance_cpu_time, words, TOLD_WORDS))
+static uint64_t read_notice(const struct ss_row *row, ss_time now) {
+    uint64_t words[NOTICE_WORDS];
+    if (!ss_notice_read(&row->instance_cpu_time, words, NOTICE_WORDS))
         return 0;
     if (ss_row_is_settled(row))
         return words[0];
@@ -380,5 +382,5 @@ void ss_cpu_time_sum(
         .grain = GRAIN,
     };
     for (uint32_t i = 0; i < board->instances; i++)
-        counters->used += find_used(&board->rows[i], counters->time);
+        counters->used += read_notice(&board->rows[i], counters->time);
 }

@@ -46,22 +46,22 @@ struct ss_cpu_time {
     struct ss_cpu_time_list last;
     bool refused; /* the kernel does not let us open clocks */
     struct ss_clocks clocks;
-    int self;      /* the clock of the executor alone, to subtract from the others; -1: not open */
-    uint64_t seen; /* sum of the clocks at the last reading, without the executor */
-    uint64_t unlisted; /* the part of `seen` since the last listing */
-    uint64_t clocked;  /* recent CPU time by the clocks */
-    uint64_t told;     /* the same CPU time by listings */
-    uint64_t known;    /* total by listings; never falls */
-    uint64_t compared; /* `known` when the clocks were last compared with it */
-    pid_t latest;      /* the last pid that was assigned when `now` was listed */
-    uint64_t lost;     /* time used by processes that are gone together with all of their listed
-                          ancestors */
-    uint64_t total;    /* best estimate: nanoseconds since some point in the past */
-    uint64_t shown;    /* `total`, but never falls */
-    ss_time read_at;   /* time of the last reading */
-    bool runs;         /* the instance has been allowed to run since `read_at` */
-    double rate;       /* number of CPUs used recently while it ran */
-    ss_time due;       /* earliest next listing, which limits the cost */
+    int self; /* the clock of the executor alone, to subtract from the others; -1: not open */
+    uint64_t clock_sum;   /* of the last reading, without the executor */
+    uint64_t unlisted;    /* the part of `clock_sum` since the last listing */
+    uint64_t by_clocks;   /* recent CPU time by the clocks */
+    uint64_t by_listings; /* the same CPU time by listings */
+    uint64_t listed;      /* total by listings; never falls */
+    uint64_t compared;    /* `listed` when the clocks were last compared with it */
+    pid_t latest;         /* the last pid that was assigned when `now` was listed */
+    uint64_t lost;        /* time used by processes that are gone together with all of their listed
+                             ancestors */
+    uint64_t total;       /* best estimate: nanoseconds since some point in the past */
+    uint64_t published;   /* `total`, but never falls */
+    ss_time read_at;      /* time of the last reading */
+    bool runs;            /* the instance has been allowed to run since `read_at` */
+    double rate;          /* number of CPUs used recently while it ran */
+    ss_time due;          /* earliest next listing, which limits the cost */
 };
 
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row);

@@ -42,9 +42,10 @@ static bool listen_for_forks(void *context, bool on) {
         guardian->rescue.polls[SS_RESCUE_FORKS].fd = on ? guardian->forks : -1;
         return on;
     }
-    bool told = guardian->forks >= 0 && ss_platform_fork_events_listen(guardian->forks, on) && on;
-    guardian->rescue.polls[SS_RESCUE_FORKS].fd = told ? guardian->forks : -1;
-    return told;
+    bool notified =
+        guardian->forks >= 0 && ss_platform_fork_events_listen(guardian->forks, on) && on;
+    guardian->rescue.polls[SS_RESCUE_FORKS].fd = notified ? guardian->forks : -1;
+    return notified;
 }
 
 static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {

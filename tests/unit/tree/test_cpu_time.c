@@ -296,7 +296,7 @@ static void cpu_time_of_running_instances_is_extrapolated(void **state) {
     board = ss_board_allocate(2, 0);
     ss_cpu_time_open(&meter, board, 1);
     assert_int_equal(count_after(0), 0);
-    meter.shown = 7 * SS_SECOND;
+    meter.published = 7 * SS_SECOND;
     meter.rate = 1.5;
     ss_cpu_time_publish(&meter, false, ss_platform_now());
     assert_int_equal(count_after(20 * SS_MILLISECOND), 7 * SS_SECOND);
@@ -317,7 +317,7 @@ static void ended_instances_use_no_more_cpu_time(void **state) {
         board = ss_board_allocate(1, 0);
         ss_cpu_time_open(&meter, board, 0);
         ss_board_join(board, 0);
-        meter.shown = 7 * SS_SECOND;
+        meter.published = 7 * SS_SECOND;
         meter.rate = 1.5;
         ss_cpu_time_publish(&meter, true, ss_platform_now());
         assert_that(count_after(SS_MILLISECOND), >, 7 * SS_SECOND);
