@@ -20,7 +20,6 @@ static void (*handler_of(int number))(int) {
 }
 
 static void unread_signal_to_end_is_returned(void **state) {
-    (void)state;
     open_signals();
     raise(SIGCHLD);
     raise(SIGWINCH);
@@ -30,7 +29,6 @@ static void unread_signal_to_end_is_returned(void **state) {
 }
 
 static void other_signals_request_no_end(void **state) {
-    (void)state;
     open_signals();
     raise(SIGCHLD);
     raise(SIGCONT);
@@ -39,7 +37,6 @@ static void other_signals_request_no_end(void **state) {
 }
 
 static void signals_that_were_read_are_not_returned(void **state) {
-    (void)state;
     open_signals();
     raise(SIGTERM);
     assert_int_equal(ss_signals_next(&signals), SIGTERM);
@@ -47,7 +44,6 @@ static void signals_that_were_read_are_not_returned(void **state) {
 }
 
 static void dispositions_of_the_caller_are_restored(void **state) {
-    (void)state;
     static const int restored[] = {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCHLD};
     signal(SIGHUP, SIG_IGN); /* as nohup does */
     for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
@@ -65,7 +61,6 @@ static void dispositions_of_the_caller_are_restored(void **state) {
 }
 
 static void signals_that_were_not_opened_stay_unchanged(void **state) {
-    (void)state;
     static struct ss_signals never;
     signal(SIGTERM, SIG_IGN);
     assert_int_equal(ss_signals_close(&never), 0);

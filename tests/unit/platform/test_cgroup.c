@@ -43,7 +43,6 @@ static void assert_allowance(const char *group, double capacity) {
 #define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
 
 static void v2_cpu_time_is_read_in_microseconds(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     ss_time before = ss_platform_now();
@@ -58,7 +57,6 @@ static void v2_cpu_time_is_read_in_microseconds(void **state) {
 }
 
 static void v2_quota_is_the_allowance(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     tree_write("cgroup/web/cpu.max", "150000 100000\n");
@@ -78,7 +76,6 @@ static void v2_quota_is_the_allowance(void **state) {
 }
 
 static void v2_tightest_quota_of_all_parents_counts(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/a/b/c/cpu.stat", USAGE);
     tree_write("cgroup/a/b/c/cpu.max", "300000 100000\n");
@@ -93,7 +90,6 @@ static void v2_tightest_quota_of_all_parents_counts(void **state) {
 
 /* In a container, the visible root is a group with its own limit. */
 static void v2_quota_of_a_container_root_counts(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpu.stat", USAGE);
     tree_write("cgroup/cpu.max", "150000 100000\n");
@@ -108,7 +104,6 @@ static void v2_quota_of_a_container_root_counts(void **state) {
 }
 
 static void allowance_is_limited_by_the_cpus_of_the_group(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     tree_write("cgroup/web/cpuset.cpus.effective", "0,2\n");
@@ -131,7 +126,6 @@ static void allowance_is_limited_by_the_cpus_of_the_group(void **state) {
 }
 
 static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1234567890123\n");
     read_group("docker/x", "0-1");
@@ -144,7 +138,6 @@ static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
 }
 
 static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
     tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "1\n");
@@ -159,7 +152,6 @@ static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {
 }
 
 static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
     tree_write("cgroup/cpu/docker/x/cpu.cfs_quota_us", "150000\n");
@@ -176,7 +168,6 @@ static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
 
 /* The controllers may be mounted separately, and a process may be in a different group of each. */
 static void v1_quota_of_our_own_group_is_found_at_a_different_path(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n");
     tree_write("cgroup/cpuacct/cpuacct.usage", "1\n");
@@ -203,7 +194,6 @@ static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
 
 /* Throttling affects the group with the tightest quota. */
 static void quota_is_read_with_its_period(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
     tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
@@ -226,7 +216,6 @@ static void quota_is_read_with_its_period(void **state) {
 }
 
 static void v1_throttled_time_is_read_in_nanoseconds(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
     tree_write("cgroup/cpu/x/cpu.cfs_quota_us", "150000\n");
@@ -240,7 +229,6 @@ static void v1_throttled_time_is_read_in_nanoseconds(void **state) {
 }
 
 static void v1_controllers_may_share_one_hierarchy(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpu,cpuacct/x/cpuacct.usage", "77\n");
     tree_write("cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n");
@@ -250,7 +238,6 @@ static void v1_controllers_may_share_one_hierarchy(void **state) {
 }
 
 static void v2_hierarchy_is_found_below_unified_on_mixed_systems(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/unified/x/cpu.stat", USAGE);
     tree_write("cgroup/unified/x/cpu.max", "100000 100000\n");
@@ -262,7 +249,6 @@ static void v2_hierarchy_is_found_below_unified_on_mixed_systems(void **state) {
 }
 
 static void our_own_group_is_the_default(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/user.slice/me\n");
     tree_write("cgroup/user.slice/me/cpu.stat", "usage_usec 5\n");
@@ -284,7 +270,6 @@ static void assert_own(const char *controller, const char *expected) {
 }
 
 static void our_own_group_is_found_by_controller(void **state) {
-    (void)state;
     tree_new();
     assert_own(NULL, NULL);
     tree_write("proc/self/cgroup", "nonsense\n9:cpuset:/set\n3:cpu,cpuacct:/a:b\n2:mycpu:/my\n");
@@ -310,7 +295,6 @@ static void assert_quota(double cpus, uint64_t periods, uint64_t throttled) {
 }
 
 static void our_own_tightest_quota_is_found(void **state) {
-    (void)state;
     tree_new();
     assert_quota(0, 0, 0);
     tree_write("proc/self/cgroup", "0::/a/b\n");
@@ -337,7 +321,6 @@ static void our_own_tightest_quota_is_found(void **state) {
 }
 
 static void full_paths_of_groups_are_accepted(void **state) {
-    (void)state;
     tree_new();
     char path[4096];
     tree_write("cgroup/a/b/cpu.stat", "usage_usec 7\n");
@@ -352,7 +335,6 @@ static void full_paths_of_groups_are_accepted(void **state) {
 }
 
 static void unknown_groups_are_reported_by_name(void **state) {
-    (void)state;
     tree_new();
     char expected[4200];
     snprintf(expected, sizeof expected,
@@ -364,7 +346,6 @@ static void unknown_groups_are_reported_by_name(void **state) {
 }
 
 static void garbled_group_counters_are_refused(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     read_group("web", "0-3");

@@ -36,7 +36,6 @@ static int run_shell(char *script, struct ss_child_setup setup) {
 }
 
 static void missing_program_is_reported(void **state) {
-    (void)state;
     char program[] = "/no/such/program";
     const struct ss_child_setup setup = {.words = WORDS(program), .streams = {-1, -1, -1}};
     struct ss_child_failure failure;
@@ -50,7 +49,6 @@ static void missing_program_is_reported(void **state) {
 }
 
 static void folder_is_not_executable(void **state) {
-    (void)state;
     char folder[] = "/";
     const struct ss_child_setup setup = {.words = WORDS(folder), .streams = {-1, -1, -1}};
     struct ss_child_failure failure;
@@ -66,7 +64,6 @@ static int fail_in_step(const void *step) {
 }
 
 static void failed_step_is_reported(void **state) {
-    (void)state;
     const int step = 7;
     const struct ss_child_setup setup = {
         .words = WORDS(shell), .streams = {-1, -1, -1}, .prepare = fail_in_step, .context = &step};
@@ -77,7 +74,6 @@ static void failed_step_is_reported(void **state) {
 }
 
 static void streams_are_those_given(void **state) {
-    (void)state;
     char script[] = "read word && echo out-$word && echo err >&2", text[64] = "";
     int input[2], output[2], errors[2];
     assert_int_equal(pipe2(input, O_CLOEXEC) | pipe2(output, O_CLOEXEC), 0);
@@ -108,7 +104,6 @@ static int raise_usr1(const void *unused) {
 
 /* Handlers are those of the parent: a signal before exec must not be lost in them. */
 static void early_signal_acts_on_the_program(void **state) {
-    (void)state;
     char script[] = "exit 3";
     sigset_t all;
     sigfillset(&all);
@@ -131,7 +126,6 @@ static void early_signal_acts_on_the_program(void **state) {
 }
 
 static void program_leads_its_group_if_requested(void **state) {
-    (void)state;
     char script[] = "kill -KILL 0";
     int status =
         run_shell(script, (struct ss_child_setup){.streams = {-1, -1, -1}, .has_group = true});
@@ -164,7 +158,6 @@ static pid_t child_of_a_dead_parent(bool executes) {
 }
 
 static void child_ends_with_its_parent(void **state) {
-    (void)state;
     ss_platform_adopt_orphans();
     for (int executes = 0; executes < 2; executes++) {
         int status;

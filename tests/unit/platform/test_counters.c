@@ -43,7 +43,6 @@ static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_
     "softirq 183433 0 21755 12 39 1137 231 21459 2263\n"
 
 static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
-    (void)state;
     ss_time before = ss_platform_now();
     read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
     /*
@@ -62,7 +61,6 @@ static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
 }
 
 static void every_column_of_proc_stat_is_used(void **state) {
-    (void)state;
     static const struct {
         const char *stat;
         uint64_t idle, iowait, steal, busy;
@@ -81,14 +79,12 @@ static void every_column_of_proc_stat_is_used(void **state) {
 }
 
 static void proc_stat_may_have_fewer_columns(void **state) {
-    (void)state;
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
     assert_that(counters.capacity, ==, 2);
 }
 
 static void unmeasured_cpus_between_measured_ones_are_skipped(void **state) {
-    (void)state;
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
         size_t used = strlen(text);
@@ -108,7 +104,6 @@ static void unmeasured_cpus_between_measured_ones_are_skipped(void **state) {
 
 /* The line of interrupts is as long as all other lines together, as on large machines. */
 static void proc_stat_with_256_cpus_is_read(void **state) {
-    (void)state;
     static char text[200000];
     size_t used = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8 9 10\n");
     for (int cpu = 0; cpu < 256; cpu++)
@@ -126,7 +121,6 @@ static void proc_stat_with_256_cpus_is_read(void **state) {
 
 /* The longest possible lines: ten numbers of 20 digits for each CPU. */
 static void longest_possible_lines_of_proc_stat_are_read(void **state) {
-    (void)state;
     static char text[400000];
     size_t used = 0;
     for (int line = -1; line < 256; line++) {
@@ -143,7 +137,6 @@ static void longest_possible_lines_of_proc_stat_are_read(void **state) {
 }
 
 static void removed_cpus_change_the_set(void **state) {
-    (void)state;
     read_stat("0-1", TWO_CPUS BEHIND);
     struct ss_counters both = counters;
     struct ss_load load;
@@ -181,7 +174,6 @@ static void assert_refused_when_read(const char *text) {
 }
 
 static void garbled_proc_stat_is_refused(void **state) {
-    (void)state;
     assert_refused_when_read("");
     assert_refused_when_read("\n");
     assert_refused_when_read("\n\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
@@ -195,7 +187,6 @@ static void garbled_proc_stat_is_refused(void **state) {
 
 /* Missing numbers read as zero would give a load of 1. */
 static void cpu_lines_without_numbers_are_refused(void **state) {
-    (void)state;
     assert_refused_when_read("cpu0\n");
     assert_refused_when_read("cpu0 \n");
     assert_refused_when_read("cpu0 a b c d\n");
@@ -205,7 +196,6 @@ static void cpu_lines_without_numbers_are_refused(void **state) {
 }
 
 static void truncated_last_line_of_proc_stat_is_ignored(void **state) {
-    (void)state;
     assert_refused_when_read("cpu0 1 2 3 4 5 6 7 8 9 10");
     assert_refused_when_read("cpu0 1 2 3 4");
     assert_refused_when_read("cpu");
@@ -215,7 +205,6 @@ static void truncated_last_line_of_proc_stat_is_ignored(void **state) {
 }
 
 static void zero_byte_ends_the_text_of_proc_stat(void **state) {
-    (void)state;
     static const char text[] = "cpu0 1 2 3 4\ncpu1 10 20\0 30 40\n";
     tree_new();
     tree_write_bytes("stat", text, sizeof text - 1);
@@ -226,14 +215,12 @@ static void zero_byte_ends_the_text_of_proc_stat(void **state) {
 }
 
 static void overlong_numbers_in_proc_stat_are_accepted(void **state) {
-    (void)state;
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
     assert_that(counters.capacity, ==, 2);
 }
 
 static void missing_proc_stat_is_reported_by_path(void **state) {
-    (void)state;
     struct ss_error error = {0};
     tree_new();
     assert_int_equal(open_with("0", &error), -1);
@@ -247,7 +234,6 @@ static void missing_proc_stat_is_reported_by_path(void **state) {
 }
 
 static void counter_reader_can_be_reopened(void **state) {
-    (void)state;
     read_stat("0", TWO_CPUS);
     int file = reader.file;
     assert_string_equal(reader.path, tree_path("stat"));
@@ -271,7 +257,6 @@ static void counter_reader_can_be_reopened(void **state) {
 }
 
 static void proc_stat_of_this_machine_is_read(void **state) {
-    (void)state;
     struct ss_cpus cpus;
     struct ss_error error = {0};
     struct ss_counters later;

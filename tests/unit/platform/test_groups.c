@@ -88,7 +88,6 @@ static void assert_used(uint64_t microseconds) {
 }
 
 static void run_times_of_child_groups_are_summed(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     assert_int_equal(reader.source, SS_SOURCE_RUNTIME);
@@ -106,7 +105,6 @@ static void run_times_of_child_groups_are_summed(void **state) {
 }
 
 static void created_and_removed_child_groups_change_the_set(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     assert_used(321000);
@@ -121,7 +119,6 @@ static void created_and_removed_child_groups_change_the_set(void **state) {
 }
 
 static void reopened_group_reader_shares_no_descriptors(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     assert_used(321000);
@@ -138,7 +135,6 @@ static void reopened_group_reader_shares_no_descriptors(void **state) {
 
 /* Processes in the root itself would be missing from the sum. */
 static void process_in_the_root_group_disables_summing_of_groups(void **state) {
-    (void)state;
     make_machine();
     tree_write("groups/cgroup.procs", "2\n9\n");
     tree_write("proc/9/stat", PROCESS);
@@ -150,7 +146,6 @@ static void process_in_the_root_group_disables_summing_of_groups(void **state) {
 }
 
 static void root_group_without_children_disables_summing_of_groups(void **state) {
-    (void)state;
     make_machine();
     char text[4096];
     snprintf(text, sizeof text, "34 31 0:30 / %s/bare rw - cgroup2 cgroup2 rw\n", tree_root);
@@ -160,7 +155,6 @@ static void root_group_without_children_disables_summing_of_groups(void **state)
 }
 
 static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
-    (void)state;
     SKIP_UNLESS(get_nprocs() > 1, "cpus: only one CPU");
     make_machine();
     open_with("0");
@@ -171,7 +165,6 @@ static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
 
 /* Version 1 is exact for every CPU. */
 static void version_1_groups_take_precedence(void **state) {
-    (void)state;
     make_machine();
     char text[4096];
     snprintf(text, sizeof text,
@@ -187,7 +180,6 @@ static void version_1_groups_take_precedence(void **state) {
 }
 
 static void garbled_group_files_are_refused(void **state) {
-    (void)state;
     static const char *const texts[] = {"", "usage_usec ", "usage_usec 12", "nr_periods 5\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         make_machine();
@@ -207,7 +199,6 @@ static void make_many_groups(void) {
 }
 
 static void too_many_child_groups_are_refused(void **state) {
-    (void)state;
     make_machine();
     make_many_groups();
     assert_fallback(strerror(E2BIG));
@@ -215,7 +206,6 @@ static void too_many_child_groups_are_refused(void **state) {
 
 /* A sum over only some groups would understate the load. */
 static void too_many_child_groups_created_later_are_summed(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     assert_used(321000);
@@ -241,7 +231,6 @@ static void too_many_child_groups_created_later_are_summed(void **state) {
 }
 
 static void reopened_reader_sums_many_child_groups(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     make_many_groups();
@@ -252,7 +241,6 @@ static void reopened_reader_sums_many_child_groups(void **state) {
 
 /* The second reading must not take the groups that the first one listed for all groups. */
 static void failed_listing_is_repeated(void **state) {
-    (void)state;
     make_machine();
     open_reader();
     write_usage("loop", "1");

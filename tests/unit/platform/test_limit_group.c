@@ -72,7 +72,6 @@ static void set_quota(double cpus, ss_time period) {
 }
 
 static void v1_limit_group_is_below_our_own_group(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "4:cpu,cpuacct:/a/b\n0::/\n");
     tree_write("cgroup/cpu,cpuacct/a/b/cgroup.procs", "1\n2\n");
@@ -86,7 +85,6 @@ static void v1_limit_group_is_below_our_own_group(void **state) {
 }
 
 static void v2_limit_group_may_be_below_a_populated_root(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "", "1\n2\n");
@@ -101,7 +99,6 @@ static void v2_limit_group_may_be_below_a_populated_root(void **state) {
 }
 
 static void v2_mount_of_a_mixed_system_is_found(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "1:memory:/a\n0::/\n");
     write_group("/unified", "cpu", "");
@@ -112,7 +109,6 @@ static void v2_mount_of_a_mixed_system_is_found(void **state) {
 
 /* The kernel does not delegate controllers to children of a group that has processes. */
 static void v2_populated_group_is_skipped(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/user/session\n");
     write_group("", "cpu memory", "1\n");
@@ -134,7 +130,6 @@ static void v2_process_stays_within_its_limited_group(void **state) {
         {"cgroup/user/memory.max", "1000000\n"},
         {"cgroup/user/cpuset.cpus", "0-1\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         tree_new();
         tree_write("proc/self/cgroup", "0::/user\n");
@@ -152,7 +147,6 @@ static void v2_process_stays_within_its_limited_group(void **state) {
 
 static void v2_sole_process_moves_into_a_child_group(void **state) {
     char own[32], child[512];
-    (void)state;
     tree_new();
     snprintf(own, sizeof own, "%d\n", (int)getpid());
     tree_write("proc/self/cgroup", "0::/run\n");
@@ -169,7 +163,6 @@ static void v2_sole_process_moves_into_a_child_group(void **state) {
 }
 
 static void v2_container_root_with_processes_is_refused(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "", "1\n2\n");
@@ -178,7 +171,6 @@ static void v2_container_root_with_processes_is_refused(void **state) {
 }
 
 static void group_that_cannot_have_a_quota_is_refused(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "cpu", "1\n2\n");
@@ -190,7 +182,6 @@ static void group_that_cannot_have_a_quota_is_refused(void **state) {
 
 static void groups_of_dead_processes_are_removed(void **state) {
     char living[64];
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "cpu", "1\n");

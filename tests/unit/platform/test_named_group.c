@@ -27,7 +27,6 @@ static void assert_file(const char *name, const char *text) {
 }
 
 static void process_joins_the_group_in_each_hierarchy(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpu/" NAME "/cgroup.procs", "");
     tree_write("cgroup/cpuset/" NAME "/cgroup.procs", "");
@@ -42,7 +41,6 @@ static void process_joins_the_group_in_each_hierarchy(void **state) {
 }
 
 static void process_joins_the_subgroups_of_a_given_process(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "70\n170\n");
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
@@ -55,14 +53,12 @@ static void process_joins_the_subgroups_of_a_given_process(void **state) {
 }
 
 static void group_that_cannot_be_joined_is_reported(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cpu/" NAME "/other", "");
     assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), -ENOENT);
 }
 
 static void v2_group_below_another_group_is_not_found(void **state) {
-    (void)state;
     tree_new();
     tree_write("cgroup/cgroup.controllers", "cpu\n");
     tree_write("cgroup/user/" NAME "/cgroup.procs", "");
@@ -72,7 +68,6 @@ static void v2_group_below_another_group_is_not_found(void **state) {
 }
 
 static void init_process_of_a_container_group_is_found(void **state) {
-    (void)state;
     tree_new();
     tree_write("proc/69/status", "Name:\tlxc\nNSpid:\t69\n");
     tree_write("proc/70/status", "Name:\tsh\nNSpid:\t70\t1\n");
@@ -87,7 +82,6 @@ static void init_process_of_a_container_group_is_found(void **state) {
 
 static void group_with_the_cpu_time_counter_is_found(void **state) {
     char path[256];
-    (void)state;
     tree_new();
     assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), -1);
     tree_write("proc/70/cgroup", "4:cpuset:/a\n0::/here\n");
@@ -104,7 +98,6 @@ static void group_with_the_cpu_time_counter_is_found(void **state) {
 static void named_groups_do_not_remove_each_other(void **state) {
     struct ss_limit_group group;
     struct ss_error error = {0};
-    (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "1:cpu:/\n");
     tree_write("cgroup/cpu/showstopper-8/cpu.cfs_quota_us", "");

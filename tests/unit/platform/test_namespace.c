@@ -53,7 +53,6 @@ static bool may_mount(void) {
 
 /* Root needs no user namespace, so the test gives up its rights, in a child. */
 static void user_without_rights_keeps_its_ids_in_a_namespace(void **state) {
-    (void)state;
     int status;
     pid_t child = fork();
     assert_that(child, >=, 0);

@@ -48,7 +48,6 @@ static void await_end(pid_t child) {
 }
 
 static void child_process_can_be_held(void **state) {
-    (void)state;
     need_pidfds();
     int status;
     pid_t child = start_child(NULL);
@@ -65,7 +64,6 @@ static void child_process_can_be_held(void **state) {
 
 /* The pid now belongs to another process: the start time differs. */
 static void process_with_reused_pid_is_not_held(void **state) {
-    (void)state;
     need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -79,7 +77,6 @@ static void process_with_reused_pid_is_not_held(void **state) {
 }
 
 static void ended_process_is_not_held(void **state) {
-    (void)state;
     need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -95,7 +92,6 @@ static void ended_process_is_not_held(void **state) {
 }
 
 static void invalid_pids_are_never_signaled(void **state) {
-    (void)state;
     need_pidfds();
     assert_int_equal(ss_platform_process_open(0, 0), -ESRCH);
     assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -ESRCH);
@@ -130,7 +126,6 @@ static void lead_a_group(void) {
 }
 
 static void group_is_signaled_through_its_leader(void **state) {
-    (void)state;
     need_pidfds();
     int status;
     assert_int_equal(pipe(answers), 0);
@@ -160,7 +155,6 @@ static void take_a_strange_name(void) {
 }
 
 static void processes_have_distinct_identities(void **state) {
-    (void)state;
     setpgid(0, 0); /* only leaders know whether groups can be held; fails if this is one */
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
@@ -183,14 +177,12 @@ static void processes_have_distinct_identities(void **state) {
 }
 
 static void cpu_time_of_a_process_is_read(void **state) {
-    (void)state;
     assert_that(ss_platform_process_cpu_time(getpid()), >, 0);
     assert_int_equal(ss_platform_process_cpu_time(0), 0);
     assert_int_equal(ss_platform_process_cpu_time(-1), 0);
 }
 
 static void sleep_ends_at_the_deadline(void **state) {
-    (void)state;
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_time deadline = begin + 30 * SS_MILLISECOND;
@@ -202,7 +194,6 @@ static void sleep_ends_at_the_deadline(void **state) {
 }
 
 static void poll_ends_at_the_deadline(void **state) {
-    (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     struct pollfd input = {.fd = ends[0], .events = POLLIN};
@@ -220,7 +211,6 @@ static void poll_ends_at_the_deadline(void **state) {
 }
 
 static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
-    (void)state;
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 5, begin - 1);
@@ -229,7 +219,6 @@ static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
 }
 
 static void sleep_ends_at_once_when_the_futex_word_differs(void **state) {
-    (void)state;
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 4, SS_TIME_NEVER);
@@ -247,7 +236,6 @@ static void *wake_until_told(void *argument) {
 }
 
 static void sleep_ends_when_woken(void **state) {
-    (void)state;
     static _Atomic uint32_t words[2];
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wake_until_told, words), 0);
@@ -264,7 +252,6 @@ static void sleep_ends_when_woken(void **state) {
 }
 
 static void waking_changes_the_futex_word(void **state) {
-    (void)state;
     _Atomic uint32_t word = 5;
     ss_platform_wake(&word);
     assert_int_equal(word, 6);
@@ -286,7 +273,6 @@ static bool read_wait(ss_time *waited) {
 }
 
 static void own_wait_is_what_the_kernel_counts(void **state) {
-    (void)state;
     ss_time before, after;
     if (!read_wait(&before)) {
         assert_true(ss_platform_own_wait() == SS_TIME_NEVER);
@@ -307,7 +293,6 @@ static void count_alarm(int number) {
 
 /* Signals repeat so that one of them arrives during the sleep. */
 static void sleep_ends_on_a_signal(void **state) {
-    (void)state;
     _Atomic uint32_t word = 5;
     struct sigaction action = {.sa_handler = count_alarm, .sa_flags = SA_RESTART};
     struct itimerval often = {{0, 5000}, {0, 5000}}, never = {0};

@@ -5,7 +5,6 @@
 #include "platform/platform.h"
 
 static void path_without_room_is_not_truncated(void **state) {
-    (void)state;
     char path[4096], shorter[4096];
     assert_int_equal(ss_platform_program_path(path, sizeof path), 0);
     assert_int_equal(path[0], '/');

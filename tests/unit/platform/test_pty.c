@@ -17,7 +17,6 @@ static int find_free_descriptor(void) {
 }
 
 static void pseudo_terminal_is_raw(void **state) {
-    (void)state;
     int ours, theirs;
     char text[4] = "";
     SKIP_UNLESS(ss_platform_pty_open(&ours, &theirs) == 0, NO_TERMINAL);
@@ -31,7 +30,6 @@ static void pseudo_terminal_is_raw(void **state) {
 }
 
 static void failure_to_open_the_other_end_leaves_nothing_open(void **state) {
-    (void)state;
     int ours, theirs, next = find_free_descriptor();
     struct rlimit before, one;
     SKIP_UNLESS(ss_platform_pty_open(&ours, &theirs) == 0, NO_TERMINAL);

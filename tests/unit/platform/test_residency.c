@@ -56,7 +56,6 @@ static void assert_idle(double milliseconds) {
 
 /* The first reading adds a quarter of two ticks for each CPU. */
 static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
-    (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1-2");
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
@@ -79,7 +78,6 @@ static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
 }
 
 static void iowait_counts_as_idle_time(void **state) {
-    (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "3");
     assert_idle(1205);
@@ -89,7 +87,6 @@ static void iowait_counts_as_idle_time(void **state) {
 }
 
 static void idle_time_replaces_unavailable_run_time(void **state) {
-    (void)state;
     make_machine();
     tree_write("self/mountinfo", "");
     open_into(&reader, SS_SOURCE_RUNTIME, "0-1");
@@ -106,7 +103,6 @@ static void assert_stat_alone(const char *list, const char *reason) {
 }
 
 static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
-    (void)state;
     tree_new();
     tree_write("stat", STAT);
     assert_stat_alone("0-2", NONE);
@@ -120,7 +116,6 @@ static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
 }
 
 static void cpuidle_with_too_many_states_is_ignored(void **state) {
-    (void)state;
     static char stat[64 * 32];
     tree_new();
     for (unsigned cpu = 0; cpu < 64; cpu++) {
@@ -135,7 +130,6 @@ static void cpuidle_with_too_many_states_is_ignored(void **state) {
 }
 
 static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
-    (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     int first = open("/proc/self/fd", O_RDONLY | O_CLOEXEC);
@@ -154,7 +148,6 @@ static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
 }
 
 static void readers_of_idle_time_agree_after_joining(void **state) {
-    (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     write_state(1, 1, 1000 + 4000);
@@ -170,7 +163,6 @@ static void readers_of_idle_time_agree_after_joining(void **state) {
 }
 
 static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
-    (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     write_state(1, 1, 1000 + 4000);
@@ -180,7 +172,6 @@ static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
 }
 
 static void sources_of_idle_time_are_described(void **state) {
-    (void)state;
     char text[4300];
     char expected[4300];
     make_machine();
@@ -196,7 +187,6 @@ static void sources_of_idle_time_are_described(void **state) {
 
 /* On the reading CPU, the true value is at least the value in /proc/stat. */
 static void missed_idle_time_is_added_at_the_next_reading(void **state) {
-    (void)state;
     cpu_set_t one;
     int cpu = sched_getcpu();
     CPU_ZERO(&one);

@@ -66,7 +66,6 @@ static void assert_fallback(const char *reason) {
 }
 
 static void root_of_the_v1_hierarchy_is_found(void **state) {
-    (void)state;
     make_machine();
     assert_found("groups/cpuacct/cpuacct.usage");
     ss_time before = ss_platform_now();
@@ -83,7 +82,6 @@ static void root_of_the_v1_hierarchy_is_found(void **state) {
 }
 
 static void v1_controllers_may_share_a_hierarchy(void **state) {
-    (void)state;
     make_machine();
     tree_write("both/cpuacct.usage", "5\n");
     mount("/", "both", "cgroup cgroup rw,cpu,cpuacct");
@@ -94,7 +92,6 @@ static void v1_controllers_may_share_a_hierarchy(void **state) {
 
 /* The mount shows a group, not the root of all groups. */
 static void v1_mounts_with_a_different_root_are_skipped(void **state) {
-    (void)state;
     make_machine();
     mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
     assert_fallback(NO_GROUPS);
@@ -110,7 +107,6 @@ static void v1_mounts_with_a_different_root_are_skipped(void **state) {
 }
 
 static void missing_run_time_falls_back_to_proc_stat(void **state) {
-    (void)state;
     make_machine();
     mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
     assert_fallback(NO_GROUPS);
@@ -125,7 +121,6 @@ static void missing_run_time_falls_back_to_proc_stat(void **state) {
 }
 
 static void missing_run_time_file_is_reported_as_the_reason(void **state) {
-    (void)state;
     make_machine();
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage")), 0);
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage_percpu")), 0);
@@ -134,7 +129,6 @@ static void missing_run_time_file_is_reported_as_the_reason(void **state) {
 
 /* The inode of the fake file differs from the inode of the first namespace. */
 static void run_time_in_another_namespace_is_refused(void **state) {
-    (void)state;
     make_machine();
     tree_write("proc/self/ns/cgroup", "");
     assert_fallback(CONTAINER);
@@ -142,7 +136,6 @@ static void run_time_in_another_namespace_is_refused(void **state) {
 
 /* If both are missing, the message is about the fallback. */
 static void missing_run_time_without_fallback_is_an_error(void **state) {
-    (void)state;
     struct ss_error error = {0};
     make_machine();
     tree_write("proc/self/mountinfo", "");
@@ -157,7 +150,6 @@ static void need_two_cpus(void) {
 }
 
 static void run_time_of_selected_cpus_is_summed(void **state) {
-    (void)state;
     need_two_cpus();
     make_machine();
     const struct {
@@ -183,7 +175,6 @@ static void run_time_of_selected_cpus_is_summed(void **state) {
 
 /* CPU numbers may have gaps; the files have one value for each possible CPU. */
 static void run_time_of_high_cpu_numbers_is_read(void **state) {
-    (void)state;
     need_two_cpus();
     make_machine();
     static char text[(SS_CPUS_MAX + 16) * 20];
@@ -217,14 +208,12 @@ static void assert_garbled(const char *list, const char *file, const char *text)
 }
 
 static void garbled_run_time_files_are_refused(void **state) {
-    (void)state;
     static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
 }
 
 static void garbled_run_time_lists_are_refused(void **state) {
-    (void)state;
     static const char *const texts[] = {"", "\n", "hello\n", "100\n", "100 x 200\n", "100x 200\n"};
     need_two_cpus();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -233,14 +222,12 @@ static void garbled_run_time_lists_are_refused(void **state) {
 
 /* A CPU time must not be negative or followed by letters. */
 static void run_times_with_trailing_text_are_refused(void **state) {
-    (void)state;
     static const char *const texts[] = {"-5\n", "12x34\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
 }
 
 static void load_follows_the_used_run_time(void **state) {
-    (void)state;
     struct ss_counters from;
     struct ss_counters to;
     struct ss_load load;
@@ -269,7 +256,6 @@ static void load_follows_the_used_run_time(void **state) {
 
 /* This machine must provide run times or a reason for the fallback to /proc/stat. */
 static void run_time_of_this_machine_is_read(void **state) {
-    (void)state;
     struct ss_cpus cpus;
     struct ss_error error = {0};
     struct ss_counters later = {0};
@@ -293,7 +279,6 @@ static void run_time_of_this_machine_is_read(void **state) {
 }
 
 static void load_parts_and_pressure_come_from_proc(void **state) {
-    (void)state;
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(all_cpus());
     static struct ss_cpu_times items[SS_CPUS_MAX];

@@ -56,7 +56,6 @@ static size_t size_of(FILE *target) {
 
 /* /dev/zero is a writer that is never done. */
 static void endless_output_is_moved_in_part(void **state) {
-    (void)state;
     FILE *target = tmpfile();
     assert_non_null(target);
     open_output(fileno(target));
@@ -72,7 +71,6 @@ static void endless_output_is_moved_in_part(void **state) {
 }
 
 static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
-    (void)state;
     FILE *target = tmpfile();
     assert_non_null(target);
     open_output(fileno(target));
@@ -89,7 +87,6 @@ static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
 
 /* The output of the first instance cannot be written; that of the second one can. */
 static void failed_output_does_not_affect_other_instances(void **state) {
-    (void)state;
     SKIP_UNLESS_FULL();
     struct ss_error error = {0};
     const char *folder = tree_new();
@@ -119,7 +116,6 @@ static void failed_output_does_not_affect_other_instances(void **state) {
 }
 
 static void stalled_reader_loses_output(void **state) {
-    (void)state;
     int target[2];
     assert_int_equal(pipe2(target, O_CLOEXEC), 0);
     fill(target[1]);
@@ -154,7 +150,6 @@ static void close_terminal(int reader, int line) {
 
 /* It takes what fits, which need not be a whole chunk. */
 static void unread_terminal_does_not_block(void **state) {
-    (void)state;
     int line, reader = open_terminal(&line);
     alarm(HANG);
     while (!output.streams[0].full) {
@@ -170,7 +165,6 @@ static void unread_terminal_does_not_block(void **state) {
 }
 
 static void output_to_a_slow_terminal_is_complete(void **state) {
-    (void)state;
     char text[1000];
     size_t written = 0, received = 0;
     int line, reader = open_terminal(&line);

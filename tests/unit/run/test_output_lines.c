@@ -80,7 +80,6 @@ static void assert_length(const char *line, ss_time length) {
 }
 
 static void iteration_lasts_as_long_as_its_line_says(void **state) {
-    (void)state;
     open_output("^took (.*) ms");
     assert_length("took 5 ms", 5 * SS_MILLISECOND);
     assert_length("took 12.5 ms", 12500 * SS_MICROSECOND);
@@ -92,7 +91,6 @@ static void iteration_lasts_as_long_as_its_line_says(void **state) {
 
 /* The digits after the group do not belong to it. */
 static void time_ends_with_its_group(void **state) {
-    (void)state;
     open_output("([0-9])[0-9]* ms");
     assert_length("876 ms", 8 * SS_MILLISECOND);
     close_output();
@@ -100,7 +98,6 @@ static void time_ends_with_its_group(void **state) {
 
 /* A pattern with $ does not match where the buffer is full. */
 static void line_that_is_cut_does_not_end_there(void **state) {
-    (void)state;
     char line[5001];
     memset(line, 'x', sizeof line - 1);
     line[sizeof line - 1] = '\0';
@@ -114,7 +111,6 @@ static void line_that_is_cut_does_not_end_there(void **state) {
 }
 
 static void group_that_is_not_a_time_leaves_the_time_from_line_to_line(void **state) {
-    (void)state;
     static const char *const lines[] = {"done request", "5 s request", "1,5 request", "-1 request",
         "inf request", "nan request", "0x10 request", "1e999 request", " request", "e request"};
     size_t count = sizeof lines / sizeof *lines;
@@ -127,7 +123,6 @@ static void group_that_is_not_a_time_leaves_the_time_from_line_to_line(void **st
 }
 
 static void group_that_is_absent_leaves_the_time_from_line_to_line(void **state) {
-    (void)state;
     open_output("^done|took ([0-9]+) ms");
     assert_length("done", INTERVAL);
     assert_length("took 5 ms", 5 * SS_MILLISECOND);
@@ -145,7 +140,6 @@ static uint64_t read_three(void) {
 }
 
 static void lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst(void **state) {
-    (void)state;
     open_output("^x");
     assert_int_equal(read_three(), 3);
     own_wait += 800 * SS_MILLISECOND;
@@ -159,7 +153,6 @@ static void lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst
 }
 
 static void lines_read_together_because_the_target_was_full_are_no_burst(void **state) {
-    (void)state;
     static char chunk[65536];
     int ends[2];
     open_output("^x");
@@ -183,7 +176,6 @@ static void lines_read_together_because_the_target_was_full_are_no_burst(void **
 }
 
 static void lines_read_together_because_the_reader_was_busy_are_no_burst(void **state) {
-    (void)state;
     open_output("^x");
     ss_output_wait_ends(&output, now);
     ss_output_wait_begins(&output, now + 800 * SS_MILLISECOND);

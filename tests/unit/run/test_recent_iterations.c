@@ -45,7 +45,6 @@ static void take(void) {
 }
 
 static void all_iterations_are_counted_however_late_the_master_is(void **state) {
-    (void)state;
     static const uint64_t ahead[] = {
         1, 7, 8, 9, 20, SS_ROW_ITERATIONS - 1, SS_ROW_ITERATIONS, SS_ROW_ITERATIONS + 1, 200, 1};
     uint64_t sum = 0;
@@ -64,7 +63,6 @@ static void all_iterations_are_counted_however_late_the_master_is(void **state) 
 
 /* The iterations have equal lengths, so an even spread is exact. */
 static void overwritten_iterations_are_spread_evenly(void **state) {
-    (void)state;
     set_up();
     put(1);
     take();
@@ -78,7 +76,6 @@ static void overwritten_iterations_are_spread_evenly(void **state) {
 
 /* With this many iterations waiting, the executor writes the slot of the oldest one. */
 static void slot_that_is_being_written_is_not_read(void **state) {
-    (void)state;
     set_up();
     put(SS_ROW_ITERATIONS);
     atomic_store(&row.recent_iterations[0].end, UINT64_C(1) << 60);
@@ -97,7 +94,6 @@ static void *put_many(void *context) {
 }
 
 static void iterations_are_taken_while_they_are_put(void **state) {
-    (void)state;
     pthread_t executor;
     set_up();
     assert_int_equal(pthread_create(&executor, NULL, put_many, NULL), 0);

@@ -52,7 +52,6 @@ static struct expected expect(enum ss_stage stage, enum ss_event event) {
 }
 
 static void stage_table_has_the_expected_actions(void **state) {
-    (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++) {
             struct expected expected = expect(stage, event);
@@ -66,7 +65,6 @@ static void stage_table_has_the_expected_actions(void **state) {
 
 /* No sequence of events restarts a run that has begun to end. */
 static void events_never_lead_to_an_earlier_stage(void **state) {
-    (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++)
             assert_that(ss_stage_step(stage, event).next, >=, (enum ss_stage)stage);
@@ -74,7 +72,6 @@ static void events_never_lead_to_an_earlier_stage(void **state) {
 }
 
 static void every_stage_action_is_used(void **state) {
-    (void)state;
     bool taken[SS_ACTIONS] = {false};
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++)

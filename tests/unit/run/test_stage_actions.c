@@ -28,7 +28,6 @@ static struct ss_master make_ending(struct ss_plan *plan) {
 }
 
 static void second_signal_shortens_the_grace_period(void **state) {
-    (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     ss_master_end_by_signal(&master, SIGINT);
@@ -39,7 +38,6 @@ static void second_signal_shortens_the_grace_period(void **state) {
 }
 
 static void third_signal_does_not_extend_the_grace_period(void **state) {
-    (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     ss_master_end_by_signal(&master, SIGINT);
@@ -52,7 +50,6 @@ static void third_signal_does_not_extend_the_grace_period(void **state) {
 }
 
 static void signals_in_quick_succession_count_as_one(void **state) {
-    (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     master.ending_since =
@@ -64,7 +61,6 @@ static void signals_in_quick_succession_count_as_one(void **state) {
 }
 
 static void switches_are_counted_for_each_instance(void **state) {
-    (void)state;
     struct ss_plan plan = {.instances = 3};
     uint64_t before[3] = {0};
     struct ss_master master = {.plan = &plan, .board = ss_board_allocate(3, 0), .switches = before};

@@ -40,7 +40,6 @@ static void expect_reaped(pid_t pid, uint32_t who, int exit_status) {
 }
 
 static void each_child_is_recognized(void **state) {
-    (void)state;
     uint32_t who;
     int status;
     set_up();
@@ -58,7 +57,6 @@ static void each_child_is_recognized(void **state) {
 
 /* The guardian could not be replaced, so the run is ending when an orphan exits. */
 static void orphan_is_not_taken_for_the_guardian(void **state) {
-    (void)state;
     static struct ss_recorder recorder = {.record = {.folder = -1, .mark = -1}};
     struct ss_error error = {0};
     struct ss_master *master = calloc(1, sizeof *master);

@@ -189,13 +189,11 @@ static inline void world_close(void) {
 }
 
 static inline int world_setup(void **state) {
-    (void)state;
     world_open();
     return 0;
 }
 
 static inline int world_teardown(void **state) {
-    (void)state;
     world_close();
     return 0;
 }

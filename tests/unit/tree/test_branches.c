@@ -11,7 +11,6 @@
 #include "pidfds.h"
 
 static void claimed_branch_appears_on_the_board(void **state) {
-    (void)state;
     open_board();
     assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
     assert_int_equal(ss_branch_claim(board, 0, 4712, 7, false), 1);
@@ -27,7 +26,6 @@ static void claimed_branch_appears_on_the_board(void **state) {
 }
 
 static void reused_branch_slot_gets_a_new_serial(void **state) {
-    (void)state;
     open_board();
     uint32_t serials[4];
     for (uint32_t i = 0; i < 4; i++) {
@@ -49,7 +47,6 @@ static void reused_branch_slot_gets_a_new_serial(void **state) {
 }
 
 static void board_has_a_fixed_number_of_slots(void **state) {
-    (void)state;
     open_board();
     for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
         assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
@@ -65,7 +62,6 @@ static void board_has_a_fixed_number_of_slots(void **state) {
 }
 
 static void executor_is_notified_of_every_change(void **state) {
-    (void)state;
     open_board();
     struct ss_row *row = &board->rows[1];
     ss_branch_claim(board, 1, 100, 1, false);
@@ -82,7 +78,6 @@ static void executor_is_notified_of_every_change(void **state) {
 }
 
 static void holds_are_updated_from_the_board(void **state) {
-    (void)state;
     open_board();
     assert_int_equal(refresh(0), 0);
     assert_int_equal(holds->count, 0);
@@ -111,7 +106,6 @@ static void holds_are_updated_from_the_board(void **state) {
 }
 
 static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
-    (void)state;
     open_board();
     uint32_t fresh;
     assert_false(ss_holds_refresh(holds, board, 0, &fresh));
@@ -131,7 +125,6 @@ static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
 }
 
 static void guardian_holds_branches_of_all_rows(void **state) {
-    (void)state;
     open_board();
     for (uint32_t i = 0; i < 6; i++)
         ss_branch_claim(board, i % ROWS, self, started, false);
@@ -152,7 +145,6 @@ static void guardian_holds_branches_of_all_rows(void **state) {
 }
 
 static void executor_continues_a_released_branch(void **state) {
-    (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
     ss_branch_claim(board, 0, self, started, false);
@@ -171,7 +163,6 @@ static void executor_continues_a_released_branch(void **state) {
 
 /* The executor may have stopped the process through another branch in the meantime. */
 static void guardian_does_not_continue_a_released_branch(void **state) {
-    (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(SS_HOLDS_ALL);
@@ -184,7 +175,6 @@ static void guardian_does_not_continue_a_released_branch(void **state) {
 
 /* A missed group is not stopped, although the guardian may hold it. */
 static void executor_reports_a_group_it_cannot_hold(void **state) {
-    (void)state;
     need_pidfds();
     open_board();
     ss_branch_claim(board, 0, self, started, true);
@@ -211,7 +201,6 @@ static void executor_reports_a_group_it_cannot_hold(void **state) {
 
 /* The process is released and put into the same slot again. */
 static void changed_slot_serial_causes_a_new_hold(void **state) {
-    (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
@@ -226,7 +215,6 @@ static void changed_slot_serial_causes_a_new_hold(void **state) {
 }
 
 static void hold_is_released_if_its_slot_changes_rows(void **state) {
-    (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
@@ -278,7 +266,6 @@ static void set_trap(void) {
 
 /* holds->of_slot is read between the owner and the pid of a slot. */
 static void slot_used_again_while_it_is_read_is_held_later(void **state) {
-    (void)state;
     struct sigaction action = {.sa_handler = begin_next_use}, before;
     open_board();
     atomic_store(&board->branches_used, PLACE + 1);

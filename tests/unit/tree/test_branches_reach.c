@@ -15,7 +15,6 @@ static int signal_claimed(pid_t number, uint64_t start, bool group) {
 }
 
 static void pid_with_a_wrong_start_time_is_not_held(void **state) {
-    (void)state;
     open_board();
     assert_int_equal(signal_claimed(self, started, false), 0);
     expect_continuations(1);
@@ -34,7 +33,6 @@ static void pid_with_a_wrong_start_time_is_not_held(void **state) {
 
 /* Holds by pid, as on kernels without pidfds. Sends only signal 0. */
 static void hold_by_pid_checks_the_start_time(void **state) {
-    (void)state;
     open_board();
     struct ss_hold hold = {
         .pid = self, .started = started, .pidfd = -1, .by_pid = true, .group = false};
@@ -55,7 +53,6 @@ static void hold_by_pid_checks_the_start_time(void **state) {
 
 /* The slot is read at every point of a change between two uses. */
 static void slot_read_during_a_change_signals_no_process(void **state) {
-    (void)state;
     open_board();
     uint64_t other = started + 1000;
     for (int written = 0; written < 4; written++) {
@@ -104,7 +101,6 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
 }
 
 static void leaderless_group_is_signaled_only_if_a_known_member_lives(void **state) {
-    (void)state;
     open_board();
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
@@ -164,7 +160,6 @@ static void end_child(pid_t pid) {
 }
 
 static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void **state) {
-    (void)state;
     open_board();
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
@@ -188,7 +183,6 @@ static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void *
 
 /* The caller signals the whole group at once. */
 static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **state) {
-    (void)state;
     open_board();
     pid_t leader = start_stopped(0), member = start_stopped(leader);
     ss_branch_claim(board, 0, leader, ss_platform_process_started(leader), true);
@@ -217,7 +211,6 @@ static void *claim_and_release(void *nothing) {
 }
 
 static void holds_match_the_board_after_concurrent_changes(void **state) {
-    (void)state;
     open_board();
     pthread_t guardian;
     for (uint32_t i = 0; i < PLACES; i++)
@@ -250,7 +243,6 @@ static void *tell_often(void *nothing) {
 
 /* Rescuers can find every branch that the executor knows. */
 static void board_version_changes_before_the_executor_is_notified(void **state) {
-    (void)state;
     open_board();
     pthread_t guardian;
     assert_int_equal(pthread_create(&guardian, NULL, tell_often, NULL), 0);

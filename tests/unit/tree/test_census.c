@@ -3,7 +3,6 @@
 #include "census_run.h"
 
 static void processes_in_the_instance_group_need_no_branch(void **state) {
-    (void)state;
     world_pass(SS_SECOND);
     pid_t child = world_fork(world_leader(0));
     for (int i = 0; i < 10; i++)
@@ -14,7 +13,6 @@ static void processes_in_the_instance_group_need_no_branch(void **state) {
 }
 
 static void foreign_processes_are_never_claimed(void **state) {
-    (void)state;
     pid_t daemon = world_fork_session(WORLD_INIT);
     pid_t sibling = world_fork(WORLD_MASTER);
     world_setsid(sibling);
@@ -30,7 +28,6 @@ static void foreign_processes_are_never_claimed(void **state) {
 }
 
 static void new_session_becomes_a_branch(void **state) {
-    (void)state;
     world_pass(SS_SECOND);
     uint32_t told = world.board->rows[1].branches;
     uint32_t wake = world.board->rows[1].wake;
@@ -45,7 +42,6 @@ static void new_session_becomes_a_branch(void **state) {
 }
 
 static void session_of_any_size_is_one_branch(void **state) {
-    (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t child = world_fork(session);
     for (int i = 0; i < 30; i++) {
@@ -60,7 +56,6 @@ static void session_of_any_size_is_one_branch(void **state) {
 
 /* The leader is old, so the group is found through another member. */
 static void group_is_found_by_any_member(void **state) {
-    (void)state;
     pid_t leader = world_fork(world_leader(0));
     world_pass(500 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 0);
@@ -74,7 +69,6 @@ static void group_is_found_by_any_member(void **state) {
 }
 
 static void session_is_found_200_generations_below_its_instance(void **state) {
-    (void)state;
     pid_t pid = world_leader(2);
     for (int i = 0; i < 200; i++)
         pid = world_fork(pid);
@@ -87,7 +81,6 @@ static void session_is_found_200_generations_below_its_instance(void **state) {
 }
 
 static void nested_sessions_are_separate_branches(void **state) {
-    (void)state;
     pid_t sessions[10];
     pid_t parent = world_leader(0);
     for (int i = 0; i < 10; i++)
@@ -100,7 +93,6 @@ static void nested_sessions_are_separate_branches(void **state) {
 }
 
 static void setsid_of_an_existing_process_is_noticed(void **state) {
-    (void)state;
     pid_t child = world_fork(world_leader(0));
     world_pass(10 * SS_SECOND);
     assert_int_equal(world_count_branches(), 0);
@@ -168,11 +160,9 @@ static void rapidly_forking_tree_is_followed(void **state) {
         assert_in_range(whole, 0, (ages[i] < 20 ? 150 : 500) * SS_MILLISECOND);
         world_check(true);
     }
-    (void)state;
 }
 
 static void process_that_leaves_its_group_early_is_found_soon(void **state) {
-    (void)state;
     for (int age = 50; age < 1000; age += 90) {
         world_pass(1234 * SS_MILLISECOND);
         pid_t child = world_fork(world_leader(0));
@@ -204,7 +194,6 @@ static pid_t fork_a_leaver(double duty) {
 }
 
 static void process_that_leaves_its_group_is_found_when_instances_stop(void **state) {
-    (void)state;
     pid_t child = fork_a_leaver(1);
     for (int i = 0; i < 9; i++) {
         world_pass(100 * SS_MILLISECOND);
@@ -222,7 +211,6 @@ static void process_that_leaves_its_group_is_found_when_instances_stop(void **st
 
 /* With a duty of 0.1 a process may first run seconds after its fork. */
 static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
-    (void)state;
     pid_t child = fork_a_leaver(0.1);
     world_pass(8 * SS_SECOND);
     assert_true(is_waited_for());
@@ -238,7 +226,6 @@ static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
 
 /* A pid is assigned before its process is visible. */
 static void process_not_yet_visible_is_found_soon(void **state) {
-    (void)state;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
     world_at(session)->hidden = true;
@@ -252,7 +239,6 @@ static void process_not_yet_visible_is_found_soon(void **state) {
 
 /* Like a daemon: the middle process leads the session and ends. */
 static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
-    (void)state;
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
         pid_t middle = world_fork_session(world_leader(0));
@@ -269,7 +255,6 @@ static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
 
 /* The parent does not reap: its dead child still leads a group, but cannot be held. */
 static void zombie_leader_does_not_make_a_group_branch(void **state) {
-    (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
     world_end_unreaped(middle);
@@ -280,7 +265,6 @@ static void zombie_leader_does_not_make_a_group_branch(void **state) {
 
 /* The guardian held the group in time, but the executor did not. */
 static void group_the_executor_cannot_hold_becomes_single_branches(void **state) {
-    (void)state;
     world_pass(SS_SECOND);
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
@@ -298,7 +282,6 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
 
 /* Until the next recount, a second later, the group would neither be stopped nor ended. */
 static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
-    (void)state;
     world_pass(1500 * SS_MILLISECOND);
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
@@ -323,7 +306,6 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
 
 /* The guardian did not hold the group in time; an executor may have. */
 static void group_the_guardian_cannot_hold_becomes_single_branches(void **state) {
-    (void)state;
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
     ending = world_fork_session(world_leader(0));
     pid_t worker = world_fork(ending);
@@ -334,7 +316,6 @@ static void group_the_guardian_cannot_hold_becomes_single_branches(void **state)
 }
 
 static void foreign_group_is_not_claimed(void **state) {
-    (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t shells = world_fork(world_leader(0));
     pid_t jobs = world_fork(world_leader(0));
@@ -352,7 +333,6 @@ static void foreign_group_is_not_claimed(void **state) {
 
 /* The leader has exited, so the group's instance is unknown. */
 static void foreign_group_without_a_leader_is_not_claimed(void **state) {
-    (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t stranger = world_fork(job);
     pid_t guest = world_fork(world_leader(0));
@@ -367,7 +347,6 @@ static void foreign_group_without_a_leader_is_not_claimed(void **state) {
 
 /* The guest belongs to instance 1, but its group is a branch of its leader's instance 0. */
 static void group_branch_belongs_to_its_leaders_instance(void **state) {
-    (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t guest = world_fork(world_leader(1));
     world_join(guest, session);
@@ -378,7 +357,6 @@ static void group_branch_belongs_to_its_leaders_instance(void **state) {
 
 /* An instance's leader may leave its own group. */
 static void instance_leader_that_joins_another_group_is_found(void **state) {
-    (void)state;
     world_pass(SS_SECOND);
     world_join(world_leader(0), WORLD_SHELL);
     world_pass(1100 * SS_MILLISECOND);
@@ -387,7 +365,6 @@ static void instance_leader_that_joins_another_group_is_found(void **state) {
 }
 
 static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
-    (void)state;
     world.census.groups = false;
     pid_t session = world_fork_session(world_leader(0));
     pid_t members[5];
@@ -406,7 +383,6 @@ static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
 }
 
 static void branch_of_an_ended_process_is_released(void **state) {
-    (void)state;
     pid_t daemons[5];
     for (int i = 0; i < 5; i++) {
         pid_t middle = world_fork_session(world_leader(0));
@@ -431,7 +407,6 @@ static void branch_of_an_ended_process_is_released(void **state) {
 }
 
 static void branch_of_an_empty_group_is_released(void **state) {
-    (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t last = world_fork(session);
     world_pass(SS_SECOND);
@@ -445,7 +420,6 @@ static void branch_of_an_empty_group_is_released(void **state) {
 }
 
 static void reused_group_id_is_a_different_group(void **state) {
-    (void)state;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
     world_end(session);
@@ -465,7 +439,6 @@ static void reused_group_id_is_a_different_group(void **state) {
 
 /* One of our processes gets the pid of one that has ended. */
 static void new_process_with_reused_pid_is_found(void **state) {
-    (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t daemon = world_fork(middle);
     pid_t child = world_fork(world_leader(0));
@@ -486,7 +459,6 @@ static void new_process_with_reused_pid_is_found(void **state) {
 }
 
 static void unsignalable_process_is_counted_once(void **state) {
-    (void)state;
     pid_t inside = world_fork(world_leader(0));
     pid_t session = world_fork_session(world_leader(0));
     pid_t later = world_fork(world_leader(1));
@@ -502,7 +474,6 @@ static void unsignalable_process_is_counted_once(void **state) {
 
 /* A process may end just after a freezer was made for it. */
 static void freezer_that_no_process_entered_will_be_removed(void **state) {
-    (void)state;
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->rows[1].frozen, 0);
@@ -511,7 +482,6 @@ static void freezer_that_no_process_entered_will_be_removed(void **state) {
 }
 
 static void frozen_process_is_not_counted_as_unsignalable(void **state) {
-    (void)state;
     world.freezers = true;
     uint32_t told = world.board->rows[0].branches;
     world_at(world_fork(world_leader(0)))->foreign = true;
@@ -524,7 +494,6 @@ static void frozen_process_is_not_counted_as_unsignalable(void **state) {
 
 /* A foreign group reuses an ID that was ours a moment ago. */
 static void foreign_unsignalable_processes_are_not_counted_or_frozen(void **state) {
-    (void)state;
     world.freezers = true;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);

@@ -14,7 +14,6 @@ static pid_t attach(pid_t pid) {
 }
 
 static int open_attached(void **state) {
-    (void)state;
     world_open_empty(32768, true);
     world.board->attached = true;
     return 0;
@@ -37,7 +36,6 @@ static void begin(void) {
 }
 
 static void existing_descendants_are_found_when_attaching(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
     pid_t grandchild = world_fork_session(child);
@@ -50,7 +48,6 @@ static void existing_descendants_are_found_when_attaching(void **state) {
 }
 
 static void descendants_forked_after_attaching_are_found(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     world_pass(5 * SS_SECOND);
@@ -67,7 +64,6 @@ static void descendants_forked_after_attaching_are_found(void **state) {
 
 /* All processes of a pipeline share a group, and any of them may lead it. */
 static void foreign_group_members_are_left_alone(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
     world_join(neighbor, root);
@@ -84,7 +80,6 @@ static void foreign_group_members_are_left_alone(void **state) {
 
 /* Foreign processes of the session may join a group that ours leads. */
 static void groups_in_a_foreign_session_are_not_branches(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
     world_lead_group(child);
@@ -97,7 +92,6 @@ static void groups_in_a_foreign_session_are_not_branches(void **state) {
 }
 
 static void groups_in_our_session_are_branches(void **state) {
-    (void)state;
     pid_t root = attach(start_service());
     pid_t child = world_fork(root);
     begin();
@@ -129,7 +123,6 @@ static pid_t leave_orphan(pid_t root) {
 }
 
 static void group_of_the_run_is_not_a_branch(void **state) {
-    (void)state;
     pid_t root = attach(start_service());
     world_fork(root);
     pid_t master = world_fork(WORLD_INIT);
@@ -141,7 +134,6 @@ static void group_of_the_run_is_not_a_branch(void **state) {
 }
 
 static void groups_that_cannot_be_held_are_not_branches(void **state) {
-    (void)state;
     world.census.groups = false;
     pid_t root = attach(start_service());
     pid_t child = world_fork(root);
@@ -153,7 +145,6 @@ static void groups_that_cannot_be_held_are_not_branches(void **state) {
 
 /* Like a starting daemon: the parent ends, and the orphan later starts another session. */
 static void children_of_orphans_in_a_group_are_found(void **state) {
-    (void)state;
     pid_t root = attach(start_service());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -166,7 +157,6 @@ static void children_of_orphans_in_a_group_are_found(void **state) {
 }
 
 static void known_orphans_and_their_children_stay_branches(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -180,7 +170,6 @@ static void known_orphans_and_their_children_stay_branches(void **state) {
 }
 
 static void new_census_keeps_known_orphans(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -199,7 +188,6 @@ static void new_census_keeps_known_orphans(void **state) {
  * A foreign process has reused the pid of an ended branch, which is noticed up to a second later.
  */
 static void children_of_a_reused_pid_are_foreign(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     pid_t child = world_fork(root);
@@ -229,7 +217,6 @@ static uint32_t strays(void) {
 
 /* Without the report of its birth, the daemon is left alone and counted. */
 static void daemon_is_found_by_its_fork_event(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     world_at(start_service())->akin = true;
     begin();
@@ -256,7 +243,6 @@ static void daemon_is_found_by_its_fork_event(void **state) {
  * On an overloaded machine the next look may be late, and it follows only a few lines of descent.
  */
 static void daemon_after_many_foreign_processes_is_found(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     world_pass(3 * SS_SECOND);
@@ -271,7 +257,6 @@ static void daemon_after_many_foreign_processes_is_found(void **state) {
 
 /* Like setsid(1) and daemon(3), in a child that has existed for a while. */
 static void daemon_is_found_by_its_session(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     pid_t child = world_fork(root);
@@ -290,7 +275,6 @@ static void daemon_is_found_by_its_session(void **state) {
 
 /* All members of a session descend from the process that began it. */
 static void existing_orphans_in_our_session_are_found(void **state) {
-    (void)state;
     pid_t root = attach(start_service());
     pid_t orphan = leave_daemon(root);
     world_lead_group(orphan);
@@ -302,7 +286,6 @@ static void existing_orphans_in_our_session_are_found(void **state) {
 
 /* Showstopper itself was started in the background of that session, and its parent has ended. */
 static void the_run_itself_is_not_claimed_by_its_session(void **state) {
-    (void)state;
     pid_t root = attach(start_service());
     pid_t master = leave_daemon(root);
     world_at(master)->ours = false;
@@ -319,7 +302,6 @@ static void the_run_itself_is_not_claimed_by_its_session(void **state) {
 }
 
 static void foreign_daemons_are_left_alone(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
     world_join(neighbor, root);
@@ -338,7 +320,6 @@ static void foreign_daemons_are_left_alone(void **state) {
 
 /* Between two looks a child ends, and a foreign process reuses its pid and becomes a daemon. */
 static void daemon_of_a_reused_pid_is_foreign(void **state) {
-    (void)state;
     world_close();
     world_open_empty(5000, true);
     world.board->attached = true;
@@ -365,7 +346,6 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
 
 /* Until the next recount, the census knows only the limit that it read before. */
 static void pids_above_a_raised_limit_are_examined(void **state) {
-    (void)state;
     world_close();
     world_open_empty(6000, true);
     world.board->attached = true;
@@ -384,7 +364,6 @@ static void pids_above_a_raised_limit_are_examined(void **state) {
 
 /* Any known pid may have been reused by a foreign process. */
 static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     begin();
     world_pass(SS_SECOND);
@@ -403,7 +382,6 @@ static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
 
 /* Freezing needs another control group, and another user's process must stay in its own. */
 static void unsignalable_attached_processes_are_not_frozen(void **state) {
-    (void)state;
     world.freezers = true;
     pid_t root = attach(start_job());
     begin();
@@ -414,7 +392,6 @@ static void unsignalable_attached_processes_are_not_frozen(void **state) {
 }
 
 static void attached_trees_have_separate_branches(void **state) {
-    (void)state;
     pid_t root = attach(start_job());
     pid_t other = start_job();
     struct ss_row *row = &world.board->rows[1];

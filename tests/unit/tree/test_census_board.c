@@ -9,7 +9,6 @@
 
 /* Until the executor knows its leader, the leader may not have its own group. */
 static void nothing_is_claimed_before_the_leader_is_known(void **state) {
-    (void)state;
     pid_t leader = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
     pid_t session = world_fork_session(leader);
@@ -33,7 +32,6 @@ static void publish_on_look(pid_t pid) {
 
 /* The leader is published only after the census has read the board. */
 static void branch_of_an_instance_group_published_late_is_released(void **state) {
-    (void)state;
     published_late = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
     pid_t child = world_fork(published_late);
@@ -46,7 +44,6 @@ static void branch_of_an_instance_group_published_late_is_released(void **state)
 
 /* With --repeat, the next instance of a row is another process. */
 static void repeated_instance_gets_branches_again(void **state) {
-    (void)state;
     pid_t first = world_leader(0);
     world_fork_session(first);
     world_pass(SS_SECOND);
@@ -68,7 +65,6 @@ static void repeated_instance_gets_branches_again(void **state) {
 
 /* The guardian handles these processes, because no executor is left to stop them. */
 static void row_of_dead_executor_gets_no_branches(void **state) {
-    (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     atomic_store(&world.board->rows[0].executor, -1);
     world_end(executor);
@@ -79,7 +75,6 @@ static void row_of_dead_executor_gets_no_branches(void **state) {
 
 /* The pid on the board was reused; the start time differs. */
 static void reused_executor_pid_is_not_an_executor(void **state) {
-    (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     world_end(executor);
     world_put(executor, WORLD_SHELL);
@@ -92,7 +87,6 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
 
 /* Like the first look of a successor: existing processes are found, once each. */
 static void first_look_finds_existing_processes_once(void **state) {
-    (void)state;
     world_close();
     world_open_empty(32768, true);
     world_fork_strangers(300);
@@ -123,7 +117,6 @@ static void succeed(void) {
 }
 
 static void successor_adopts_existing_branches(void **state) {
-    (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t daemon = world_fork(middle);
     world_end(middle);
@@ -148,7 +141,6 @@ static void successor_adopts_existing_branches(void **state) {
 }
 
 static void excess_branches_are_claimed_when_slots_become_free(void **state) {
-    (void)state;
     pid_t sessions[SS_BOARD_BRANCHES + 50];
     int count = sizeof sessions / sizeof *sessions;
     for (int i = 0; i < count; i++)
@@ -169,7 +161,6 @@ static void excess_branches_are_claimed_when_slots_become_free(void **state) {
  * sooner.
  */
 static void full_board_does_not_shorten_the_look_interval(void **state) {
-    (void)state;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));
     world_pass(3 * SS_SECOND);
@@ -191,7 +182,6 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 static void census_tolerates_more_processes_than_it_can_count(void **state) {
-    (void)state;
     pid_t daemons[50];
     world_close();
     world_open_empty(100000, true);

@@ -56,7 +56,6 @@ static void give_number_to_stranger(void) {
 }
 
 static void reused_pid_is_not_claimed(void **state) {
-    (void)state;
     change_at_each_look(prepare_daemon, give_number_to_stranger, false);
     change_at_each_look(prepare_session, give_number_to_stranger, false);
 }
@@ -75,7 +74,6 @@ static void give_leaders_number_to_stranger(void) {
 }
 
 static void reused_leader_pid_is_not_claimed(void **state) {
-    (void)state;
     change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
 
@@ -96,7 +94,6 @@ static void give_parents_number_to_ours_in_a_session(void) {
 }
 
 static void child_of_reused_parent_pid_is_not_claimed(void **state) {
-    (void)state;
     change_at_each_look(prepare_stranger, give_parents_number_to_ours, false);
     change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
 }
@@ -108,7 +105,6 @@ static void prepare_grandchild(void) {
 }
 
 static void child_of_reused_grandparent_pid_is_not_claimed(void **state) {
-    (void)state;
     change_at_each_look(prepare_grandchild, give_parents_number_to_ours, false);
 }
 
@@ -128,7 +124,6 @@ static void give_parents_number_to_stranger(void) {
 
 /* The process stays ours, whatever happens to its parent in the meantime. */
 static void broken_line_of_descent_is_retried(void **state) {
-    (void)state;
     change_at_each_look(prepare_line, end_parent, true);
     change_at_each_look(prepare_line, give_parents_number_to_stranger, true);
 }
@@ -153,7 +148,6 @@ static void change_parent_on_look(pid_t pid) {
 
 /* The line of descent breaks so often that the census gives up for a while. */
 static void process_with_a_changing_line_of_descent_is_found(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     prepare_late_session();
     heir = 0;
@@ -165,7 +159,6 @@ static void process_with_a_changing_line_of_descent_is_found(void **state) {
 }
 
 static void very_long_lines_of_descent_are_followed(void **state) {
-    (void)state;
     pid_t ours = world_leader(0);
     pid_t stranger = WORLD_SHELL;
     for (int i = 0; i < 2000; i++) {
@@ -278,7 +271,6 @@ static void settle(void) {
 }
 
 static void random_events_never_reach_foreign_processes(void **state) {
-    (void)state;
     seed = 4711;
     memset(crowd, 0, sizeof crowd);
     world_close();

@@ -3,7 +3,6 @@
 #include "census_run.h"
 
 static void without_new_processes_no_process_is_looked_up(void **state) {
-    (void)state;
     world_fork_strangers(2000);
     for (int i = 0; i < 50; i++) {
         pid_t session = world_fork_session(world_leader(0));
@@ -38,7 +37,6 @@ static unsigned long count_looks(int strangers) {
 }
 
 static void existing_processes_do_not_raise_the_cost_of_a_look(void **state) {
-    (void)state;
     unsigned long alone = count_looks(0);
     assert_in_range(alone, 1, 600);
     assert_in_range(count_looks(5000), 1, alone + 20);
@@ -53,7 +51,6 @@ static ss_time wait_after_a_stranger(void) {
 }
 
 static void look_interval_grows_if_only_foreign_processes_start(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
     for (int i = 0; i < 10; i++) {
@@ -68,7 +65,6 @@ static void look_interval_grows_if_only_foreign_processes_start(void **state) {
 }
 
 static void quiet_system_restores_the_usual_look_interval(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     for (int i = 0; i < 10; i++)
         wait_after_a_stranger();
@@ -78,7 +74,6 @@ static void quiet_system_restores_the_usual_look_interval(void **state) {
 }
 
 static void looks_are_rare_while_forks_are_reported(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     world_pass(10 * SS_SECOND);
@@ -89,7 +84,6 @@ static void looks_are_rare_while_forks_are_reported(void **state) {
 }
 
 static void reported_fork_causes_an_immediate_look(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
     world_pass(world_tells ? 0 : 100 * SS_MILLISECOND);
@@ -102,7 +96,6 @@ static void reported_fork_causes_an_immediate_look(void **state) {
 
 /* Handling every report would cost more than periodic looks. */
 static void frequent_forks_turn_off_fork_reports(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
@@ -115,7 +108,6 @@ static void frequent_forks_turn_off_fork_reports(void **state) {
 
 /* Threads that end or change their name are reported, too. */
 static void frequent_events_other_than_forks_do_not_cause_frequent_looks(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
@@ -137,7 +129,6 @@ static void fork_before_listening(void) {
 
 /* A fork between the look and the request for reports is not reported. */
 static void fork_before_listening_begins_is_found(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     world.on_listen = fork_before_listening;
     world_fork(WORLD_SHELL);
@@ -149,7 +140,6 @@ static void fork_before_listening_begins_is_found(void **state) {
 }
 
 static void found_process_causes_an_early_look(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
     world.now = world.due;
@@ -162,7 +152,6 @@ static void found_process_causes_an_early_look(void **state) {
 
 /* Like `setsid make`: groups are made once, followed by many forks. */
 static void forks_within_groups_cost_no_extra_looks(void **state) {
-    (void)state;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -179,7 +168,6 @@ static void forks_within_groups_cost_no_extra_looks(void **state) {
 }
 
 static void each_look_follows_only_a_few_lines_of_descent(void **state) {
-    (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_strangers(1000);
     pid_t session = world_fork_session(world_leader(0));
@@ -198,7 +186,6 @@ static void each_look_follows_only_a_few_lines_of_descent(void **state) {
 
 /* A sibling of a foreign process is foreign. */
 static void foreign_siblings_cost_one_lookup_each(void **state) {
-    (void)state;
     pid_t parent = WORLD_SHELL;
     for (int i = 0; i < 20; i++)
         parent = world_fork_session(parent);
@@ -213,7 +200,6 @@ static void foreign_siblings_cost_one_lookup_each(void **state) {
 
 /* A foreign line of descent is remembered for only one look. */
 static void process_with_a_reused_foreign_pid_is_found(void **state) {
-    (void)state;
     pid_t parent = world_fork_session(WORLD_SHELL);
     pid_t child = world_fork_session(parent);
     world_pass(SS_SECOND);

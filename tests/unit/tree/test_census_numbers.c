@@ -10,7 +10,6 @@ static void open_with_limit(pid_t limit) {
 }
 
 static void pids_are_examined_after_a_wrap_around(void **state) {
-    (void)state;
     world_pass(3 * SS_SECOND);
     world.latest = world.limit - 3;
     world_pass(3 * SS_SECOND);
@@ -27,7 +26,6 @@ static void pids_are_examined_after_a_wrap_around(void **state) {
 }
 
 static void process_with_the_highest_pid_is_examined(void **state) {
-    (void)state;
     world.latest = world.limit - 1;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -42,7 +40,6 @@ static void process_with_the_highest_pid_is_examined(void **state) {
 
 /* All pids may be reused between two looks, so new ones cannot be determined. */
 static void small_pid_range_is_scanned_fully(void **state) {
-    (void)state;
     open_with_limit(4096);
     world_pass(3 * SS_SECOND);
     pid_t before = world_fork_session(world_leader(0));
@@ -56,7 +53,6 @@ static void small_pid_range_is_scanned_fully(void **state) {
 }
 
 static void session_is_found_among_many_processes(void **state) {
-    (void)state;
     open_with_limit(4096);
     world_fork_strangers(1000);
     pid_t session = world_fork_session(world_leader(0));
@@ -66,7 +62,6 @@ static void session_is_found_among_many_processes(void **state) {
 }
 
 static void many_new_pids_cause_a_full_scan(void **state) {
-    (void)state;
     open_with_limit(1 << 20);
     world_pass(3 * SS_SECOND);
     pid_t early = world_fork_session(world_leader(0));
@@ -94,7 +89,6 @@ static void many_new_pids_cause_a_full_scan(void **state) {
 }
 
 static void unknown_latest_pid_causes_full_scan(void **state) {
-    (void)state;
     world_close();
     world_open_empty(32768, true);
     world.silent = true;
@@ -112,7 +106,6 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
 
 /* A process becomes visible only after its pid is assigned. */
 static void late_visible_process_is_found_by_a_recount(void **state) {
-    (void)state;
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
         pid_t session = world_fork_session(world_leader(0));
@@ -128,7 +121,6 @@ static void late_visible_process_is_found_by_a_recount(void **state) {
 
 /* The process is still hidden during the first recount. */
 static void very_late_visible_process_is_found_by_the_second_recount(void **state) {
-    (void)state;
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
     pid_t session = world_fork_session(world_leader(0));
@@ -140,7 +132,6 @@ static void very_late_visible_process_is_found_by_the_second_recount(void **stat
 }
 
 static void process_that_becomes_visible_after_many_others_is_found(void **state) {
-    (void)state;
     world_pass(SS_SECOND);
     world_fork_strangers(300);
     pid_t session = world_fork_session(world_leader(0));

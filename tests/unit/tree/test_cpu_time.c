@@ -116,7 +116,6 @@ static void work_when_told(void) {
 }
 
 static void cpu_time_of_the_instance_leader_counts(void **state) {
-    (void)state;
     pid_t pid = start(work_when_told);
     ss_time before = ss_platform_process_cpu_time(pid);
     for (uint64_t i = 1; i <= 3; i++) {
@@ -152,7 +151,6 @@ static void ignore_child(void) {
 }
 
 static void cpu_time_of_a_living_child_counts(void **state) {
-    (void)state;
     pid_t pid = start(wait_for_child);
     order();
     expect_between(read_total(), TURN, TURN + STEP);
@@ -160,7 +158,6 @@ static void cpu_time_of_a_living_child_counts(void **state) {
 }
 
 static void cpu_time_of_a_waited_child_counts_once(void **state) {
-    (void)state;
     pid_t pid = start(wait_for_child);
     order();
     uint64_t alive = read_total();
@@ -173,7 +170,6 @@ static void cpu_time_of_a_waited_child_counts_once(void **state) {
 }
 
 static void cpu_time_of_an_unseen_child_counts_when_it_is_waited_for(void **state) {
-    (void)state;
     pid_t pid = start(wait_for_child);
     order();
     order();
@@ -182,7 +178,6 @@ static void cpu_time_of_an_unseen_child_counts_when_it_is_waited_for(void **stat
 }
 
 static void cpu_time_of_an_unwaited_child_counts_as_last_seen(void **state) {
-    (void)state;
     pid_t pid = start(ignore_child);
     order();
     expect_between(read_total(), TURN, TURN + STEP);
@@ -198,7 +193,6 @@ static void ignore_many_children(void) {
 }
 
 static void cpu_time_of_every_unwaited_child_counts(void **state) {
-    (void)state;
     pid_t pid = start(ignore_many_children);
     for (uint64_t i = 1; i <= 4; i++) {
         order();
@@ -211,7 +205,6 @@ static void cpu_time_of_every_unwaited_child_counts(void **state) {
 }
 
 static void kernel_clocks_count_cpu_time_between_listings(void **state) {
-    (void)state;
     pid_t pid = start(work_when_told);
     meter.due = SS_TIME_NEVER;
     for (uint64_t i = 1; i <= 3; i++) {
@@ -263,7 +256,6 @@ static void stop(pid_t pid) {
 }
 
 static void cpu_time_of_an_orphan_on_the_board_counts(void **state) {
-    (void)state;
     pid_t orphan = 0;
     pid_t pid = start(leave_orphan);
     assert_int_equal(write(orders[1], "", 1), 1);
@@ -292,7 +284,6 @@ static uint64_t count_after(ss_time passed) {
 
 /* An executor publishes its reading only once per round. */
 static void cpu_time_of_running_instances_is_extrapolated(void **state) {
-    (void)state;
     board = ss_board_allocate(2, 0);
     ss_cpu_time_open(&meter, board, 1);
     assert_int_equal(count_after(0), 0);
@@ -311,7 +302,6 @@ static void cpu_time_of_running_instances_is_extrapolated(void **state) {
 
 /* An instance ends while it runs, and nothing is published after that. */
 static void ended_instances_use_no_more_cpu_time(void **state) {
-    (void)state;
     static const enum ss_life ends[] = {SS_LIFE_ENDED, SS_LIFE_START_FAILED, SS_LIFE_CLEARED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         board = ss_board_allocate(1, 0);
@@ -330,7 +320,6 @@ static void ended_instances_use_no_more_cpu_time(void **state) {
 
 /* Half of a CPU makes a load of 1, although both CPUs may be used. */
 static void capacity_may_be_a_part_of_the_cpus(void **state) {
-    (void)state;
     struct ss_counters counters;
     board = ss_board_allocate(1, 0);
     ss_cpu_time_sum(board, 2, 0.5, &counters);
@@ -355,7 +344,6 @@ static ss_time take_turn(pid_t pid) {
 }
 
 static void cpu_time_rate_is_per_permitted_time(void **state) {
-    (void)state;
     ss_time shortest = SS_TIME_NEVER;
     ss_time longest = 0;
     pid_t pid = start(work_when_told);

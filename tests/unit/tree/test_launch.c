@@ -74,7 +74,6 @@ static int next_descriptor(void) {
 }
 
 static void leader_waits_before_exec(void **state) {
-    (void)state;
     int before = next_descriptor();
     assert_int_equal(start("true", true), 0);
     assert_int_equal(seen, instance.leader);
@@ -83,7 +82,6 @@ static void leader_waits_before_exec(void **state) {
 }
 
 static void missing_command_is_reported(void **state) {
-    (void)state;
     int before = next_descriptor();
     assert_int_equal(start("/no/such/program", true), ENOENT);
     assert_that(seen, >, 0);
@@ -92,7 +90,6 @@ static void missing_command_is_reported(void **state) {
 }
 
 static void leader_starts_at_once(void **state) {
-    (void)state;
     int before = next_descriptor();
     assert_int_equal(start("true", false), 0);
     assert_int_equal(seen, 0);

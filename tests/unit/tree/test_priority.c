@@ -43,7 +43,6 @@ static int count_regained(void) {
 }
 
 static void real_time_priority_is_regained_only_a_few_times(void **state) {
-    (void)state;
     int status;
     pid_t child = fork();
     if (child == 0)
