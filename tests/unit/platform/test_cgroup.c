@@ -33,100 +33,29 @@ static void refuse_group(const char *group, const char *words) {
     assert_int_equal(reader.file, -1);
 }
 
-static void assert_allowance(const char *group, double capacity) {
-    read_group(group, "0-3");
-    if (counters.capacity != capacity)
-        fail_msg(
-            "'%s' may use %g CPUs, not %g", group ? group : "our own", counters.capacity, capacity);
+#define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
+#define OWN   "../proc/self/cgroup"
+
+static void write_group_files(const char *const files[][2], size_t count) {
+    char path[128];
+    for (size_t i = 0; i < count && files[i][0]; i++) {
+        snprintf(path, sizeof path, "cgroup/%s", files[i][0]);
+        tree_write(path, files[i][1]);
+    }
 }
 
-#define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
-
-static void v2_cpu_time_is_read_in_microseconds(void **state) {
+static void cpu_time_is_read_from_either_version(void **state) {
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     ss_time before = ss_platform_now();
     read_group("web", "0-3");
     assert_int_equal(counters.used, 1234567000);
-    assert_that(counters.capacity, ==, 4);
     assert_in_range(counters.time, before, ss_platform_now());
     assert_string_equal(reader.path, tree_path("cgroup/web/cpu.stat"));
     tree_write("cgroup/web/cpu.stat", "user_usec 5\nusage_usec 1234568\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.used, 1234568000);
-}
 
-static void v2_quota_is_the_allowance(void **state) {
-    tree_new();
-    tree_write("cgroup/web/cpu.stat", USAGE);
-    tree_write("cgroup/web/cpu.max", "150000 100000\n");
-    assert_allowance("web", 1.5);
-    tree_write("cgroup/web/cpu.max", "max 100000\n");
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpu.max", "800000 100000\n"); /* more than the machine has */
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpu.max", "25000 50000\n");
-    assert_allowance("web", 0.5);
-    tree_write("cgroup/web/cpu.max", "150000\n");
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpu.max", "");
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpu.max", "150000 0\n");
-    assert_allowance("web", 4);
-}
-
-static void v2_tightest_quota_of_all_parents_counts(void **state) {
-    tree_new();
-    tree_write("cgroup/a/b/c/cpu.stat", USAGE);
-    tree_write("cgroup/a/b/c/cpu.max", "300000 100000\n");
-    tree_write("cgroup/a/b/cpu.max", "max 100000\n");
-    tree_write("cgroup/a/cpu.max", "200000 100000\n");
-    assert_allowance("a/b/c", 2);
-    tree_write("cgroup/a/b/cpu.max", "50000 100000\n");
-    assert_allowance("/a/b/c", 0.5);
-    tree_write("cgroup/a/b/c/cpu.max", "10000 100000\n");
-    assert_allowance("a/b/c", 0.1);
-}
-
-/* In a container, the visible root is a group with its own limit. */
-static void v2_quota_of_a_container_root_counts(void **state) {
-    tree_new();
-    tree_write("cgroup/cpu.stat", USAGE);
-    tree_write("cgroup/cpu.max", "150000 100000\n");
-    tree_write("cgroup/init.scope/cpu.stat", USAGE);
-    tree_write("cpu.max", "1000 100000\n"); /* above the root, so ignored */
-    tree_write("proc/self/cgroup", "0::/\n");
-    assert_allowance("/", 1.5);
-    assert_allowance(NULL, 1.5);
-    tree_write("proc/self/cgroup", "0::/init.scope\n");
-    assert_allowance("init.scope", 1.5);
-    assert_allowance(NULL, 1.5);
-}
-
-static void allowance_is_limited_by_the_cpus_of_the_group(void **state) {
-    tree_new();
-    tree_write("cgroup/web/cpu.stat", USAGE);
-    tree_write("cgroup/web/cpuset.cpus.effective", "0,2\n");
-    assert_allowance("web", 2);
-    /* Only measured CPUs count. */
-    tree_write("cgroup/web/cpuset.cpus.effective", "2-7\n");
-    assert_allowance("web", 2);
-    tree_write("cgroup/web/cpuset.cpus.effective", "0-63\n");
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpuset.cpus.effective", "\n");
-    assert_allowance("web", 4);
-    tree_write("cgroup/web/cpuset.cpus.effective", "nonsense\n");
-    assert_allowance("web", 4);
-    /* The quota is below the number of CPUs, or above it. */
-    tree_write("cgroup/web/cpuset.cpus.effective", "0-1\n");
-    tree_write("cgroup/web/cpu.max", "300000 100000\n");
-    assert_allowance("web", 2);
-    tree_write("cgroup/web/cpu.max", "100000 100000\n");
-    assert_allowance("web", 1);
-}
-
-static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
-    tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1234567890123\n");
     read_group("docker/x", "0-1");
     assert_that(counters.used, ==, UINT64_C(1234567890123));
@@ -137,128 +66,144 @@ static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/cpuacct.usage"));
 }
 
-static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {
-    tree_new();
-    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
-    tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "1\n");
-    assert_allowance("docker/x", 1);
-    tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "0,2-3\n");
-    assert_allowance("docker/x", 3);
-    /* Our own group may have another path in this hierarchy. */
-    tree_write("proc/self/cgroup", "4:cpuset:/set\n3:cpuacct:/docker/x\n");
-    assert_allowance(NULL, 4);
-    tree_write("cgroup/cpuset/set/cpuset.effective_cpus", "0-1\n");
-    assert_allowance(NULL, 2);
+/* Groups of a machine with 4 CPUs. Those of the first table are in version 2, as is `web`. */
+struct limited {
+    const char *group; /* NULL: our own */
+    double capacity;
+    uint64_t used;           /* 0: not checked */
+    const char *files[5][2]; /* below the root of the control groups */
+};
+
+static void assert_capacities(const struct limited *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        tree_new();
+        tree_write("cgroup/web/cpu.stat", USAGE);
+        write_group_files(rows[i].files, 5);
+        read_group(rows[i].group, "0-3");
+        if (counters.capacity != rows[i].capacity)
+            fail_msg("row %zu: %g CPUs, not %g", i, counters.capacity, rows[i].capacity);
+        if (rows[i].used)
+            assert_int_equal(counters.used, rows[i].used);
+    }
 }
 
-static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
-    tree_new();
-    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
-    tree_write("cgroup/cpu/docker/x/cpu.cfs_quota_us", "150000\n");
-    tree_write("cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n");
-    assert_allowance("docker/x", 1.5);
-    tree_write("cgroup/cpu/docker/x/cpu.cfs_quota_us", "-1\n");
-    assert_allowance("docker/x", 4);
-    tree_write("cgroup/cpu/docker/cpu.cfs_quota_us", "25000\n");
-    tree_write("cgroup/cpu/docker/cpu.cfs_period_us", "100000\n");
-    assert_allowance("docker/x", 0.25);
-    assert_int_equal(remove(tree_path("cgroup/cpu/docker/cpu.cfs_period_us")), 0);
-    assert_allowance("docker/x", 4);
+static void v2_limits_are_the_capacity(void **state) {
+    static const struct limited rows[] = {
+        {"web", 4, 0, {{0}}},
+        {"web", 1.5, 0, {{"web/cpu.max", "150000 100000\n"}}},
+        {"web", 0.5, 0, {{"web/cpu.max", "25000 50000\n"}}},
+        {"web", 4, 0, {{"web/cpu.max", "max 100000\n"}}},
+        {"web", 4, 0, {{"web/cpu.max", "800000 100000\n"}}},
+        {"web", 4, 0, {{"web/cpu.max", "150000\n"}}},
+        {"web", 4, 0, {{"web/cpu.max", ""}}},
+        {"web", 4, 0, {{"web/cpu.max", "150000 0\n"}}},
+        /* The tightest quota of all parents counts, up to the root. */
+        {"web/b", 2, 0,
+            {{"web/b/cpu.stat", USAGE}, {"web/b/cpu.max", "300000 100000\n"},
+                {"web/cpu.max", "200000 100000\n"}}},
+        {"/web/b", 0.5, 0,
+            {{"web/b/cpu.stat", USAGE}, {"web/b/cpu.max", "50000 100000\n"},
+                {"web/cpu.max", "200000 100000\n"}}},
+        {"web/b", 2, 0,
+            {{"web/b/cpu.stat", USAGE}, {"web/b/cpu.max", "max 100000\n"},
+                {"web/cpu.max", "200000 100000\n"}}},
+        /* In a container, the visible root is a group with its own limit. */
+        {"/", 1.5, 0,
+            {{"cpu.stat", USAGE}, {"cpu.max", "150000 100000\n"}, {"../cpu.max", "1 100000\n"}}},
+        {NULL, 1.5, 0, {{"cpu.stat", USAGE}, {"cpu.max", "150000 100000\n"}, {OWN, "0::/\n"}}},
+        {NULL, 1.5, 0, {{"cpu.max", "150000 100000\n"}, {OWN, "0::/web\n"}}},
+        /* Only measured CPUs count. */
+        {"web", 2, 0, {{"web/cpuset.cpus.effective", "0,2\n"}}},
+        {"web", 2, 0, {{"web/cpuset.cpus.effective", "2-7\n"}}},
+        {"web", 4, 0, {{"web/cpuset.cpus.effective", "0-63\n"}}},
+        {"web", 4, 0, {{"web/cpuset.cpus.effective", "\n"}}},
+        {"web", 4, 0, {{"web/cpuset.cpus.effective", "nonsense\n"}}},
+        {"web", 2, 0, {{"web/cpuset.cpus.effective", "0-1\n"}, {"web/cpu.max", "300000 100000\n"}}},
+        {"web", 1, 0, {{"web/cpuset.cpus.effective", "0-1\n"}, {"web/cpu.max", "100000 100000\n"}}},
+        /* Mixed systems have version 2 below `unified`. */
+        {"x", 1, 1234567000,
+            {{"unified/x/cpu.stat", USAGE}, {"unified/x/cpu.max", "100000 100000\n"}}},
+        {NULL, 4, 5000,
+            {{"user.slice/me/cpu.stat", "usage_usec 5\n"}, {OWN, "0::/user.slice/me\n"}}},
+    };
+    assert_capacities(rows, sizeof rows / sizeof *rows);
 }
 
-/* The controllers may be mounted separately, and a process may be in a different group of each. */
-static void v1_quota_of_our_own_group_is_found_at_a_different_path(void **state) {
-    tree_new();
-    tree_write("proc/self/cgroup", "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n");
-    tree_write("cgroup/cpuacct/cpuacct.usage", "1\n");
-    tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "50000\n");
-    tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "100000\n");
-    assert_allowance(NULL, 0.5);
-    assert_int_equal(counters.used, 1);
-    assert_allowance("/", 4);
-    /* The CPU time may be available only in v2. */
-    assert_int_equal(remove(tree_path("cgroup/cpuacct/cpuacct.usage")), 0);
-    tree_write("cgroup/unified/cpu.stat", USAGE);
-    assert_allowance(NULL, 0.5);
-    assert_int_equal(counters.used, 1234567000);
-    tree_write("cgroup/cpu/jobs/cpu.cfs_quota_us", "5000\n");
-    tree_write("cgroup/cpu/jobs/cpu.cfs_period_us", "20000\n");
-    assert_allowance(NULL, 0.25);
-}
-
-static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
-    assert_that(counters.cpus, ==, cpus);
-    assert_int_equal(counters.period, period);
-    assert_int_equal(counters.throttled, throttled);
+/* Controllers may be mounted separately, and a process may be in a different group of each. */
+static void v1_limits_are_the_capacity(void **state) {
+    static const struct limited rows[] = {
+        {"x", 1, 0,
+            {{"cpuacct/x/cpuacct.usage", "1\n"}, {"cpuset/x/cpuset.effective_cpus", "1\n"}}},
+        {"x", 3, 0,
+            {{"cpuacct/x/cpuacct.usage", "1\n"}, {"cpuset/x/cpuset.effective_cpus", "0,2-3\n"}}},
+        {NULL, 4, 0,
+            {{"cpuacct/x/cpuacct.usage", "1\n"}, {"cpuset/x/cpuset.effective_cpus", "1\n"},
+                {OWN, "4:cpuset:/set\n3:cpuacct:/x\n"}}},
+        {NULL, 2, 0,
+            {{"cpuacct/x/cpuacct.usage", "1\n"}, {"cpuset/set/cpuset.effective_cpus", "0-1\n"},
+                {OWN, "4:cpuset:/set\n3:cpuacct:/x\n"}}},
+        {"a/x", 1.5, 0,
+            {{"cpuacct/a/x/cpuacct.usage", "1\n"}, {"cpu/a/x/cpu.cfs_quota_us", "150000\n"},
+                {"cpu/a/x/cpu.cfs_period_us", "100000\n"}}},
+        {"a/x", 4, 0,
+            {{"cpuacct/a/x/cpuacct.usage", "1\n"}, {"cpu/a/x/cpu.cfs_quota_us", "-1\n"},
+                {"cpu/a/x/cpu.cfs_period_us", "100000\n"}}},
+        {"a/x", 0.25, 0,
+            {{"cpuacct/a/x/cpuacct.usage", "1\n"}, {"cpu/a/cpu.cfs_quota_us", "25000\n"},
+                {"cpu/a/cpu.cfs_period_us", "100000\n"}}},
+        {"a/x", 4, 0,
+            {{"cpuacct/a/x/cpuacct.usage", "1\n"}, {"cpu/a/cpu.cfs_quota_us", "25000\n"}}},
+        {NULL, 0.5, 1,
+            {{OWN, "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n"}, {"cpuacct/cpuacct.usage", "1\n"},
+                {"cpu/jobs/x/cpu.cfs_quota_us", "50000\n"},
+                {"cpu/jobs/x/cpu.cfs_period_us", "100000\n"}}},
+        {"/", 4, 1,
+            {{OWN, "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n"}, {"cpuacct/cpuacct.usage", "1\n"},
+                {"cpu/jobs/x/cpu.cfs_quota_us", "50000\n"},
+                {"cpu/jobs/x/cpu.cfs_period_us", "100000\n"}}},
+        /* The CPU time may be available only in version 2. */
+        {NULL, 0.25, 1234567000,
+            {{OWN, "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n"}, {"unified/cpu.stat", USAGE},
+                {"cpu/jobs/cpu.cfs_quota_us", "5000\n"},
+                {"cpu/jobs/cpu.cfs_period_us", "20000\n"}}},
+        {"x", 0.5, 77,
+            {{"cpu,cpuacct/x/cpuacct.usage", "77\n"}, {"cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n"},
+                {"cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"}}},
+        {NULL, 4, 6,
+            {{OWN, "12:pids:/p\n3:cpu,cpuacct:/docker/x\n1:name=systemd:/s\n0::/me\n"},
+                {"me/cpu.stat", "usage_usec 5\n"}, {"cpuacct/docker/x/cpuacct.usage", "6\n"}}},
+    };
+    assert_capacities(rows, sizeof rows / sizeof *rows);
 }
 
 /* Throttling affects the group with the tightest quota. */
-static void quota_is_read_with_its_period(void **state) {
-    tree_new();
-    tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
-    tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
-    assert_allowance("a/b", 4);
-    assert_throttling(4, 0, 0);
-    tree_write("cgroup/a/b/cpu.max", "100000 100000\n");
-    assert_allowance("a/b", 1);
-    assert_throttling(4, 100 * SS_MILLISECOND, 5000);
-    tree_write("cgroup/a/cpu.max", "10000 20000\n");
-    assert_allowance("a/b", 0.5);
-    assert_throttling(4, 20 * SS_MILLISECOND, 70000);
-    tree_write("cgroup/a/cpu.stat", "throttled_usec 71\n");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
-    assert_throttling(4, 20 * SS_MILLISECOND, 71000);
-    /* A quota that exceeds the machine has no effect. */
-    tree_write("cgroup/a/cpu.max", "max 20000\n");
-    tree_write("cgroup/a/b/cpu.max", "400000 100000\n");
-    assert_allowance("a/b", 4);
-    assert_throttling(4, 0, 0);
-}
-
-static void v1_throttled_time_is_read_in_nanoseconds(void **state) {
-    tree_new();
-    tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
-    tree_write("cgroup/cpu/x/cpu.cfs_quota_us", "150000\n");
-    tree_write("cgroup/cpu/x/cpu.cfs_period_us", "50000\n");
-    tree_write("cgroup/cpu/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 12345\n");
-    assert_allowance("x", 3);
-    assert_throttling(4, 50 * SS_MILLISECOND, 12345);
-    assert_int_equal(remove(tree_path("cgroup/cpu/x/cpu.stat")), 0);
-    assert_allowance("x", 3);
-    assert_throttling(4, 50 * SS_MILLISECOND, 0);
-}
-
-static void v1_controllers_may_share_one_hierarchy(void **state) {
-    tree_new();
-    tree_write("cgroup/cpu,cpuacct/x/cpuacct.usage", "77\n");
-    tree_write("cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n");
-    tree_write("cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
-    assert_allowance("x", 0.5);
-    assert_int_equal(counters.used, 77);
-}
-
-static void v2_hierarchy_is_found_below_unified_on_mixed_systems(void **state) {
-    tree_new();
-    tree_write("cgroup/unified/x/cpu.stat", USAGE);
-    tree_write("cgroup/unified/x/cpu.max", "100000 100000\n");
-    assert_allowance("x", 1);
-    assert_int_equal(counters.used, 1234567000);
-    /* The cpu.stat of v1 has no CPU time. */
-    tree_write("cgroup/unified/x/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
-    refuse_group("x", "control group 'x': no cpu.stat or cpuacct.usage below");
-}
-
-static void our_own_group_is_the_default(void **state) {
-    tree_new();
-    tree_write("proc/self/cgroup", "0::/user.slice/me\n");
-    tree_write("cgroup/user.slice/me/cpu.stat", "usage_usec 5\n");
-    read_group(NULL, "0-3");
-    assert_int_equal(counters.used, 5000);
-    tree_write("proc/self/cgroup", "12:pids:/p\n4:cpuset:/set\n3:cpu,cpuacct:/docker/x\n"
-                                   "1:name=systemd:/s\n0::/user.slice/me\n");
-    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "6\n");
-    read_group(NULL, "0-3");
-    assert_int_equal(counters.used, 6);
+static void throttled_time_is_that_of_the_tightest_quota(void **state) {
+    static const struct {
+        const char *group;
+        uint64_t period, throttled; /* milliseconds and nanoseconds */
+        const char *files[4][2];
+    } rows[] = {
+        {"a/b", 0, 0, {{0}}},
+        {"a/b", 100, 5000, {{"a/b/cpu.max", "100000 100000\n"}}},
+        {"a/b", 20, 70000, {{"a/b/cpu.max", "100000 100000\n"}, {"a/cpu.max", "10000 20000\n"}}},
+        {"a/b", 0, 0, {{"a/b/cpu.max", "400000 100000\n"}, {"a/cpu.max", "max 20000\n"}}},
+        {"x", 50, 12345,
+            {{"cpu/x/cpu.cfs_quota_us", "150000\n"}, {"cpu/x/cpu.cfs_period_us", "50000\n"},
+                {"cpu/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 12345\n"}}},
+        {"x", 50, 0,
+            {{"cpu/x/cpu.cfs_quota_us", "150000\n"}, {"cpu/x/cpu.cfs_period_us", "50000\n"}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tree_new();
+        tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
+        tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
+        tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
+        write_group_files(rows[i].files, 4);
+        read_group(rows[i].group, "0-3");
+        assert_that(counters.cpus, ==, 4);
+        assert_int_equal(counters.period, rows[i].period * SS_MILLISECOND);
+        assert_int_equal(counters.throttled, rows[i].throttled);
+    }
 }
 
 static void assert_own(const char *controller, const char *expected) {
@@ -284,40 +229,40 @@ static void our_own_group_is_found_by_controller(void **state) {
     assert_own("cpu", NULL);
 }
 
-static void assert_quota(double cpus, uint64_t periods, uint64_t throttled) {
-    struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
-    struct ss_quota quota = {.cpus = -1};
-    ss_platform_quota_read(&roots, &quota);
-    if (quota.cpus != cpus)
-        fail_msg("a quota of %g CPUs, not %g", quota.cpus, cpus);
-    assert_int_equal(quota.periods, periods);
-    assert_int_equal(quota.throttled, throttled);
-}
-
 static void our_own_tightest_quota_is_found(void **state) {
-    tree_new();
-    assert_quota(0, 0, 0);
-    tree_write("proc/self/cgroup", "0::/a/b\n");
-    tree_write("cgroup/cgroup.controllers", "cpu\n");
-    tree_write("cgroup/a/b/cpu.max", "max 100000\n");
-    tree_write("cgroup/a/b/cpu.stat", "usage_usec 1\nnr_periods 7\nnr_throttled 6\n");
-    assert_quota(0, 0, 0);
-    tree_write("cgroup/a/cpu.max", "50000 100000\n");
-    tree_write("cgroup/a/cpu.stat", "usage_usec 1\nnr_periods 20\nnr_throttled 19\n");
-    assert_quota(0.5, 20, 19);
-    tree_write("cgroup/a/b/cpu.max", "200000 100000\n");
-    assert_quota(0.5, 20, 19);
-    tree_write("cgroup/a/b/cpu.max", "20000 100000\n");
-    assert_quota(0.2, 7, 6);
-    /* In version 1, a container may see the host's path while its limit is at the root. */
-    tree_new();
-    tree_write("proc/self/cgroup", "3:cpu,cpuacct:/docker/x\n0::/\n");
-    tree_write("cgroup/cpu/cpu.cfs_quota_us", "150000\n");
-    tree_write("cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    tree_write("cgroup/cpu/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 9\n");
-    assert_quota(1.5, 3, 2);
-    assert_int_equal(remove(tree_path("cgroup/cpu/cpu.stat")), 0);
-    assert_quota(1.5, 0, 0);
+    static const struct {
+        struct ss_quota quota;
+        const char *files[6][2];
+    } rows[] = {
+        {{0, 0, 0}, {{0}}},
+        {{0, 0, 0}, {{"a/b/cpu.max", "max 100000\n"}}},
+        {{0.5, 20, 19}, {{"a/cpu.max", "50000 100000\n"}}},
+        {{0.5, 20, 19}, {{"a/cpu.max", "50000 100000\n"}, {"a/b/cpu.max", "200000 100000\n"}}},
+        {{0.2, 7, 6}, {{"a/cpu.max", "50000 100000\n"}, {"a/b/cpu.max", "20000 100000\n"}}},
+        /* In version 1, a container may see the host's path while its limit is at the root. */
+        {{1.5, 3, 2},
+            {{OWN, "3:cpu,cpuacct:/docker/x\n0::/\n"}, {"cpu/cpu.cfs_quota_us", "150000\n"},
+                {"cpu/cpu.cfs_period_us", "100000\n"},
+                {"cpu/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 9\n"}}},
+        {{1.5, 0, 0},
+            {{OWN, "3:cpu,cpuacct:/docker/x\n0::/\n"}, {"cpu/cpu.cfs_quota_us", "150000\n"},
+                {"cpu/cpu.cfs_period_us", "100000\n"}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct ss_quota *expected = &rows[i].quota;
+        struct ss_quota quota = {.cpus = -1};
+        tree_new();
+        struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+        tree_write("proc/self/cgroup", "0::/a/b\n");
+        tree_write("cgroup/cgroup.controllers", "cpu\n");
+        tree_write("cgroup/a/b/cpu.stat", "usage_usec 1\nnr_periods 7\nnr_throttled 6\n");
+        tree_write("cgroup/a/cpu.stat", "usage_usec 1\nnr_periods 20\nnr_throttled 19\n");
+        write_group_files(rows[i].files, 6);
+        ss_platform_quota_read(&roots, &quota);
+        assert_near(quota.cpus, expected->cpus, 0);
+        assert_int_equal(quota.periods, expected->periods);
+        assert_int_equal(quota.throttled, expected->throttled);
+    }
 }
 
 static void full_paths_of_groups_are_accepted(void **state) {
@@ -326,7 +271,8 @@ static void full_paths_of_groups_are_accepted(void **state) {
     tree_write("cgroup/a/b/cpu.stat", "usage_usec 7\n");
     tree_write("cgroup/a/cpu.max", "100000 100000\n");
     snprintf(path, sizeof path, "%s", tree_path("cgroup/a/b"));
-    assert_allowance(path, 1);
+    read_group(path, "0-3");
+    assert_that(counters.capacity, ==, 1);
     assert_int_equal(counters.used, 7000);
     /* A group outside the tree is invalid. */
     tree_write("other/cpu.stat", USAGE);
@@ -346,15 +292,17 @@ static void unknown_groups_are_reported_by_name(void **state) {
 }
 
 static void garbled_group_counters_are_refused(void **state) {
-    tree_new();
-    tree_write("cgroup/web/cpu.stat", USAGE);
-    read_group("web", "0-3");
-    tree_write("cgroup/web/cpu.stat", "");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
-    tree_write("cgroup/web/cpu.stat", "usage_usec x\n");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
-    tree_write("cgroup/web/cpu.stat", "nothing\n");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
+    static const char *const texts[] = {"", "usage_usec x\n", "nothing\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tree_new();
+        tree_write("cgroup/web/cpu.stat", USAGE);
+        read_group("web", "0-3");
+        tree_write("cgroup/web/cpu.stat", texts[i]);
+        assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
+    }
+    /* The cpu.stat of version 1 has no CPU time. */
+    tree_write("cgroup/unified/x/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
+    refuse_group("x", "control group 'x'");
     tree_new();
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "\n");
     refuse_group("x", "/cpuacct.usage: ");
@@ -362,20 +310,10 @@ static void garbled_group_counters_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(v2_cpu_time_is_read_in_microseconds),
-    cmocka_unit_test(v2_quota_is_the_allowance),
-    cmocka_unit_test(v2_tightest_quota_of_all_parents_counts),
-    cmocka_unit_test(v2_quota_of_a_container_root_counts),
-    cmocka_unit_test(allowance_is_limited_by_the_cpus_of_the_group),
-    cmocka_unit_test(v1_cpu_time_is_read_in_nanoseconds),
-    cmocka_unit_test(v1_cpus_are_in_the_cpuset_hierarchy),
-    cmocka_unit_test(v1_quota_is_in_the_cpu_hierarchy),
-    cmocka_unit_test(v1_quota_of_our_own_group_is_found_at_a_different_path),
-    cmocka_unit_test(quota_is_read_with_its_period),
-    cmocka_unit_test(v1_throttled_time_is_read_in_nanoseconds),
-    cmocka_unit_test(v1_controllers_may_share_one_hierarchy),
-    cmocka_unit_test(v2_hierarchy_is_found_below_unified_on_mixed_systems),
-    cmocka_unit_test(our_own_group_is_the_default),
+    cmocka_unit_test(cpu_time_is_read_from_either_version),
+    cmocka_unit_test(v2_limits_are_the_capacity),
+    cmocka_unit_test(v1_limits_are_the_capacity),
+    cmocka_unit_test(throttled_time_is_that_of_the_tightest_quota),
     cmocka_unit_test(our_own_group_is_found_by_controller),
     cmocka_unit_test(our_own_tightest_quota_is_found),
     cmocka_unit_test(full_paths_of_groups_are_accepted),
