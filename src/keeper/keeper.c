@@ -105,7 +105,6 @@ void ss_keeper_close(struct ss_keeper *keeper) {
 }
 
 void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
-    static _Atomic uint32_t nothing;
     ss_platform_process_signal_once(pid, started, SIGCONT);
     struct pollfd end = {.fd = ss_platform_process_open(pid, started), .events = POLLIN};
     if (end.fd == -ESRCH)
@@ -118,5 +117,5 @@ void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
     ss_time deadline = ss_platform_now() + patience;
     for (ss_time now;
          ss_platform_process_lives(pid, started) && (now = ss_platform_now()) < deadline;)
-        ss_platform_sleep(&nothing, 0, now + AWAIT_INTERVAL);
+        ss_platform_sleep_until(now + AWAIT_INTERVAL);
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
@@ -59,6 +60,11 @@ SS_MUST_USE SS_NONNULL() int ss_child_execute(
 SS_NONNULL()
 int ss_child_fail(
     const struct ss_child_failure *failure, const char *program, struct ss_error *error);
+
+/* Converts a wait status to an exit status as shells do: 128 plus the number of a signal. */
+static inline int ss_child_exit_status(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 /*
  * Forks; all signals are blocked in the child. A keyboard signal to the whole group must not reach

@@ -56,6 +56,9 @@ struct ss_clock {
  */
 SS_NONNULL() void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
 
+/* Sleeps until `deadline`, or until a signal arrives. */
+void ss_platform_sleep_until(ss_time deadline);
+
 /* Changes the word and wakes all processes that sleep on it. Async-signal-safe. */
 SS_NONNULL() void ss_platform_wake(_Atomic uint32_t *word);
 
@@ -296,7 +299,13 @@ uint64_t ss_platform_process_started(pid_t pid);
  */
 uint64_t ss_platform_thread_started(pid_t thread);
 
-/* Returns whether this process, identified by pid and start time, exists and has not ended. */
+/*
+ * Returns the state of this process, identified by pid and start time, as `ps` shows it; 0 if it
+ * has ended.
+ */
+char ss_platform_process_state(pid_t pid, uint64_t started);
+
+/* Returns whether this process exists and has not ended. */
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*

@@ -203,8 +203,8 @@ _Noreturn static void exit_executor(struct executor *executor) {
 
 /*
  * Counts a loss if processes are left, except those that --keep leaves at the end of the run and
- * that are known to be continued. Call this when the row is settled: before that, a sweep skips what
- * is below an executor.
+ * that are known to be continued. Call this when the row is settled: before that, a sweep skips
+ * what is below an executor.
  */
 static void count_losses(struct executor *executor) {
     bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
@@ -334,12 +334,6 @@ static void read_cpu_time(struct executor *executor) {
     ss_cpu_time_publish(&executor->cpu_time, executor->cpu_time.runs, now);
 }
 
-static void publish_state(struct executor *executor) {
-    if (executor->cpu_time.board)
-        ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
-            executor->cpu_time.read_at);
-}
-
 _Noreturn static void pace(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
@@ -360,7 +354,9 @@ _Noreturn static void pace(struct executor *executor) {
             apply_state(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
-        publish_state(executor);
+        if (executor->cpu_time.board)
+            ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
+                executor->cpu_time.read_at);
         ss_perf_counts_answer(&executor->perf_counts);
         ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(

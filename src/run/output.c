@@ -155,10 +155,6 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
     return 0;
 }
 
-static double duty_of(const struct ss_output *output, uint32_t instance) {
-    return ss_double_from_word(atomic_load(&output->board->rows[instance].local_duty));
-}
-
 /*
  * Reads a time in milliseconds. Returns false unless the whole text, except blanks around it, is a
  * decimal number that is at least 0.
@@ -196,8 +192,9 @@ static void add_own_delay(struct ss_output *output, struct ss_stream *stream, ss
 
 static void tell_of_read(
     struct ss_output *output, struct ss_stream *stream, uint32_t count, ss_time now) {
-    ss_iterations_read(output->iterations, stream->instance, count, now, stream->late,
-        duty_of(output, stream->instance));
+    double duty =
+        ss_double_from_word(atomic_load(&output->board->rows[stream->instance].local_duty));
+    ss_iterations_read(output->iterations, stream->instance, count, now, stream->late, duty);
     stream->late = 0;
 }
 

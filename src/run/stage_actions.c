@@ -44,20 +44,15 @@ static void nothing(struct ss_master *master, const struct cause *cause) {
     (void)cause;
 }
 
-/* Duplicates `descriptor`. The caller closes the copy. */
-static int copy_descriptor(int *copy, int descriptor, struct ss_error *error) {
-    *copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-    return *copy >= 0 ? 0 : ss_error_fail(error, "cannot copy a descriptor: %s", strerror(errno));
-}
-
 static int start_executors(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         int ends[2] = {-1, -1};
         int status = 0;
         if (ss_plan_pipes_output(master->plan))
             status = ss_output_add(&master->output, ends, master->error);
-        else if (ss_plan_output(master->plan) != STDOUT_FILENO)
-            status = copy_descriptor(&ends[0], ss_plan_output(master->plan), master->error);
+        else if (ss_plan_output(master->plan) != STDOUT_FILENO &&
+                 (ends[0] = fcntl(ss_plan_output(master->plan), F_DUPFD_CLOEXEC, 3)) < 0)
+            status = ss_error_fail(master->error, "cannot copy a descriptor: %s", strerror(errno));
         if (status == 0)
             status = ss_crew_start_executor(&master->crew, i, ends, master->error);
         for (int which = 0; which < 2; which++) {

@@ -7,22 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "platform/child.h"
 #include "platform/platform.h"
 #include "run/recent_iterations.h"
 #include "run/stage_actions.h"
 
 /* The number of failed instances that are reported as they end; the summary counts all of them. */
 #define ENDS_REPORTED 3
-
-static int exit_status(int status) {
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Converts to seconds since control began, as in the record; NaN if it has not begun. */
-static double elapsed_at(const struct ss_master *master, ss_time at) {
-    ss_time start = atomic_load(&master->board->control_start);
-    return start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9;
-}
 
 /* Reports the end of a failed instance at once, for the first few. */
 static void report_end(struct ss_master *master, const struct ss_end *end) {
@@ -39,9 +30,14 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
 
 static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
     char how[SS_END_TEXT];
-    struct ss_end end = {.instance = index, .seconds = elapsed_at(master, at), .status = status};
+    ss_time start = atomic_load(&master->board->control_start);
+    struct ss_end end = {
+        .instance = index,
+        .seconds = start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9,
+        .status = status,
+    };
     ss_end_describe(how, status);
-    ss_master_note(master, "instance_ended", index, how, exit_status(status));
+    ss_master_note(master, "instance_ended", index, how, ss_child_exit_status(status));
     if (master->stage < SS_STAGE_ENDING) {
         ss_ends_add(&master->outcome->ends, &end);
         ss_iterations_stop(&master->iterations, index);
@@ -52,7 +48,7 @@ static void note_end(struct ss_master *master, uint32_t index, ss_time at, int s
 static void on_ended(struct ss_master *master, uint32_t index) {
     struct ss_row *row = &master->board->rows[index];
     int wait_status = atomic_load(&row->status);
-    int status = exit_status(wait_status);
+    int status = ss_child_exit_status(wait_status);
     ss_time at = atomic_load(&row->ended_at);
     if (atomic_load(&row->ended_by_us) && master->plan->keep) {
         ss_master_note(master, "instance_left", index, NULL, NAN);
@@ -91,21 +87,12 @@ static void on_start_failed(struct ss_master *master, uint32_t index) {
     ss_master_end(master, "error", SIGTERM);
 }
 
-/*
- * The guardian has ended an instance whose executor died, so the exit status is unknown.
- * on_executor_lost() reports the executor.
- */
-static void on_cleared(struct ss_master *master, uint32_t index) {
-    if (!master->plan->keep && !atomic_load(&master->board->rows[index].left))
-        ss_master_note(master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
-}
-
 static void on_life(
     struct ss_master *master, uint32_t index, enum ss_life before, enum ss_life life) {
+    struct ss_row *row = &master->board->rows[index];
     switch (life) {
     case SS_LIFE_ALIVE:
-        ss_master_note(master, "instance_started", index, NULL,
-            atomic_load(&master->board->rows[index].leader));
+        ss_master_note(master, "instance_started", index, NULL, atomic_load(&row->leader));
         ss_iterations_start(&master->iterations, index, ss_platform_now());
         break;
     case SS_LIFE_ENDED:
@@ -115,9 +102,10 @@ static void on_life(
         if (master->stage < SS_STAGE_ENDING)
             on_start_failed(master, index);
         break;
-    case SS_LIFE_CLEARED:
-        if (before == SS_LIFE_ALIVE)
-            on_cleared(master, index);
+    case SS_LIFE_CLEARED: /* on_executor_lost() reports the executor */
+        if (before == SS_LIFE_ALIVE && !master->plan->keep && !atomic_load(&row->left))
+            ss_master_note(
+                master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
         break;
     case SS_LIFE_NONE:
         break;

@@ -65,25 +65,13 @@ bool ss_hold_has_ended(const struct ss_hold *hold) {
 }
 
 bool ss_hold_is_runnable(const struct ss_hold *hold) {
-    struct ss_process process;
-    return !ss_hold_has_ended(hold) && ss_platform_process_look(hold->pid, &process) &&
-           process.started == hold->started && process.state == 'R';
+    return !ss_hold_has_ended(hold) && ss_platform_process_state(hold->pid, hold->started) == 'R';
 }
 
 static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
     struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     return atomic_load(&branch->owner) == hold->row + 1 &&
            atomic_load(&branch->serial) == hold->serial;
-}
-
-/*
- * Releases a process, which must not stay stopped once no process of ours tracks it. Only the
- * executor continues it: the guardian might continue a process that is stopped for another reason.
- */
-static void release_hold(struct ss_hold *hold, uint32_t row) {
-    if (row != SS_HOLDS_ALL)
-        ss_hold_signal(hold, SIGCONT);
-    ss_hold_close(hold);
 }
 
 /*
@@ -99,11 +87,6 @@ static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
         return false;
     ss_hold_open(hold);
     return true;
-}
-
-static void report_missed(struct ss_board *board, struct ss_branch *branch, uint32_t serial) {
-    atomic_store(&branch->missed, serial);
-    atomic_fetch_add(&board->missed, 1);
 }
 
 bool ss_holds_refresh(
@@ -122,7 +105,13 @@ bool ss_holds_refresh(
             holds->list[kept++] = *hold;
             continue;
         }
-        release_hold(hold, row);
+        /*
+         * It must not stay stopped once no process of ours tracks it. Only the executor continues
+         * it: the guardian might continue a process that is stopped for another reason.
+         */
+        if (row != SS_HOLDS_ALL)
+            ss_hold_signal(hold, SIGCONT);
+        ss_hold_close(hold);
         holds->of_slot[hold->slot] = 0;
     }
     holds->count = *fresh = kept;
@@ -139,8 +128,10 @@ bool ss_holds_refresh(
             continue;
         holds->of_slot[slot] = ++holds->count;
         /* Report this: the guardian may still hold the group, and then does not notice. */
-        if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
-            report_missed(board, branch, hold->serial);
+        if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid) {
+            atomic_store(&branch->missed, hold->serial);
+            atomic_fetch_add(&board->missed, 1);
+        }
     }
     return true;
 }

@@ -22,10 +22,6 @@ static bool knows(const struct ss_clocks *clocks, pid_t thread) {
     return false;
 }
 
-static bool make_room(struct ss_clocks *clocks) {
-    return clocks->count < ENTRIES_MAX && SS_GROW(clocks->entries, clocks->count + 1, clocks->room);
-}
-
 struct adding {
     struct ss_clocks *clocks;
     int added; /* -1: failed */
@@ -37,7 +33,8 @@ static void add_thread(void *context, pid_t thread) {
     if (adding->added < 0 || knows(clocks, thread))
         return;
     int clock = ss_platform_task_clock_open(thread, true);
-    if ((clock < 0 && clock != -ESRCH) || !make_room(clocks)) {
+    if ((clock < 0 && clock != -ESRCH) || clocks->count == ENTRIES_MAX ||
+        !SS_GROW(clocks->entries, clocks->count + 1, clocks->room)) {
         if (clock >= 0)
             close(clock);
         adding->added = -1;

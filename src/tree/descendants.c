@@ -92,18 +92,17 @@ struct look {
 
 /* Looks at a process. Returns whether it still exists. */
 static bool look_at(struct ss_descendant *item, struct look *look) {
-    struct ss_process process;
-    if (!ss_platform_process_look(item->pid, &process) || process.started != item->started ||
-        process.state == 'Z' || process.state == 'X')
+    char state = ss_platform_process_state(item->pid, item->started);
+    if (!state)
         return false;
-    bool stopped = process.state == 'T' &&
-                   ss_platform_process_signal_once(item->pid, item->started, SIGCONT) == 0;
-    bool waits = stopped || process.state == 'D' || process.state == 'R';
+    bool stopped =
+        state == 'T' && ss_platform_process_signal_once(item->pid, item->started, SIGCONT) == 0;
+    bool waits = stopped || state == 'D' || state == 'R';
     look->continued |= stopped;
     if (!waits || ss_platform_process_cpu_time(item->pid) >= item->used + FORK_TIME)
         item->wave = SETTLED;
     look->waits |= item->wave <= look->wave;
-    look->runnable |= item->wave <= look->wave && process.state == 'R';
+    look->runnable |= item->wave <= look->wave && state == 'R';
     return true;
 }
 
@@ -120,7 +119,6 @@ static void look_at_all(struct ss_descendants *list, struct look *look) {
 }
 
 void ss_descendants_settle(struct ss_descendants *list) {
-    static _Atomic uint32_t nothing;
     ss_time begin = ss_platform_now();
     uint32_t wave = 0;
     for (uint32_t i = 0; i < list->count; i++)
@@ -137,7 +135,7 @@ void ss_descendants_settle(struct ss_descendants *list) {
         ss_time now = ss_platform_now();
         if (now >= begin + (look.runnable ? SETTLE_PATIENCE : STOP_PATIENCE))
             return;
-        ss_platform_sleep(&nothing, 0, now + SETTLE_ROUND);
+        ss_platform_sleep_until(now + SETTLE_ROUND);
     }
 }
 

@@ -11,8 +11,6 @@
 
 #define SS_FREEZER_NAME 80
 
-void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
-
 /*
  * Names the freezer of a row for ss_platform_freezer_put(), which may leave an empty one: the
  * process may end meanwhile. ss_freezers_remove() removes that, too.

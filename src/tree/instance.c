@@ -75,11 +75,7 @@ static void signal_group(struct ss_instance *instance, int signal) {
 
 /* Returns 'T' if stopped, 't' if stopped by a debugger, 0 if ended, or another state. */
 static char attached_state(const struct ss_instance *instance) {
-    struct ss_process process;
-    if (!ss_platform_process_look(instance->root.pid, &process) ||
-        process.started != instance->root.started || process.state == 'Z' || process.state == 'X')
-        return 0;
-    return process.state;
+    return ss_platform_process_state(instance->root.pid, instance->root.started);
 }
 
 /* Returns whether the leader is in a state that waitid() selects by these options. */
@@ -105,13 +101,12 @@ static void freeze(struct ss_instance *instance, bool frozen) {
  * itself has stopped by then, which it does only once it is given a CPU.
  */
 static void await_stop(const struct ss_instance *instance) {
-    _Atomic uint32_t nothing = 0;
     ss_time deadline = ss_platform_now() + STOP_PATIENCE;
     for (;;) {
         ss_time now = ss_platform_now();
         if (leader_is(instance, WSTOPPED | WEXITED) || now >= deadline)
             return;
-        ss_platform_sleep(&nothing, 0, now + STOP_ROUND);
+        ss_platform_sleep_until(now + STOP_ROUND);
     }
 }
 

@@ -107,12 +107,6 @@ _Noreturn static void send_last(int report, int kind, int value) {
     _exit(0);
 }
 
-/* Returns whether the process outside died before the parent-death signal was set. */
-static bool is_alone(int report) {
-    struct pollfd outside = {.fd = report};
-    return poll(&outside, 1, 0) > 0 && (outside.revents & POLLERR);
-}
-
 /* Returns when the other end of a pipe is closed. */
 static void await_close(int pipe) {
     char byte;
@@ -132,7 +126,9 @@ static void run_init(int report, const struct ss_isolation *isolation) {
         send_last(report, FAILED, -why);
     if (pipe2(named, O_CLOEXEC) < 0)
         send_last(report, FAILED, errno);
-    if (is_alone(report))
+    /* The process outside may have died before the parent-death signal was set. */
+    struct pollfd outside = {.fd = report};
+    if (poll(&outside, 1, 0) > 0 && (outside.revents & POLLERR))
         _exit(SS_ERROR_FAILED);
     setpgid(0, 0);
     pid_t run = fork();

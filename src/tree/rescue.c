@@ -63,17 +63,6 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Signals by pid, as long as the start time still matches, on systems without pidfds. Once the
- * leader is gone, the pid may belong to an unrelated group; then only the sweep can find our
- * processes.
- */
-static void signal_by_pid(const struct ss_charge *charge, bool group, int signal) {
-    if (charge->leader_pid > 1 &&
-        ss_platform_process_started(charge->leader_pid) == charge->leader_started)
-        kill(group ? -charge->leader_pid : charge->leader_pid, signal);
-}
-
-/*
  * Signals the group of an instance or, if attached, its first process; the other processes of an
  * attached instance are branches.
  */
@@ -84,8 +73,13 @@ static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int 
     if (charge->leader_pidfd >= 0)
         why = group ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
                     : ss_platform_process_signal(charge->leader_pidfd, signal);
-    if (why == -ENOSYS)
-        signal_by_pid(charge, group, signal);
+    /*
+     * Without pidfds, the start time shows whether the leader is gone. Then the pid may belong to
+     * an unrelated group, and only the sweep can find our processes.
+     */
+    if (why == -ENOSYS && charge->leader_pid > 1 &&
+        ss_platform_process_started(charge->leader_pid) == charge->leader_started)
+        kill(group ? -charge->leader_pid : charge->leader_pid, signal);
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
@@ -122,7 +116,6 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool 
  * because they are not our descendants.
  */
 static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
-    static _Atomic uint32_t nothing;
     ss_time begin = ss_platform_now();
     bool runnable;
     uint32_t left;
@@ -130,7 +123,7 @@ static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
         ss_time now = ss_platform_now();
         if (now >= begin + (runnable ? SS_HOLD_RUNNABLE_PATIENCE : KILLED_PATIENCE))
             break;
-        ss_platform_sleep(&nothing, 0, now + KILLED_INTERVAL);
+        ss_platform_sleep_until(now + KILLED_INTERVAL);
     }
     atomic_store(&rescue->board->rows[index].left, left);
 }

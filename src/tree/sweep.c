@@ -208,7 +208,6 @@ static void visit_process(void *context, pid_t pid) {
 #define BREATH (100 * SS_MICROSECOND)
 
 static void chase(struct ss_sweep *sweep, ss_time deadline) {
-    static _Atomic uint32_t nothing;
     struct ss_process process;
     pid_t seen = ss_platform_process_latest();
     ss_time begin = ss_platform_now(), calm = begin;
@@ -221,7 +220,7 @@ static void chase(struct ss_sweep *sweep, ss_time deadline) {
                 calm = ss_platform_now();
         }
         if (latest == seen)
-            ss_platform_sleep(&nothing, 0, now + BREATH);
+            ss_platform_sleep_until(now + BREATH);
         seen = latest;
         now = ss_platform_now();
         if (sweep->touched > touched)
@@ -230,7 +229,6 @@ static void chase(struct ss_sweep *sweep, ss_time deadline) {
 }
 
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
-    static _Atomic uint32_t nothing;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
         sweep->stranger = 0;
@@ -242,6 +240,6 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
         ss_time now = ss_platform_now();
         if (now >= deadline)
             return;
-        ss_platform_sleep(&nothing, 0, now + ROUND);
+        ss_platform_sleep_until(now + ROUND);
     }
 }

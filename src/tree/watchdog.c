@@ -44,13 +44,6 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
-/* Returns the state of a process as `ps` shows it, 0 if there is no such process. */
-static char state_of(pid_t pid, uint64_t started) {
-    struct ss_process process;
-    bool found = ss_platform_process_look(pid, &process) && process.started == started;
-    return found ? process.state : 0;
-}
-
 /*
  * Checks an executor. Its pid is valid as long as it is on the board, because its parent has not
  * reaped it.
@@ -61,7 +54,7 @@ static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     uint64_t started = atomic_load(&row->executor_started);
     if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE)
         return;
-    if (watchdog->alone && state_of(executor, started) == 'T')
+    if (watchdog->alone && ss_platform_process_state(executor, started) == 'T')
         ss_platform_process_signal_once(executor, started, SIGCONT);
     if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
@@ -76,7 +69,7 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     watchdog->next = now + INTERVAL;
     uint32_t beat = watchdog->watched[board->instances].beat;
     bool silent = atomic_load(&board->beat) == beat;
-    char state = silent ? state_of(watchdog->master, watchdog->master_started) : 0;
+    char state = silent ? ss_platform_process_state(watchdog->master, watchdog->master_started) : 0;
     watchdog->alone = state == 'T';
     /* A master that forwards output has its caller's priority: others can keep it from running. */
     if (state == 'R' && beat != 0)

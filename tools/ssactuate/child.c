@@ -81,7 +81,7 @@ int ssactuate_child_execute(struct ssactuate_child *child, struct ss_error *erro
 
 void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->ended = true;
-    child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    child->status = ss_child_exit_status(status);
 }
 
 bool ssactuate_is_end(int number) {

@@ -284,8 +284,7 @@ static int reap_command(struct watch *watch, struct ss_error *error) {
     if (repeats && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     return ss_error_fail(error, "the command that measures the victim failed: %s ended with %d",
-        ss_words_show(watch->words[0]).text,
-        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+        ss_words_show(watch->words[0]).text, ss_child_exit_status(status));
 }
 
 /*

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "platform/child.h"
 
 #define PORTS 3
 
@@ -135,15 +136,27 @@ _Noreturn static void pump(const struct server *server, int from, int index) {
     _exit(0);
 }
 
-_Noreturn static void execute(const struct server *server, const int outputs[2]) {
+/* Executes the command. Returns its pid, or reports why there is none. */
+static pid_t start_command(struct server *server, const int outputs[2]) {
     sigset_t none;
-    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(outputs[0], STDOUT_FILENO) >= 0 &&
-        dup2(outputs[1], STDERR_FILENO) >= 0)
-        execvp(server->served->command[0], server->served->command);
-    _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
+    SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const struct ss_child_setup setup = {
+        .words = server->served->command,
+        .streams = {input, outputs[0], outputs[1]},
+        .mask = &none,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
+    struct ss_error error = {.status = 0};
+    if (outputs[1] < 0 || input < 0 || ss_child_fork(&child, &setup) < 0)
+        error.status = SS_ERROR_FAILED;
+    else if (ss_child_execute(&child, &failure) < 0)
+        ss_child_fail(&failure, setup.words[0], &error);
+    else
+        return child.pid;
+    say(server, "status %d\n", error.status);
+    return 0;
 }
 
 /* Starts the command and the processes that pass on its output. Reports status 125 on failure. */
@@ -169,11 +182,7 @@ static void run_command(struct server *server) {
             close_pipe(server, i);
         outputs[i] = ends[1];
     }
-    server->command = outputs[1] < 0 ? -1 : fork();
-    if (server->command == 0)
-        execute(server, outputs);
-    if (server->command < 0)
-        say(server, "status %d\n", SS_ERROR_FAILED);
+    server->command = start_command(server, outputs);
     ss_owned_close(&outputs[0]);
     ss_owned_close(&outputs[1]);
 }
@@ -195,8 +204,7 @@ static void reap(struct server *server) {
         if (pid != server->command)
             continue;
         server->command = 0;
-        say(server, "status %d\n",
-            WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+        say(server, "status %d\n", ss_child_exit_status(status));
     }
 }
 

@@ -137,5 +137,5 @@ int ssload_command_wait(void) {
     /* Forget the pid before reaping: afterwards it may be reused. */
     atomic_store(&command, 0);
     waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return ss_child_exit_status(status);
 }

@@ -78,7 +78,7 @@ static int await_end(pid_t child, const sigset_t *signals) {
         if (number == SIGTERM)
             kill(child, number);
     }
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return ss_child_exit_status(status);
 }
 
 /* Executes the command in a child, because setns() changes the PID namespace only of children. */

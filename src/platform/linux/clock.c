@@ -57,6 +57,11 @@ void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) 
         NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+void ss_platform_sleep_until(ss_time deadline) {
+    _Atomic uint32_t nothing = 0;
+    ss_platform_sleep(&nothing, 0, deadline);
+}
+
 void ss_platform_wake(_Atomic uint32_t *word) {
     atomic_fetch_add(word, 1);
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);

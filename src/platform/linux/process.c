@@ -10,35 +10,23 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Returns whether the ID does not belong to a process. /proc/ID exists for every thread, too. */
-static bool is_thread(pid_t pid) {
-    return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
-}
-
-/*
- * Replaces the start time with the process's identity if that is available. The start time is in
- * clock ticks, and within one tick the kernel can give a pid to two processes.
- */
-static void identify(int pidfd, struct ss_process *found) {
-    uint64_t identity = ss_linux_pidfd_identity(pidfd);
-    if (identity)
-        found->started = identity;
-}
-
 bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
-    if (pid <= 0 || is_thread(pid))
+    /* /proc/ID exists for every thread, too. */
+    if (pid <= 0 || (syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH))
         return false;
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     bool there = ss_linux_process_read(pid, found);
-    if (pidfd >= 0) {
-        identify(pidfd, found);
-        /*
-         * If the process has still not been reaped, the pid has belonged to it since the first
-         * look.
-         */
-        there &= ss_platform_process_signal(pidfd, 0) != -ESRCH;
-    }
-    return there;
+    if (pidfd < 0)
+        return there;
+
+    /*
+     * The start time is in clock ticks, and within one tick the kernel can give a pid to two
+     * processes: prefer the identity.
+     */
+    uint64_t identity = ss_linux_pidfd_identity(pidfd);
+    found->started = identity ? identity : found->started;
+    /* If the process has still not been reaped, the pid has belonged to it since the first look. */
+    return there && ss_platform_process_signal(pidfd, 0) != -ESRCH;
 }
 
 uint64_t ss_platform_process_started(pid_t pid) {
@@ -51,10 +39,16 @@ uint64_t ss_platform_thread_started(pid_t thread) {
     return thread > 0 && ss_linux_process_read(thread, &found) ? found.started : 0;
 }
 
-bool ss_platform_process_lives(pid_t pid, uint64_t started) {
+char ss_platform_process_state(pid_t pid, uint64_t started) {
     struct ss_process process;
-    return ss_platform_process_look(pid, &process) && process.state != 'Z' &&
-           process.state != 'X' && process.started == started;
+    if (!ss_platform_process_look(pid, &process) || process.started != started ||
+        process.state == 'Z' || process.state == 'X')
+        return 0;
+    return process.state;
+}
+
+bool ss_platform_process_lives(pid_t pid, uint64_t started) {
+    return ss_platform_process_state(pid, started) != 0;
 }
 
 pid_t ss_platform_process_group(pid_t pid) {

@@ -122,8 +122,7 @@ static void reap(struct watch *watch) {
             continue;
         watch->command = 0;
         atomic_store(&slot->signal, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-        atomic_store(
-            &slot->status, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+        atomic_store(&slot->status, ss_child_exit_status(status));
         atomic_store(&slot->ended, 1);
         ss_bell_ring(watch->minder->bell);
     }
