@@ -6,6 +6,7 @@
  * Everything beyond POSIX that the project needs and that a port to another system has to supply.
  */
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -477,8 +478,9 @@ struct ss_counter_reader {
     struct ss_group_sum sum;           /* likewise: `file` is the folder of these groups */
     struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */
     char reason[128];                  /* why `source` is not the requested one; empty if it is */
-    char path[4096];                   /* the file that is read, for messages and records */
-    char throttling_path[4096];        /* empty: none */
+    /* Paths have room for one that the kernel refuses, so that none is cut to another one. */
+    char path[PATH_MAX + 1];            /* the file that is read, for messages and records */
+    char throttling_path[PATH_MAX + 1]; /* empty: none */
 };
 
 /*

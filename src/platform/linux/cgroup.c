@@ -6,17 +6,14 @@
 
 #include "platform/linux/linux.h"
 
-/* Large enough for the path of any group. */
-#define FOLDER_SIZE 4200
-
 /* Looks in a group's folder for the file with its CPU time. */
 static bool try_folder(struct ss_counter_reader *reader, const char *folder) {
     char text[4096];
-    snprintf(reader->path, sizeof reader->path, "%.4000s/cpuacct.usage", folder);
+    strcpy(reader->path, ss_linux_path("%s/cpuacct.usage", folder).text);
     reader->unit = 1;
     if (ss_linux_read_text(reader->path, text, sizeof text) == 0)
         return true;
-    snprintf(reader->path, sizeof reader->path, "%.4000s/cpu.stat", folder);
+    strcpy(reader->path, ss_linux_path("%s/cpu.stat", folder).text);
     reader->unit = 1000;
     return ss_linux_read_text(reader->path, text, sizeof text) == 0 && strstr(text, "usage_usec");
 }
@@ -44,7 +41,7 @@ static const char *path_in_hierarchy(const char *folder, const char *root) {
 }
 
 static int find_group(struct ss_counter_reader *reader, const char *group,
-    const struct ss_platform_roots *roots, char folder[FOLDER_SIZE], struct ss_error *error) {
+    const struct ss_platform_roots *roots, struct ss_linux_path *folder, struct ss_error *error) {
     const char *root = ss_linux_cgroup_root(roots);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         char name[2048];
@@ -54,13 +51,13 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
             continue;
         if (strcmp(name, "/") == 0)
             *name = '\0';
-        snprintf(folder, FOLDER_SIZE, "%s%s%s", root, hierarchies[i].folder, name);
-        if (try_folder(reader, folder))
+        *folder = ss_linux_path("%s%s%s", root, hierarchies[i].folder, name);
+        if (try_folder(reader, folder->text))
             return 0;
     }
     if (group && strncmp(group, root, strlen(root)) == 0) {
-        snprintf(folder, FOLDER_SIZE, "%s", group);
-        if (try_folder(reader, folder))
+        *folder = ss_linux_path("%s", group);
+        if (try_folder(reader, folder->text))
             return 0;
     }
     return ss_error_fail(error,
@@ -77,13 +74,13 @@ static void find_quota(struct ss_linux_quota *tightest, const char *folder, cons
     const struct ss_platform_roots *roots) {
     static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
     const char *root = ss_linux_cgroup_root(roots);
-    char name[2048], other[FOLDER_SIZE];
+    char name[2048];
     ss_linux_tighten_quota(tightest, folder, root);
     if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
         snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(other, sizeof other, "%s%s%s", root, places[i], name);
-        ss_linux_tighten_quota(tightest, other, root);
+        struct ss_linux_path other = ss_linux_path("%s%s%s", root, places[i], name);
+        ss_linux_tighten_quota(tightest, other.text, root);
     }
 }
 
@@ -100,14 +97,12 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
     const char *root = ss_linux_cgroup_root(roots);
-    char name[2048], path[FOLDER_SIZE + 64];
+    char name[2048];
     struct ss_cpus cpus;
-    snprintf(path, sizeof path, "%s/cpuset.cpus.effective", folder);
-    if (!read_cpus(path, &cpus)) {
+    if (!read_cpus(ss_linux_path("%s/cpuset.cpus.effective", folder).text, &cpus)) {
         if (group || ss_linux_own_cgroup(roots, "cpuset", name, sizeof name) < 0)
             snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
-        snprintf(path, sizeof path, "%s/cpuset%s/cpuset.effective_cpus", root, name);
-        if (!read_cpus(path, &cpus))
+        if (!read_cpus(ss_linux_path("%s/cpuset%s/cpuset.effective_cpus", root, name).text, &cpus))
             return ss_cpus_count(measured);
     }
     ss_cpus_keep(&cpus, measured);
@@ -116,30 +111,29 @@ static uint32_t allowed_cpus(const char *folder, const char *group,
 
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    char folder[FOLDER_SIZE];
-    if (find_group(reader, group, roots, folder, error) < 0)
+    struct ss_linux_path folder;
+    if (find_group(reader, group, roots, &folder, error) < 0)
         return -1;
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
         return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
-    reader->at_once = allowed_cpus(folder, group, roots, &reader->cpus);
+    reader->at_once = allowed_cpus(folder.text, group, roots, &reader->cpus);
     if (!(reader->at_once > 0)) {
         close(reader->file);
         reader->file = -1;
         return ss_error_fail(error,
             "control group %s may use none of the measured CPUs: choose other CPUs or another "
             "group",
-            folder);
+            folder.text);
     }
     struct ss_linux_quota quota = {0};
-    find_quota(&quota, folder, group, roots);
+    find_quota(&quota, folder.text, group, roots);
     reader->capacity = reader->at_once;
     if (quota.cpus > 0 && quota.cpus < reader->at_once) {
         reader->capacity = quota.cpus;
         reader->period = quota.period;
-        snprintf(reader->throttling_path, sizeof reader->throttling_path, "%.4000s/cpu.stat",
-            quota.folder);
+        strcpy(reader->throttling_path, ss_linux_path("%s/cpu.stat", quota.folder).text);
         ss_linux_cgroup_open_throttling(reader);
     }
     return 0;

@@ -15,7 +15,7 @@
 
 static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_roots *roots,
     struct ss_error *error) {
-    snprintf(reader->path, sizeof reader->path, "%s/stat", ss_linux_proc(roots));
+    strcpy(reader->path, ss_linux_path("%s/stat", ss_linux_proc(roots)).text);
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
         return ss_error_fail(

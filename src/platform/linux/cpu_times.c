@@ -18,10 +18,8 @@
 #define PRESSURE_PERIOD (2 * SS_SECOND)
 
 static int open_beside(const struct ss_counter_reader *counters, const char *name) {
-    char path[sizeof counters->path + 32];
-    size_t folder = (size_t)(strrchr(counters->path, '/') - counters->path);
-    snprintf(path, sizeof path, "%.*s/%s", (int)folder, counters->path, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    int folder = (int)(strrchr(counters->path, '/') - counters->path);
+    return open(ss_linux_path("%.*s/%s", folder, counters->path, name).text, O_RDONLY | O_CLOEXEC);
 }
 
 int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,

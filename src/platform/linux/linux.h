@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
 #define SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
 
-#include <limits.h>
 #include <string.h>
 
 #include "platform/platform.h"

@@ -59,8 +59,8 @@ static uint32_t count_online(void) {
 }
 
 static const char *open_usage(struct ss_counter_reader *reader, const char *folder) {
-    snprintf(reader->path, sizeof reader->path, "%s/%s", folder,
-        reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu");
+    const char *name = reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu";
+    strcpy(reader->path, ss_linux_path("%s/%s", folder, name).text);
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     return reader->file < 0 ? strerror(errno) : NULL;
 }
