@@ -47,51 +47,69 @@ static int check_tty(struct ss_error *error) {
 /* The file that lists the files which runs have written to the folder: only these are replaced. */
 #define LIST ".showstopper-output"
 
+struct file_name {
+    char text[32];
+};
+
+/* Returns the name of the file with an instance's output or errors. */
+static struct file_name name_file(const struct ss_output *output, uint32_t instance, int which) {
+    struct file_name name;
+    snprintf(
+        name.text, sizeof name.text, "%s.%s", output->numbers[instance], which ? "err" : "out");
+    return name;
+}
+
 /* Fails if the run would replace a file that is not listed. Only regular files lose content. */
 static int check_files(const struct ss_output *output, const char *known, struct ss_error *error) {
-    char path[4096], line[32];
+    char line[40];
     struct stat status;
     for (uint32_t i = 0; i < 2 * output->instances; i++) {
-        snprintf(line, sizeof line, "/%s.%s\n", output->numbers[i / 2], i % 2 ? "err" : "out");
-        snprintf(path, sizeof path, "%s%.*s", output->folder, (int)strlen(line) - 1, line);
-        if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-            !strstr(known, line))
+        struct file_name name = name_file(output, i / 2, i % 2);
+        snprintf(line, sizeof line, "/%s\n", name.text);
+        if (fstatat(output->directory, name.text, &status, 0) == 0 && S_ISREG(status.st_mode) &&
+            status.st_size > 0 && !strstr(known, line))
             return ss_error_fail(error,
-                "--output: %s was not written by showstopper, or by an earlier version: choose "
+                "--output: %s/%s was not written by showstopper, or by an earlier version: choose "
                 "another folder, or remove the file",
-                path);
+                output->folder, name.text);
     }
     return 0;
 }
 
+static int fail_list(const struct ss_output *output, struct ss_error *error) {
+    return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, strerror(errno));
+}
+
+static FILE *open_list(const struct ss_output *output, int flags, const char *mode) {
+    int file = openat(output->directory, LIST, flags | O_CLOEXEC, 0666);
+    return file < 0 ? NULL : fdopen(file, mode);
+}
+
 static int list_files(const struct ss_output *output, struct ss_error *error) {
-    char path[4096];
     SS_OWNED(free) char *listed = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "%s/" LIST, output->folder);
-    SS_OWNED(fclose) FILE *list = fopen(path, "re");
     const char *known = "";
+    SS_OWNED(fclose) FILE *list = open_list(output, O_RDONLY, "r");
     if (list && getdelim(&listed, &room, '\0', list) >= 0)
         known = listed;
     else if (list && !feof(list))
-        return ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+        return fail_list(output, error);
     if (check_files(output, known, error) < 0)
         return -1;
 
-    SS_OWNED(fclose) FILE *longer = fopen(path, "ae");
+    SS_OWNED(fclose) FILE *longer = open_list(output, O_WRONLY | O_APPEND | O_CREAT, "a");
     for (uint32_t i = 0; longer && i < output->instances; i++) {
         char lines[64], *number = output->numbers[i];
         snprintf(lines, sizeof lines, "/%s.out\n/%s.err\n", number, number);
         if (!strstr(known, lines))
             fputs(lines, longer);
     }
-    return longer && fflush(longer) == 0
-               ? 0
-               : ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+    return longer && fflush(longer) == 0 ? 0 : fail_list(output, error);
 }
 
 int ss_output_open(struct ss_output *output, struct ss_error *error) {
     const char *folder = output->folder;
+    output->directory = -1;
     output->streams = calloc(2 * (size_t)output->instances, sizeof *output->streams);
     output->polls = calloc(2 * (size_t)output->instances, sizeof *output->polls);
     if (!output->streams || !output->polls)
@@ -102,10 +120,14 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
         int file = ss_streams_open_unblocked(which == 0 ? output->out : STDERR_FILENO);
         output->terminals[which] = file > 0 ? file : 0;
     }
-    if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
+    if (!folder)
+        return 0;
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+        output->directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (output->directory < 0)
         return ss_error_fail(error, "--output: %s: %s%s", folder, strerror(errno),
             ss_advice_to_write(errno, folder));
-    return folder ? list_files(output, error) : 0;
+    return list_files(output, error);
 }
 
 static int open_target(
@@ -114,12 +136,10 @@ static int open_target(
         return output->terminals[which];
     if (!output->folder)
         return which == 0 ? output->out : STDERR_FILENO;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%s", output->folder, output->numbers[instance],
-        which == 0 ? "out" : "err");
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct file_name name = name_file(output, instance, which);
+    int file = openat(output->directory, name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
-        ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+        ss_error_fail(error, "--output: %s/%s: %s", output->folder, name.text, strerror(errno));
     return file;
 }
 
@@ -381,6 +401,8 @@ void ss_output_close(struct ss_output *output) {
         if (output->terminals[which] > 0)
             close(output->terminals[which]);
     }
+    if (output->folder && output->directory >= 0)
+        close(output->directory);
     free(output->streams);
     free(output->polls);
     *output = (struct ss_output){0};

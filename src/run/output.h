@@ -57,6 +57,7 @@ struct ss_output {
     uint32_t count;
     uint32_t instances;
     const char *folder;               /* folder for the output; NULL: it is forwarded */
+    int directory;                    /* descriptor of `folder`; -1: not open */
     char *const *numbers;             /* of instances, for the names of files in `folder` */
     int out;                          /* where standard output is forwarded */
     int terminals[2];                 /* `out` and standard error, opened again so that writes to
