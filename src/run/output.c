@@ -123,7 +123,7 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     if (!folder)
         return 0;
     if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-        output->directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        output->directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (output->directory < 0)
         return ss_error_fail(error, "--output: %s: %s%s", folder, strerror(errno),
             ss_advice_to_write(errno, folder));
