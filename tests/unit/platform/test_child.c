@@ -15,17 +15,24 @@
 
 static char shell[] = "sh", option[] = "-c";
 
+/* Descriptors are assigned in order, so a leaked one changes the next. */
+static int next_descriptor(void) {
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(next);
+    return next;
+}
+
 /* Executes the command to its end. Returns its wait status, or -1 with the failure set. */
 static int execute(const struct ss_child_setup *setup, struct ss_child_failure *failure) {
     struct ss_child child;
-    int status;
+    int status = -1, before = next_descriptor();
     assert_int_equal(ss_child_fork(&child, setup), 0);
-    if (ss_child_execute(&child, failure) < 0) {
+    if (ss_child_execute(&child, failure) == 0)
+        assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
+    else
         assert_int_equal(child.pid, 0);
-        assert_int_equal(waitpid(-1, NULL, 0), -1);
-        return -1;
-    }
-    assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+    assert_int_equal(next_descriptor(), before);
     return status;
 }
 
@@ -35,27 +42,24 @@ static int run_shell(char *script, struct ss_child_setup setup) {
     return execute(&setup, &failure);
 }
 
-static void missing_program_is_reported(void **state) {
-    char program[] = "/no/such/program";
-    const struct ss_child_setup setup = {.words = WORDS(program), .streams = {-1, -1, -1}};
-    struct ss_child_failure failure;
-    struct ss_error error = {0};
-    assert_int_equal(execute(&setup, &failure), -1);
-    assert_int_equal(failure.step, 0);
-    assert_int_equal(failure.number, ENOENT);
-    assert_int_equal(ss_child_fail(&failure, program, &error), -1);
-    assert_int_equal(error.status, SS_ERROR_NOT_FOUND);
-    assert_non_null(strstr(error.message, program));
-}
-
-static void folder_is_not_executable(void **state) {
-    char folder[] = "/";
-    const struct ss_child_setup setup = {.words = WORDS(folder), .streams = {-1, -1, -1}};
-    struct ss_child_failure failure;
-    struct ss_error error = {0};
-    assert_int_equal(execute(&setup, &failure), -1);
-    assert_int_equal(ss_child_fail(&failure, folder, &error), -1);
-    assert_int_equal(error.status, SS_ERROR_NOT_EXECUTABLE);
+static void failed_exec_is_reported(void **state) {
+    char missing[] = "/no/such/program", folder[] = "/";
+    const struct {
+        char *program;
+        int number, status;
+    } rows[] = {{missing, ENOENT, SS_ERROR_NOT_FOUND}, {folder, EACCES, SS_ERROR_NOT_EXECUTABLE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct ss_child_setup setup = {
+            .words = WORDS(rows[i].program), .streams = {-1, -1, -1}};
+        struct ss_child_failure failure;
+        struct ss_error error = {0};
+        assert_int_equal(execute(&setup, &failure), -1);
+        assert_int_equal(failure.step, 0);
+        assert_int_equal(failure.number, rows[i].number);
+        assert_int_equal(ss_child_fail(&failure, rows[i].program, &error), -1);
+        assert_int_equal(error.status, rows[i].status);
+        assert_non_null(strstr(error.message, rows[i].program));
+    }
 }
 
 static int fail_in_step(const void *step) {
@@ -169,8 +173,7 @@ static void child_ends_with_its_parent(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(missing_program_is_reported),
-    cmocka_unit_test(folder_is_not_executable),
+    cmocka_unit_test(failed_exec_is_reported),
     cmocka_unit_test(failed_step_is_reported),
     cmocka_unit_test(streams_are_those_given),
     cmocka_unit_test(early_signal_acts_on_the_program),

@@ -207,24 +207,16 @@ static void assert_garbled(const char *list, const char *file, const char *text)
     assert_null(reader.buffer);
 }
 
-static void garbled_run_time_files_are_refused(void **state) {
-    static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
-}
-
-static void garbled_run_time_lists_are_refused(void **state) {
-    static const char *const texts[] = {"", "\n", "hello\n", "100\n", "100 x 200\n", "100x 200\n"};
-    need_two_cpus();
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", texts[i]);
-}
-
 /* A CPU time must not be negative or followed by letters. */
-static void run_times_with_trailing_text_are_refused(void **state) {
-    static const char *const texts[] = {"-5\n", "12x34\n"};
+static void garbled_run_times_are_refused(void **state) {
+    static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n", "-5\n", "12x34\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
+
+    static const char *const lists[] = {"", "\n", "hello\n", "100\n", "100 x 200\n", "100x 200\n"};
+    need_two_cpus();
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", lists[i]);
 }
 
 static void load_follows_the_used_run_time(void **state) {
@@ -315,9 +307,7 @@ UNIT_MAIN(
     cmocka_unit_test(missing_run_time_without_fallback_is_an_error),
     cmocka_unit_test(run_time_of_selected_cpus_is_summed),
     cmocka_unit_test(run_time_of_high_cpu_numbers_is_read),
-    cmocka_unit_test(garbled_run_time_files_are_refused),
-    cmocka_unit_test(garbled_run_time_lists_are_refused),
-    cmocka_unit_test(run_times_with_trailing_text_are_refused),
+    cmocka_unit_test(garbled_run_times_are_refused),
     cmocka_unit_test(load_follows_the_used_run_time),
     cmocka_unit_test(load_parts_and_pressure_come_from_proc),
     cmocka_unit_test(run_time_of_this_machine_is_read))

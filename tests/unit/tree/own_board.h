@@ -36,7 +36,7 @@ static inline void expect_continuations(int number) {
 #endif
 }
 
-static inline void open_board(void) {
+static inline int open_board(void **state) {
     struct sigaction action = {.sa_handler = count_continuations};
     board = ss_board_allocate(ROWS, 0);
     holds = calloc(1, sizeof *holds);
@@ -46,15 +46,17 @@ static inline void open_board(void) {
     assert_int_not_equal(started, 0);
     assert_int_equal(sigaction(SIGCONT, &action, NULL), 0);
     handled = 0;
+    return 0;
 }
 
-static inline void close_board(void) {
+static inline int close_board(void **state) {
     for (uint32_t i = 0; i < holds->count; i++) {
         if (holds->list[i].pidfd >= 0)
             close(holds->list[i].pidfd);
     }
     free(holds);
     free(board);
+    return 0;
 }
 
 /* Returns the index of the first new entry. */

@@ -11,7 +11,6 @@
 #include "pidfds.h"
 
 static void claimed_branch_appears_on_the_board(void **state) {
-    open_board();
     assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
     assert_int_equal(ss_branch_claim(board, 0, 4712, 7, false), 1);
     assert_int_equal(board->branches_used, 2);
@@ -22,11 +21,9 @@ static void claimed_branch_appears_on_the_board(void **state) {
     assert_int_equal(branch_at(1)->owner, 1);
     assert_int_equal(branch_at(1)->group, 0);
     assert_int_equal(branch_at(2)->owner, 0);
-    close_board();
 }
 
 static void reused_branch_slot_gets_a_new_serial(void **state) {
-    open_board();
     uint32_t serials[4];
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), i);
@@ -43,11 +40,9 @@ static void reused_branch_slot_gets_a_new_serial(void **state) {
     assert_int_not_equal(branch_at(1)->serial, serials[1]);
     assert_int_not_equal(branch_at(2)->serial, serials[2]);
     assert_int_equal(branch_at(3)->serial, serials[3]);
-    close_board();
 }
 
 static void board_has_a_fixed_number_of_slots(void **state) {
-    open_board();
     for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
         assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
     uint32_t told = board->rows[0].branches;
@@ -58,11 +53,9 @@ static void board_has_a_fixed_number_of_slots(void **state) {
     assert_true(end <= (const char *)ss_board_modules(board));
     ss_branch_release(board, 77);
     assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), 77);
-    close_board();
 }
 
 static void executor_is_notified_of_every_change(void **state) {
-    open_board();
     struct ss_row *row = &board->rows[1];
     ss_branch_claim(board, 1, 100, 1, false);
     assert_int_equal(row->branches, 1);
@@ -74,11 +67,9 @@ static void executor_is_notified_of_every_change(void **state) {
     assert_int_equal(row->branches, 2);
     assert_int_equal(board->rows[0].branches, 0);
     assert_int_equal(board->rows[2].wake, 0);
-    close_board();
 }
 
 static void holds_are_updated_from_the_board(void **state) {
-    open_board();
     assert_int_equal(refresh(0), 0);
     assert_int_equal(holds->count, 0);
     for (uint32_t i = 0; i < 5; i++)
@@ -102,11 +93,9 @@ static void holds_are_updated_from_the_board(void **state) {
         assert_int_equal(holds->list[i].row, 0);
         assert_int_equal(ss_hold_signal(&holds->list[i], 0), 0);
     }
-    close_board();
 }
 
 static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
-    open_board();
     uint32_t fresh;
     assert_false(ss_holds_refresh(holds, board, 0, &fresh));
     ss_branch_claim(board, 1, self, started, false);
@@ -121,11 +110,9 @@ static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
     ss_branch_release(board, 1);
     assert_true(ss_holds_refresh(holds, board, 0, &fresh));
     assert_int_equal(holds->count, 0);
-    close_board();
 }
 
 static void guardian_holds_branches_of_all_rows(void **state) {
-    open_board();
     for (uint32_t i = 0; i < 6; i++)
         ss_branch_claim(board, i % ROWS, self, started, false);
     refresh(SS_HOLDS_ALL);
@@ -141,11 +128,9 @@ static void guardian_holds_branches_of_all_rows(void **state) {
     expect_continuations(6);
     ss_holds_signal_reversed(holds, SS_HOLDS_ALL, SIGCONT);
     expect_continuations(12);
-    close_board();
 }
 
 static void executor_continues_a_released_branch(void **state) {
-    open_board();
     ss_branch_claim(board, 0, self, started, false);
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
@@ -158,32 +143,28 @@ static void executor_continues_a_released_branch(void **state) {
     errno = 0;
     assert_int_equal(close(process), -1);
     assert_int_equal(errno, EBADF);
-    close_board();
 }
 
 /* The executor may have stopped the process through another branch in the meantime. */
 static void guardian_does_not_continue_a_released_branch(void **state) {
-    open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(SS_HOLDS_ALL);
     ss_branch_release(board, 0);
     refresh(SS_HOLDS_ALL);
     assert_int_equal(holds->count, 0);
     expect_continuations(0);
-    close_board();
 }
 
 /* A missed group is not stopped, although the guardian may hold it. */
 static void executor_reports_a_group_it_cannot_hold(void **state) {
     need_pidfds();
-    open_board();
     ss_branch_claim(board, 0, self, started, true);
     ss_branch_claim(board, 0, self, started + 1, true);
     ss_branch_claim(board, 0, self, started + 1, false);
     refresh(SS_HOLDS_ALL);
     assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
-    close_board();
-    open_board();
+    close_board(state);
+    open_board(state);
     ss_branch_claim(board, 0, self, started, true);
     ss_branch_claim(board, 0, self, started + 1, true);
     ss_branch_claim(board, 0, self, started + 1, false);
@@ -196,12 +177,10 @@ static void executor_reports_a_group_it_cannot_hold(void **state) {
     assert_int_equal(ss_branch_claim(board, 0, self, started, true), 1);
     refresh(0);
     assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
-    close_board();
 }
 
 /* The process is released and put into the same slot again. */
 static void changed_slot_serial_causes_a_new_hold(void **state) {
-    open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
     uint32_t serial = holds->list[0].serial;
@@ -211,11 +190,9 @@ static void changed_slot_serial_causes_a_new_hold(void **state) {
     assert_int_equal(holds->count, 1);
     assert_int_not_equal(holds->list[0].serial, serial);
     expect_continuations(1);
-    close_board();
 }
 
 static void hold_is_released_if_its_slot_changes_rows(void **state) {
-    open_board();
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
     ss_branch_release(board, 0);
@@ -225,7 +202,6 @@ static void hold_is_released_if_its_slot_changes_rows(void **state) {
     holds->seen = 0;
     refresh(2);
     assert_int_equal(holds->count, 1);
-    close_board();
 }
 
 #define PLACE 2048
@@ -267,7 +243,6 @@ static void set_trap(void) {
 /* holds->of_slot is read between the owner and the pid of a slot. */
 static void slot_used_again_while_it_is_read_is_held_later(void **state) {
     struct sigaction action = {.sa_handler = begin_next_use}, before;
-    open_board();
     atomic_store(&board->branches_used, PLACE + 1);
     fill_slot(INT32_MAX, started + 1);
     assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
@@ -283,11 +258,10 @@ static void slot_used_again_while_it_is_read_is_held_later(void **state) {
     ss_hold_close(&holds->list[0]);
     munmap(trap.memory, trap.size);
     holds = calloc(1, sizeof *holds);
-    close_board();
 }
 
 // clang-format off
-UNIT_MAIN(
+UNIT_MAIN_WITH(open_board, close_board,
     cmocka_unit_test(claimed_branch_appears_on_the_board),
     cmocka_unit_test(reused_branch_slot_gets_a_new_serial),
     cmocka_unit_test(board_has_a_fixed_number_of_slots),

@@ -15,7 +15,6 @@ static int signal_claimed(pid_t number, uint64_t start, bool group) {
 }
 
 static void pid_with_a_wrong_start_time_is_not_held(void **state) {
-    open_board();
     assert_int_equal(signal_claimed(self, started, false), 0);
     expect_continuations(1);
     for (int group = 0; group < 2; group++) {
@@ -28,12 +27,10 @@ static void pid_with_a_wrong_start_time_is_not_held(void **state) {
         assert_int_equal(signal_claimed(1, ss_platform_process_started(1), group), -ESRCH);
     }
     expect_continuations(1);
-    close_board();
 }
 
 /* Holds by pid, as on kernels without pidfds. Sends only signal 0. */
 static void hold_by_pid_checks_the_start_time(void **state) {
-    open_board();
     struct ss_hold hold = {
         .pid = self, .started = started, .pidfd = -1, .by_pid = true, .group = false};
     assert_int_equal(ss_hold_signal(&hold, 0), 0);
@@ -48,12 +45,10 @@ static void hold_by_pid_checks_the_start_time(void **state) {
     }
     hold = (struct ss_hold){.pid = self, .started = started, .pidfd = -1};
     assert_int_equal(ss_hold_signal(&hold, 0), -ESRCH);
-    close_board();
 }
 
 /* The slot is read at every point of a change between two uses. */
 static void slot_read_during_a_change_signals_no_process(void **state) {
-    open_board();
     uint64_t other = started + 1000;
     for (int written = 0; written < 4; written++) {
         memset(branch_at(0), 0, sizeof *branch_at(0));
@@ -81,7 +76,6 @@ static void slot_read_during_a_change_signals_no_process(void **state) {
         refresh(0);
         assert_int_equal(holds->count, 0);
     }
-    close_board();
 }
 
 /* Joins the group of a child, which ends before the group can be opened. */
@@ -101,7 +95,6 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
 }
 
 static void leaderless_group_is_signaled_only_if_a_known_member_lives(void **state) {
-    open_board();
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
     ss_branch_claim(board, 0, leader, leader_started, true);
@@ -124,7 +117,6 @@ static void leaderless_group_is_signaled_only_if_a_known_member_lives(void **sta
     ss_holds_signal_leaderless(holds, board, 0, SIGCONT);
     expect_continuations(1);
     assert_int_equal(setpgid(0, 0), 0);
-    close_board();
 }
 
 static void signal_with_witness(uint32_t row, pid_t pid) {
@@ -160,7 +152,6 @@ static void end_child(pid_t pid) {
 }
 
 static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void **state) {
-    open_board();
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
     pid_t member = start_stopped(leader), bystander = start_stopped(0);
@@ -178,12 +169,10 @@ static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void *
     assert_false(was_continued(bystander));
     end_child(member);
     end_child(bystander);
-    close_board();
 }
 
 /* The caller signals the whole group at once. */
 static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **state) {
-    open_board();
     pid_t leader = start_stopped(0), member = start_stopped(leader);
     ss_branch_claim(board, 0, leader, ss_platform_process_started(leader), true);
     refresh(0);
@@ -191,7 +180,6 @@ static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **
     assert_false(was_continued(member));
     end_child(member);
     end_child(leader);
-    close_board();
 }
 
 #define PLACES 8
@@ -211,7 +199,6 @@ static void *claim_and_release(void *nothing) {
 }
 
 static void holds_match_the_board_after_concurrent_changes(void **state) {
-    open_board();
     pthread_t guardian;
     for (uint32_t i = 0; i < PLACES; i++)
         ss_branch_claim(board, 0, self, started, false);
@@ -232,7 +219,6 @@ static void holds_match_the_board_after_concurrent_changes(void **state) {
         assert_that(hold->started, ==, branch_at(hold->slot)->started);
         assert_true(hold->by_pid || (hold->pidfd >= 0) == (hold->started == started));
     }
-    close_board();
 }
 
 static void *tell_often(void *nothing) {
@@ -243,7 +229,6 @@ static void *tell_often(void *nothing) {
 
 /* Rescuers can find every branch that the executor knows. */
 static void board_version_changes_before_the_executor_is_notified(void **state) {
-    open_board();
     pthread_t guardian;
     assert_int_equal(pthread_create(&guardian, NULL, tell_often, NULL), 0);
     while (pthread_tryjoin_np(guardian, NULL) != 0) {
@@ -253,11 +238,10 @@ static void board_version_changes_before_the_executor_is_notified(void **state) 
         }
     }
     assert_int_equal(board->branches, 50000);
-    close_board();
 }
 
 // clang-format off
-UNIT_MAIN(
+UNIT_MAIN_WITH(open_board, close_board,
     cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
     cmocka_unit_test(hold_by_pid_checks_the_start_time),
     cmocka_unit_test(slot_read_during_a_change_signals_no_process),
