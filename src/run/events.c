@@ -1,13 +1,201 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/events.h"
 
+#include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/bell.h"
+#include "platform/child.h"
 #include "platform/platform.h"
+#include "run/recent_iterations.h"
 #include "run/stage_actions.h"
-#include "run/watch.h"
+
+/* The number of failed instances that are reported as they end; the summary counts all of them. */
+#define ENDS_REPORTED 3
+
+/* Reports the end of a failed instance at once, for the first few. */
+static void report_end(struct ss_master *master, const struct ss_end *end) {
+    char how[SS_END_TEXT], when[SS_END_TEXT];
+    ss_end_describe(how, end->status);
+    ss_end_print_time(when, end->seconds);
+    bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
+    if (reported && !master->plan->verbose)
+        ss_progress_print(&master->progress, "instance %s ended %s: %s",
+            master->plan->numbers[end->instance], when, how);
+    ss_master_say(
+        master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
+}
+
+static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
+    char how[SS_END_TEXT];
+    ss_time start = atomic_load(&master->board->control_start);
+    struct ss_end end = {
+        .instance = index,
+        .seconds = start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9,
+        .status = status,
+    };
+    ss_end_describe(how, status);
+    ss_master_note(master, "instance_ended", index, how, ss_child_exit_status(status));
+    if (master->stage < SS_STAGE_ENDING) {
+        ss_ends_add(&master->outcome->ends, &end);
+        ss_iterations_stop(&master->iterations, index);
+        report_end(master, &end);
+    }
+}
+
+static void on_ended(struct ss_master *master, uint32_t index) {
+    struct ss_row *row = &master->board->rows[index];
+    int wait_status = atomic_load(&row->status);
+    int status = ss_child_exit_status(wait_status);
+    ss_time at = atomic_load(&row->ended_at);
+    if (atomic_load(&row->ended_by_us) && master->plan->keep) {
+        ss_master_note(master, "instance_left", index, NULL, NAN);
+        ss_master_say(master, "instance %s was left running", master->plan->numbers[index]);
+        return;
+    }
+    if (atomic_load(&row->ended_by_us)) {
+        ss_master_note(master, "instance_ended", index, "ended by the run", status);
+        ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);
+        return;
+    }
+    note_end(master, index, at, wait_status);
+    if (status == 0)
+        return;
+    if (master->failure_status == 0 || at < master->first_failure) {
+        master->failure_status = status;
+        master->first_failure = at;
+    }
+    if (master->plan->fail_fast)
+        ss_master_end(master, "failure", SIGTERM);
+}
+
+static void on_start_failed(struct ss_master *master, uint32_t index) {
+    struct ss_row *row = &master->board->rows[index];
+    int why = atomic_load(&row->start_error);
+    const char *command = master->plan->commands[index][0];
+    if (atomic_load(&row->fork_failed))
+        ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
+            master->plan->numbers[index], strerror(why));
+    else
+        ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+            "%s: the command cannot be executed: %s%s", command, strerror(why),
+            why == ENOENT && strchr(command, '/') && access(command, F_OK) == 0
+                ? ": its interpreter or loader is missing"
+                : "");
+    ss_master_end(master, "error", SIGTERM);
+}
+
+static void on_life(
+    struct ss_master *master, uint32_t index, enum ss_life before, enum ss_life life) {
+    struct ss_row *row = &master->board->rows[index];
+    switch (life) {
+    case SS_LIFE_ALIVE:
+        ss_master_note(master, "instance_started", index, NULL, atomic_load(&row->leader));
+        ss_iterations_start(&master->iterations, index, ss_platform_now());
+        break;
+    case SS_LIFE_ENDED:
+        on_ended(master, index);
+        break;
+    case SS_LIFE_START_FAILED:
+        if (master->stage < SS_STAGE_ENDING)
+            on_start_failed(master, index);
+        break;
+    case SS_LIFE_CLEARED: /* on_executor_lost() reports the executor */
+        if (before == SS_LIFE_ALIVE && !master->plan->keep && !atomic_load(&row->left))
+            ss_master_note(
+                master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
+        break;
+    case SS_LIFE_NONE:
+        break;
+    }
+}
+
+static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
+    if (failure == SS_FAILURE_COUNTERS)
+        ss_error_fail(master->error,
+            "%s can no longer be read: without it the load cannot be controlled",
+            master->plan->reader.path);
+    else
+        ss_error_fail(master->error,
+            "one of the modules %s, %s, %s and %s returned a value that is not a number for "
+            "instance %s",
+            master->plan->set.modules[SS_KIND_TRACE].head->name,
+            master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
+            master->plan->set.modules[SS_KIND_CONTROL].head->name,
+            master->plan->set.modules[SS_KIND_SPACE].head->name, master->plan->numbers[index]);
+    ss_master_end(master, "error", SIGTERM);
+}
+
+void ss_master_watch(struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        struct ss_row *row = &master->board->rows[i];
+        uint32_t life = atomic_load(&row->life);
+        ss_recent_iterations_take(row, &master->iterations_seen[i], &master->iterations, i);
+        if (life != master->lives[i]) {
+            enum ss_life before = master->lives[i];
+            master->lives[i] = life;
+            on_life(master, i, before, life);
+        }
+        uint32_t failure = atomic_load(&row->failure);
+        /* The guardian is about to kill an executor that is stuck. */
+        if (failure && failure != SS_FAILURE_STUCK && master->stage < SS_STAGE_ENDING)
+            on_failure(master, i, failure);
+    }
+}
+
+static void on_executor_lost(struct ss_master *master, uint32_t index, int status) {
+    bool stuck = atomic_load(&master->board->rows[index].failure) == SS_FAILURE_STUCK;
+    if (stuck)
+        ss_error_fail(master->error,
+            "executor %s used CPU time without a pause and was killed: a module is stuck in an "
+            "endless loop",
+            master->plan->numbers[index]);
+    else if (WIFSIGNALED(status))
+        ss_error_fail(master->error, "executor %s was killed (%s): ending the run",
+            master->plan->numbers[index], strsignal(WTERMSIG(status)));
+    else
+        ss_error_fail(master->error, "executor %s ended unexpectedly: ending the run",
+            master->plan->numbers[index]);
+    ss_master_end(master, "error", SIGKILL);
+}
+
+/*
+ * Replaces a killed guardian. One that exits by itself could not be set up, nor could a
+ * replacement, so the run ends.
+ */
+static void on_guardian_lost(struct ss_master *master, int status) {
+    ss_master_note(master, "guardian_lost", -1, NULL, status);
+    if (WIFEXITED(status))
+        ss_error_fail(master->error, "out of memory for the guardian process: run fewer instances");
+    if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
+        ss_master_end(master, "error", SIGTERM);
+    else
+        ss_master_say(master, "the guardian ended unexpectedly and was replaced");
+}
+
+void ss_master_reap(struct ss_master *master) {
+    uint32_t who;
+    int status;
+    pid_t pid;
+    while ((pid = ss_crew_reap(&master->crew, &who, &status)) > 0) {
+        if (who == SS_CREW_GUARDIAN) {
+            if (master->stage < SS_STAGE_OVER)
+                on_guardian_lost(master, status);
+        } else if (who != SS_CREW_OTHER) {
+            uint32_t life = atomic_load(&master->board->rows[who].life);
+            if (life != SS_LIFE_ENDED && life != SS_LIFE_START_FAILED &&
+                master->stage < SS_STAGE_ENDING)
+                on_executor_lost(master, who, status);
+        } else if (pid == master->sensor.pid) {
+            master->sensor.pid = 0; /* ss_sensor_read() handles the end of its pipe */
+            master->sensor.status = status;
+        }
+    }
+}
 
 enum {
     POLL_SIGNALS,
@@ -24,7 +212,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_master_reap(master);
         break;
     case SIGTSTP:
-        ss_master_pause(master);
+        ss_master_handle(master, SS_EVENT_PAUSE, NULL, 0);
         break;
     case SIGWINCH:
         ss_progress_resize(&master->progress);
@@ -35,7 +223,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_master_note(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)
             master->outcome->signal = signal;
-        ss_master_end_by_signal(master, signal);
+        ss_master_handle(master, SS_EVENT_SIGNAL, "signal", signal);
     }
 }
 

@@ -4,6 +4,11 @@
 
 #include "run/state.h"
 
+/* Handles changes on the board: instances that started or ended, iterations, failures. */
+void ss_master_watch(struct ss_master *master);
+
+void ss_master_reap(struct ss_master *master);
+
 /* Sleeps until `deadline` or the next event, and handles all pending events. */
 void ss_master_handle_events(struct ss_master *master, ss_time deadline);
 

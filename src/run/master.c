@@ -15,7 +15,6 @@
 #include "run/events.h"
 #include "run/perf.h"
 #include "run/stage_actions.h"
-#include "run/watch.h"
 #include "tree/isolation.h"
 #include "tree/sweep.h"
 
@@ -125,7 +124,7 @@ static void supervise(struct ss_master *master) {
         ss_master_advance(master, now);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
             ss_master_watch(master);
-            ss_master_leave(master);
+            ss_master_handle(master, SS_EVENT_GONE, "workloads", SIGTERM);
         }
         ss_progress_draw_due(&master->progress, now);
     }

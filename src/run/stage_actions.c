@@ -284,28 +284,19 @@ static action *const actions[] = {
 
 _Static_assert(sizeof actions / sizeof *actions == SS_ACTIONS, "each action is carried out");
 
-static void handle_event(
-    struct ss_master *master, enum ss_event event, ss_time now, const char *by, int signal) {
-    struct cause cause = {.now = now, .from = master->stage, .by = by, .signal = signal};
+static void take_step(struct ss_master *master, enum ss_event event, struct cause cause) {
     struct ss_step step = ss_stage_step(master->stage, event);
+    cause.from = master->stage;
     master->stage = step.next;
     actions[step.action](master, &cause);
 }
 
+void ss_master_handle(struct ss_master *master, enum ss_event event, const char *by, int signal) {
+    take_step(master, event, (struct cause){.now = ss_platform_now(), .by = by, .signal = signal});
+}
+
 void ss_master_end(struct ss_master *master, const char *by, int signal) {
-    handle_event(master, SS_EVENT_END, ss_platform_now(), by, signal);
-}
-
-void ss_master_end_by_signal(struct ss_master *master, int signal) {
-    handle_event(master, SS_EVENT_SIGNAL, ss_platform_now(), "signal", signal);
-}
-
-void ss_master_pause(struct ss_master *master) {
-    handle_event(master, SS_EVENT_PAUSE, ss_platform_now(), NULL, 0);
-}
-
-void ss_master_leave(struct ss_master *master) {
-    handle_event(master, SS_EVENT_GONE, ss_platform_now(), "workloads", SIGTERM);
+    ss_master_handle(master, SS_EVENT_END, by, signal);
 }
 
 /* Returns when a run that has not begun may start its instances. */
@@ -326,13 +317,14 @@ static bool all_started(const struct ss_master *master) {
 }
 
 void ss_master_advance(struct ss_master *master, ss_time now) {
+    const struct cause cause = {.now = now};
     if (master->stage == SS_STAGE_WAITING)
         master->stage_end = first_stage_end(master->plan); /* the wall clock may be set */
     if (master->stage == SS_STAGE_STARTING && all_started(master))
-        handle_event(master, SS_EVENT_STARTED, now, NULL, 0);
+        take_step(master, SS_EVENT_STARTED, cause);
     if (now >= master->stage_end)
-        handle_event(master, SS_EVENT_TIME, now, NULL, 0);
+        take_step(master, SS_EVENT_TIME, cause);
+    /* Without --settle, or if the master is late. */
     if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
-        handle_event(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if the master is
-                                                              late */
+        take_step(master, SS_EVENT_TIME, cause);
 }

@@ -14,12 +14,7 @@ void ss_master_advance(struct ss_master *master, ss_time now);
  */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
-void ss_master_end_by_signal(struct ss_master *master, int signal);
-
-/* Pauses for Ctrl-Z. Returns when the run is continued. */
-void ss_master_pause(struct ss_master *master);
-
-/* Handles the end of the last executor. */
-void ss_master_leave(struct ss_master *master);
+/* Handles any event, likewise. After a pause, returns when the run is continued. */
+void ss_master_handle(struct ss_master *master, enum ss_event event, const char *by, int signal);
 
 #endif

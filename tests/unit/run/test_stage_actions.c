@@ -30,7 +30,7 @@ static struct ss_master make_ending(struct ss_plan *plan) {
 static void second_signal_shortens_the_grace_period(void **state) {
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
-    ss_master_end_by_signal(&master, SIGINT);
+    ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
     ss_time now = ss_platform_now();
     assert_that(atomic_load(&master.board->end_grace), <=, now);
     assert_that(master.stage_end, <=, now + SS_SECOND);
@@ -40,10 +40,10 @@ static void second_signal_shortens_the_grace_period(void **state) {
 static void third_signal_does_not_extend_the_grace_period(void **state) {
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
-    ss_master_end_by_signal(&master, SIGINT);
+    ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
     ss_time grace = atomic_load(&master.board->end_grace);
     ss_time end = master.stage_end;
-    ss_master_end_by_signal(&master, SIGINT);
+    ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
     assert_that(atomic_load(&master.board->end_grace), ==, grace);
     assert_that(master.stage_end, ==, end);
     free(master.board);
@@ -55,7 +55,7 @@ static void signals_in_quick_succession_count_as_one(void **state) {
     master.ending_since =
         ss_platform_now() + 60 * SS_SECOND; /* a busy machine may stall this test */
     ss_time end = master.stage_end;
-    ss_master_end_by_signal(&master, SIGINT);
+    ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
     assert_that(master.stage_end, ==, end);
     free(master.board);
 }

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/watch.h"
+#include "run/events.h"
 #include "unit.h"
 
 static struct ss_plan plan;
