@@ -16,6 +16,18 @@
 
 #define BLANKS " \t\r"
 
+static const char *advise_on_tty(int number) {
+    switch (number) {
+    case ENOSPC:
+        return "run fewer instances, or raise kernel.pty.max";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit on open files";
+    default:
+        return "mount devpts on /dev/pts";
+    }
+}
+
 static int open_ends(
     const struct ss_output *output, int which, int ends[2], struct ss_error *error) {
     if (which != 0 || !output->tty) {
@@ -26,10 +38,7 @@ static int open_ends(
     int why = ss_platform_pty_open(&ends[0], &ends[1]);
     if (why < 0)
         return ss_error_fail(error, "--tty: cannot create a pseudo-terminal: %s: %s",
-            strerror(-why),
-            why == -ENOSPC                     ? "run fewer instances, or raise kernel.pty.max"
-            : why == -EMFILE || why == -ENFILE ? "raise the limit on open files"
-                                               : "mount devpts on /dev/pts");
+            strerror(-why), advise_on_tty(-why));
     return 0;
 }
 

@@ -603,9 +603,8 @@ static ss_time time_young(const struct ss_census *census, uint32_t row) {
 static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
     uint32_t index = ss_pid_map_get(&census->indexes, newcomer->pid);
-    newcomer->due = census->now + (age < SHORT_INTERVAL      ? SHORT_INTERVAL
-                                      : age > USUAL_INTERVAL ? USUAL_INTERVAL
-                                                             : age);
+    ss_time wait = age < USUAL_INTERVAL ? age : USUAL_INTERVAL;
+    newcomer->due = census->now + (wait > SHORT_INTERVAL ? wait : SHORT_INTERVAL);
     if (!newcomer->ours)
         return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN;
     if (index == SS_PID_MAP_NONE)

@@ -62,16 +62,13 @@ int ss_platform_counters_open(struct ss_counter_reader *reader,
     }
     struct ss_counters counters;
     int why = ss_platform_counters_read(reader, &counters);
-    if (why) {
-        ss_error_fail(error, "%s: %s", reader->path,
-            why != -EBADMSG ? strerror(-why)
-            : source == SS_SOURCE_SYSTEM || source == SS_SOURCE_IDLE
-                ? "lists none of the measured CPUs"
-                : "contains no CPU time");
-        ss_platform_counters_close(reader);
-        return -1;
-    }
-    return 0;
+    if (!why)
+        return 0;
+    bool lists_cpus = source == SS_SOURCE_SYSTEM || source == SS_SOURCE_IDLE;
+    const char *lacks = lists_cpus ? "lists none of the measured CPUs" : "contains no CPU time";
+    ss_error_fail(error, "%s: %s", reader->path, why == -EBADMSG ? lacks : strerror(-why));
+    ss_platform_counters_close(reader);
+    return -1;
 }
 
 int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
@@ -98,10 +95,8 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
 }
 
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader) {
-    snprintf(buffer, size, "%s%s", reader->path,
-        reader->sum.version                ? "/*/cpu.stat"
-        : reader->source == SS_SOURCE_IDLE ? " and " RESIDENCIES
-                                           : "");
+    const char *more = reader->source == SS_SOURCE_IDLE ? " and " RESIDENCIES : "";
+    snprintf(buffer, size, "%s%s", reader->path, reader->sum.version ? "/*/cpu.stat" : more);
 }
 
 static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *counters) {

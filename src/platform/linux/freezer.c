@@ -76,8 +76,9 @@ int ss_platform_freezer_open(const char *name) {
 }
 
 void ss_platform_freezer_freeze(int freezer, bool frozen) {
-    if (freezer >= 0 && !write_number(freezer, frozen))
-        return; /* the kernel has removed the group because it was empty */
+    /* This fails if the kernel has removed the group because it was empty. */
+    if (freezer >= 0)
+        write_number(freezer, frozen);
 }
 
 void ss_platform_freezer_kill(const char *name) {

@@ -23,13 +23,21 @@ static int open_if(const char *path, bool (*fits)(int descriptor)) {
     return descriptor >= 0 && fits(descriptor) ? ss_owned_take(&descriptor) : -1;
 }
 
+static const char *explain(int number) {
+    switch (number) {
+    case EACCES:
+        return "belongs to another user";
+    case ENOENT:
+        return "does not exist";
+    default:
+        return strerror(number);
+    }
+}
+
 int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error) {
     SS_OWNED(closedir) DIR *directory = opendir(ss_linux_path("/proc/%d/fd", (int)pid).text);
     if (!directory)
-        return ss_error_fail(error, "pid %d %s", (int)pid,
-            errno == EACCES   ? "belongs to another user"
-            : errno == ENOENT ? "does not exist"
-                              : strerror(errno));
+        return ss_error_fail(error, "pid %d %s", (int)pid, explain(errno));
     int found = -1;
     struct dirent *entry;
     while (found < 0 && (entry = readdir(directory))) {
