@@ -188,36 +188,6 @@ static inline void world_close(void) {
     free(world.births);
 }
 
-static inline int world_setup(void **state) {
-    world_open();
-    return 0;
-}
-
-static inline int world_teardown(void **state) {
-    world_close();
-    return 0;
-}
-
-/*
- * Like UNIT_MAIN, but creates a new world for each case with `open`, and runs all cases a second
- * time in a world that reports forks.
- */
-#define WORLD_MAIN_FROM(open, ...)                                                                 \
-    int main(int argc, char **argv) {                                                              \
-        struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
-        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
-            tests[i].setup_func = open;                                                            \
-            tests[i].teardown_func = world_teardown;                                               \
-        }                                                                                          \
-        if (argc > 1)                                                                              \
-            cmocka_set_test_filter(argv[1]);                                                       \
-        int failed = cmocka_run_group_tests_name("silent world", tests, NULL, NULL);               \
-        world_tells = true;                                                                        \
-        return failed + cmocka_run_group_tests_name("telling world", tests, NULL, NULL);           \
-    }
-
-#define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)
-
 /* Looks once, now. */
 static inline void world_take(void) {
     world.takes++;
@@ -278,5 +248,43 @@ static inline void world_check(bool whole) {
             fail_msg("process %d is ours and would not be signaled", (int)pid);
     }
 }
+
+/* Replaces the world by one without instances and with this highest pid. */
+static inline void world_renew(pid_t limit) {
+    world_close();
+    world_open_empty(limit, true);
+}
+
+static inline int world_setup(void **state) {
+    world_open();
+    return 0;
+}
+
+/* The signals of a run must reach all of our processes, and no others, at the end of each case. */
+static inline int world_teardown(void **state) {
+    world_check(!world.partial);
+    world_close();
+    return 0;
+}
+
+/*
+ * Like UNIT_MAIN, but creates a new world for each case with `open`, and runs all cases a second
+ * time in a world that reports forks.
+ */
+#define WORLD_MAIN_FROM(open, ...)                                                                 \
+    int main(int argc, char **argv) {                                                              \
+        struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
+        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
+            tests[i].setup_func = open;                                                            \
+            tests[i].teardown_func = world_teardown;                                               \
+        }                                                                                          \
+        if (argc > 1)                                                                              \
+            cmocka_set_test_filter(argv[1]);                                                       \
+        int failed = cmocka_run_group_tests_name("silent world", tests, NULL, NULL);               \
+        world_tells = true;                                                                        \
+        return failed + cmocka_run_group_tests_name("telling world", tests, NULL, NULL);           \
+    }
+
+#define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)
 
 #endif

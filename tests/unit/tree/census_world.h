@@ -63,6 +63,7 @@ static struct {
     pid_t limit;
     uint64_t clock; /* gives every process a different start time */
     uint32_t changes;
+    bool partial;  /* at the end, not all of our processes need to be reached */
     bool late;     /* the executors do not read the board */
     bool silent;   /* the latest pid is unknown */
     bool freezers; /* unsignalable processes can be frozen */

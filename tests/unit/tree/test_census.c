@@ -9,7 +9,6 @@ static void processes_in_the_instance_group_need_no_branch(void **state) {
         world_fork(child);
     world_pass(3 * SS_SECOND);
     assert_int_equal(world_count_branches(), 0);
-    world_check(true);
 }
 
 static void foreign_processes_are_never_claimed(void **state) {
@@ -24,7 +23,6 @@ static void foreign_processes_are_never_claimed(void **state) {
     }
     assert_int_equal(world_count_branches(), 0);
     assert_int_equal(world.board->beyond, 0);
-    world_check(true);
 }
 
 static void new_session_becomes_a_branch(void **state) {
@@ -38,7 +36,6 @@ static void new_session_becomes_a_branch(void **state) {
     assert_int_not_equal(world.board->rows[1].branches, told);
     assert_int_not_equal(world.board->rows[1].wake, wake);
     assert_int_equal(world.board->rows[0].branches, 0);
-    world_check(true);
 }
 
 static void session_of_any_size_is_one_branch(void **state) {
@@ -51,7 +48,6 @@ static void session_of_any_size_is_one_branch(void **state) {
     }
     world_expect_branch(0, session, true);
     assert_int_equal(world_count_branches(), 1);
-    world_check(true);
 }
 
 /* The leader is old, so the group is found through another member. */
@@ -65,7 +61,6 @@ static void group_is_found_by_any_member(void **state) {
     world_expect_branch(0, leader, true);
     world_pass(3 * SS_SECOND);
     assert_int_equal(world_count_branches(), 1);
-    world_check(true);
 }
 
 static void session_is_found_200_generations_below_its_instance(void **state) {
@@ -77,7 +72,6 @@ static void session_is_found_200_generations_below_its_instance(void **state) {
     pid_t session = world_fork_session(pid);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(2, session, true);
-    world_check(true);
 }
 
 static void nested_sessions_are_separate_branches(void **state) {
@@ -89,7 +83,6 @@ static void nested_sessions_are_separate_branches(void **state) {
     assert_int_equal(world_count_branches(), 10);
     for (int i = 0; i < 10; i++)
         world_expect_branch(0, sessions[i], true);
-    world_check(true);
 }
 
 static void setsid_of_an_existing_process_is_noticed(void **state) {
@@ -99,7 +92,6 @@ static void setsid_of_an_existing_process_is_noticed(void **state) {
     world_setsid(child);
     world_pass(1100 * SS_MILLISECOND);
     world_expect_branch(0, child, true);
-    world_check(true);
 }
 
 #define BLOOM_LEVELS 5
@@ -174,7 +166,6 @@ static void process_that_leaves_its_group_early_is_found_soon(void **state) {
         world_pass(100 * SS_MILLISECOND);
         world_expect_branch(0, child, true);
     }
-    world_check(true);
 }
 
 static bool is_waited_for(void) {
@@ -206,7 +197,6 @@ static void process_that_leaves_its_group_is_found_when_instances_stop(void **st
     /* The last process stays; after a second it is no longer expected to leave. */
     world_pass(1300 * SS_MILLISECOND);
     assert_false(is_waited_for());
-    world_check(true);
 }
 
 /* With a duty of 0.1 a process may first run seconds after its fork. */
@@ -221,7 +211,6 @@ static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
     world_fork(world_leader(0));
     world_pass(11 * SS_SECOND);
     assert_false(is_waited_for());
-    world_check(true);
 }
 
 /* A pid is assigned before its process is visible. */
@@ -250,7 +239,6 @@ static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
     for (int i = 0; i < 3; i++)
         world_expect_branch(0, daemons[i], false);
     assert_int_equal(world_count_branches(), 3);
-    world_check(true);
 }
 
 /* The parent does not reap: its dead child still leads a group, but cannot be held. */
@@ -260,7 +248,6 @@ static void zombie_leader_does_not_make_a_group_branch(void **state) {
     world_end_unreaped(middle);
     world_pass(5 * SS_SECOND);
     world_expect_branch(0, worker, false);
-    world_check(true);
 }
 
 /* The guardian held the group in time, but the executor did not. */
@@ -277,7 +264,6 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
     world_hold_all();
     world_pass(3 * SS_SECOND);
     world_expect_branch(0, worker, false);
-    world_check(true);
 }
 
 /* Until the next recount, a second later, the group would neither be stopped nor ended. */
@@ -293,7 +279,6 @@ static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
     world_hold_all();
     world_take();
     world_expect_branch(0, worker, false);
-    world_check(true);
 }
 
 static pid_t ending;
@@ -312,7 +297,6 @@ static void group_the_guardian_cannot_hold_becomes_single_branches(void **state)
     world.source.is_gone = is_gone_once_ended;
     world_take();
     world_expect_branch(0, worker, false);
-    world_check(true);
 }
 
 static void foreign_group_is_not_claimed(void **state) {
@@ -328,7 +312,6 @@ static void foreign_group_is_not_claimed(void **state) {
     world_expect_branch(0, shells, false);
     world_expect_branch(0, jobs, false);
     world_expect_branch(0, masters, false);
-    world_check(true);
 }
 
 /* The leader has exited, so the group's instance is unknown. */
@@ -342,7 +325,6 @@ static void foreign_group_without_a_leader_is_not_claimed(void **state) {
     assert_int_equal(world_at(guest)->group, world_at(stranger)->group);
     assert_int_equal(world_count_branches(), 1);
     world_expect_branch(0, guest, false);
-    world_check(true);
 }
 
 /* The guest belongs to instance 1, but its group is a branch of its leader's instance 0. */
@@ -352,7 +334,6 @@ static void group_branch_belongs_to_its_leaders_instance(void **state) {
     world_join(guest, session);
     world_pass(3 * SS_SECOND);
     world_expect_branch(0, session, true);
-    world_check(true);
 }
 
 /* An instance's leader may leave its own group. */
@@ -361,7 +342,6 @@ static void instance_leader_that_joins_another_group_is_found(void **state) {
     world_join(world_leader(0), WORLD_SHELL);
     world_pass(1100 * SS_MILLISECOND);
     world_expect_branch(0, world_leader(0), false);
-    world_check(true);
 }
 
 static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
@@ -379,7 +359,6 @@ static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
     world_end(members[2]);
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 5);
-    world_check(true);
 }
 
 static void branch_of_an_ended_process_is_released(void **state) {
@@ -434,7 +413,6 @@ static void reused_group_id_is_a_different_group(void **state) {
     world_pass(3 * SS_SECOND);
     assert_int_equal(world_count_branches(), 1);
     world_expect_branch(0, guest, false);
-    world_check(true);
 }
 
 /* One of our processes gets the pid of one that has ended. */
@@ -455,7 +433,6 @@ static void new_process_with_reused_pid_is_found(void **state) {
     world_expect_branch(1, daemon, true);
     world_expect_branch(1, child, true);
     assert_int_equal(world_count_branches(), 2);
-    world_check(true);
 }
 
 static void unsignalable_process_is_counted_once(void **state) {

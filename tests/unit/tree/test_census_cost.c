@@ -20,8 +20,7 @@ static void without_new_processes_no_process_is_looked_up(void **state) {
 
 /* Returns the lookups for a few new processes among `strangers` foreign ones. */
 static unsigned long count_looks(int strangers) {
-    world_close();
-    world_open_empty(32768, true);
+    world_renew(32768);
     world_start_instance(0);
     world_fork_strangers(strangers);
     world_pass(20 * SS_SECOND);
