@@ -271,6 +271,14 @@ static inline void world_end(pid_t pid) {
     *world_at(pid) = (struct world_process){0};
 }
 
+/* Forks a daemon: a process in a session whose leader, its parent, has ended. */
+static inline pid_t world_fork_daemon(pid_t parent) {
+    pid_t middle = world_fork_session(parent);
+    pid_t daemon = world_fork(middle);
+    world_end(middle);
+    return daemon;
+}
+
 /* Forks this many processes that are not ours. */
 static inline void world_fork_strangers(int count) {
     while (count-- > 0)

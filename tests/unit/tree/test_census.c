@@ -226,13 +226,10 @@ static void process_not_yet_visible_is_found_soon(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* Like a daemon: the middle process leads the session and ends. */
 static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
-        pid_t middle = world_fork_session(world_leader(0));
-        daemons[i] = world_fork(middle);
-        world_end(middle);
+        daemons[i] = world_fork_daemon(world_leader(0));
         assert_int_equal(world_at(daemons[i])->parent, world.board->rows[0].executor);
     }
     world_pass(100 * SS_MILLISECOND);
@@ -250,9 +247,11 @@ static void zombie_leader_does_not_make_a_group_branch(void **state) {
     world_expect_branch(0, worker, false);
 }
 
-/* The guardian held the group in time, but the executor did not. */
-static void group_the_executor_cannot_hold_becomes_single_branches(void **state) {
-    world_pass(SS_SECOND);
+/*
+ * Forks a group that the guardian holds in time, but not the executor, because its leader ends.
+ * Returns another member.
+ */
+static pid_t fork_missed_group(void) {
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
     world.late = true;
@@ -262,6 +261,12 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
     world.late = false;
     world.changes = UINT32_MAX;
     world_hold_all();
+    return worker;
+}
+
+static void group_the_executor_cannot_hold_becomes_single_branches(void **state) {
+    world_pass(SS_SECOND);
+    pid_t worker = fork_missed_group();
     world_pass(3 * SS_SECOND);
     world_expect_branch(0, worker, false);
 }
@@ -269,14 +274,7 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
 /* Until the next recount, a second later, the group would neither be stopped nor ended. */
 static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
     world_pass(1500 * SS_MILLISECOND);
-    pid_t middle = world_fork_session(world_leader(0));
-    pid_t worker = world_fork(middle);
-    world.late = true;
-    world_pass(100 * SS_MILLISECOND);
-    world_end(middle);
-    world.late = false;
-    world.changes = UINT32_MAX;
-    world_hold_all();
+    pid_t worker = fork_missed_group();
     world_take();
     world_expect_branch(0, worker, false);
 }
@@ -363,11 +361,8 @@ static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
 
 static void branch_of_an_ended_process_is_released(void **state) {
     pid_t daemons[5];
-    for (int i = 0; i < 5; i++) {
-        pid_t middle = world_fork_session(world_leader(0));
-        daemons[i] = world_fork(middle);
-        world_end(middle);
-    }
+    for (int i = 0; i < 5; i++)
+        daemons[i] = world_fork_daemon(world_leader(0));
     world_pass(SS_SECOND);
     assert_int_equal(world_count_branches(), 5);
     uint32_t told = world.board->rows[0].branches;
@@ -417,10 +412,8 @@ static void reused_group_id_is_a_different_group(void **state) {
 
 /* One of our processes gets the pid of one that has ended. */
 static void new_process_with_reused_pid_is_found(void **state) {
-    pid_t middle = world_fork_session(world_leader(0));
-    pid_t daemon = world_fork(middle);
+    pid_t daemon = world_fork_daemon(world_leader(0));
     pid_t child = world_fork(world_leader(0));
-    world_end(middle);
     for (int i = 0; i < 10; i++)
         world_fork(WORLD_SHELL);
     world_pass(SS_SECOND);

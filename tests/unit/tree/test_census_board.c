@@ -112,9 +112,7 @@ static void succeed(void) {
 }
 
 static void successor_adopts_existing_branches(void **state) {
-    pid_t middle = world_fork_session(world_leader(0));
-    pid_t daemon = world_fork(middle);
-    world_end(middle);
+    pid_t daemon = world_fork_daemon(world_leader(0));
     pid_t session = world_fork_session(world_leader(1));
     pid_t headless = world_fork_session(world_leader(1));
     pid_t member = world_fork(headless);
@@ -167,14 +165,6 @@ static void full_board_does_not_shorten_the_look_interval(void **state) {
     assert_int_equal(world_count_changes(), changes);
 }
 
-static void fork_daemons(pid_t daemons[], int count) {
-    for (int i = 0; i < count; i++) {
-        pid_t middle = world_fork_session(world_leader(0));
-        daemons[i] = world_fork(middle);
-        world_end(middle);
-    }
-}
-
 static void census_tolerates_more_processes_than_it_can_count(void **state) {
     pid_t daemons[50];
     world_renew(100000);
@@ -182,7 +172,8 @@ static void census_tolerates_more_processes_than_it_can_count(void **state) {
     for (int i = 0; i < 33000; i++)
         world_fork(leader);
     world_pass(3 * SS_SECOND);
-    fork_daemons(daemons, 50);
+    for (int i = 0; i < 50; i++)
+        daemons[i] = world_fork_daemon(world_leader(0));
     world_pass(5 * SS_SECOND);
     assert_in_range(world_count_branches(), 0, 50);
     for (int i = 0; i < 40; i++)

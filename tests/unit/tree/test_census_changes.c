@@ -40,9 +40,7 @@ static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool 
 static pid_t subject, other;
 
 static void prepare_daemon(void) {
-    pid_t middle = world_fork_session(world_leader(0));
-    subject = world_fork(middle);
-    world_end(middle);
+    subject = world_fork_daemon(world_leader(0));
 }
 
 static void prepare_session(void) {
