@@ -8,7 +8,7 @@
 
 #include "platform/platform.h"
 
-void ss_branches_tell(struct ss_board *board, uint32_t row) {
+void ss_branches_notify(struct ss_board *board, uint32_t row) {
     /*
      * Rescuers must see the change first: they must be able to continue whatever an executor stops.
      */
@@ -35,7 +35,7 @@ uint32_t ss_branch_claim(
     if (slot == used)
         atomic_store(&board->branches_used, used + 1);
     atomic_store(&branch->owner, row + 1);
-    ss_branches_tell(board, row);
+    ss_branches_notify(board, row);
     return slot;
 }
 
@@ -43,7 +43,7 @@ void ss_branch_release(struct ss_board *board, uint32_t slot) {
     struct ss_branch *branch = &ss_board_branches(board)[slot];
     uint32_t owner = atomic_exchange(&branch->owner, 0);
     if (owner)
-        ss_branches_tell(board, owner - 1);
+        ss_branches_notify(board, owner - 1);
 }
 
 void ss_hold_open(struct ss_hold *hold) {

@@ -59,7 +59,7 @@ uint32_t ss_branch_claim(
 void ss_branch_release(struct ss_board *board, uint32_t slot);
 
 /* Makes the row's executor reread its branches. */
-void ss_branches_tell(struct ss_board *board, uint32_t row);
+void ss_branches_notify(struct ss_board *board, uint32_t row);
 
 /*
  * Opens new branches of this row, or of all rows, and closes those that have left the board;

@@ -474,7 +474,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     }
     if (frozen) {
         atomic_fetch_add(&board->rows[row].frozen, 1);
-        ss_branches_tell(board, row);
+        ss_branches_notify(board, row);
     } else {
         atomic_fetch_add(&board->beyond, 1);
     }
@@ -701,7 +701,7 @@ static void adopt_branches(struct ss_census *census) {
             ss_branch_release(board, slot);
     }
     for (uint32_t i = 0; i < board->instances; i++)
-        ss_branches_tell(board, i);
+        ss_branches_notify(board, i);
 }
 
 void ss_census_survey(struct ss_census *census) {

@@ -226,7 +226,7 @@ static void sleep_ends_at_once_when_the_futex_word_differs(void **state) {
     assert_that(ss_platform_now(), <, begin + 25 * SS_SECOND);
 }
 
-static void *wake_until_told(void *argument) {
+static void *wake_until_ordered(void *argument) {
     _Atomic uint32_t *words = argument;
     while (words[1] == 0) {
         usleep(1000);
@@ -238,7 +238,7 @@ static void *wake_until_told(void *argument) {
 static void sleep_ends_when_woken(void **state) {
     static _Atomic uint32_t words[2];
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, wake_until_told, words), 0);
+    assert_int_equal(pthread_create(&thread, NULL, wake_until_ordered, words), 0);
     ss_time begin = ss_platform_now();
     for (int i = 0; i < 10; i++) {
         uint32_t seen = words[0];

@@ -13,21 +13,21 @@
 static struct ss_row row;
 static struct ss_iterations iterations;
 static uint64_t seen;
-static uint64_t told;
-static ss_time told_end;
+static uint64_t counted;
+static ss_time last_end;
 
 static void tell(void *context, const struct ss_iteration *iteration) {
     (void)context;
     assert_that(iteration->start, <=, iteration->end);
-    assert_that(iteration->end, >=, told_end);
-    told_end = iteration->end;
-    told++;
+    assert_that(iteration->end, >=, last_end);
+    last_end = iteration->end;
+    counted++;
 }
 
 static void set_up(void) {
     row = (struct ss_row){0};
     iterations = (struct ss_iterations){.tell = tell, .to = SS_TIME_NEVER};
-    seen = told = told_end = 0;
+    seen = counted = last_end = 0;
     ss_iterations_count_from(&iterations, 0);
     assert_int_equal(ss_iterations_keep_apart(&iterations, 1, 1), 0);
     ss_iterations_start(&iterations, 0, 0);
@@ -54,9 +54,9 @@ static void all_iterations_are_counted_however_late_the_master_is(void **state) 
         take();
         sum += ahead[i];
         assert_int_equal(seen, sum);
-        assert_int_equal(told, sum);
+        assert_int_equal(counted, sum);
         assert_int_equal(iterations.ended, sum);
-        assert_int_equal(told_end, sum * LENGTH);
+        assert_int_equal(last_end, sum * LENGTH);
     }
     ss_iterations_free(&iterations);
 }
@@ -80,8 +80,8 @@ static void slot_that_is_being_written_is_not_read(void **state) {
     put(SS_ROW_ITERATIONS);
     atomic_store(&row.recent_iterations[0].end, UINT64_C(1) << 60);
     take();
-    assert_int_equal(told, SS_ROW_ITERATIONS);
-    assert_int_equal(told_end, SS_ROW_ITERATIONS * LENGTH);
+    assert_int_equal(counted, SS_ROW_ITERATIONS);
+    assert_int_equal(last_end, SS_ROW_ITERATIONS * LENGTH);
     ss_iterations_free(&iterations);
 }
 
@@ -100,8 +100,8 @@ static void iterations_are_taken_while_they_are_put(void **state) {
     while (seen < MANY)
         take();
     pthread_join(executor, NULL);
-    assert_int_equal(told, MANY);
-    assert_int_equal(told_end, (uint64_t)MANY * LENGTH);
+    assert_int_equal(counted, MANY);
+    assert_int_equal(last_end, (uint64_t)MANY * LENGTH);
     ss_iterations_free(&iterations);
 }
 

@@ -45,17 +45,17 @@ static inline uint32_t world_count_changes(void) {
     return count;
 }
 
-static inline void world_tell_missed_group(struct ss_branch *branch, uint32_t serial) {
+static inline void world_report_missed_group(struct ss_branch *branch, uint32_t serial) {
     if (atomic_exchange(&branch->missed, serial) != serial)
         atomic_fetch_add(&world.board->missed, 1);
 }
 
 /* Reports missed branches, as executors that were too late do. */
-static inline void world_tell_missed(void) {
+static inline void world_report_missed(void) {
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
         const struct world_hold *hold = &world.executors[place];
         if (hold->serial && hold->group && !hold->holds)
-            world_tell_missed_group(&ss_board_branches(world.board)[place], hold->serial);
+            world_report_missed_group(&ss_board_branches(world.board)[place], hold->serial);
     }
 }
 
@@ -75,7 +75,7 @@ static inline void world_hold_all(void) {
     if (world.late)
         return;
     world_refresh(world.executors);
-    world_tell_missed();
+    world_report_missed();
 }
 
 static inline bool world_reaches_nobody(const struct world_hold *hold) {
@@ -155,8 +155,8 @@ static inline void world_open_empty(pid_t limit, bool groups) {
     world_put(WORLD_MASTER, WORLD_SHELL);
     world_setsid(WORLD_MASTER);
     world.source = (struct ss_census_source){
-        .latest = world_tell_latest,
-        .limit = world_tell_limit,
+        .latest = world_latest,
+        .limit = world_limit,
         .group = world_group,
         .look = world_look,
         .may_signal = world_may_signal,
@@ -164,7 +164,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .each = world_each,
         .is_gone = world_is_gone,
         .listen = world_listen,
-        .births = world_tell_births,
+        .births = world_births,
         .is_akin = world_is_akin,
         .holder = &world,
     };
@@ -191,7 +191,7 @@ static inline void world_close(void) {
 /* Looks once, now. */
 static inline void world_take(void) {
     world.takes++;
-    world.told = false;
+    world.reported = false;
     world.due = ss_census_take(&world.census, world.now);
     assert_that(world.due, >, world.now);
     world_hold_all();
@@ -200,8 +200,8 @@ static inline void world_take(void) {
 /* Lets `time` pass and takes every look that becomes due. */
 static inline void world_pass(ss_time time) {
     ss_time end = world.now + time;
-    while (world.due <= end || world.told) {
-        if (!world.told && world.due > world.now)
+    while (world.due <= end || world.reported) {
+        if (!world.reported && world.due > world.now)
             world.now = world.due;
         world_take();
     }
@@ -281,8 +281,8 @@ static inline int world_teardown(void **state) {
         if (argc > 1)                                                                              \
             cmocka_set_test_filter(argv[1]);                                                       \
         int failed = cmocka_run_group_tests_name("silent world", tests, NULL, NULL);               \
-        world_tells = true;                                                                        \
-        return failed + cmocka_run_group_tests_name("telling world", tests, NULL, NULL);           \
+        world_reports = true;                                                                      \
+        return failed + cmocka_run_group_tests_name("reporting world", tests, NULL, NULL);         \
     }
 
 #define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)

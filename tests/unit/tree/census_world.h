@@ -68,7 +68,7 @@ static struct {
     bool silent;   /* the latest pid is unknown */
     bool freezers; /* unsignalable processes can be frozen */
     bool listens;
-    bool told; /* a fork was reported, but no look followed yet */
+    bool reported; /* a fork was reported, but no look followed yet */
     unsigned long takes;
     unsigned long looks;
     unsigned long asks; /* number of lookups of groups */
@@ -85,7 +85,7 @@ static struct {
 } world;
 
 /* Whether forks are reported to listeners. */
-static bool world_tells;
+static bool world_reports;
 
 static inline struct world_process *world_at(pid_t pid) {
     assert_that(pid, >=, 0);
@@ -97,11 +97,11 @@ static inline bool world_is_there(pid_t pid) {
     return pid > 0 && pid <= world.limit && world.processes[pid].started != 0;
 }
 
-static inline pid_t world_tell_latest(void) {
+static inline pid_t world_latest(void) {
     return world.silent ? -1 : world.latest;
 }
 
-static inline pid_t world_tell_limit(void) {
+static inline pid_t world_limit(void) {
     return world.limit;
 }
 
@@ -141,10 +141,10 @@ static inline bool world_freezer(const char *name, pid_t pid, uint64_t started) 
 
 static inline bool world_listen(void *holder, bool on) {
     assert_ptr_equal(holder, &world);
-    if (on && world_tells && world.on_listen)
+    if (on && world_reports && world.on_listen)
         world.on_listen();
-    world.listens = on && world_tells;
-    return world_tells;
+    world.listens = on && world_reports;
+    return world_reports;
 }
 
 static inline void world_each(void (*see)(void *context, pid_t pid), void *context) {
@@ -156,12 +156,12 @@ static inline void world_each(void (*see)(void *context, pid_t pid), void *conte
 }
 
 /* Without reports of forks, births are unknown. */
-static inline enum ss_births world_tell_births(
+static inline enum ss_births world_births(
     void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context) {
     assert_ptr_equal(holder, &world);
     uint32_t count = world.births_count;
     world.births_count = 0;
-    if (!world_tells)
+    if (!world_reports)
         return SS_BIRTHS_UNKNOWN;
     for (uint32_t i = 0; i < count && !world.loses; i++)
         see(context, world.births[i].parent, world.births[i].child);
@@ -231,7 +231,7 @@ static inline pid_t world_fork(pid_t parent) {
         world.latest = world.latest < world.limit ? world.latest + 1 : WORLD_FIRST;
     while (!world_is_free(world.latest));
     world_put(world.latest, parent);
-    world.told |= world.listens;
+    world.reported |= world.listens;
     return world.latest;
 }
 

@@ -45,10 +45,10 @@ static void reused_branch_slot_gets_a_new_serial(void **state) {
 static void board_has_a_fixed_number_of_slots(void **state) {
     for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
         assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
-    uint32_t told = board->rows[0].branches;
+    uint32_t notified = board->rows[0].branches;
     assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), SS_BOARD_BRANCHES);
     assert_int_equal(board->branches_used, SS_BOARD_BRANCHES);
-    assert_int_equal(board->rows[0].branches, told);
+    assert_int_equal(board->rows[0].branches, notified);
     const char *end = (const char *)branch_at(SS_BOARD_BRANCHES);
     assert_true(end <= (const char *)ss_board_modules(board));
     ss_branch_release(board, 77);
@@ -224,7 +224,7 @@ static void fill_slot(pid_t pid, uint64_t start) {
     atomic_store(&branch_at(PLACE)->pid, pid);
     atomic_store(&branch_at(PLACE)->started, start);
     atomic_store(&branch_at(PLACE)->owner, 1);
-    ss_branches_tell(board, 0);
+    ss_branches_notify(board, 0);
 }
 
 static void set_trap(void) {

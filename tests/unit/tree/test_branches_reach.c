@@ -68,7 +68,7 @@ static void slot_read_during_a_change_signals_no_process(void **state) {
         assert_int_equal(holds->count, 0);
         /* The owner was read before the slot was released. */
         atomic_store(&branch->owner, 1);
-        ss_branches_tell(board, 0);
+        ss_branches_notify(board, 0);
         refresh(0);
         assert_int_equal(holds->count, 1);
         assert_int_equal(ss_hold_signal(&holds->list[0], 0), written ? -ESRCH : 0);
@@ -221,20 +221,20 @@ static void holds_match_the_board_after_concurrent_changes(void **state) {
     }
 }
 
-static void *tell_often(void *nothing) {
+static void *notify_often(void *nothing) {
     for (int i = 0; i < 50000; i++)
-        ss_branches_tell(board, 0);
+        ss_branches_notify(board, 0);
     return nothing;
 }
 
 /* Rescuers can find every branch that the executor knows. */
 static void board_version_changes_before_the_executor_is_notified(void **state) {
     pthread_t guardian;
-    assert_int_equal(pthread_create(&guardian, NULL, tell_often, NULL), 0);
+    assert_int_equal(pthread_create(&guardian, NULL, notify_often, NULL), 0);
     while (pthread_tryjoin_np(guardian, NULL) != 0) {
         for (int i = 0; i < 1000; i++) {
-            uint32_t told = atomic_load(&board->rows[0].branches);
-            assert_that(atomic_load(&board->branches), >=, told);
+            uint32_t notified = atomic_load(&board->rows[0].branches);
+            assert_that(atomic_load(&board->branches), >=, notified);
         }
     }
     assert_int_equal(board->branches, 50000);

@@ -27,13 +27,13 @@ static void foreign_processes_are_never_claimed(void **state) {
 
 static void new_session_becomes_a_branch(void **state) {
     world_pass(SS_SECOND);
-    uint32_t told = world.board->rows[1].branches;
+    uint32_t notified = world.board->rows[1].branches;
     uint32_t wake = world.board->rows[1].wake;
     pid_t session = world_fork_session(world_leader(1));
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(1, session, true);
     assert_int_equal(world_count_branches(), 1);
-    assert_int_not_equal(world.board->rows[1].branches, told);
+    assert_int_not_equal(world.board->rows[1].branches, notified);
     assert_int_not_equal(world.board->rows[1].wake, wake);
     assert_int_equal(world.board->rows[0].branches, 0);
 }
@@ -365,12 +365,12 @@ static void branch_of_an_ended_process_is_released(void **state) {
         daemons[i] = world_fork_daemon(world_leader(0));
     world_pass(SS_SECOND);
     assert_int_equal(world_count_branches(), 5);
-    uint32_t told = world.board->rows[0].branches;
+    uint32_t notified = world.board->rows[0].branches;
     world_end(daemons[1]);
     world_end(daemons[4]);
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 3);
-    assert_int_not_equal(world.board->rows[0].branches, told);
+    assert_int_not_equal(world.board->rows[0].branches, notified);
     world_check(true);
     world_end(daemons[0]);
     world_end(daemons[2]);
@@ -453,13 +453,13 @@ static void freezer_that_no_process_entered_will_be_removed(void **state) {
 
 static void frozen_process_is_not_counted_as_unsignalable(void **state) {
     world.freezers = true;
-    uint32_t told = world.board->rows[0].branches;
+    uint32_t notified = world.board->rows[0].branches;
     world_at(world_fork(world_leader(0)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 0);
     assert_int_equal(world.frozen, 1);
     assert_int_equal(world.board->rows[0].frozen, 1);
-    assert_int_not_equal(world.board->rows[0].branches, told);
+    assert_int_not_equal(world.board->rows[0].branches, notified);
 }
 
 /* A foreign group reuses an ID that was ours a moment ago. */

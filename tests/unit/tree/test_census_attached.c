@@ -216,10 +216,10 @@ static void daemon_is_found_by_its_fork_event(void **state) {
     pid_t session = leave_daemon(root);
     world_setsid(session);
     world_pass(200 * SS_MILLISECOND);
-    world_check(world_tells);
-    assert_int_equal(world_count_branches(), world_tells ? 2 : 0);
-    assert_int_equal(strays(), world_tells ? 0 : 2);
-    if (!world_tells)
+    world_check(world_reports);
+    assert_int_equal(world_count_branches(), world_reports ? 2 : 0);
+    assert_int_equal(strays(), world_reports ? 0 : 2);
+    if (!world_reports)
         return;
     world_expect_branch(0, daemon, false);
     world_expect_branch(0, session, true);
@@ -242,7 +242,7 @@ static void daemon_after_many_foreign_processes_is_found(void **state) {
         world.now += 2 * SS_SECOND;
         world_take();
     }
-    world.partial = !world_tells;
+    world.partial = !world_reports;
 }
 
 /* Like setsid(1) and daemon(3), in a child that has existed for a while. */
@@ -361,7 +361,7 @@ static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
     world_pass(2 * SS_SECOND);
     leave_daemon(root);
     world_pass(200 * SS_MILLISECOND);
-    world.partial = !world_tells;
+    world.partial = !world_reports;
 }
 
 /* Freezing needs another control group, and another user's process must stay in its own. */

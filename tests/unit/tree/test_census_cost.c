@@ -69,14 +69,14 @@ static void quiet_system_restores_the_usual_look_interval(void **state) {
         wait_after_a_stranger();
     world.now = world.due;
     world_take();
-    assert_that(world.due - world.now, ==, (world_tells ? 500 : 100) * SS_MILLISECOND);
+    assert_that(world.due - world.now, ==, (world_reports ? 500 : 100) * SS_MILLISECOND);
 }
 
 static void looks_are_rare_while_forks_are_reported(void **state) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     world_pass(10 * SS_SECOND);
-    if (world_tells)
+    if (world_reports)
         assert_in_range(world.takes - takes, 18, 22);
     else
         assert_in_range(world.takes - takes, 90, 110);
@@ -85,11 +85,11 @@ static void looks_are_rare_while_forks_are_reported(void **state) {
 static void reported_fork_causes_an_immediate_look(void **state) {
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
-    world_pass(world_tells ? 0 : 100 * SS_MILLISECOND);
+    world_pass(world_reports ? 0 : 100 * SS_MILLISECOND);
     world_expect_branch(0, session, true);
     world_pass(500 * SS_MILLISECOND);
     session = world_fork_session(world_leader(2));
-    world_pass(world_tells ? 0 : 100 * SS_MILLISECOND);
+    world_pass(world_reports ? 0 : 100 * SS_MILLISECOND);
     world_expect_branch(2, session, true);
 }
 
@@ -110,7 +110,7 @@ static void frequent_events_other_than_forks_do_not_cause_frequent_looks(void **
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
-        world.told = world.listens;
+        world.reported = world.listens;
         world_pass(SS_MILLISECOND);
     }
     assert_in_range(world.takes - takes, 1, 30);
@@ -132,7 +132,7 @@ static void fork_before_listening_begins_is_found(void **state) {
     world.on_listen = fork_before_listening;
     world_fork(WORLD_SHELL);
     world_pass(400 * SS_MILLISECOND);
-    if (!world_tells)
+    if (!world_reports)
         return;
     assert_that(born_too_early, >, 0);
     world_expect_branch(1, born_too_early, true);

@@ -291,11 +291,11 @@ static void cpu_time_of_running_instances_is_extrapolated(void **state) {
     meter.rate = 1.5;
     ss_cpu_time_publish(&meter, false, ss_platform_now());
     assert_int_equal(count_after(20 * SS_MILLISECOND), 7 * SS_SECOND);
-    ss_time told = ss_platform_now();
-    ss_cpu_time_publish(&meter, true, told);
+    ss_time published = ss_platform_now();
+    ss_cpu_time_publish(&meter, true, published);
     uint64_t more = count_after(20 * SS_MILLISECOND) - 7 * SS_SECOND;
     assert_that(more, >=, 30 * SS_MILLISECOND);
-    assert_that(more, <=, (uint64_t)(1.5 * (double)(ss_platform_now() - told)));
+    assert_that(more, <=, (uint64_t)(1.5 * (double)(ss_platform_now() - published)));
     ss_cpu_time_close(&meter);
     free(board);
 }
