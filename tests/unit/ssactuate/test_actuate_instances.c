@@ -97,8 +97,9 @@ static void copy_leaves_after_its_url_is_withdrawn(void **state) {
     copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:9/");
     copies.copies[0] =
         (struct ssactuate_copy){.state = SSACTUATE_STARTING, .since = ss_platform_now()};
-    copies.copies[1] = (struct ssactuate_copy){
-        .state = SSACTUATE_LEAVING, .url = "http://127.0.0.1:9/", .child = {.pid = INT_MAX}};
+    copies.copies[1] = (struct ssactuate_copy){.state = SSACTUATE_LEAVING,
+        .url = "http://127.0.0.1:9/",
+        .child = {.process = {.pid = INT_MAX}}};
     assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
     assert_true(copies.is_told);
     assert_int_equal(copies.copies[1].state, SSACTUATE_LEAVING);
@@ -121,8 +122,9 @@ static void generator_is_asked_once_for_all_leaving_copies(void **state) {
     copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 0};
     copies.urls = strdup("");
     for (int i = 0; i < 3; i++)
-        copies.copies[i] = (struct ssactuate_copy){
-            .state = SSACTUATE_LEAVING, .url = "http://127.0.0.1:9/", .child = {.pid = INT_MAX}};
+        copies.copies[i] = (struct ssactuate_copy){.state = SSACTUATE_LEAVING,
+            .url = "http://127.0.0.1:9/",
+            .child = {.process = {.pid = INT_MAX}}};
     assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(copies.copies[i].state, SSACTUATE_ENDING);
