@@ -252,12 +252,12 @@ static void our_own_tightest_quota_is_found(void **state) {
         const struct ss_quota *expected = &rows[i].quota;
         struct ss_quota quota = {.cpus = -1};
         tree_new();
-        struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
         tree_write("proc/self/cgroup", "0::/a/b\n");
         tree_write("cgroup/cgroup.controllers", "cpu\n");
         tree_write("cgroup/a/b/cpu.stat", "usage_usec 1\nnr_periods 7\nnr_throttled 6\n");
         tree_write("cgroup/a/cpu.stat", "usage_usec 1\nnr_periods 20\nnr_throttled 19\n");
         write_group_files(rows[i].files, 6);
+        struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
         ss_platform_quota_read(&roots, &quota);
         assert_near(quota.cpus, expected->cpus, 0);
         assert_int_equal(quota.periods, expected->periods);

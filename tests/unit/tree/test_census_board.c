@@ -62,6 +62,7 @@ static void repeated_instance_gets_branches_again(void **state) {
 
 /* The guardian handles these processes, because no executor is left to stop them. */
 static void row_of_dead_executor_gets_no_branches(void **state) {
+    world.partial = true;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     atomic_store(&world.board->rows[0].executor, -1);
     world_end(executor);
@@ -153,6 +154,7 @@ static void excess_branches_are_claimed_when_slots_become_free(void **state) {
  * sooner.
  */
 static void full_board_does_not_shorten_the_look_interval(void **state) {
+    world.partial = true;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));
     world_pass(3 * SS_SECOND);
