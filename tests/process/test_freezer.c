@@ -538,6 +538,9 @@ static void mount_groups(void) {
     surroundings_leave_mounts();
     SKIP_UNLESS(surroundings_can_mount_small("/sys/fs/cgroup", "64k"),
         "cgroup-folder: cannot mount over /sys/fs/cgroup");
+    int mark = open("/sys/fs/cgroup/cgroup.controllers", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ck_assert_int_ge(mark, 0);
+    close(mark);
     add_file("cgroup.procs");
     add_file("group/cgroup.procs");
 }
