@@ -9,9 +9,11 @@ enum previous {
     PREVIOUS_GLOBAL, /* the average that this executor used */
 };
 
+/* The smallest duty and load in the formula, as a part of the target. */
+#define FLOOR 0.01
+
 struct config {
     uint64_t peers;
-    double floor; /* as a part of the target */
     int previous; /* enum previous */
 };
 
@@ -24,8 +26,6 @@ struct memory {
 static const struct ss_option options[] = {
     SS_OPTION("peers", COUNT, peers, .initial = "3", .max = "255",
         .help = "the number of other executors whose outputs this executor averages with its own"),
-    SS_OPTION("floor", LOAD, floor, .initial = "1%", .min = "0.01%",
-        .help = "the smallest duty and load used in the formula, as a fraction of the target"),
     SS_OPTION("previous", CHOICE, previous, .initial = "own", .choices = "own global",
         .help = "which duty to scale: the own output or, as published, the average with others"),
     SS_OPTION_END,
@@ -36,8 +36,8 @@ static const struct ss_option options[] = {
  * so both count as at least the floor. The floor is a part of the target, so that the formula stays
  * exact for small targets.
  */
-static double follow(double duty, double target, double load, double part) {
-    double min = part * target;
+static double follow(double duty, double target, double load) {
+    double min = FLOOR * target;
     if (!(min > 0))
         return 0;
     return fmin(fmax(duty, min) * target / fmax(load, min), 1);
@@ -49,8 +49,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     bool fresh = !memory->started || memory->last < input->moment.since;
     bool global = config->previous == PREVIOUS_GLOBAL && !isnan(input->previous);
     double previous = global ? input->previous : memory->duty;
-    double duty =
-        fresh ? input->target : follow(previous, input->target, input->load, config->floor);
+    double duty = fresh ? input->target : follow(previous, input->target, input->load);
     *memory = (struct memory){.last = input->moment.now, .duty = duty, .started = true};
     return duty;
 }

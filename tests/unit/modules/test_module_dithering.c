@@ -450,6 +450,4 @@ TEST(states_too_short_to_enforce_are_refused) {
     assert_min_length("dithering/stagger", "min=100u", 1, NULL);
 }
 
-/* clang-format off */
-
 UNIT_RUN

@@ -101,6 +101,4 @@ TEST(uneven_rotates_the_first_instance) {
     }
 }
 
-/* clang-format off */
-
 UNIT_RUN

@@ -247,6 +247,4 @@ TEST(invalid_staircases_are_refused) {
     assert_refused("trace/staircase", "0:1:0.0000001", "choose a larger STEP");
 }
 
-/* clang-format off */
-
 UNIT_RUN
