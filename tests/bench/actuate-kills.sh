@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kills runs of ssactuate at random moments: the program, its keeper, both or the command. Every value must be restored,
 # at once or by `ssactuate restore`, and values that other programs set must be kept.
-set -euo pipefail
 
 usage() {
     echo "Usage: tests/bench/actuate-kills.sh BUILD [ROUNDS [SEED]]"
@@ -14,23 +13,19 @@ case ${1-} in
 -* | '') usage >&2 && exit 125 ;;
 esac
 
+# shellcheck source=../system/harness.sh
+. "$(dirname "$0")/../system/harness.sh"
+# shellcheck source=../system/actuate.sh
+. "$here/actuate.sh"
+
 fail() {
     echo "FAILED in round $round ($who after $delay s): $*" >&2
     exit 1
 }
 
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../system/patience.sh
-. "$here/../system/patience.sh"
-# shellcheck source=../system/actuate.sh
-. "$here/../system/actuate.sh"
-export LC_ALL=C
-# shellcheck disable=SC2034 # actuate.sh reads it
-build=$(cd "$1" && pwd)
+folder=$scratch
 rounds=${2:-200}
 RANDOM=${3:-1}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 round=0 who='' delay='' length=0
 machines=(acpi-cpufreq intel-pstate)
 knobs=('frequency=1.6GHz,turbo=off' 'frequency=2GHz power=60W')

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kills processes of tools/experiments/antagonist at random moments while suspects are throttled. No suspect may be left
 # stopped if one process of each run of showstopper survives.
-set -euo pipefail
 
 usage() {
     cat <<END
@@ -17,25 +16,20 @@ case ${1-} in
 -* | '') usage >&2 && exit 125 ;;
 esac
 
+# shellcheck source=../system/harness.sh
+. "$(dirname "$0")/../system/harness.sh"
 round=0 kind='' delay='' spared=''
 fail() {
     echo "FAILED in round $round ($kind but $spared after $delay s): $*" >&2
     exit 1
 }
 
-source=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=../system/patience.sh
-. "$source/tests/system/patience.sh"
-export LC_ALL=C
-build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
 rounds=${2:-200}
 RANDOM=${3:-1}
-folder=$(mktemp -d)
+folder=$scratch
 suspects=() # all processes of the suspects; `firsts` has the first process of each
 firsts=()
-trap end EXIT
-cd "$folder"
 mkdir ram # files that a killed ssbatch leaves here are removed with the folder
 
 # marked: prints "PID NAME" of all processes of the experiment.
@@ -51,13 +45,12 @@ none_marked() {
     [ -z "$(marked)" ]
 }
 
-end() {
+clean_up() {
     local pid
     for pid in $(marked | cut -d ' ' -f 1) "${suspects[@]}"; do
         kill -KILL "$pid" 2>/dev/null || true
     done
     wait
-    cd / && rm -rf "$folder"
 }
 
 start_suspect() {

@@ -2,19 +2,12 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154 # variables are shared with the caller; commands are literal
 # Sourced by tests of ssactuate: recorded machines, and runs that are killed.
 
-actuate_data=$(cd "$(dirname "${BASH_SOURCE[0]}")/../data/actuate" && pwd)
-
 # unpack NAME: makes a tree of the recorded machine in `tree`, with a folder for faults, and stores its values.
 unpack() {
-    local path text
-    tree=$folder/tree
+    tree=$scratch/tree
     rm -rf "$tree"
-    mkdir -p "$tree/faults"
-    while IFS=$'\t' read -r path text; do
-        [[ $path != '#'* ]] || continue
-        [ -d "$tree/${path%/*}" ] || mkdir -p "$tree/${path%/*}"
-        printf '%b' "$text" >"$tree/$path"
-    done <"$actuate_data/$1.tree"
+    unpack_tree "$source/tests/data/actuate/$1.tree" "$tree"
+    mkdir "$tree/faults"
     remember
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # source, prefix and folder are those of the test
+# shellcheck shell=bash disable=SC2154 # those of the test
 # Sourced by the test of examples. Reads the blocks of a page and runs their commands as a reader would.
 #
 # A block is what ``` encloses in Markdown, .EX and .EE or .nf and .fi in a manual page. It is run by
@@ -158,24 +158,24 @@ have_programs() {
 
 # run_block: runs the block in a new folder that contains the files defined by the page.
 run_block() {
-    local status=0 here=$folder/run.$block
+    local status=0 here=$scratch/run.$block
     have_programs || return 0
     cp -a "$files" "$here"
-    make_stand_ins "$folder/stand-ins.$block"
-    write_script >"$folder/script.$block"
-    (cd "$here" && PATH=$folder/stand-ins.$block:$PATH exec timeout -k 5 "$patience" bash "$folder/script.$block") \
-        >"$folder/out" 2>"$folder/err" </dev/null || status=$?
+    make_stand_ins "$scratch/stand-ins.$block"
+    write_script >"$scratch/script.$block"
+    (cd "$here" && PATH=$scratch/stand-ins.$block:$PATH exec timeout -k 5 "$patience" bash "$scratch/script.$block") \
+        >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     [ "$status" -eq 0 ] ||
-        fail "$where: status $status of$(printf '\n%s' "$(<"$folder/script.$block")" "$(tail -n 20 "$folder/out")" \
-            "$(tail -n 20 "$folder/err")")"
-    ! grep -E 'command not found|No such file|Broken pipe|Usage:' "$folder/err" >&2 ||
+        fail "$where: status $status of$(printf '\n%s' "$(<"$scratch/script.$block")" "$(tail -n 20 "$scratch/out")" \
+            "$(tail -n 20 "$scratch/err")")"
+    ! grep -E 'command not found|No such file|Broken pipe|Usage:' "$scratch/err" >&2 ||
         fail "$where: unexpected on standard error"
 }
 
 # run_page PAGE: runs every block of the page.
 run_page() {
-    local page=$1 block where blocks files=$folder/files
-    blocks=$(mktemp -d "$folder/blocks.XXXXXX")
+    local page=$1 block where blocks files=$scratch/files
+    blocks=$(mktemp -d "$scratch/blocks.XXXXXX")
     rm -rf "$files" && mkdir "$files"
     # Commands in documents of the tree assume that its root is the current folder.
     [[ $page != *.md ]] || find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.*' \
@@ -186,8 +186,8 @@ run_page() {
         where=$page:$(<"$blocks/$block.line")
         check_notes
         if has_note output; then
-            cmp "$folder/out" "$blocks/$block" >&2 ||
-                fail "$where: the block before prints: $(cat "$folder/out")"
+            cmp "$scratch/out" "$blocks/$block" >&2 ||
+                fail "$where: the block before prints: $(cat "$scratch/out")"
         elif has_note file; then
             cp "$blocks/$block" "$files/$(note file)"
         elif ! grep -qE '^(shows|elsewhere|foreign) ' "$blocks/$block.notes"; then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # build, source, folder and patience are those of the caller
-# Sourced by tests of ssfleet: clusters on this machine; close_fleet removes all of them.
+# shellcheck shell=bash disable=SC2154 # variables of harness.sh
+# Sourced by tests of ssfleet: clusters on this machine; clean_up removes all of them.
 
 # shellcheck source=../../tools/ssfleet/child.sh
 . "$source/tools/ssfleet/child.sh" # started_at
@@ -9,9 +9,9 @@ servers=() # pids of SSH servers
 
 # open_slurm NODES [LINE...]: starts a cluster in the folder `slurm`.
 open_slurm() {
-    "$source/tools/ssfleet/try-slurm" start "$folder/slurm" "$@" >"$folder/slurm.out" 2>&1 ||
-        fail "try-slurm: $(cat "$folder/slurm.out")"
-    export SLURM_CONF=$folder/slurm/slurm.conf
+    "$source/tools/ssfleet/try-slurm" start "$scratch/slurm" "$@" >"$scratch/slurm.out" 2>&1 ||
+        fail "try-slurm: $(cat "$scratch/slurm.out")"
+    export SLURM_CONF=$scratch/slurm/slurm.conf
 }
 
 # administer: repairs, as an administrator would, the effects of a killed controller of Slurm: it reuses the IDs of lost
@@ -28,11 +28,11 @@ administer() {
     done
 }
 
-# open_ssh NAME [VARIABLE=VALUE...]: starts an SSH server that sets these variables; `ssh -F $folder/ssh/config NAME`
+# open_ssh NAME [VARIABLE=VALUE...]: starts an SSH server that sets these variables; `ssh -F $scratch/ssh/config NAME`
 # connects to it. Its shells have an empty home: a start-up file of the user's may be slow, print, or take a lock that a
 # killed shell leaves behind.
 open_ssh() {
-    local name=$1 ssh=$folder/ssh port pam=no
+    local name=$1 ssh=$scratch/ssh port pam=no
     ! is_root_locked || pam=yes
     shift
     if [ ! -d "$ssh" ]; then
@@ -56,9 +56,9 @@ open_ssh() {
     await ssh -F "$ssh/config" -o BatchMode=yes "$name" 'test "${HOME##*/}" = home' </dev/null 2>"$ssh/$name.err"
 }
 
-close_fleet() {
+clean_up() {
     local pid
-    [ ! -d "$folder/slurm/pids" ] || "$source/tools/ssfleet/try-slurm" end "$folder/slurm" || true
+    [ ! -d "$scratch/slurm/pids" ] || "$source/tools/ssfleet/try-slurm" end "$scratch/slurm" || true
     for pid in "${servers[@]}"; do
         kill -TERM "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true

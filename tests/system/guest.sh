@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
-# Sourced by tests that boot guests, after skip.sh; the test sets `build` and `output`.
+# shellcheck shell=bash disable=SC2154 # variables of harness.sh
+# Sourced by tests that boot guests.
 
 # need_guest: sets `guest`. All tests share one guest, built by the first caller, and may run in parallel.
-# shellcheck disable=SC2154 # the test sets them
 need_guest() {
-    local tools reason lock
-    tools=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../tools/experiments" && pwd)
+    local tools=$source/tools/experiments reason lock
     ! reason=$("$tools/run-in-guest" --why-not) || skip "guest: $reason"
     guest=$build/guest
     exec {lock}>"$build/guest.lock"

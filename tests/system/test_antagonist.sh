@@ -1,50 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/antagonist and ssantagonist. Arguments: the build folder, and one case to run (default:
-# all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
+# Tests of tools/experiments/antagonist and ssantagonist.
 
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-build=$1
-source=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-export PATH=$build/bin:$PATH
-started=() # processes that are ended at exit
-end_all() {
-    local pid
-    for pid in "${started[@]}"; do
-        kill -KILL "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    done
-    rm -rf "$work"
-}
-trap end_all EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+export PATH=$bin:$PATH
 
 needs_ssantagonist() {
-    [ -x "$build/bin/ssantagonist" ] || skip "left-out: built without ssantagonist"
+    need_built ssantagonist
 }
 
 # needs_analysis: skips the case if the Python package cannot run.
 needs_analysis() {
     needs_ssantagonist
-    have_reports "$build" || skip "left-out: no reports"
-}
-
-# start COMMAND...: starts a process and sets `pid`.
-start() {
-    "$@" >/dev/null 2>&1 </dev/null &
-    pid=$!
-    started+=("$pid")
+    need_built reports
 }
 
 # start_sleeper: starts a process that is known as sleep, and sets `pid`.
@@ -104,8 +73,8 @@ write_bench() {
 
 simulated_studies_meet_the_required_error_rates() {
     needs_analysis
-    "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$work/bars" || fail "$(cat "$work/bars")"
-    [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
+    "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$scratch/bars" || fail "$(cat "$scratch/bars")"
+    [ "$(wc -l <"$scratch/bars")" -eq 8 ] || fail "not all bars: $(cat "$scratch/bars")"
 }
 
 suspects_that_must_not_be_stopped_are_refused() {
@@ -264,7 +233,7 @@ processes_that_join_a_group_later_are_not_suspects() {
     one=$pid
     start sleep 1000
     mkdir group
-    group=../../..$work/group
+    group=../../..$scratch/group
     echo "$one" >group/cgroup.procs
     ssantagonist plan --victim true --suspects-of "$group" study >out
     finish_look
@@ -282,7 +251,7 @@ suspects_of_a_group_are_its_topmost_processes() {
     started+=("$(<child)")
     mkdir group
     printf '%s\n' "$(<child)" "$pid" >group/cgroup.procs
-    ssantagonist suspects --suspects-of "../../..$work/group" >out
+    ssantagonist suspects --suspects-of "../../..$scratch/group" >out
     grep -q "^$pid," out || fail "suspects: $(cat out)"
     ! grep -q "^$(<child)," out || fail "a child is a suspect: $(cat out)"
     # Containers keep their processes in subgroups.
@@ -290,10 +259,10 @@ suspects_of_a_group_are_its_topmost_processes() {
     : >group/container/empty/cgroup.procs
     printf '%s\n' "$(<child)" >group/container/cgroup.procs
     : >group/cgroup.procs
-    ssantagonist suspects --suspects-of "../../..$work/group" >out
+    ssantagonist suspects --suspects-of "../../..$scratch/group" >out
     grep -q "^$(<child)," out || fail "no process of the subgroup: $(cat out)"
     echo "$pid" >group/cgroup.procs
-    ssantagonist suspects --suspects-of "../../..$work/group" >out
+    ssantagonist suspects --suspects-of "../../..$scratch/group" >out
     grep -q "^$pid," out || fail "suspects: $(cat out)"
     ! grep -q "^$(<child)," out || fail "a child in a subgroup is a suspect: $(cat out)"
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
@@ -301,7 +270,7 @@ suspects_of_a_group_are_its_topmost_processes() {
 
 the_server_of_the_victim_url_is_not_a_suspect() {
     needs_ssantagonist
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+    need_built serve
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
     pid=$!
     started+=("$pid")
@@ -630,7 +599,7 @@ a_victim_that_answers_too_little_has_lost() {
     loses "sh -c 'echo 5; exec sleep 1000'" --usual 5
     loses "sh -c 'while sleep 0.7; do echo it; done'" --iteration it --usual 90
     loses "sh -c 'while :; do $burst; sleep 0.77; done'" --iteration it --usual 15
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    need_built ssrequest
     python3 - >port <<'END' &
 import http.server
 count = 0
@@ -699,4 +668,3 @@ run_case a_large_loss_ends_the_run_and_continues_all_suspects
 run_case a_victim_that_answers_too_little_has_lost
 run_case suspects_in_the_proc_of_another_namespace_are_refused
 run_case kills_leave_no_suspect_stopped
-end_cases

@@ -1,29 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the benches in their shortest form and checks the form of their output; figures may have any value.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=guest.sh
-. "$(dirname "$0")/guest.sh"
+. "$here/guest.sh"
 # shellcheck disable=SC2034 # await reads it
 patience=1200 # a build, or an emulated machine, next to other work
-build=$1
-benches=$(cd "$(dirname "$0")/../bench" && pwd)
-output=$(mktemp)
-scratch=$(mktemp -d)
-trap 'rm -rf "$output" "$scratch"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$output" >&2
-    exit 1
-}
+benches=$(cd "$here/../bench" && pwd)
 
 # bench NAME OPTION...: runs a bench, which must succeed; its output is in $output.
 bench() {
@@ -38,7 +23,7 @@ prints() {
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-own_cpu_bench_prints_cpu_time_and_memory() {
+own_cpu_bench_prints_cpu_time_and_memory() { # case
     bench own-cpu.sh --instances 4 --control fixed --rounds 1 --seconds 1
     prints "\| showstopper \| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| floor +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -46,19 +31,7 @@ own_cpu_bench_prints_cpu_time_and_memory() {
     prints "Private memory of an executor: median $number kB, largest $number kB"
 }
 
-lateness_bench_prints_a_row_per_instance_count() {
-    bench lateness.sh --instances 2,3 --seconds 1
-    prints "\| +2 \| +$number \| +$number \| +$number \|"
-    prints "\| +3 \| +$number \| +$number \| +$number \|"
-}
-
-accuracy_bench_prints_errors() {
-    bench accuracy.sh --controls fixed --classes serial --targets 50 --settle 0 --seconds 1
-    prints "Load before: $number %"
-    prints "\| fixed +\| serial +\| +50 % \| +[-+]$number % \| +$number \|"
-}
-
-guests_bench_prints_the_load_in_a_guest() {
+guests_bench_prints_the_load_in_a_guest() { # case
     local guest
     need_guest
     bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1 --seed 6
@@ -69,15 +42,15 @@ guests_bench_prints_the_load_in_a_guest() {
     prints "Nothing is left"
 }
 
-simulated_load_lines_meet_the_required_accuracy() {
-    have_reports "$build" || skip "left-out: no reports"
+simulated_load_lines_meet_the_required_accuracy() { # case
+    need_built reports
     "$benches/loadline.sh" --build "$build" 100 >"$output" 2>&1 || fail "loadline.sh: status $?"
     prints " +sssim +$number +$number +\| +$number +$number"
     prints " +knee above +$number +$number +$number \| +$number +$number"
 }
 
-simulated_duets_meet_the_required_error_rates() {
-    have_reports "$build" || skip "left-out: no reports"
+simulated_duets_meet_the_required_error_rates() { # case
+    need_built reports
     "$benches/duet.sh" --build "$build" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet.sh: status $?"
     prints "\| A and A, generated +\| +1999 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| B 1 % slower, in sssim +\| +1 \| +$number \| +$number \| +$number \| +$number \|"
@@ -86,16 +59,16 @@ simulated_duets_meet_the_required_error_rates() {
     [ "$(grep -c '^Bars: .*: met$' "$output")" -eq 3 ] || fail "not all bars are met"
 }
 
-simulated_verdicts_meet_the_required_error_rates() {
+simulated_verdicts_meet_the_required_error_rates() { # case
     "$build/tests/verdict-bench" 40 1 >"$output" 2>&1 || fail "verdict-bench: status $?"
     prints "40 runs and requests without fault: 0 flagged .*"
     prints "\| a full disk +\| lines_lost +\| +1 \| +1 \| +0 \|"
     prints "32 faults: 0 without the right flag .*"
 }
 
-verdict_bench_reports_injected_faults() {
+verdict_bench_reports_injected_faults() { # case
     local row
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    need_built ssrequest
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
     bench verdict.sh --clean 0 --each 1 --seconds 3 --kinds failed,cut-short,no-service,few-requests
     for row in failed:failed_instances cut-short:interrupted no-service:successes few-requests:successes; do
@@ -104,7 +77,7 @@ verdict_bench_reports_injected_faults() {
     prints "4 runs with a fault: 0 without the right flag"
 }
 
-a_load_policy_outperforms_both_fixed_placements() {
+a_load_policy_outperforms_both_fixed_placements() { # case
     [ -x "$build/tests/follow" ] || skip "left-out: built without ssactuate"
     "$build/tests/follow" --phases 10 --seconds 30 "$benches/../../tools/experiments/published" >"$output" 2>&1 ||
         fail "follow: status $?"
@@ -115,17 +88,17 @@ a_load_policy_outperforms_both_fixed_placements() {
 }
 
 # No request may be lost on any machine; other results depend on the machine.
-knobs_bench_loses_no_request() {
-    [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+knobs_bench_loses_no_request() { # case
+    need_built ssactuate
+    need_built ssrequest
+    need_built serve
     bench knobs.sh --parts shrink
     prints "Of 1200 requests, 0 were lost; 2 sets of instances."
     prints "Bar: no request is lost when an instance leaves: met"
 }
 
 # Answers of earlier calls are counted; other answers depend on the machine.
-questions_bench_counts_right_answers() {
+questions_bench_counts_right_answers() { # case
     local answers=$scratch/answers
     mkdir "$answers"
     for number in {1..91}; do
@@ -147,7 +120,7 @@ questions_bench_counts_right_answers() {
     prints "Bar: duet finds a difference between equal commands: 9 of 90, at most 9 of 100: not decided"
 }
 
-questions_bench_refuses_answers_of_other_settings_of_the_same_part() {
+questions_bench_refuses_answers_of_other_settings_of_the_same_part() { # case
     local questions=("$benches/questions.sh" --build "$build" --answers "$scratch/settings" --studies 0)
     "${questions[@]}" >"$output" 2>&1 || fail "status $?"
     ! "${questions[@]}" --slot 1s >"$output" 2>&1 || fail "answers of studies of another length are counted"
@@ -158,9 +131,9 @@ questions_bench_refuses_answers_of_other_settings_of_the_same_part() {
     ! "${questions[@]}" --rounds 3 --parts loadline >"$output" 2>&1 || fail "--rounds of another value is accepted"
 }
 
-questions_bench_ends_its_study_on_a_signal() {
+questions_bench_ends_its_study_on_a_signal() { # case
     local study=$scratch/questions/equal-1 pid status=0
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     "$benches/questions.sh" --build "$build" --answers "$scratch/questions" --parts equal >"$output" 2>&1 &
     pid=$!
     await compgen -G "$study/.*.part" >"$scratch/runs"
@@ -171,7 +144,7 @@ questions_bench_ends_its_study_on_a_signal() {
     ! pgrep -f "$study" >>"$output" || fail "processes of the study continue"
 }
 
-questions_bench_compares_the_same_levels_of_two_studies() {
+questions_bench_compares_the_same_levels_of_two_studies() { # case
     printf '%s\n' set,target,done 1,0.5,0.7 1,0.9,0.95 1,1,1 >"$scratch/first.csv"
     printf '%s\n' set,done,target 1,0.707,0.5 1,0.95,0.9 1,1,1 >"$scratch/second.csv"
     awk -f "$benches/levels.awk" "$scratch"/{first,second}.csv >"$output" || fail "status $?"
@@ -182,17 +155,17 @@ questions_bench_compares_the_same_levels_of_two_studies() {
     ! awk -f "$benches/levels.awk" "$scratch"/{second,first}.csv >"$output" 2>&1 || fail "an additional level is left out"
 }
 
-batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() {
+batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() { # case
     local place
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     bench batch.sh --runs 5 --memory "$scratch" --disk "$scratch"
     for place in memory disk; do
         prints "\| $place +\| +$number \| +$number \| +$number \| +$number \|"
     done
 }
 
-profile_bench_compares_throttled_speeds() {
-    [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+profile_bench_compares_throttled_speeds() { # case
+    need_built ssprofile
     echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
         >"$scratch/battery"
     bench profile.sh --parts speed --throttles duty --battery "$scratch/battery" --repetitions 1
@@ -201,10 +174,10 @@ profile_bench_compares_throttled_speeds() {
     done
 }
 
-requests_bench_compares_generators() {
+requests_bench_compares_generators() { # case
     local program percent="[-+]$number"
     local lateness="( \| $number){5}"
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    need_built ssrequest
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
     have_first_cpus $(($(nproc) - 1)) || skip "cpus: the first ones may not be used"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
@@ -234,7 +207,7 @@ requests_bench_compares_generators() {
     cmp "$scratch/before" "$output" || fail "a second call with the same --output changed the result"
 }
 
-tree_bench_measures_stops_of_a_large_tree() {
+tree_bench_measures_stops_of_a_large_tree() { # case
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
     bench tree.sh --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
@@ -253,7 +226,7 @@ tree_bench_measures_stops_of_a_large_tree() {
     prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
 }
 
-environments_bench_prints_the_load_in_a_container() {
+environments_bench_prints_the_load_in_a_container() { # case
     local measured row=() why
     if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
         --seconds 1 >"$output" 2>&1; then
@@ -270,7 +243,7 @@ environments_bench_prints_the_load_in_a_container() {
     done
 }
 
-a_killed_tree_bench_leaves_no_process() {
+a_killed_tree_bench_leaves_no_process() { # case
     local parent line='' leaders=()
     exec {tree_output}< <(exec timeout "$patience" "$build/tests/tree" 3 12 leaders)
     parent=$!
@@ -291,48 +264,38 @@ a_killed_tree_bench_leaves_no_process() {
     exec {tree_output}<&-
 }
 
-make_bench_prints_time_and_error() {
-    # Without feedback, because other load could keep the build stopped.
-    bench make.sh --quick --control fixed --tolerance 100
-    prints "One build without showstopper takes $number s"
-    local load="$number %" error="[-+]$number %" builds='[1-9][0-9]*'
-    prints "\| +1 \| +$load \| +$error \| +$number \| +$number s \| +$builds \| +0 \|"
-    prints "mean error in percent: median $number, $number\.\.$number"
-    prints "MSE %\^2: median $number, $number\.\.$number"
-}
-
-unknown_options_are_refused() {
-    local name
-    for name in own-cpu lateness accuracy tree make control zoo environments requests published knobs questions; do
+unknown_options_are_refused() { # case
+    local name call
+    for name in own-cpu tree control zoo environments requests published knobs questions; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
         prints "$name.sh: --sedonds: unknown option: see --help"
     done
-    ! "$build/tests/floor" 4 100 >"$output" 2>&1 || fail "floor: a missing length is accepted"
-    ! "$build/tests/floor" 2 20 1 ./not-there >"$output" 2>&1 || fail "floor: a missing program is accepted"
-    ! "$build/tests/floor" -g 1 10 1 >"$output" 2>&1 || fail "floor: -g without groups is accepted"
-    ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: a command that never gets ready is accepted"
-    ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control accepts pid"
-    prints "control.sh: --configs: pid: see --help"
-    ! "$benches/published.sh" --build "$build" --configs pid >"$output" 2>&1 || fail "published accepts pid"
-    prints "published.sh: pid: unknown configuration: see --help"
-    ! "$benches/published.sh" --build "$build" --targets 40 >"$output" 2>&1 || fail "published accepts 40"
-    prints "published.sh: fop, nbench: not in the published tables"
-    ! "$benches/knobs.sh" --parts speed >"$output" 2>&1 || fail "knobs accepts speed"
-    ! "$benches/questions.sh" --parts speed >"$output" 2>&1 || fail "questions accepts speed"
-    prints "questions.sh: --parts: speed: not a part"
-    ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests accepts speed"
-    prints "requests.sh: speed: unknown part: see --help"
-    ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo accepts gcc"
-    prints "zoo.sh: --programs: gcc: see --list"
-    ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: windows of 300 and 500 ms are accepted"
-    ! "$build/tests/judge" 1 500 1.1 >"$output" 2>&1 || fail "judge: a target above 1 is accepted"
-    ! "$build/tests/tree" 5 4 >"$output" 2>&1 || fail "tree: empty sessions are accepted"
-    ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: an unknown word is accepted"
+    while read -r call; do
+        # shellcheck disable=SC2086 # its words
+        ! PATH=$build/tests:$benches:$PATH $call >"$output" 2>&1 || fail "accepted: $call"
+        ! grep -q 'command not found' "$output" || fail "$call"
+    done <<END
+floor 4 100
+floor 2 20 1 ./not-there
+floor -g 1 10 1
+floor -g 1 10 1 true
+judge 1 500,300
+judge 1 500 1.1
+tree 5 4
+tree 1 2 laeders
+control.sh --configs pid
+published.sh --build $build --configs pid
+published.sh --build $build --targets 40
+knobs.sh --parts speed
+questions.sh --parts speed
+requests.sh --parts speed
+zoo.sh --programs gcc
+END
 }
 
-traces_bench_measures_long_traces() {
+traces_bench_measures_long_traces() { # case
     bench traces.sh --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
     prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -343,7 +306,7 @@ traces_bench_measures_long_traces() {
 
 # Other processes may add load, so loads have only a lower bound. A late judge makes longer windows; the means must
 # match the series that it wrote, and the means of long and short windows must be similar.
-the_judge_measures_the_load_of_a_run() {
+the_judge_measures_the_load_of_a_run() { # case
     printf '# up\n0 0\n1 1\n' >"$scratch/trace"
     timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
     "$build/tests/judge" 1 500,100 --trace "$scratch/trace" --series "$scratch/series" \
@@ -376,7 +339,7 @@ the_judge_measures_the_load_of_a_run() {
     prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": [1-9][0-9]?\},"
 }
 
-control_bench_prints_a_row_per_condition() {
+control_bench_prints_a_row_per_condition() { # case
     local figure="[-+]?($number|-)" lines=4
     bench control.sh --quick --configs new,fixed,attached --seconds 1 --settle 0 --csv "$scratch/results.csv"
     # Without a control group there is no run time, nor the largest load by it.
@@ -385,10 +348,6 @@ control_bench_prints_a_row_per_condition() {
     ! grep -q "^attached is skipped: no control group can be made" "$output" || lines=3
     awk -F, -v lines="$lines" 'NF != 52 { exit bad = 1 } END { exit bad || NR != lines }' "$scratch/results.csv" ||
         fail "wrong raw results: $(cat "$scratch/results.csv")"
-    bench control.sh --quick --configs fixed,quota --seconds 3 --settle 0 --steps
-    grep -q "^quota is skipped: " "$output" || fail "quota is not skipped for a trace"
-    prints "\| fixed \| 2 \| steps \| .* \| $number \| ($number|-) \|"
-    prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
 }
 
 # comparison_words MARK: prints the words after tests/bench/control.sh in the command of the README with this mark.
@@ -402,12 +361,12 @@ comparison_words() {
         }' "$benches/../../README.md"
 }
 
-# The commands (a) and (c) of the comparison in the README, with a shorter time; its other commands are among the
+# The commands (a), for one class, and (c) of the comparison in the README, with a shorter time; its other commands are among the
 # examples of the page. cpulimit and stress-ng may be missing.
-the_commands_of_the_comparison_run() {
+the_commands_of_the_comparison_run() { # case
     local config words figure="[-+]?($number|-)"
     read -ra words < <(comparison_words a)
-    bench control.sh "${words[@]}" --seconds 2 --settle 0
+    bench control.sh "${words[@]}" --classes serial --seconds 1 --settle 0
     for config in new attached cpulimit quota stress-ng; do
         if grep -q "^$config is skipped: it is not installed" "$output"; then
             skip_part "$config: not installed"
@@ -415,16 +374,15 @@ the_commands_of_the_comparison_run() {
             prints "\| $config \| 4 \| 50 \|( $figure \|){6} $figure \| $figure \| ($number|-) \|"
         fi
     done
-    grep -q '^Class forking:' "$output" || fail "no class forking"
     read -ra words < <(comparison_words c)
-    bench control.sh "${words[@]}" --seconds 4 --settle 0
+    bench control.sh "${words[@]}" --seconds 2 --settle 0
     for config in steps ramp sine saw; do
         prints "\| new \| 4 \| $config \| .* \|"
     done
 }
 
 # The profile that the bench writes can be replayed.
-zoo_bench_prints_tables_and_gains() {
+zoo_bench_prints_tables_and_gains() { # case
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
     bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 50 --gains "$scratch/zoo" \
@@ -443,7 +401,7 @@ zoo_bench_prints_tables_and_gains() {
 }
 
 # One program is missing; a copy of another one fails.
-zoo_bench_reports_why_programs_are_skipped() {
+zoo_bench_reports_why_programs_are_skipped() { # case
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
     rm -f "$scratch/bin/xz"
@@ -463,7 +421,7 @@ END
 
 # The input is synthetic, so the result is known: windows of 20 ms alternate between 1.5 CPUs and 1 CPU, and in another
 # run one of two instances is stopped for the second half.
-zoo_gains_of_made_up_windows_are_correct() (
+zoo_gains_of_made_up_windows_are_correct() ( # case
     # shellcheck source=../bench/zoo_gains.sh
     . "$benches/zoo_gains.sh"
     # shellcheck disable=SC2030,SC2031,SC2034 # it reads them
@@ -511,7 +469,7 @@ is_empty() {
     [ -z "$(ls "$1")" ]
 }
 
-an_interrupted_bench_leaves_nothing_behind() {
+an_interrupted_bench_leaves_nothing_behind() { # case
     local signal leader leaders pid
     mkdir "$scratch/control"
     for signal in TERM KILL; do
@@ -534,7 +492,7 @@ leads_its_session() {
 }
 
 # After all processes of a program have ended, its number may be that of a stranger.
-only_programs_of_the_bench_are_ended() (
+only_programs_of_the_bench_are_ended() ( # case
     # shellcheck disable=SC2030,SC2031 # launched.sh reads it
     folder=$scratch
     # shellcheck source=../bench/launched.sh
@@ -552,7 +510,7 @@ only_programs_of_the_bench_are_ended() (
 )
 
 # The figures are synthetic, so the expected tables are known.
-control_tables_match_known_figures() (
+control_tables_match_known_figures() ( # case
     # shellcheck source=../bench/control_tables.sh
     . "$benches/control_tables.sh"
     # shellcheck source=../bench/control_steps.sh
@@ -601,7 +559,7 @@ published_cells() {
 }
 
 # The bound is 10 points at 1/3 and 50 %, with the same options for all programs.
-the_published_baseline_is_reproduced_in_simulation() {
+the_published_baseline_is_reproduced_in_simulation() { # case
     local cell error theirs count=0
     published_cells --configs cdc --targets 33.3333,50
     while IFS=, read -r cell error _ theirs _; do
@@ -613,7 +571,7 @@ the_published_baseline_is_reproduced_in_simulation() {
 }
 
 # For a program that saturates the machine, the methods are ordered as published, and each is within a factor of two.
-published_order_of_pi_and_geom_is_reproduced() {
+published_order_of_pi_and_geom_is_reproduced() { # case
     local cell square theirs last=1e9 count=0
     published_cells --configs geom_uneven,geom_even,pi_even --programs sunflow --targets 66.6667 --geom previous=own
     while IFS=, read -r cell _ square _ theirs; do
@@ -626,11 +584,9 @@ published_order_of_pi_and_geom_is_reproduced() {
     prints 'mean errors of [0-3] of 3 within a factor of two or 0\.25 points\.'
 }
 
-run_case the_judge_measures_the_load_of_a_run
-run_case the_published_baseline_is_reproduced_in_simulation
 # The published protocol: warm-up without control, and all of what follows counts. If the integral began at 0, the mean
 # squared errors would be 8 to 11 %^2.
-published_protocol_gives_the_published_errors() {
+published_protocol_gives_the_published_errors() { # case
     local cell error square theirs_error theirs count=0
     published_cells --configs pi_even,pi_uneven --programs fop --targets 66.6667,75 --warmup 30 --settle 0 --seconds 180
     while IFS=, read -r cell error square theirs_error theirs; do
@@ -642,37 +598,4 @@ published_protocol_gives_the_published_errors() {
     [ "$count" -eq 4 ] || fail "expected 4 cells"
 }
 
-run_case published_order_of_pi_and_geom_is_reproduced
-run_case published_protocol_gives_the_published_errors
-run_case control_tables_match_known_figures
-run_case control_bench_prints_a_row_per_condition
-run_case the_commands_of_the_comparison_run
-run_case zoo_bench_prints_tables_and_gains
-run_case zoo_bench_reports_why_programs_are_skipped
-run_case zoo_gains_of_made_up_windows_are_correct
-run_case an_interrupted_bench_leaves_nothing_behind
-run_case only_programs_of_the_bench_are_ended
-run_case own_cpu_bench_prints_cpu_time_and_memory
-run_case simulated_load_lines_meet_the_required_accuracy
-run_case simulated_duets_meet_the_required_error_rates
-run_case simulated_verdicts_meet_the_required_error_rates
-run_case verdict_bench_reports_injected_faults
-run_case a_load_policy_outperforms_both_fixed_placements
-run_case lateness_bench_prints_a_row_per_instance_count
-run_case accuracy_bench_prints_errors
-run_case environments_bench_prints_the_load_in_a_container
-run_case guests_bench_prints_the_load_in_a_guest
-run_case knobs_bench_loses_no_request
-run_case questions_bench_counts_right_answers
-run_case questions_bench_refuses_answers_of_other_settings_of_the_same_part
-run_case questions_bench_ends_its_study_on_a_signal
-run_case questions_bench_compares_the_same_levels_of_two_studies
-run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
-run_case profile_bench_compares_throttled_speeds
-run_case requests_bench_compares_generators
-run_case tree_bench_measures_stops_of_a_large_tree
-run_case a_killed_tree_bench_leaves_no_process
-run_case make_bench_prints_time_and_error
-run_case traces_bench_measures_long_traces
-run_case unknown_options_are_refused
-end_cases
+run_cases

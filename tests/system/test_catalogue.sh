@@ -1,18 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Workloads of the catalogue, the order of pairs, and the options of each side of a pair.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-recorded=$checkout/tests/data/workloads
+. "$here/experiments.sh"
+recorded=$source/tests/data/workloads
 mkdir "$scratch/home"
 export HOME=$scratch/home
 unset SHOWSTOPPER_CATALOGUE DACAPO SCALABENCH RENAISSANCE H2 LUCENE SOURCE
@@ -59,7 +54,7 @@ END
 }
 
 workload_names_are_listed() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     experiment accuracy --list-workloads
     [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
     prints "serial +ready"
@@ -92,7 +87,7 @@ workload_names_are_listed() {
 }
 
 invalid_catalogue_lines_are_refused() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local line why
     while IFS='|' read -r line why; do
         write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
@@ -128,7 +123,7 @@ END
 
 # The first file of the search path that defines a name wins.
 the_first_catalogue_that_defines_a_name_wins() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local name
     mkdir -p "$scratch/home/.config/showstopper"
     printf '[%s]\nneeds = %s\ncommand = true\n' user no-user env no-user given no-user \
@@ -148,7 +143,7 @@ the_first_catalogue_that_defines_a_name_wins() {
 # The shipped expressions match every iteration in the recorded output of harnesses, including the one marked PASSED,
 # and nothing else.
 shipped_iteration_patterns_match_recorded_output() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local file name names='' heading run
     export STUB_DELAY=1.5 # iterations that end before all instances have started are not counted
     stub_java
@@ -175,7 +170,7 @@ shipped_iteration_patterns_match_recorded_output() {
 # Two sides with two copies each use four folders.
 instances_of_a_workload_have_separate_folders() {
     stub_java
-    needs_ssbatch || return 0
+    need_built ssbatch
     experiment interference "${one_cpu[@]}" --levels 40:40:10 --hold 5 --edge 0 \
         --warmup 0 --launch 20 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
@@ -195,7 +190,7 @@ unfinished() {
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
 # shellcheck disable=SC2016 # the catalogue expands them
 placeholders_in_commands_are_replaced() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local mine="$scratch/100% mine"
     local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 5
         --catalogue "$mine/catalogue" --workload family/one --output filled)
@@ -217,7 +212,7 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/"*/o
 
 # A name without a slash means a file in the current folder.
 catalogue_files_without_a_folder_are_in_the_current_folder() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
         'repeat = yes' >"$scratch/name"
     unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --catalogue catalogue \
@@ -228,7 +223,7 @@ catalogue_files_without_a_folder_are_in_the_current_folder() {
 
 # A missing program is reported whether or not `needs` names it.
 workloads_with_missing_programs_are_refused() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     write_catalogue '[lost]' 'command = nosuch --words' '[found]' 'command = sh -c true' >"$scratch/name"
     experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
     prints "lost +missing +no nosuch"
@@ -241,7 +236,7 @@ workloads_with_missing_programs_are_refused() {
 
 # A workload without an expression for iterations is repeated, unless the catalogue forbids it.
 a_workload_without_iterations_causes_a_warning() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
     experiment throughput --dry-run --quick --methods 1cdc --catalogue "$scratch/catalogue" \
         --workload repeated,uncounted
@@ -252,7 +247,7 @@ a_workload_without_iterations_causes_a_warning() {
 # A command after -- must not get the settings of a workload with its name.
 # shellcheck disable=SC2016 # the instance expands it
 a_command_after_the_options_ignores_the_catalogue() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
     unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
         --catalogue "$scratch/catalogue" --output own -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
@@ -444,7 +439,7 @@ every_prefix_of_a_plan_of_pairs_is_balanced() {
 }
 
 every_pair_of_programs_is_planned() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
 serial
 blocking
@@ -490,7 +485,7 @@ END
 
 # Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
 each_side_of_a_pair_has_its_own_options() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local runs call=(interference "${one_cpu[@]}" --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
         --pairs serial:forking --foreground-method pi-even --output sides)
     experiment "${call[@]}" --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
@@ -509,7 +504,6 @@ each_side_of_a_pair_has_its_own_options() {
     grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power samples"
     [ "$(listed sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
         fail "wrong source of power: $(listed sides energy)"
-    ! have_reports "$build" || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
     # A study cannot continue with another method for one side.
     refuses "the lines above the first run differ from those with which run sets-serial-forking-1 " "${call[@]}"
 }
@@ -534,7 +528,8 @@ two_sides_with_quotas_can_share_one_cpu() (
 )
 
 the_published_option_plans_the_published_configurations() {
-    needs_ssbatch || return 0
+    need_built ssbatch
+    with_reports
     local folder
     refuses "--published sets the number of instances" accuracy --published --instances 3
     refuses "--foreground-instances has no effect with --published" interference --published --foreground-instances 3
@@ -551,7 +546,6 @@ the_published_option_plans_the_published_configurations() {
         fail "published: load control begins at the end of the warm-up, and so do load observations"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
-    have_reports "$build" || return 0
     # The two columns measure the same CPU time independently.
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR == 2 { target = $at["target"]; load = $at["beside_load_mean"]; apart = load - $at["load_mean"]
@@ -572,7 +566,7 @@ plans() {
 
 # In each experiment, runs that are compared with published values must use the published modules.
 the_published_option_plans_every_published_study() {
-    needs_ssbatch || return 0
+    need_built ssbatch
     local name tau pi="-f realtime -F count=ratio -d averageq -D (107|53)m -c rbpid -C bounds=none,start=target -s even"
     local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed" geom="-c geom -C previous=global -s (un)?even"
     local methods="geom-even geom-uneven nbench pi-even pi-uneven 1cdc"
@@ -641,4 +635,3 @@ run_case each_side_of_a_pair_has_its_own_options
 run_case two_sides_with_quotas_can_share_one_cpu
 run_case the_published_option_plans_the_published_configurations
 run_case the_published_option_plans_every_published_study
-end_cases

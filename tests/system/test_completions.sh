@@ -1,35 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bash, zsh and fish complete all options and values of the programs. Arguments: the build folder, and one case to run
-# (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
+# bash, zsh and fish complete all options and values of the programs.
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
-build=$(realpath "$1")
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 completions=$build/completions
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 export PATH=$build/bin:$PATH HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home XDG_DATA_HOME=$scratch/home
 export XDG_DATA_DIRS=$scratch/share:/usr/local/share:/usr/share XDG_CACHE_HOME=$scratch/home TMPDIR=$scratch
 unset ZDOTDIR BASH_ENV ENV
 programs='showstopper ssload ssburn sssim ssbatch ssfleet ssactuate ssantagonist sstrace ssprofile ssreport ssrequest
     showstopper-platform'
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
 [ -e "$completions/rows" ] || skip "left-out: completions were not built"
-for program in $programs; do
-    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
-done
+# shellcheck disable=SC2086 # a word for each
+need_built $programs
 mkdir -p "$scratch/home/fish" "$scratch/share/bash-completion" "$scratch/share/fish" "$scratch/folder/records"
 ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
 ln -s "$completions/fish" "$scratch/share/fish/vendor_completions.d"
@@ -103,13 +87,13 @@ write_bash() {
     } >"$scratch/bashrc"
 }
 
-bash_completes_without_its_package() {
+bash_completes_without_its_package() { # case
     need_shell bash
     write_bash "$completions/bash/showstopper"
     type_in bash "$scratch/cases" bash --noprofile --rcfile "$scratch/bashrc" -i
 }
 
-bash_completes_with_its_package() {
+bash_completes_with_its_package() { # case
     need_shell bash
     [ -e /usr/share/bash-completion/bash_completion ] || skip "bash-completion: not installed"
     write_bash /usr/share/bash-completion/bash_completion # finds our files by the name of the command
@@ -120,7 +104,7 @@ END
     type_in bash "$scratch/more" bash --noprofile --rcfile "$scratch/bashrc" -i
 }
 
-zsh_completes_programs_options_and_values() {
+zsh_completes_programs_options_and_values() { # case
     need_shell zsh
     {
         echo "PROMPT='ready>'"
@@ -136,7 +120,7 @@ END
     type_in zsh "$scratch/more" zsh -i
 }
 
-fish_completes_programs_options_and_values() {
+fish_completes_programs_options_and_values() { # case
     need_shell fish
     {
         echo "function fish_prompt; printf 'ready>'; end"
@@ -163,7 +147,7 @@ in_help() {
     "$@" --help | sed -nE 's/^  ((-.,|   ) )?(--[a-z0-9-]+).*/\3/p' | sort -u
 }
 
-every_option_is_completed() {
+every_option_is_completed() { # case
     local -a words
     while read -ra words; do
         in_help "${words[@]}" >"$scratch/help"
@@ -180,7 +164,7 @@ every_option_is_completed() {
     done)
 }
 
-new_options_are_completed() {
+new_options_are_completed() { # case
     local bin=$scratch/bin
     mkdir "$bin"
     cat >"$bin/ssload" <<'END'
@@ -204,7 +188,7 @@ END
 }
 
 # Scripts of experiments are completed only in their folder, because other programs may have their names.
-experiments_are_completed() {
+experiments_are_completed() { # case
     # shellcheck disable=SC2016 # the other bash expands it
     local call='. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper_experiment "$1"
         echo "${COMPREPLY[*]}"'
@@ -218,11 +202,4 @@ experiments_are_completed() {
     [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "a program outside the folder is completed"
 }
 
-run_case bash_completes_without_its_package
-run_case bash_completes_with_its_package
-run_case zsh_completes_programs_options_and_values
-run_case fish_completes_programs_options_and_values
-run_case every_option_is_completed
-run_case new_options_are_completed
-run_case experiments_are_completed
-end_cases
+run_cases

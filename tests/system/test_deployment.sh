@@ -1,28 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted. Arguments: the
-# build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
+# The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
-bin=$build/bin
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 PATH=$bin:$PATH
 
-cd "$scratch"
-
-# find_yaml: sets `python` to one that has the yaml module. Debian installs modules for /usr/bin/python3, which need not
-# be the first in PATH.
-find_yaml() {
-    for python in /usr/bin/python3 python3; do
-        ! "$python" -c 'import yaml' 2>/dev/null || return 0
-    done
-    skip "python3-yaml: not installed"
-}
-
-systemd_accepts_the_units() {
+systemd_accepts_the_units() { # case
     local unit words
     need systemd-analyze
     for unit in ssload showstopper; do
@@ -45,8 +29,8 @@ systemd_accepts_the_units() {
 }
 
 # Kubernetes accepts each key of the pod, names are unique, and the comment names every granted permission.
-the_pod_is_valid() {
-    find_yaml
+the_pod_is_valid() { # case
+    need_python yaml python3-yaml
     "$python" - "$source/packaging/kubernetes/pod.yaml" >args <<'END' || fail "the pod is not valid"
 import sys, yaml
 pod = yaml.safe_load(open(sys.argv[1]))
@@ -84,9 +68,9 @@ END
     grep -qx "command     --attach $pid" out || fail "$(cat out)"
 }
 
-files_for_github_are_valid() {
+files_for_github_are_valid() { # case
     local option
-    find_yaml
+    need_python yaml python3-yaml
     need shellcheck
     "$python" - "$source/.github" >options <<'END' || fail "a file for GitHub is not valid"
 import re, sys, yaml
@@ -116,7 +100,4 @@ END
     grep -q '^ssload ' version || fail "the action runs no command"
 }
 
-run_case systemd_accepts_the_units
-run_case the_pod_is_valid
-run_case files_for_github_are_valid
-end_cases
+run_cases

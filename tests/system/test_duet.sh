@@ -1,18 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests of tools/experiments/duet. In most cases a stand-in for showstopper writes records without running anything.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-# shellcheck disable=SC2154 # experiments.sh and cases.sh set variables
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-{ have_reports "$build" && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: no reports, or built without ssbatch"
+. "$here/experiments.sh"
+need_built ssbatch reports
 
 # stand_in: replaces showstopper in experiments by a program that writes the record of a run of 1 s. The last word of
 # the command is the number of iterations; the padding of the environment adds noise. Runs begin 3 s apart.
@@ -144,7 +138,7 @@ END
 }
 
 needs_platform() {
-    [ -x "$build/bin/showstopper-platform" ] || skip "left-out: built without showstopper-platform"
+    need_built showstopper-platform
 }
 
 # duet STATUS OPTION...: calls the experiment and checks its exit status.
@@ -156,7 +150,7 @@ duet() {
 }
 
 # A run of the first call fails. The second call continues and decides; the third one repeats the answer.
-a_duet_continues_after_failed_runs() {
+a_duet_continues_after_failed_runs() { # case
     stand_in
     local work=(--a 'work 100' --b 'work 90' --fail-above 2% --at-most 300s --output results) answer
     duet 125 "${work[@]}"
@@ -180,7 +174,7 @@ a_duet_continues_after_failed_runs() {
 }
 
 # Without a limit, blocks are added until the interval is narrow enough. One block has a run without iterations.
-a_duet_ends_when_its_interval_is_narrow_enough() {
+a_duet_ends_when_its_interval_is_narrow_enough() { # case
     stand_in
     touch "$scratch/repaired" "$scratch/lacking"
     duet 0 --a 'work 1000' --b 'work 1000' --until 1.2% --output results
@@ -192,7 +186,7 @@ a_duet_ends_when_its_interval_is_narrow_enough() {
 }
 
 # Without a limit, a command that no longer works would be repeated forever.
-a_duet_ends_when_no_run_has_a_figure_any_more() {
+a_duet_ends_when_no_run_has_a_figure_any_more() { # case
     stand_in
     touch "$scratch/repaired"
     # shellcheck disable=SC2016 # for the stand-in
@@ -203,7 +197,7 @@ a_duet_ends_when_no_run_has_a_figure_any_more() {
 }
 
 # A study that failed in block 21 continues there: it neither looks at the blocks before it nor plans them again.
-a_long_study_continues_at_its_end() {
+a_long_study_continues_at_its_end() { # case
     stand_in
     touch "$scratch/repaired"
     # shellcheck disable=SC2016 # for the stand-in
@@ -230,7 +224,7 @@ a_long_study_continues_at_its_end() {
     [ "$(sort "$scratch/carried-out" | uniq -d)" = "" ] || fail "a run was carried out twice"
 }
 
-studies_without_a_time_limit_say_so() {
+studies_without_a_time_limit_say_so() { # case
     experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --until 1%
     prints "No time limit: this study lasts until the interval is as narrow as --until. To limit it, add --at-most"
     experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --fail-above 1%
@@ -240,7 +234,7 @@ studies_without_a_time_limit_say_so() {
 }
 
 # The unit of comparison is a pair of processes. Iterations right after a switch or across one do not count.
-alternating_processes_are_compared() {
+alternating_processes_are_compared() { # case
     stand_in_for_turns
     local work=(--order alternate --iteration x --a 'work 100' --b 'work 90' --output results) answer
     duet 1 "${work[@]}" --fail-above 2% --at-most 1500s
@@ -253,7 +247,7 @@ alternating_processes_are_compared() {
 }
 
 # If 20 pairs exceed the time limit, each comparison is made once, and the answer says so.
-the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
+the_answer_of_a_single_pair_is_limited_to_its_two_processes() { # case
     stand_in_for_turns
     duet 0 --order alternate --iteration x --a 'work 100' --b 'work 90' --output results --at-most 80s --warmup 1s
     prints "This time is too short for 20 pairs of processes, .*, give --at-most 3 min .*"
@@ -263,7 +257,7 @@ the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
 }
 
 # Both processes of a plan are started, and one of them is stopped at any time.
-alternating_processes_never_run_at_the_same_time() {
+alternating_processes_never_run_at_the_same_time() { # case
     local loop='while :; do echo x; sleep 0.05; done' seen turn side
     for turn in 1 6 30; do
         experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" \
@@ -285,7 +279,7 @@ alternating_processes_never_run_at_the_same_time() {
 }
 
 # Each block runs both commands at both places. The first place is 20 % slower, which cancels out.
-side_by_side_commands_swap_cpus() {
+side_by_side_commands_swap_cpus() { # case
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     stand_in_beside
     local answer
@@ -299,7 +293,7 @@ side_by_side_commands_swap_cpus() {
     [ "$(grep -c '^ab .* b 0$' "$scratch/carried-out")" -eq 10 ] || fail "B was not ten times at the first place"
 }
 
-cpus_that_slow_each_other_are_refused() {
+cpus_that_slow_each_other_are_refused() { # case
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     needs_platform
     stand_in_beside
@@ -321,7 +315,7 @@ cpus_that_slow_each_other_are_refused() {
 }
 
 # With one chip, the places are different cores; an odd core is left out.
-side_by_side_commands_get_one_core_each() {
+side_by_side_commands_get_one_core_each() { # case
     mkdir "$scratch/fake"
     printf '#!/bin/sh\n[ "$*" != "--sets per-core" ] || exec echo 0,3/1,4\necho "there is only one chip"; exit 1\n' \
         >"$scratch/fake/showstopper-platform"
@@ -336,7 +330,7 @@ side_by_side_commands_get_one_core_each() {
 }
 
 # Two blocks suffice to show that iterations are longer than runs.
-iterations_longer_than_the_run_end_the_study_early() {
+iterations_longer_than_the_run_end_the_study_early() { # case
     stand_in
     duet 125 --a 'work 0' --b 'work 100' --at-most 300s --output results
     grep -q ': 2 of 2 blocks of A and A are left out, because no iteration ended in .*: there is no answer$' "$output" ||
@@ -345,9 +339,9 @@ iterations_longer_than_the_run_end_the_study_early() {
 }
 
 # In the first block of a plan, a service starts, answers requests and ends four times.
-response_times_of_services_are_measured() {
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+response_times_of_services_are_measured() { # case
+    need_built ssrequest
+    need_built serve
     local port serve url pid
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
@@ -366,9 +360,9 @@ response_times_of_services_are_measured() {
 }
 
 # With --order beside, each of two services has its own port, even if A is compared with A, and they swap places.
-response_times_of_services_side_by_side_are_measured() {
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+response_times_of_services_side_by_side_are_measured() { # case
+    need_built ssrequest
+    need_built serve
     [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
     needs_platform
     local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
@@ -398,9 +392,9 @@ response_times_of_services_side_by_side_are_measured() {
 }
 
 # With --order alternate, requests are due only while their service runs. Another seed has other ports than the test above.
-response_times_of_alternating_services_are_measured() {
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+response_times_of_alternating_services_are_measured() { # case
+    need_built ssrequest
+    need_built serve
     local serve="ssburn serve --listen {port} --units 1000" side first try status
     experiment duet --plan --order alternate --metric 'http://127.0.0.1:{port}/' --rate 40 --a "$serve" --b "$serve" \
         --seconds 1.5s --warmup 0 --seed 2
@@ -429,7 +423,7 @@ response_times_of_alternating_services_are_measured() {
 }
 
 # Each launch of the first block has an environment of the planned size.
-each_launch_has_the_planned_size_of_environment() {
+each_launch_has_the_planned_size_of_environment() { # case
     local run bytes
     experiment duet --plan --a "sh -c 'echo \${#SHOWSTOPPER_PADDING}; exec sleep 0.1'" --b 'sleep 0.1' --at-most 90s
     sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
@@ -445,7 +439,7 @@ each_launch_has_the_planned_size_of_environment() {
 }
 
 # Words of a command that need quotes are passed unchanged, and so is an expression that contains a keyword of plans.
-quoted_words_arrive_unchanged() {
+quoted_words_arrive_unchanged() { # case
     printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 99\n' >"$scratch/my bench"
     chmod +x "$scratch/my bench"
     experiment duet --plan --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' --seconds 5s
@@ -456,7 +450,7 @@ quoted_words_arrive_unchanged() {
 }
 
 # The background has its own record, is warm before the command starts, and ends with it.
-a_background_load_runs_while_each_command_runs() {
+a_background_load_runs_while_each_command_runs() { # case
     printf '[nap]\ncommand = sleep 0.05\n' >"$scratch/catalogue"
     experiment duet --plan --a 'sleep 0.1' --b 'sleep 0.1' --beside nap@30% --beside-warmup 0.2s --at-most 120s \
         --catalogue "$scratch/catalogue"
@@ -469,7 +463,7 @@ a_background_load_runs_while_each_command_runs() {
 }
 
 # Each of two blocks has another order; paddings differ between runs.
-orders_are_balanced_and_paddings_differ() {
+orders_are_balanced_and_paddings_differ() { # case
     experiment duet --plan --a 'sleep 1' --b 'sleep 2'
     ! sed -n 's/^run a[ab]-\([0-9]*\)-1-\([ab]\) .*/\2/p' "$output" | paste -d '\0' - - | grep -qx 'aa\|bb' ||
         fail "two blocks have the same order"
@@ -481,7 +475,7 @@ orders_are_balanced_and_paddings_differ() {
         fail "a padding is too long"
 }
 
-a_missing_python_package_is_reported_at_once() {
+a_missing_python_package_is_reported_at_once() { # case
     local status=0
     mkdir -p "$scratch/lone/bin"
     cp "$build"/bin/{showstopper,ssbatch,ssreport} "$scratch/lone/bin"
@@ -493,7 +487,7 @@ a_missing_python_package_is_reported_at_once() {
     grep -q '^duet: .*/lone/libexec/showstopper/analysis is missing: install ' "$scratch/err" || fail "$(cat "$scratch/err")"
 }
 
-invalid_options_are_refused() {
+invalid_options_are_refused() { # case
     local url=http://localhost:9/ # nothing listens there
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
@@ -548,25 +542,4 @@ invalid_options_are_refused() {
     [ "$status" -eq 125 ] || fail "a wrong call ends with $status, as a study could"
 }
 
-run_case a_duet_continues_after_failed_runs
-run_case a_duet_ends_when_its_interval_is_narrow_enough
-run_case a_duet_ends_when_no_run_has_a_figure_any_more
-run_case a_long_study_continues_at_its_end
-run_case studies_without_a_time_limit_say_so
-run_case alternating_processes_are_compared
-run_case the_answer_of_a_single_pair_is_limited_to_its_two_processes
-run_case alternating_processes_never_run_at_the_same_time
-run_case side_by_side_commands_swap_cpus
-run_case cpus_that_slow_each_other_are_refused
-run_case side_by_side_commands_get_one_core_each
-run_case iterations_longer_than_the_run_end_the_study_early
-run_case response_times_of_services_are_measured
-run_case response_times_of_services_side_by_side_are_measured
-run_case response_times_of_alternating_services_are_measured
-run_case each_launch_has_the_planned_size_of_environment
-run_case quoted_words_arrive_unchanged
-run_case a_background_load_runs_while_each_command_runs
-run_case orders_are_balanced_and_paddings_differ
-run_case a_missing_python_package_is_reported_at_once
-run_case invalid_options_are_refused
-end_cases
+run_cases

@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The environments of tools/experiments/env: each of their commands, and that they leave nothing behind however they
 # end.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=guest.sh
-. "$(dirname "$0")/guest.sh"
+. "$here/guest.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
+. "$here/experiments.sh"
 export PATH=$build/bin:$PATH
 # An emulated guest needs 15 s of CPU time to boot, and far longer on a busy machine.
 # shellcheck disable=SC2034 # await reads it
@@ -23,17 +18,14 @@ export SHOWSTOPPER_PLACES=$scratch/places
 place=test.$$.role
 holder=
 entered=
-trap end EXIT
-cd "$scratch"
 
-end() {
+clean_up() {
     local pid
     for pid in $holder $entered; do
         kill -TERM "$pid" 2>/dev/null || true
     done
     wait
     [ -z "${env-}" ] || "$env" close "$place" 2>/dev/null || true
-    rm -rf "$scratch"
 }
 
 # choose_environment NAME: sets `env`; skips the case if the environment is unavailable.
@@ -246,15 +238,15 @@ containers_follow_the_contract() {
     killed_containers_end
 }
 
-lxc_environment_follows_the_contract() {
+lxc_environment_follows_the_contract() { # case
     containers_follow_the_contract lxc
 }
 
-podman_environment_follows_the_contract() {
+podman_environment_follows_the_contract() { # case
     containers_follow_the_contract podman
 }
 
-group_environment_follows_the_contract() {
+group_environment_follows_the_contract() { # case
     local file
     choose_environment group cgroup-quota
     open_place --cpus "$(first_cpu)" --quota 0.25
@@ -281,7 +273,7 @@ guest_starts() {
     pgrep -P "$entered" qemu-system >/dev/null
 }
 
-guest_environment_follows_the_contract() {
+guest_environment_follows_the_contract() { # case
     local guest folder words
     choose_environment guest guest
     need_guest
@@ -321,7 +313,7 @@ guest_environment_follows_the_contract() {
 }
 
 # A process that reuses the pid of an ended container's first process must not be entered.
-a_container_whose_pid_was_reused_is_not_entered() {
+a_container_whose_pid_was_reused_is_not_entered() { # case
     choose_environment lxc containers
     open_place
     # A process that reuses the pid has another start time.
@@ -334,7 +326,7 @@ a_container_whose_pid_was_reused_is_not_entered() {
 }
 
 # close ends a program that continues to open a place after its hold was killed.
-nothing_is_created_after_the_environment_is_closed() {
+nothing_is_created_after_the_environment_is_closed() { # case
     choose_environment group cgroup-quota
     sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
         "$env" >slow
@@ -350,7 +342,7 @@ nothing_is_created_after_the_environment_is_closed() {
 }
 
 # A process that enters while the place is closed would survive.
-an_environment_that_is_closing_is_not_entered() {
+an_environment_that_is_closing_is_not_entered() { # case
     choose_environment group cgroup-quota
     { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
         echo 'clean() { [ ! -e block ] || { touch cleaning && until [ -e closed ]; do sleep 0.02; done; }; }'
@@ -368,7 +360,7 @@ an_environment_that_is_closing_is_not_entered() {
     nothing_of_the_place_is_left
 }
 
-simultaneous_holds_open_the_environment_once() {
+simultaneous_holds_open_the_environment_once() { # case
     local number pids=() status opened=0
     choose_environment group cgroup-quota
     for number in 1 2 3 4; do
@@ -391,7 +383,7 @@ one_opened() {
     [ "$(grep -lx open said.? | wc -l)" -eq 1 ] && [ "$(grep -l held said.? | wc -l)" -eq 3 ]
 }
 
-options_and_names_are_checked() {
+options_and_names_are_checked() { # case
     env=$envs/group
     "$env" --help | grep -q "^Usage: group why-not" || fail "--help"
     "$envs/guest" --help | grep -Fq "[--vcpu-times VALUE]" || fail "--help of guest"
@@ -417,7 +409,7 @@ options_and_names_are_checked() {
 }
 
 # Bash as sh limits `read` by TMOUT.
-variables_do_not_end_containers() {
+variables_do_not_end_containers() { # case
     local pid
     mkdir bash_as_sh
     ln -s "$(type -P bash)" bash_as_sh/sh
@@ -439,7 +431,7 @@ variables_do_not_end_containers() {
 }
 
 # Runs the environment that env/README.md shows as an example.
-the_example_in_the_readme_follows_the_contract() {
+the_example_in_the_readme_follows_the_contract() { # case
     mkdir env
     ln -s "$envs/place.sh" env
     awk '/^```/ { inside = !inside; next } inside' "$envs/README.md" | sed -n '/^#!/,/^serve/p' >env/nice
@@ -488,7 +480,7 @@ samples_are_taken() {
 }
 
 # Power is sampled in complete lines until SIGTERM.
-energy_is_sampled_until_the_sampler_is_terminated() {
+energy_is_sampled_until_the_sampler_is_terminated() { # case
     local command=$experiments/energy
     "$command" --help | grep -q "^Usage: energy SOURCE" || fail "--help"
     env=$command
@@ -510,16 +502,4 @@ energy_is_sampled_until_the_sampler_is_terminated() {
         NR > 1 && ($2 < NR - 1 || $3 != 7.5) { exit 1 }' energy.csv || fail "wrong samples: $(cat energy.csv)"
 }
 
-run_case lxc_environment_follows_the_contract
-run_case podman_environment_follows_the_contract
-run_case group_environment_follows_the_contract
-run_case guest_environment_follows_the_contract
-run_case a_container_whose_pid_was_reused_is_not_entered
-run_case nothing_is_created_after_the_environment_is_closed
-run_case an_environment_that_is_closing_is_not_entered
-run_case simultaneous_holds_open_the_environment_once
-run_case variables_do_not_end_containers
-run_case options_and_names_are_checked
-run_case the_example_in_the_readme_follows_the_contract
-run_case energy_is_sampled_until_the_sampler_is_terminated
-end_cases
+run_cases

@@ -1,18 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sides of an interference study in containers: where they run, what they see, and that they leave nothing behind.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
+. "$here/experiments.sh"
 burner=
-trap 'end_burner; end_studies; rm -rf "$scratch"' EXIT
 options+=(--warmup 0 --edge 0 --memory 1M --launch 8)
 export SHOWSTOPPER_PLACES=$scratch/places
 
@@ -46,8 +40,9 @@ list_processes() {
 }
 
 # Ends processes that a failed test left.
-end_studies() {
+clean_up() {
     local pid
+    end_burner
     for pid in $(list_processes); do
         kill "$pid" 2>/dev/null || true
     done
@@ -73,7 +68,7 @@ end_burner() {
 # can_have ENVIRONMENT: skips the case if studies cannot use this environment.
 can_have() {
     local why
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     call --dry-run --sets 0/1 --environment "$1" || grep -q "^skipped: environment=$1 " "$output" ||
         fail "$1 is neither planned nor skipped"
@@ -139,15 +134,15 @@ containers_of() {
     done
 }
 
-both_sides_of_a_study_run_in_lxc_containers() {
+both_sides_of_a_study_run_in_lxc_containers() { # case
     containers_of lxc
 }
 
-both_sides_of_a_study_run_in_podman_containers() {
+both_sides_of_a_study_run_in_podman_containers() { # case
     containers_of podman
 }
 
-load_of_group_excludes_other_processes() {
+load_of_group_excludes_other_processes() { # case
     local load_of load
     can_have lxc
     for load_of in cpus group; do
@@ -194,7 +189,7 @@ nothing_runs() {
 }
 
 # ssbatch cleans up without another call of the experiment.
-a_killed_study_leaves_nothing_behind() {
+a_killed_study_leaves_nothing_behind() { # case
     local place
     local places=(host "lxc --measure inside" "lxc --measure host")
     can_have lxc
@@ -213,7 +208,7 @@ first_is_done() {
     [ -d "$scratch/again/sets-serial-serial-1" ] && both_record
 }
 
-a_killed_study_can_be_continued() {
+a_killed_study_can_be_continued() { # case
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --background-method cdc --rounds 2
         --output again) first=$scratch/again/sets-serial-serial-1/run.json
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
@@ -230,7 +225,7 @@ a_killed_study_can_be_continued() {
 }
 
 # Values of options are checked. Environments that this machine lacks are skipped with the reason.
-unavailable_environments_are_refused() {
+unavailable_environments_are_refused() { # case
     local without=$scratch/without environment reason
     refuses "--environment: jail: not one of" --environment none,jail
     refuses "--measure: outside: not one of" --measure outside
@@ -265,10 +260,4 @@ unavailable_environments_are_refused() {
     [ "$(grep -c '^sets-serial-serial-1: ' "$output")" -eq 1 ] || fail "wrong runs"
 }
 
-run_case both_sides_of_a_study_run_in_lxc_containers
-run_case both_sides_of_a_study_run_in_podman_containers
-run_case load_of_group_excludes_other_processes
-run_case a_killed_study_leaves_nothing_behind
-run_case a_killed_study_can_be_continued
-run_case unavailable_environments_are_refused
-end_cases
+run_cases

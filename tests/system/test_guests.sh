@@ -1,31 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Guests under emulation: results of their runs are delivered, and nothing is left behind.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=guest.sh
-. "$(dirname "$0")/guest.sh"
+. "$here/guest.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
+. "$here/experiments.sh"
 pid=
-trap 'end' EXIT
 export PATH=$build/bin:$PATH
 # An emulated boot needs 15 s of CPU time, and far longer on a busy machine.
 # shellcheck disable=SC2034 # await reads it
 patience=1200
+options[1]=$bin # guests see the build folder
 mkdir "$scratch/shared"
-cd "$scratch"
 
-end() {
+clean_up() {
     [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null || true
     [ -z "$pid" ] || wait "$pid" || true
-    rm -rf "$scratch"
 }
 
 # refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused with this message in one line.
@@ -151,7 +144,7 @@ experiment() {
 
 # plans_nothing OPTION...: fails unless no run is possible.
 plans_nothing() {
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
         fail "$*: a run is possible"
     says "interference: no run is possible here.*" || fail "$*: unexpected failure"
@@ -181,7 +174,7 @@ unsupported_guest_options_are_named() {
 both_sides_of_a_study_run_in_guests() {
     local run role boot at
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     need_guest
     # On a busy machine the boot may exceed the timeout; the same call then continues the study.
     for boot in 40s 240s; do
@@ -401,4 +394,3 @@ run_case groups_of_version_two_are_limited
 run_case both_sides_of_a_study_run_in_guests
 run_case a_killed_guest_leaves_no_process_or_file
 run_case a_terminated_guest_delivers_the_record_of_its_run
-end_cases

@@ -1,22 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The programs and modules of a release build are hardened, and tests/hardened detects if they are not. Argument: the
-# build folder.
-set -euo pipefail
+# The programs and modules of a release build are hardened, and tests/hardened detects if they are not.
 
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-build=$(realpath "$1")
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 need readelf objdump
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/plain.c" <<'END'
 #include <stdio.h>
 int main(int count, char **words) {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The help of every program, command and module fits a terminal of 80 columns. Argument: the build folder.
+# The help of every program, command and module fits a terminal of 80 columns.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-cd "$scratch"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 
 # check COMMAND...: writes the output to `help`, and fails if a line has more than 80 columns.
 check() {
@@ -40,4 +39,3 @@ cut -d ' ' -f 1 help >modules
 while read -r module; do
     check "$build/bin/showstopper" --help-module "$module"
 done <modules
-exit "$skipped"

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The target html converts every manual page and tutorial. All links have a target, and references to pages are links.
-# Argument: the build folder.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 need mandoc cmark
 find "$source/src" "$source/tools" "$build/showstopper-modules.7" -name '*.[157]' >"$scratch/pages"
 mapfile -t pages <"$scratch/pages"

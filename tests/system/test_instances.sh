@@ -1,29 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The actuator `instances` of ssactuate, with ssburn serve as the service and ssrequest as the generator.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
-set -euo pipefail
+# shellcheck disable=SC2016 # commands are literal
 
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder"/*out "$folder"/*err >&2 2>/dev/null || true
-    exit 1
-}
-
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-build=$(cd "$1" && pwd)
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 PATH=$build/bin:$PATH
-for program in ssactuate ssburn ssrequest; do
-    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
-done
-"$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
-folder=$(mktemp -d)
-pids=()
-trap 'for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
+need_built ssactuate ssburn ssrequest serve
+folder=$scratch
+
+# ssactuate ends its instances.
+clean_up() {
+    [ "${#pids[@]}" -eq 0 ] || kill -TERM "${pids[@]}" 2>/dev/null || true
+}
 
 # serve_instances VERB OPTION... -- UNITS: starts ssactuate and waits until the instances serve. A request costs UNITS
 # of work at the first instance, twice as much at the second, and so on. Sets `run_pid`; the output is in `run-out`.
@@ -258,4 +247,3 @@ run_case removing_an_instance_loses_no_request
 run_case a_generator_started_later_gets_the_urls
 run_case killed_run_leaves_no_instance
 run_case second_signal_kills_all_instances
-end_cases

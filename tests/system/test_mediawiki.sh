@@ -2,24 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
 # programs by scripts.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-trap 'end' EXIT
+. "$here/experiments.sh"
 dir=$scratch/wiki
 bystander=
 
-end() {
+clean_up() {
     real down "$dir" >/dev/null 2>&1 || true
     [ -z "$bystander" ] || kill -KILL "$bystander" 2>/dev/null || true
-    rm -rf "$scratch"
 }
 
 # All programs are one script. If the file `wait-NAME` exists, program NAME prints a line and waits.
@@ -128,7 +121,7 @@ nothing_runs() {
     await no_process_is_listed
 }
 
-options_and_their_values_are_checked() {
+options_and_their_values_are_checked() { # case
     does 0 --help
     says "Usage: mediawiki up DIR"
     will_not "a command is required: up, run, status, down or check"
@@ -153,7 +146,7 @@ options_and_their_values_are_checked() {
     [ ! -e "$scratch/calls" ] || fail "started a program"
 }
 
-missing_packages_are_listed() {
+missing_packages_are_listed() { # case
     does 0 check
     rm "$scratch/code/maintenance/install.php"
     will_not "missing packages: mediawiki; " check
@@ -167,7 +160,7 @@ pid_of() {
     sed -n "s/^$1 up, pid //p" "$output"
 }
 
-the_wiki_starts_and_stops() {
+the_wiki_starts_and_stops() { # case
     local before url
     does 0 up "$dir"
     url=$(sed -n 's/^url //p' "$output")
@@ -208,7 +201,7 @@ php_is_down() {
 }
 
 # The pid of a killed program may have been reused, and a stopped program cannot react.
-processes_with_reused_pids_are_not_ended() {
+processes_with_reused_pids_are_not_ended() { # case
     local pid
     does 0 up "$dir"
     does 0 status "$dir"
@@ -238,7 +231,7 @@ begin() {
 }
 
 # The script waits in each step: creating the database, its first answer, PHP, the web server.
-interrupted_installation_continues() {
+interrupted_installation_continues() { # case
     local where signal status made
     for where in mariadb-install-db mariadb php php-fpm99 nginx curl; do
         for signal in TERM KILL; do
@@ -284,7 +277,7 @@ ends() {
     nothing_runs
 }
 
-the_wiki_runs_until_it_is_terminated() {
+the_wiki_runs_until_it_is_terminated() { # case
     local part
     # A service that was already up is not a child of this call.
     does 0 up "$dir"
@@ -305,7 +298,7 @@ the_wiki_runs_until_it_is_terminated() {
 }
 
 # A half-started wiki can be stopped, but not while another call is using its folder.
-a_half_started_wiki_can_be_stopped() {
+a_half_started_wiki_can_be_stopped() { # case
     touch "$scratch/wait-php"
     begin
     will_not "another call is using" up "$dir"
@@ -319,7 +312,7 @@ a_half_started_wiki_can_be_stopped() {
     nothing_runs
 }
 
-a_program_that_fails_to_start_is_reported() {
+a_program_that_fails_to_start_is_reported() { # case
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
     says "php has exited: php-fpm99 has no luck (see $dir/log/php.log)"
@@ -329,7 +322,7 @@ a_program_that_fails_to_start_is_reported() {
     does 0 down "$dir"
 }
 
-ports_in_use_are_not_taken() {
+ports_in_use_are_not_taken() { # case
     echo 20001 >"$scratch/taken"
     does 1 up "$dir" --port 20001
     says "--port: 20001: in use by another program"
@@ -342,7 +335,7 @@ ports_in_use_are_not_taken() {
 }
 
 # Uses a mount namespace with a separate /etc and a separate folder for policy-rc.d.
-installed_packages_do_not_start_their_services() {
+installed_packages_do_not_start_their_services() { # case
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
     unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot create a mount namespace"
     cat >"$scratch/bin/apt-get" <<END
@@ -410,7 +403,7 @@ hits() {
         echo stream_get_contents($cache);' "$dir/run/cache.socket" | tr -d '\r' | sed -n 's/^STAT get_hits //p'
 }
 
-the_real_wiki_answers_requests() {
+the_real_wiki_answers_requests() { # case
     local url socket before worker
     if ! real up "$dir" >"$output" 2>&1; then
         ! grep -q 'missing packages' "$output" || skip "mediawiki: $(sed 's/^mediawiki: //; q' "$output")"
@@ -438,15 +431,4 @@ the_real_wiki_answers_requests() {
     nothing_runs
 }
 
-run_case options_and_their_values_are_checked
-run_case missing_packages_are_listed
-run_case the_wiki_starts_and_stops
-run_case processes_with_reused_pids_are_not_ended
-run_case interrupted_installation_continues
-run_case the_wiki_runs_until_it_is_terminated
-run_case a_half_started_wiki_can_be_stopped
-run_case a_program_that_fails_to_start_is_reported
-run_case ports_in_use_are_not_taken
-run_case installed_packages_do_not_start_their_services
-run_case the_real_wiki_answers_requests
-end_cases
+run_cases

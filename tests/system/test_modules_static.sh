@@ -1,38 +1,33 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A module's results depend only on its arguments and on the memory that it is given, so no module may have writable
 # static data. This includes the skeleton, built with the public headers only.
-set -eu
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-build=$1
-source=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # grep -q closes its pipe early
 need readelf
 
 ${CC:-cc} -std=c17 -Wall -Wextra -Werror -shared -fPIC -I"$source/include" \
-    -o "$work/skeleton.so" "$source/modules/skeleton.c"
+    -o "$scratch/skeleton.so" "$source/modules/skeleton.c"
 
 # Prints the objects in sections that stay writable. .data.rel.ro is read-only after relocation. completed.N comes from
 # the compiler's start files, whose other objects have no size.
 writable_objects() {
     readelf -SW "$1" | sed -n 's/^ *\[ *\([0-9]*\)\] *\([^ ]*\).*/\1 \2/p' |
         awk '$2 ~ /^\.(data|bss|tdata|tbss|sdata|sbss)(\.|$)/ && $2 !~ /^\.data\.rel\.ro/ {
-            print $1 }' >"$work/sections"
+            print $1 }' >"$scratch/sections"
     readelf -sW "$1" |
         awk 'NR == FNR { wanted[$1]; next }
             ($7 in wanted) && ($4 == "OBJECT" || $4 == "TLS") &&
-            $3 != 0 && $8 !~ /^completed(\.|$)/ { print $8 }' "$work/sections" - |
+            $3 != 0 && $8 !~ /^completed(\.|$)/ { print $8 }' "$scratch/sections" - |
         sort -u
 }
 
 # The check must detect writable data.
-printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$work/bad.c"
-${CC:-cc} -shared -fPIC -o "$work/bad.so" "$work/bad.c"
-[ "$(writable_objects "$work/bad.so" | wc -l)" -eq 2 ] || {
+printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$scratch/bad.c"
+${CC:-cc} -shared -fPIC -o "$scratch/bad.so" "$scratch/bad.c"
+[ "$(writable_objects "$scratch/bad.so" | wc -l)" -eq 2 ] || {
     echo "the check does not see static variables"
     exit 1
 }
@@ -62,5 +57,5 @@ for file in "$source"/modules/*/*.c; do
     name=${file#"$source/modules/"}
     check "$build/lib/showstopper/modules/${name%.c}.so"
 done
-check "$work/skeleton.so"
+check "$scratch/skeleton.so"
 exit $status

@@ -1,16 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Metrics of ssload and of a running showstopper are complete OpenMetrics text, and the dashboard queries no other
-# metrics. Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
+# metrics.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 PATH=$build/bin:$PATH
-
-cd "$scratch"
 
 # check_plainly FILE: fails unless each metric has one heading, names end with their unit, and the text is complete.
 check_plainly() {
@@ -65,7 +60,7 @@ has_load() {
     showstopper --status "$pid" --openmetrics run.prom && grep -q '^showstopper_load_ratio' run.prom
 }
 
-metrics_of_ssload_are_its_latest_sample() {
+metrics_of_ssload_are_its_latest_sample() { # case
     local expected measured
     printf '0s 20%%\n' >trace
     run_load load --target trace --per-cpu
@@ -82,7 +77,7 @@ metrics_of_ssload_are_its_latest_sample() {
     [ "$(echo .[a-z]* ./*.prom*)" = '.[a-z]* ./load.prom' ] || fail "leftover: $(ls -A)"
 }
 
-options_of_ssload_become_labels() {
+options_of_ssload_become_labels() { # case
     local cpu
     cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
     run_load part --cpus "$cpu"
@@ -91,7 +86,7 @@ options_of_ssload_become_labels() {
 }
 
 # The file is replaced, not rewritten, so a reader that has it open gets a complete text.
-the_metrics_file_is_replaced_atomically() {
+the_metrics_file_is_replaced_atomically() { # case
     local inode
     ssload -q -i 20m -o /dev/null --openmetrics load.prom &
     pid=$!
@@ -104,7 +99,7 @@ the_metrics_file_is_replaced_atomically() {
     exec 7<&-
 }
 
-unwritable_metrics_end_ssload() {
+unwritable_metrics_end_ssload() { # case
     local status=0
     ssload -q -i 50m -c 3 -o rows --openmetrics absent/load.prom 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
@@ -122,7 +117,7 @@ unwritable_metrics_end_ssload() {
     grep -q '^ssload: --openmetrics: there/load.prom: No such' err || fail "$(cat err)"
 }
 
-metrics_of_a_run_are_printed() {
+metrics_of_a_run_are_printed() { # case
     start_run
     check run.prom
     grep -qx "showstopper_state{pid=\"$pid\",state=\"controlled\"} 1" run.prom || fail "$(cat run.prom)"
@@ -139,7 +134,7 @@ names_in() {
     sed '/^#/d; s/[{ ].*//' "$@" | sort -u
 }
 
-the_dashboard_queries_only_existing_metrics() {
+the_dashboard_queries_only_existing_metrics() { # case
     local dashboard=$source/packaging/grafana/showstopper.json
     need python3
     printf '0s 20%%\n' >trace
@@ -152,10 +147,4 @@ the_dashboard_queries_only_existing_metrics() {
     [ -z "$(comm -13 known asked)" ] || fail "unknown metrics: $(comm -13 known asked)"
 }
 
-run_case metrics_of_ssload_are_its_latest_sample
-run_case options_of_ssload_become_labels
-run_case the_metrics_file_is_replaced_atomically
-run_case unwritable_metrics_end_ssload
-run_case metrics_of_a_run_are_printed
-run_case the_dashboard_queries_only_existing_metrics
-end_cases
+run_cases

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages pass lintian; in a fresh root they are installed, used, upgraded and removed. Argument: the build
-# folder.
+# The Debian packages pass lintian; in a fresh root they are installed, used, upgraded and removed.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 case $codename in
 bookworm | trixie) ;;
@@ -15,9 +13,7 @@ need dpkg-deb dpkg-shlibdeps lintian debootstrap
 [ "$(id -u)" -eq 0 ] || skip "root: creates a root file system"
 unshare --mount --pid --fork mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot mount file systems"
 ! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" || skip "sanitizer: not for packages"
-for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssbatch bin/ssreport bin/ssrequest; do
-    [ -x "$build/$program" ] || skip "left-out: built without $program"
-done
+need_built showstopper-platform ../libexec/showstopper/showstopper-replay ssbatch ssreport ssrequest
 (cd "$scratch" && apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) ||
     skip "mirror: $(tail -n 1 "$scratch/log")"
 

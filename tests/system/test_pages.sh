@@ -1,23 +1,21 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Manual pages describe the options of --help and no others, with the same defaults; that of experiments describes each
-# of them, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files. Argument: the
-# build folder.
-set -eu
-shopt -s extglob
+# of them, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files.
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # diff and grep report what differs
+shopt -s extglob
 
 # options_of PROGRAM: prints a line for each option in the help: "--NAME DEFAULT", or "--NAME" without a default.
 # DEFAULT is * if the help describes it in words, or the option has options of its own. Several options may share a
 # description: --NAME, --NAME.
 options_of() {
     # The second word of PROGRAM, if any, is one of its commands.
-    local words
+    local words kept=$scratch/options-of${1//[\/ ]/-}
     read -ra words <<<"$1"
-    "${words[@]}" --help | awk '
+    [ -e "$kept" ] || "${words[@]}" --help | awk '
         function finish() {
             gsub(/ +/, " ", text)
             initial = match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : ""
@@ -39,7 +37,8 @@ options_of() {
         }
         /^          / { text = text $0; next }
         { finish() }
-        END { finish() }'
+        END { finish() }' >"$kept"
+    cat "$kept"
 }
 
 # paragraphs_of PAGE: prints one line of plain text for each paragraph about options.
@@ -71,24 +70,24 @@ check_tags() {
     shift
     for program; do
         options_of "$program"
-    done | cut -d ' ' -f 1 | sort -u >"$folder/options"
-    tags_of "$page" >"$folder/tags"
-    [ -s "$folder/tags" ] || echo "${page##*/} describes no option"
-    comm -13 "$folder/options" "$folder/tags" | sed "s,\$, is described in ${page##*/}; --help does not list it,"
+    done | cut -d ' ' -f 1 | sort -u >"$scratch/options"
+    tags_of "$page" >"$scratch/tags"
+    [ -s "$scratch/tags" ] || echo "${page##*/} describes no option"
+    comm -13 "$scratch/options" "$scratch/tags" | sed "s,\$, is described in ${page##*/}; --help does not list it,"
 }
 
 # check PROGRAM PAGE DEFAULTS: prints one line for each difference. The file DEFAULTS lists the options that have a
 # default in any command of the page.
 check() {
     local name initial paragraphs value said
-    paragraphs_of "$2" >"$folder/page"
-    options_of "$1" >"$folder/options"
-    [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
+    paragraphs_of "$2" >"$scratch/page"
+    options_of "$1" >"$scratch/options"
+    [ -s "$scratch/options" ] || echo "${1##*/} --help lists no option"
     while read -r name initial; do
         # The page describes the options of all five kinds in one paragraph.
         [[ $name != --*-options || $name == --trace-options ]] || continue
         # Several commands of a program may have an option of this name.
-        paragraphs=$(grep -E -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
+        paragraphs=$(grep -E -e "^[^.:]*$name\\b([^-]|$)" "$scratch/page") ||
             { echo "${2##*/} lacks $name"; continue; }
         [ "$initial" != '*' ] || continue
         # Help and page may write a time differently: 2m equals 2ms.
@@ -103,7 +102,7 @@ check() {
         if ! grep -qxe "$name" "$3" && grep -qE "[Dd]efault:? [0-9]" <<<"$paragraphs"; then
             echo "${2##*/} gives $name a default that it does not have: $paragraphs"
         fi
-    done <"$folder/options"
+    done <"$scratch/options"
 }
 
 # section_of PAGE NAME: prints a section of a page.
@@ -120,17 +119,17 @@ tagged() {
 # program has.
 check_catalogue() {
     local name
-    printf '[a]\nnone = 1\n' >"$folder/catalogue"
-    "$2/ssbatch" --catalogue "$folder/catalogue" --list-workloads 2>&1 |
-        sed 's/.*Available: //' | tr -d ',' | tr ' ' '\n' | sort >"$folder/keys"
-    section_of "$1" KEYS | tagged | sort | diff "$folder/keys" - |
+    printf '[a]\nnone = 1\n' >"$scratch/catalogue"
+    "$2/ssbatch" --catalogue "$scratch/catalogue" --list-workloads 2>&1 |
+        sed 's/.*Available: //' | tr -d ',' | tr ' ' '\n' | sort >"$scratch/keys"
+    section_of "$1" KEYS | tagged | sort | diff "$scratch/keys" - |
         sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this key/p'
-    sed -n 's/^    {"\({[a-z]*}\)", put_.*/\1/p' "$source/tools/ssbatch/catalogue/workload.c" | sort >"$folder/keys"
-    section_of "$1" PLACEHOLDERS | tagged | sort | diff "$folder/keys" - |
+    sed -n 's/^    {"\({[a-z]*}\)", put_.*/\1/p' "$source/tools/ssbatch/catalogue/workload.c" | sort >"$scratch/keys"
+    section_of "$1" PLACEHOLDERS | tagged | sort | diff "$scratch/keys" - |
         sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this placeholder/p'
-    section_of "$1" 'SHIPPED WORKLOADS' | sed -n 's/\\-/-/g; s/\tT{$//p' | tr ' ' '\n' >"$folder/shipped"
+    section_of "$1" 'SHIPPED WORKLOADS' | sed -n 's/\\-/-/g; s/\tT{$//p' | tr ' ' '\n' >"$scratch/shipped"
     while read -r name; do
-        grep -qxF -e "$name" -e "${name%%/*}/*" "$folder/shipped" || echo "${1##*/} lacks the workload $name"
+        grep -qxF -e "$name" -e "${name%%/*}/*" "$scratch/shipped" || echo "${1##*/} lacks the workload $name"
     done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$source/tools/experiments/workloads" | tr ' ' '\n')
 }
 
@@ -157,11 +156,11 @@ check_paths() {
 
 # check_modules_page BUILD: fails if modules of the caller change the page of modules.
 check_modules_page() {
-    mkdir -p "$folder/modules/control"
-    cp "$1/lib/showstopper/modules/control/geom.so" "$folder/modules/control/mine.so"
-    SHOWSTOPPER_MODULE_PATH=$folder/modules cmake "-DPROGRAM=$1/bin/showstopper" "-DPAGE=$folder/modules.7" \
+    mkdir -p "$scratch/modules/control"
+    cp "$1/lib/showstopper/modules/control/geom.so" "$scratch/modules/control/mine.so"
+    SHOWSTOPPER_MODULE_PATH=$scratch/modules cmake "-DPROGRAM=$1/bin/showstopper" "-DPAGE=$scratch/modules.7" \
         -P "$source/src/modules-page.cmake"
-    ! grep -q control/mine "$folder/modules.7" || echo "showstopper-modules.7 has a module of SHOWSTOPPER_MODULE_PATH"
+    ! grep -q control/mine "$scratch/modules.7" || echo "showstopper-modules.7 has a module of SHOWSTOPPER_MODULE_PATH"
 }
 
 # lint: prints mandoc's warnings about the pages, except for long lines.
@@ -171,14 +170,12 @@ lint() {
     # The table of checks is what users of all programs look up.
     mandoc -T ascii -O width=80 "$source/src/showstopper-record.5" | col -bx |
         awk '/^[A-Z]/ { verdict = $0 == "VERDICT" } verdict && length > 80 { print "wider than 80 columns: " $0 }'
-    grep -h '^\.TH' -r "$source/src" "$source/tools" --include='*.[1357]' | cut -d ' ' -f 4 | sort -u >"$folder/dates"
-    [ "$(wc -l <"$folder/dates")" -eq 1 ] || echo "pages differ in their dates: $(paste -sd ' ' "$folder/dates")"
+    grep -h '^\.TH' -r "$source/src" "$source/tools" --include='*.[1357]' | cut -d ' ' -f 4 | sort -u >"$scratch/dates"
+    [ "$(wc -l <"$scratch/dates")" -eq 1 ] || echo "pages differ in their dates: $(paste -sd ' ' "$scratch/dates")"
 }
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-PATH=$(cd "$1/bin" && pwd):$PATH
-: >"$folder/absent"
+PATH=$bin:$PATH
+: >"$scratch/absent"
 {
     # Terminals that lack these characters omit them: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
@@ -198,21 +195,21 @@ PATH=$(cd "$1/bin" && pwd):$PATH
         read -ra commands <<<"$programs"
         # Programs whose libraries are missing are not built.
         if [ ! -x "$1/bin/${commands[0]%%:*}" ]; then
-            echo "${commands[0]%%:*}" >>"$folder/absent"
+            echo "${commands[0]%%:*}" >>"$scratch/absent"
             continue
         fi
         programs=("${commands[@]/:/ }")
-        : >"$folder/defaults"
+        : >"$scratch/defaults"
         for command in "${programs[@]}"; do
             # shellcheck disable=SC2086 # a program and its command
-            if ! $command --help >"$folder/help" 2>&1; then
-                echo "$command --help fails: $(tail -n 1 "$folder/help")"
+            if ! $command --help >"$scratch/help" 2>&1; then
+                echo "$command --help fails: $(tail -n 1 "$scratch/help")"
                 continue 2
             fi
-            options_of "$command" | sed -n 's/ .*//p' >>"$folder/defaults"
+            options_of "$command" | sed -n 's/ .*//p' >>"$scratch/defaults"
         done
         for command in "${programs[@]}"; do
-            check "$command" "$source/$page" "$folder/defaults"
+            check "$command" "$source/$page" "$scratch/defaults"
         done
         check_tags "$source/$page" "${programs[@]}"
     done <<'END'
@@ -230,9 +227,8 @@ tools/ssrequest/ssrequest.1 ssrequest
 tools/sssim/sssim.1 sssim sssim:queue sssim:fleet
 tools/sstrace/sstrace.1 sstrace
 END
-} >"$folder/found"
-[ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }
-[ ! -s "$folder/absent" ] || skip_part "left-out: built without $(paste -sd ' ' "$folder/absent")"
+} >"$scratch/found"
+[ ! -s "$scratch/found" ] || { cat "$scratch/found" >&2; exit 1; }
+[ ! -s "$scratch/absent" ] || skip_part "left-out: built without $(paste -sd ' ' "$scratch/absent")"
 command -v mandoc >/dev/null || skip_part "mandoc: not installed, so the pages were not checked by it"
 command -v cmake >/dev/null || skip_part "cmake: not installed, so the page of modules was not made again"
-exit "$skipped"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The picture of the README exists, is small, and has colors for light and dark schemes; packaging/readme/make makes one
-# from a record. Argument: the build folder.
+# from a record.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=pages.sh
 . "$here/pages.sh"
 
@@ -28,7 +28,7 @@ check_picture() {
 picture=packaging/readme/replay.svg
 grep -q "^!\\[.*\\]($picture)\$" "$source/README.md" || fail "the README does not show $picture"
 check_picture "$source/$picture"
-have_reports "$build" || skip "left-out: no reports"
+need_built reports
 "$build/bin/sssim" -P 2 -n 4 -l 50% --duration 3s --foreground serial --iteration 100m --record "$scratch/record" >/dev/null
 "$source/packaging/readme/make" --bin "$build/bin" --record "$scratch/record" --output "$scratch/new.svg" \
     >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"

@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Control groups of showstopper-place, which are files in a folder.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-cd "$scratch"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 
 # place STATUS ARGUMENT...: runs showstopper-place on the control groups in the folder `root`. Sets `output`.
 place() {
@@ -96,4 +91,3 @@ run_case groups_of_version_one_are_limited_in_each_hierarchy
 run_case groups_of_version_two_are_limited_in_the_unified_hierarchy
 run_case a_limit_that_no_group_can_have_is_refused
 run_case a_quota_below_one_millisecond_is_refused
-end_cases

@@ -2,22 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of tools/experiments/portability. Kernels are scripts that print a number, and showstopper is a script that
 # passes them the setting, so that results do not depend on the speed of the machine.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-have_reports "$build" || skip "left-out: no reports"
+. "$here/experiments.sh"
+need_built reports
 # Kernels run on CPU 0 by default.
 taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
-[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+need_built ssbatch
 
-page=$checkout/tools/ssprofile/showstopper-portability.7
+page=$source/tools/ssprofile/showstopper-portability.7
 results=$scratch/portability-results
 options=(--bin "$scratch/bin")
 
@@ -125,16 +120,16 @@ a_plan_states_its_duration() {
     experiment portability demo --dry-run --method search
     prints "calibration: 4 min 00 s"
     experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
-    prints "base: $(awk -v kernels="$(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt")" \
+    prints "base: $(awk -v kernels="$(grep -c "higher 'ssburn kernel " "$source/tools/ssprofile/batteries/own.txt")" \
         'BEGIN { seconds = int(2 * kernels * 1.1 + 0.5); printf "%d min %02d s", seconds / 60, seconds % 60 }')"
     # By default a demo runs kernels of all classes.
     experiment portability demo --plan
     kernels=$(sed -n 's/.* --benchmarks \([^ ]*\) --time 0.5s --machine base .*/\1/p' "$output" | sed 's/[^a-z0-9-]/\n/g' | grep .)
     [ "$(wc -l <<<"$kernels")" -eq 25 ] || fail "expected 25 kernels, got $kernels"
     while read -r class; do
-        awk -v class="$class" '$2 == class { print $1 }' "$checkout/tools/ssprofile/batteries/own.txt" |
+        awk -v class="$class" '$2 == class { print $1 }' "$source/tools/ssprofile/batteries/own.txt" |
             grep -qxFf <(echo "$kernels") || fail "no kernel of class $class"
-    done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
+    done < <(awk '!/^#|^version/ { print $2 }' "$source/tools/ssprofile/batteries/own.txt" | sort -u)
 }
 
 verify_runs_applications_under_the_calibrated_setting() {
@@ -400,8 +395,8 @@ failures_are_reported_in_one_line() {
 folder() {
     mkdir -p "$scratch/$1"
     {
-        head -n 1 "$checkout/tests/data/profile/results.csv"
-        grep "$2" "$checkout/tests/data/profile/results.csv"
+        head -n 1 "$source/tests/data/profile/results.csv"
+        grep "$2" "$source/tests/data/profile/results.csv"
     } >"$scratch/$1/results.csv"
 }
 
@@ -495,4 +490,3 @@ run_case failures_are_reported_in_one_line
 run_case two_profiles_are_compared_on_one_page
 run_case a_foreign_folder_is_refused
 run_case figures_in_the_manual_page_are_correct
-end_cases

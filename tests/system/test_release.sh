@@ -1,21 +1,17 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The documents name the version of the programs, manual pages have the date of the release, README and
-# showstopper-method(7) name the same papers as CITATION.cff, and README shows on its first screen what to do. Argument:
-# the build folder.
-set -eu
+# showstopper-method(7) name the same papers as CITATION.cff, and README shows on its first screen what to do.
 
-source=$(cd "$(dirname "$0")/../.." && pwd)
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 
 # expect WHAT ACTUAL EXPECTED
 expect() {
     [ "$2" = "$3" ] || { echo "FAILED: $1 is '$2', expected '$3'" >&2; exit 1; }
 }
 
-version=$("$1/bin/showstopper" --version | sed -n '1s/^showstopper //p')
+version=$("$bin/showstopper" --version | sed -n '1s/^showstopper //p')
 expect "the version in CITATION.cff" "$(sed -n 's/^version: //p' "$source/CITATION.cff")" "$version"
 expect "the latest version in CHANGELOG.md" "$(sed -n '/^## [0-9]/{s/^## \([^ ,]*\).*/\1/p;q;}' "$source/CHANGELOG.md")" \
     "$version"
@@ -33,21 +29,21 @@ plain() {
 
 # The papers that Showstopper reimplements.
 sed -n '/^references:/,$s/^    \(title\|doi\): "\{0,1\}\([^"]*\)"\{0,1\}$/\2/p' "$source/CITATION.cff" |
-    tr '[:upper:]' '[:lower:]' >"$folder/papers"
-expect "the number of papers and their DOIs" "$(wc -l <"$folder/papers" | tr -d ' ')" 9
+    tr '[:upper:]' '[:lower:]' >"$scratch/papers"
+expect "the number of papers and their DOIs" "$(wc -l <"$scratch/papers" | tr -d ' ')" 9
 for document in README.md src/showstopper-method.7; do
-    plain "$source/$document" >"$folder/plain"
+    plain "$source/$document" >"$scratch/plain"
     while read -r name; do
-        grep -qF "$name" "$folder/plain" || expect "a paper in $document" "" "$name"
-    done <"$folder/papers"
+        grep -qF "$name" "$scratch/plain" || expect "a paper in $document" "" "$name"
+    done <"$scratch/papers"
 done
 
 # The first screen: how to hold a load, how to test, and some of the lines that the program prints, up to the verdict.
-head -n 40 "$source/README.md" >"$folder/screen"
+head -n 40 "$source/README.md" >"$scratch/screen"
 for words in tools/demo.sh tests/run.sh build/bin/showstopper 'verdict: valid: '; do
-    grep -qF "$words" "$folder/screen" || expect "the first screen of README.md" "" "$words"
+    grep -qF "$words" "$scratch/screen" || expect "the first screen of README.md" "" "$words"
 done
-"$1/bin/showstopper" -f own -l 50% --duration 1s "$1/bin/ssburn" serial 2>"$folder/printed" >"$folder/iterations"
-sed -n '/^showstopper: /,/^verdict: /s/^\([a-z ]*\)\(:\|  \).*/\1/p' "$folder/screen" | while read -r label; do
-    grep -q "^$label" "$folder/printed" || expect "a line of README.md that showstopper prints" "" "$label"
+"$bin/showstopper" -f own -l 50% --duration 1s "$bin/ssburn" serial 2>"$scratch/printed" >"$scratch/iterations"
+sed -n '/^showstopper: /,/^verdict: /s/^\([a-z ]*\)\(:\|  \).*/\1/p' "$scratch/screen" | while read -r label; do
+    grep -q "^$label" "$scratch/printed" || expect "a line of README.md that showstopper prints" "" "$label"
 done

@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tests/run.sh and tools/demo.sh, in a tree that has only the scripts it calls, with stand-ins for the programs that build.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
+# Tests of tests/run.sh and tools/demo.sh, in a tree that has only the scripts it calls, with stand-ins for the programs
+# that build.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=../machine.sh
 . "$source/tests/machine.sh"
 
@@ -53,7 +50,7 @@ says() {
     grep -Fq -- "$1" "$scratch/out" || fail "no '$1' in: $(<"$scratch/out")"
 }
 
-only_required_packages_must_be_installed() {
+only_required_packages_must_be_installed() { # case
     make_tree
     runs 9
     says "Not found; tests that need them are skipped:"
@@ -66,7 +63,7 @@ only_required_packages_must_be_installed() {
     says libyajl-dev
 }
 
-advice_on_debian_is_a_command() {
+advice_on_debian_is_a_command() { # case
     make_tree
     stand_in apt-get 'exit 100'
     stand_in id 'echo 1000'
@@ -76,7 +73,7 @@ advice_on_debian_is_a_command() {
 }
 
 # An unreachable mirror must not end the tests of a user, who can do nothing about it.
-failed_installations_end_only_strict_runs() {
+failed_installations_end_only_strict_runs() { # case
     make_tree
     stand_in apt-get 'exit 100'
     # shellcheck disable=SC2016 # for the stand-in
@@ -88,19 +85,19 @@ failed_installations_end_only_strict_runs() {
     ! grep -q '^cmake ' "$scratch/out" || fail "--strict built without the packages: $(<"$scratch/out")"
 }
 
-all_parts_are_built_if_the_libraries_are_installed() {
+all_parts_are_built_if_the_libraries_are_installed() { # case
     make_tree
     have='cmocka check yajl json-c hwloc libcurl libmicrohttpd' runs 9
     says -DSHOWSTOPPER_REQUIRE_ALL=ON
 }
 
-variables_that_change_programs_are_not_passed_on() {
+variables_that_change_programs_are_not_passed_on() { # case
     make_tree
     OMP_NUM_THREADS=7 OMP_THREAD_LIMIT=7 CDPATH=$scratch runs 9
     says ' OMP= '
 }
 
-paths_with_special_characters_are_refused() {
+paths_with_special_characters_are_refused() { # case
     local path
     for path in "two words" 'a"b' 'x,y' 'x:y' 'a]b' 'c#'; do
         make_tree "$path"
@@ -109,7 +106,7 @@ paths_with_special_characters_are_refused() {
     done
 }
 
-sanitizers_are_used_only_on_request() {
+sanitizers_are_used_only_on_request() { # case
     local name
     make_tree
     mkdir -p "$tree/build" "$tree/build-tsan" "$tree/build-minimal/bin"
@@ -136,7 +133,7 @@ sanitizers_are_used_only_on_request() {
 }
 
 # The first build would otherwise compile all tests, silently.
-the_demo_builds_the_programs_alone_and_shows_progress() {
+the_demo_builds_the_programs_alone_and_shows_progress() { # case
     make_tree
     cp "$source/tools/demo.sh" "$tree/tools"
     mkdir -p "$tree/build/bin"
@@ -166,7 +163,7 @@ the_demo_builds_the_programs_alone_and_shows_progress() {
 }
 
 # Other versions of shellcheck have other warnings, and the user's own files are not checked.
-scripts_of_the_tree_are_checked_by_known_versions() {
+scripts_of_the_tree_are_checked_by_known_versions() { # case
     need git
     make_tree
     # shellcheck disable=SC2016 # for the stand-in
@@ -190,9 +187,9 @@ faults() {
     [[ $(fault_of "$1") == "${2-}" ]] || fail "$1: '$(fault_of "$1")' instead of '${2-}'"
 }
 
-unsuitable_folders_of_temporary_files_are_refused() {
+unsuitable_folders_of_temporary_files_are_refused() { # case
     folder=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX")
-    trap 'rm -rf "$folder"; end_test' EXIT
+    clean_up() { rm -rf "$folder"; }
     chmod 755 "$folder"
     free_space=0 longest_folder=$((${#folder} + 10))
     mkdir "$folder/open" "$folder/two words" "$folder/long-folder"
@@ -229,7 +226,7 @@ at_a_time() {
     [ "$(tests_at_a_time "$1" "$2" "$3")" -eq "$4" ] || fail "$*: $(tests_at_a_time "$1" "$2" "$3")"
 }
 
-tests_at_a_time_are_limited() {
+tests_at_a_time_are_limited() { # case
     local limit
     at_a_time 2 1000000 1000000 12
     at_a_time 128 1000000 1000000 64
@@ -251,15 +248,4 @@ tests_at_a_time_are_limited() {
         fail "$test_jobs tests and $build_jobs compilers at a time for 90 processes"
 }
 
-run_case only_required_packages_must_be_installed
-run_case advice_on_debian_is_a_command
-run_case failed_installations_end_only_strict_runs
-run_case all_parts_are_built_if_the_libraries_are_installed
-run_case variables_that_change_programs_are_not_passed_on
-run_case paths_with_special_characters_are_refused
-run_case the_demo_builds_the_programs_alone_and_shows_progress
-run_case scripts_of_the_tree_are_checked_by_known_versions
-run_case sanitizers_are_used_only_on_request
-run_case unsuitable_folders_of_temporary_files_are_refused
-run_case tests_at_a_time_are_limited
-end_cases
+run_cases

@@ -1,22 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The JSON documents that the programs write follow tools/schemas, which describe every key. Arguments: the build
-# folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
+# The JSON documents that the programs write follow tools/schemas, which describe every key.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
-bin=$build/bin
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 PATH=$bin:$PATH
-
-# Debian installs modules for /usr/bin/python3, which need not be the first in PATH.
-for python in /usr/bin/python3 python3 ''; do
-    [ -n "$python" ] || skip "python3-jsonschema: not installed"
-    ! "$python" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || break
-done
-cd "$scratch"
+need_python 'jsonschema; jsonschema.Draft202012Validator' python3-jsonschema
 
 # follow SCHEMA DOCUMENT...
 follow() {
@@ -26,14 +15,6 @@ follow() {
         fail "these documents do not follow $schema.schema.json"
 }
 
-# build_has PROGRAM...: fails, after skipping the caller's part, if a program was not built.
-build_has() {
-    local program
-    for program; do
-        [ -x "$bin/$program" ] || { skip_part "left-out: built without $program"; return 1; }
-    done
-}
-
 # try COMMAND...: runs a command, which may fail, but not with 125, the status of errors of our programs.
 try() {
     local status=0
@@ -41,7 +22,7 @@ try() {
     [ "$status" -lt 124 ] || fail "$* ended with status $status: $(cat err)"
 }
 
-runs_match_their_schemas() {
+runs_match_their_schemas() { # case
     local status=0
     printf '0s 20%%\n5s 40%%\n' >trace.txt
     # The third instance continues for half a second after the ends of the others, so that the run has samples.
@@ -71,7 +52,7 @@ END
 }
 
 # A run that a signal ends writes a summary, too.
-interrupted_runs_match_their_schemas() {
+interrupted_runs_match_their_schemas() { # case
     showstopper -n 1 -f own -l 50% --record record --json summary.json sleep 1000 2>err &
     local pid=$!
     await grep -qs counting record/events.jsonl
@@ -82,7 +63,7 @@ interrupted_runs_match_their_schemas() {
     grep -q '"ended_by": "signal"' summary.json || fail "$(cat summary.json)"
 }
 
-simulated_runs_match_their_schemas() {
+simulated_runs_match_their_schemas() { # case
     try sssim -P 2 -l 50% --duration 3s --foreground serial --iteration 100m --record study
     follow plan study/runs/*/*/plan.json
     follow summary study/runs/*/*/summary.json
@@ -93,9 +74,8 @@ simulated_runs_match_their_schemas() {
     follow requests queue.json
 }
 
-requests_match_their_schemas() {
-    build_has ssrequest || return 0
-    ssburn serve --help >help 2>&1 || { skip_part "left-out: built without ssburn serve"; return; }
+requests_match_their_schemas() { # case
+    need_built ssrequest serve
     local pid url
     mkfifo ready
     (exec ssburn serve --work 1m >ready) &
@@ -117,8 +97,8 @@ requests_match_their_schemas() {
     grep -q '"connection_refused": [1-9]' refused.json || fail "nothing was refused: $(cat refused.json)"
 }
 
-studies_match_their_schemas() {
-    build_has ssbatch || return 0
+studies_match_their_schemas() { # case
+    need_built ssbatch
     printf '%s\n' 'run good takes 1s size=3' 'before -- true' 'main -- true' 'run bad takes 1s size=4' 'main -- false' \
         'run absent takes 1s size=5' 'main -- /nowhere/program' >plan
     try ssbatch --go-on study plan
@@ -127,71 +107,46 @@ studies_match_their_schemas() {
     grep -q '"failed"' study/bad/run.json || fail "$(cat study/bad/run.json)"
 }
 
-# unfold TREE: creates the files of a machine from a file with a line for each: its path, a tab, and its content.
-unfold() {
-    "$python" - "$1" <<'END'
-import os, sys
-for line in open(sys.argv[1], encoding="utf-8"):
-    path, tab, content = line.rstrip("\n").partition("\t")
-    if line.startswith("#") or not tab:
-        continue
-    path = os.path.join("tree", path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if not os.path.isdir(path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(content.replace("\\n", "\n").replace("\\t", "\t"))
-END
-}
-
-machines_match_their_schemas() {
-    build_has showstopper-platform || return 0
+machines_match_their_schemas() { # case
+    need_built showstopper-platform
     local tree
     try showstopper-platform -o here.json
     for tree in "$source"/tests/data/platform/*.tree; do
         rm -rf tree
-        unfold "$tree"
+        unpack_tree "$tree" tree
         try showstopper-platform --root tree -o "$(basename "$tree").json"
     done
     [ "$(find . -name '*.tree.json' | wc -l)" -gt 3 ] || fail "$(ls)"
     follow platform ./*.json
 }
 
-# refuse SCHEMA CHANGE: fails unless the document out.json is refused after this change.
+# refuse SCHEMA DOCUMENT: fails unless the document is refused after each change, a line of standard input.
 refuse() {
-    "$python" -c 'import json, sys
-document = json.load(open("out.json"))
-exec(sys.argv[1])
-json.dump(document, open("changed.json", "w"))' "$2"
-    ! "$python" "$here/check_schema" "$source/tools/schemas/$1.schema.json" changed.json >refusal ||
-        fail "$1: accepted with $2"
+    "$python" "$here/check_schema" --refuse "$source/tools/schemas/$1.schema.json" "$2" || fail "$1: a document is accepted"
 }
 
-documents_with_wrong_keys_or_types_are_refused() {
+documents_with_wrong_keys_or_types_are_refused() { # case
     showstopper -n 1 -f own -l 50% --duration 600m --record record sleep 1000 2>err
-    cp record/summary.json out.json
-    refuse summary 'document["novel"] = 1'
-    refuse summary 'del document["load_mean"]'
-    refuse summary 'document["load_mean"] = "0.5"'
-    refuse summary 'document["modules"]["trace"]["novel"] = 1'
-    refuse summary 'document["verdict"]["result"] = "good"'
-    refuse summary 'document["schema"] = 1'
-    head -n 1 record/events.jsonl >out.json
-    refuse event 'document["event"] = "novel"'
-    refuse event 'del document["time"]'
-    cp record/plan.json out.json
-    refuse plan 'document["inputs"] = [{"path": "x"}]'
+    refuse summary record/summary.json <<'END'
+document["novel"] = 1
+del document["load_mean"]
+document["load_mean"] = "0.5"
+document["modules"]["trace"]["novel"] = 1
+document["verdict"]["result"] = "good"
+document["schema"] = 1
+END
+    refuse event record/events.jsonl <<'END'
+document["event"] = "novel"
+del document["time"]
+END
+    refuse plan record/plan.json <<<'document["inputs"] = [{"path": "x"}]'
     sssim queue --rate 50 --duration 1s --json >out.json
-    refuse requests 'del document["throughput"]'
-    refuse requests 'document["response"]["all"]["intended"]["p42_seconds"] = 1'
-    refuse requests 'document["causes"]["bad_luck"] = 1'
-    refuse requests 'del document["machine"]'
+    refuse requests out.json <<'END'
+del document["throughput"]
+document["response"]["all"]["intended"]["p42_seconds"] = 1
+document["causes"]["bad_luck"] = 1
+del document["machine"]
+END
 }
 
-run_case runs_match_their_schemas
-run_case interrupted_runs_match_their_schemas
-run_case simulated_runs_match_their_schemas
-run_case requests_match_their_schemas
-run_case studies_match_their_schemas
-run_case machines_match_their_schemas
-run_case documents_with_wrong_keys_or_types_are_refused
-end_cases
+run_cases

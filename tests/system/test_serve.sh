@@ -1,30 +1,16 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of ssburn serve, with the shell as the client. Argument: the build folder.
-# shellcheck disable=SC2317 # cases are called by their names
-set -eu
+# Tests of ssburn serve, with the shell as the client.
 
-source=$(cd "$(dirname "$0")/../.." && pwd)
-ssburn=$1/bin/ssburn
-# shellcheck source=skip.sh
-. "$source/tests/system/skip.sh"
-# shellcheck source=cases.sh
-. "$source/tests/system/cases.sh"
-
-folder=$(mktemp -d)
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # threads may end meanwhile
+ssburn=$bin/ssburn
 server=''
-trap 'close_all' EXIT
-cd "$folder"
 "$ssburn" serve --help >help 2>&1 || skip "left-out: $(cat help)"
 
-close_all() {
+clean_up() {
     [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
 }
 
 # serve WORD...: starts a server and sets `server` to its pid, `where` to its address, and `port` if it has one.
@@ -434,4 +420,3 @@ run_case a_backlog_limited_by_the_system_is_reported
 run_case a_limit_on_open_files_is_reported
 run_case the_backlog_is_as_large_as_the_system_permits
 run_case invalid_options_are_refused
-end_cases

@@ -1,31 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A test that cannot run here counts as skipped, is listed with its reason, and is an error on a machine that has the
-# required feature. Argument: the build folder.
-set -euo pipefail
+# required feature.
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-tests=$(cd "$(dirname "$0")/.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$folder/out" >&2
-    exit 1
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+tests=$source/tests
 
 # ends STATUS FIXTURE [CASE]
 ends() {
     local status=0
-    "$build/tests/$2" "${@:3}" >"$folder/out" 2>&1 || status=$?
+    "$build/tests/$2" "${@:3}" >"$scratch/out" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
 # is_told REASON
 is_told() {
-    grep -qx "skipped: $1" "$folder/out" || fail "no line 'skipped: $1' in the output"
+    grep -qx "skipped: $1" "$scratch/out" || fail "no line 'skipped: $1' in the output"
 }
 
 fixtures() {
@@ -50,39 +41,39 @@ no_test_returns() {
 
 # log [TEST REASON STATUS]...: writes a log in the format of ctest.
 log() {
-    mkdir -p "$folder/build"
+    mkdir -p "$scratch/build"
     while [ $# -gt 0 ]; do
         printf '\t<testcase name="%s" classname="%s" time="1" status="%s">\n' "$1" "$1" "$3"
         [ "$3" != notrun ] || printf '\t\t<skipped message="SKIP_RETURN_CODE=77"/>\n'
         printf '\t\t<system-out>%s\nand more\n\t\t</system-out>\n\t</testcase>\n' "${2:+skipped: $2}"
         shift 3
-    done >"$folder/build/tests.xml"
+    done >"$scratch/build/tests.xml"
 }
 
 # lists STATUS OPTION...: runs tests/skips on this log, for a build without sanitizers.
 lists() {
     local status=0
-    : >"$folder/build/CMakeCache.txt"
-    "$tests/skips" "${@:2}" "$folder/build" >"$folder/out" 2>&1 || status=$?
+    : >"$scratch/build/CMakeCache.txt"
+    "$tests/skips" "${@:2}" "$scratch/build" >"$scratch/out" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "skips: expected status $1, got $status"
 }
 
 # has_line LINE
 has_line() {
-    grep -Fqx -- "$1" "$folder/out" || fail "no line '$1'"
+    grep -Fqx -- "$1" "$scratch/out" || fail "no line '$1'"
 }
 
 reasons() {
     local there="sanitizer: none in this build" missing="no-such_program: not installed"
     log a.b.c '' run
     lists 0 --strict
-    [ ! -s "$folder/out" ] || fail "unexpected output without a skip"
+    [ ! -s "$scratch/out" ] || fail "unexpected output without a skip"
     log a.b.c "$missing" notrun a.b.d "$missing" notrun a.b.e '' run
     lists 0 --strict
     has_line "skipped: $missing"
     has_line "    a.b.c"
     has_line "    a.b.d"
-    [ "$(wc -l <"$folder/out")" -eq 3 ] || fail "the skips are not grouped by reason"
+    [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "the skips are not grouped by reason"
     log a.b.c "$missing" notrun a.b.d "$there" notrun
     lists 0
     lists 1 --strict
@@ -98,7 +89,7 @@ skipped: $missing" notrun
     has_line "skipped (no reason given)"
     log a.b.c "no &lt;program&gt;: &quot;R&quot; &amp; more" notrun
     lists 1 --strict
-    grep -q '^skipped: no <program>: "R" & more (' "$folder/out" || fail "XML entities are not decoded"
+    grep -q '^skipped: no <program>: "R" & more (' "$scratch/out" || fail "XML entities are not decoded"
     log a.b.c "for no good reason" notrun
     lists 1 --strict
     log a.b.c "$missing" run
@@ -108,14 +99,13 @@ skipped: $missing" notrun
     lists 0 --strict
     log a.b.c "left-out: built without ssreport" notrun
     lists 0 --strict
-    echo SHOWSTOPPER_REQUIRE_ALL:BOOL=ON >"$folder/build/CMakeCache.txt"
-    ! "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a part is left out of a build of all parts"
+    echo SHOWSTOPPER_REQUIRE_ALL:BOOL=ON >"$scratch/build/CMakeCache.txt"
+    ! "$tests/skips" --strict "$scratch/build" >"$scratch/out" || fail "a part is left out of a build of all parts"
     log a.b.c "$there" notrun
-    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"
-    "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a skip for a sanitizer is unexpected in a sanitizer build"
+    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$scratch/build/CMakeCache.txt"
+    "$tests/skips" --strict "$scratch/build" >"$scratch/out" || fail "a skip for a sanitizer is unexpected in a sanitizer build"
 }
 
-build=$1
 no_test_returns
 fixtures
 reasons

@@ -1,33 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The source tarball has every file of the tree and builds without a network. The files that make RPM and Arch packages
-# from it are valid, and the RPM file lists every installed file. Arguments: the build folder, and one case to run
-# (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
+# from it are valid, and the RPM file lists every installed file.
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=../sources.sh
 . "$here/../sources.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
-build=$(realpath "$1")
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-the_tarball_is_complete_and_builds() {
-    cpack --config "$build/CPackSourceConfig.cmake" -B "$folder" >log 2>&1 || fail "$(cat log)"
+the_tarball_is_complete_and_builds() { # case
+    cpack --config "$build/CPackSourceConfig.cmake" -B "$scratch" >log 2>&1 || fail "$(cat log)"
     tar -xzf "showstopper-$version.tar.gz"
     if [ ! -e "$source/.git" ] || list_tracked "$source" >/dev/null; then
         list_sources "$source" >expected
@@ -45,13 +28,13 @@ the_tarball_is_complete_and_builds() {
     [ "$(built/bin/showstopper --version)" = "showstopper $version" ] || fail "the built version is not $version"
 }
 
-the_spec_of_rpm_names_every_file() {
+the_spec_of_rpm_names_every_file() { # case
     local spec=$source/packaging/rpm/showstopper.spec pattern
     need rpmspec
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    need_built ssbatch
     rpmspec -P "$spec" >parsed 2>log || fail "$(cat log)"
     [ "$(rpmspec -q --qf '%{version}\n' "$spec" | sort -u)" = "$version" ] || fail "another version than $version"
-    DESTDIR=$folder/root "$here/install" "$build" /usr >log 2>&1 || fail "$(cat log)"
+    DESTDIR=$scratch/root "$here/install" "$build" /usr >log 2>&1 || fail "$(cat log)"
     sed -n '/^%files/,$ { s/^%doc //; s,^/usr,root/usr,p }' parsed >patterns
     while read -r pattern; do
         # shellcheck disable=SC2086 # a pattern
@@ -62,7 +45,7 @@ the_spec_of_rpm_names_every_file() {
 }
 
 # makepkg refuses to run as root.
-the_file_of_arch_is_valid() {
+the_file_of_arch_is_valid() { # case
     local as=()
     need makepkg
     cp "$source/packaging/arch/PKGBUILD" .
@@ -76,7 +59,4 @@ the_file_of_arch_is_valid() {
     grep -qx "[[:space:]]*pkgver = $version" srcinfo || fail "another version than $version: $(cat srcinfo)"
 }
 
-run_case the_tarball_is_complete_and_builds
-run_case the_spec_of_rpm_names_every_file
-run_case the_file_of_arch_is_valid
-end_cases
+run_cases

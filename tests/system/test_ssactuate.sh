@@ -1,30 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ssactuate sets and restores knobs: on recorded machines with a fake kernel, and in this machine's control groups.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
-set -euo pipefail
+# shellcheck disable=SC2016 # commands are literal
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=actuate.sh
-. "$(dirname "$0")/actuate.sh"
-build=$(cd "$1" && pwd)
+. "$here/actuate.sh"
 PATH=$build/bin:$PATH
-[ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
-folder=$(mktemp -d)
+need_built ssactuate
+folder=$scratch
 run_pid=
 groups=()
-trap '[ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true
-    for group in "${groups[@]}"; do kill -KILL -- "-$group" 2>/dev/null || true; done
-    rm -rf "$folder"' EXIT
+
+clean_up() {
+    local group
+    [ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true
+    for group in "${groups[@]}"; do
+        kill -KILL -- "-$group" 2>/dev/null || true
+    done
+}
 
 # expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err` in $folder.
 expect() {
@@ -387,7 +382,7 @@ interrupt_during() {
     shift
     rm -f "$tree/log" "$tree/faults/$name.go"
     fault "$name" wait
-    python3 "$(dirname "$0")/interrupt" "$patience" 1 "$tree/log" "$name" "$tree/faults/$name.go" \
+    python3 "$here/interrupt" "$patience" 1 "$tree/log" "$name" "$tree/faults/$name.go" \
         env SS_TEST_KERNEL="$tree" LD_PRELOAD="$build/tests/libfake_kernel.so" \
         ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
         "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
@@ -430,7 +425,7 @@ second_interrupt_kills_the_command() {
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         rm -f "$folder/caught"
         # shellcheck disable=SC2086 # a list of words
-        expect 137 python3 "$(dirname "$0")/interrupt" "$patience" 1000000 "$folder/caught" x "$folder/go" ssactuate $words -- \
+        expect 137 python3 "$here/interrupt" "$patience" 1000000 "$folder/caught" x "$folder/go" ssactuate $words -- \
             sh -c 'trap "echo x >>\"$1/caught\"" INT; echo x >"$1/caught"; while :; do :; done' - "$folder"
     done
 }
@@ -442,7 +437,7 @@ sent_interrupt_is_passed_on_at_a_terminal() {
     write_policy "load record $folder/load" 'below 100% pin=free'
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         # shellcheck disable=SC2086 # a list of words
-        expect 130 python3 "$(dirname "$0")/interrupt" "$patience" 0 "$folder/none" x "$folder/go" ssactuate $words -- \
+        expect 130 python3 "$here/interrupt" "$patience" 0 "$folder/none" x "$folder/go" ssactuate $words -- \
             sh -c 'kill -INT $PPID; exec sleep 1000'
     done
 }
@@ -498,7 +493,7 @@ killed_keeper_is_replaced() {
 }
 
 every_value_is_restored_after_random_kills() {
-    "$(dirname "$0")/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
+    "$here/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
 }
 
 # write_policy LINE...
@@ -1241,4 +1236,3 @@ run_case with_duty_percent_signs_stay_as_they_are
 run_case a_killed_duty_throttle_leaves_no_process_stopped
 run_case the_exit_status_of_the_command_is_returned
 run_case with_duty_the_status_after_a_signal_is_that_of_the_signal
-end_cases

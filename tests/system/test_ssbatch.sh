@@ -1,25 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Studies of ssbatch: what is carried out, kept, refused, repeated and listed.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-build=$(cd "$1" && pwd)
-tests=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+tests=$here
 PATH=$build/bin:$PATH
-[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+need_built ssbatch
+folder=$scratch
 
 # begin: creates an empty folder and enters it.
 begin() {
@@ -1192,4 +1180,3 @@ run_case values_in_afters_above_the_first_run_are_refused
 run_case an_after_of_the_study_that_fails_is_reported_beside_another_error
 run_case a_run_that_cannot_be_undone_blocks_no_other_run
 run_case runs_whose_record_has_no_figures_fail
-end_cases

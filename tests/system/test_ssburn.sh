@@ -1,22 +1,12 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The output, options and exits of ssburn. Argument: the build folder.
-set -eu
+# The output, options and exits of ssburn.
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=patience.sh
-. "$(dirname "$0")/patience.sh"
-
-ssburn=$1/bin/ssburn
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # readers may close their pipe early
+ssburn=$bin/ssburn
+folder=$scratch
 
 # expect_status STATUS WORD...: fails unless ssburn exits with this status; it writes to `out` and `err`.
 expect_status() {
@@ -226,4 +216,3 @@ lost_output_ends_it
 no_child_outlives_its_parent_for_long
 children_of_others_are_left_alone
 parallel_waits_for_nobody
-exit "$skipped"

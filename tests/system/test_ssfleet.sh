@@ -1,51 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ssfleet: studies and replays on nodes that are local, SSH servers, or of a Slurm cluster on this machine.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=fleet.sh
 . "$here/fleet.sh"
 unset SLURM_CONF
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-PATH=$(realpath "$1")/bin:$PATH
-libexec=$(realpath "$1")/libexec/showstopper
-[ -x "$1/bin/ssbatch" ] || skip "left-out: built without ssbatch"
-folder=$(mktemp -d)
-trap 'close_fleet; rm -rf "$folder"' EXIT
-cd "$folder"
-
-# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err`.
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$@" >out 2>err </dev/null || status=$?
-    [ "$status" -eq "$wanted" ] || fail "$*: expected status $wanted, got $status: $(cat out err)"
-}
-
-# says FILE TEXT
-says() {
-    grep -qF -- "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
-}
+PATH=$bin:$PATH
+libexec=$build/libexec/showstopper
+need_built ssbatch
+exec </dev/null # ssh would read it
 
 # write_plan COUNT SECONDS: writes a plan of runs that log their names at their end.
 write_plan() {
     local i
     for ((i = 1; i <= $1; i++)); do
         echo "run r$i takes 1s limit 5M"
-        echo "main -- sh -c 'sleep $2; echo r$i >>$folder/log'"
+        echo "main -- sh -c 'sleep $2; echo r$i >>$scratch/log'"
     done >plan
 }
 
@@ -59,7 +32,7 @@ is_running() {
     ssfleet status "$1" >running.out 2>/dev/null && grep -q "^running: r. on $2" running.out
 }
 
-runs_of_a_study_are_distributed_to_local_nodes() {
+runs_of_a_study_are_distributed_to_local_nodes() { # case
     write_plan 5 0.05
     expect 0 ssfleet run --engine local --nodes a,b --pack 2s study plan
     says err '5 of 5 runs done, 0 failed'
@@ -75,34 +48,33 @@ runs_of_a_study_are_distributed_to_local_nodes() {
 }
 
 # A user who can write to the folder could replace the plan that the nodes carry out.
-a_scratch_folder_that_others_can_change_is_refused() {
+a_scratch_folder_that_others_can_change_is_refused() { # case
     local mode
     write_plan 1 0
     write_traces
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     [ "$(stat -c %a disk)" = 700 ] || fail "others may use the new folder: $(stat -c %A disk)"
     for mode in 770 707; do
         chmod "$mode" disk
-        expect_unsafe_scratch "$folder/disk"
+        expect_unsafe_scratch "$scratch/disk"
     done
     chmod 700 disk
     have_other_users || return 0 # only root can make files of another user
     chown 65534 disk
-    expect_unsafe_scratch "$folder/disk"
+    expect_unsafe_scratch "$scratch/disk"
     chown 0 disk
     ln -s disk link
     chown -h 65534 link
-    expect_unsafe_scratch "$folder/link"
+    expect_unsafe_scratch "$scratch/link"
 }
 
 # expect_unsafe_scratch DIR
 expect_unsafe_scratch() {
     rm -rf other replay log
-    expect 125 ssfleet run --engine local --nodes a --scratch "$1" other plan
-    says err "$1 can be changed by other users: give --scratch a folder of your own"
+    refuses 125 "$1 can be changed by other users" ssfleet run --engine local --nodes a --scratch "$1" other plan
     [ ! -e log ] || fail "the plan was carried out"
     expect 1 ssfleet replay --engine local --nodes a --traces traces --record replay --scratch "$1" -- true
-    says err "$1 can be changed by other users: give --scratch a folder of your own"
+    says err "$1 can be changed by other users"
 }
 
 # replace_tar: lets tar write only the first $cut bytes of an archive, as if the connection was lost then. $cut is a
@@ -121,17 +93,17 @@ END
 
 # Headers and contents of the copied files are multiples of 512 bytes: tar does not notice if it gets only some of them.
 # A node that dies later takes no finished run with it.
-runs_are_collected_while_others_run() {
+runs_are_collected_while_others_run() { # case
     printf '%s\n' 'run a takes 1s' 'main -- sleep 3' 'run b takes 1s' \
-        "main -- sh -c 'until [ -e $folder/study/a/run.json ]; do sleep 0.1; done'" >plan
-    expect 0 timeout "$patience" ssfleet run --engine local --nodes n1 --pack 1s --scratch "$folder/disk" study plan
+        "main -- sh -c 'until [ -e $scratch/study/a/run.json ]; do sleep 0.1; done'" >plan
+    expect 0 timeout "$patience" ssfleet run --engine local --nodes n1 --pack 1s --scratch "$scratch/disk" study plan
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
 }
 
-incomplete_copies_of_runs_stay_out_of_the_study() {
+incomplete_copies_of_runs_stay_out_of_the_study() { # case
     local cut runs
     write_plan 2 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     runs=$(($(tar -b 1 -C disk/*/a -cf - r1 r2 | wc -c) - 1024)) # without the end of an archive
     rm -r study/r1
     sed -i 's/"status": "done"/"status": "failed"/' study/r2/run.json
@@ -149,9 +121,9 @@ incomplete_copies_of_runs_stay_out_of_the_study() {
     diff -r --exclude='.*' study disk/*/a || fail "the copies differ"
 }
 
-collect_fails_if_a_node_cannot_be_visited() {
+collect_fails_if_a_node_cannot_be_visited() { # case
     write_plan 1 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     rm -r study/r1
     chmod 777 disk # the node refuses it
     expect 1 ssfleet collect study
@@ -170,19 +142,19 @@ replace_ssh() {
 }
 
 # On many systems the shell of new users is a plain sh, which knows less syntax than bash.
-users_of_nodes_may_have_another_shell() {
-    local shell ssh=$folder/stand-ins/ssh
+users_of_nodes_may_have_another_shell() { # case
+    local shell ssh=$scratch/stand-ins/ssh
     need parallel
     write_plan 2 0
     write_traces
     for shell in sh dash; do
         type -P "$shell" >/dev/null || continue
         rm -rf study copied replay log
-        replace_ssh "$shell" "$folder"
+        replace_ssh "$shell" "$scratch"
         expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$ssh" study plan
         is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
         each_ran_once 2
-        expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$ssh" --scratch "$folder/disk" copied plan
+        expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$ssh" --scratch "$scratch/disk" copied plan
         is_complete copied 2 || fail "incomplete: $(ssbatch --list copied)"
         expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$ssh" --traces traces --record replay --margin 5s -- \
             -f own --duration 200m ssburn serial
@@ -190,7 +162,7 @@ users_of_nodes_may_have_another_shell() {
 }
 
 # Shells of nodes begin in another folder, and later calls may.
-a_relative_scratch_folder_is_that_of_the_call() {
+a_relative_scratch_folder_is_that_of_the_call() { # case
     write_plan 1 0
     write_traces
     mkdir elsewhere
@@ -199,15 +171,15 @@ a_relative_scratch_folder_is_that_of_the_call() {
     (cd elsewhere && expect 0 ssfleet collect ../study)
     says elsewhere/err '1 runs collected'
     need parallel
-    replace_ssh bash "$folder/elsewhere"
-    expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$folder/stand-ins/ssh" --scratch disk --traces traces \
+    replace_ssh bash "$scratch/elsewhere"
+    expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch disk --traces traces \
         --record replay --margin 5s -- -f own --duration 200m ssburn serial
     [ "$(ls elsewhere)" = $'err\nout' ] || fail "files in another folder: $(ls elsewhere)"
 }
 
-failed_runs_are_collected_once() {
+failed_runs_are_collected_once() { # case
     printf '%s\n' 'run bad takes 1s' 'main -- false' >plan
-    expect 1 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 1 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     expect 0 ssfleet collect study
     says err '0 runs collected'
     rm -r study/bad
@@ -216,10 +188,10 @@ failed_runs_are_collected_once() {
 }
 
 # Their names are longer than the longest argument of a command.
-many_runs_are_collected_at_once() {
+many_runs_are_collected_at_once() { # case
     local part name count=560
     write_plan 1 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     part=$(echo disk/*/a)
     name=$(printf 'n%.0s' {1..240})
     seq "$count" | xargs -I '{}' cp -r "$part/r1" "$part/$name{}"
@@ -229,11 +201,11 @@ many_runs_are_collected_at_once() {
 }
 
 # Node a has failed first, node b later.
-an_earlier_failure_does_not_replace_a_later_one() {
+an_earlier_failure_does_not_replace_a_later_one() { # case
     local nodes
     printf '%s\n' 'run bad takes 1s' "main -- false" >plan
     for nodes in a b,a; do
-        expect 1 ssfleet run --engine local --nodes "$nodes" --scratch "$folder/disk" study plan
+        expect 1 ssfleet run --engine local --nodes "$nodes" --scratch "$scratch/disk" study plan
     done
     cmp study/bad/run.json disk/*/b/bad/run.json || fail "the study has the earlier failure"
     expect 0 ssfleet collect study
@@ -250,10 +222,10 @@ an_earlier_failure_does_not_replace_a_later_one() {
 }
 
 # A task may begin much later, on a node that has removed its temporary files in the meantime.
-tasks_check_the_scratch_folder_again() {
+tasks_check_the_scratch_folder_again() { # case
     write_plan 2 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
-    printf 'scratch=%q study_id=%q bin=%q\n' "$folder/disk" "$(ls disk)" "$(dirname "$(command -v ssbatch)")" >script
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
+    printf 'scratch=%q study_id=%q bin=%q\n' "$scratch/disk" "$(ls disk)" "$(dirname "$(command -v ssbatch)")" >script
     {
         sed -n '/^scratch_check() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
         sed -n '/^task_script() {/,/^}/p' "$source/tools/ssfleet/study.sh"
@@ -262,51 +234,50 @@ tasks_check_the_scratch_folder_again() {
     bash script >task
     expect 0 bash task
     chmod 777 disk
-    expect 125 bash task
-    says err 'can be changed by other users'
+    refuses 125 'can be changed by other users' bash task
 }
 
-studies_and_replays_with_one_scratch_folder_are_separate() {
+studies_and_replays_with_one_scratch_folder_are_separate() { # case
     local study
     write_plan 1 0
     write_traces
     for study in one two; do
         sed -i "s/echo [a-z0-9]*/echo $study/" plan
-        expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" "$study" plan
+        expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" "$study" plan
         is_complete "$study" 1 || fail "incomplete: $(ssbatch --list "$study")"
     done
     [ "$(paste -sd ' ' log)" = 'one two' ] || fail "other runs: $(cat log)"
     rm -r one/r1
-    expect 0 ssfleet replay --engine local --nodes a --scratch "$folder/disk" --traces traces --record replay \
+    expect 0 ssfleet replay --engine local --nodes a --scratch "$scratch/disk" --traces traces --record replay \
         --margin 5s -- -f own --duration 200m ssburn serial
     expect 0 ssfleet collect one
     says err '1 runs collected'
     grep -q 'echo one' one/r1/run.json || fail "the result of another study"
 }
 
-studies_of_version_one_find_their_results_on_nodes() {
+studies_of_version_one_find_their_results_on_nodes() { # case
     write_plan 2 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     sed -i '/^study_id=/d' study/.fleet/settings
     mv disk/*/a disk/
     rm -r study/r1
     expect 0 ssfleet collect study
     says err '1 runs collected'
     rm -r study/r2
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study
     each_ran_once 2
 }
 
-options_of_a_study_are_kept_to_the_last_character() {
+options_of_a_study_are_kept_to_the_last_character() { # case
     write_plan 1 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk=" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk=" study plan
     rm -r study/r1
     expect 0 ssfleet collect study
     says err '1 runs collected'
 }
 
 # Lines of a column, or of the reason for a skip, look like rows of runs.
-columns_may_have_several_lines() {
+columns_may_have_several_lines() { # case
     cat >plan <<'END'
 run r1 takes 1s note=$'"one"\nr2,,done,'
 main -- true
@@ -316,7 +287,7 @@ skip r3 reason=$'one\nr4,,done,'
 run r4 takes 1s
 main -- true
 END
-    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     [ "$(ssbatch --list study | tail -n 1)" = '3 done, 0 failed, 1 skipped, 0 to come' ] ||
         fail "incomplete: $(ssbatch --list study)"
     rm -r study/r2 disk/*/a/r2
@@ -325,7 +296,7 @@ END
 }
 
 # The names of a task's runs are one argument of a command, which may have 128 KiB.
-tasks_have_no_more_runs_than_an_argument_has_room() {
+tasks_have_no_more_runs_than_an_argument_has_room() { # case
     {
         sed -n -e '/^seconds() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
         sed -n -e '/^pack_runs() {/,/^}/p' "$source/tools/ssfleet/study.sh"
@@ -345,23 +316,23 @@ END
 }
 
 # GNU parallel refuses commands of more than about 62 KiB. These names would have 65 KiB in one task.
-parallel_starts_tasks_of_many_runs() {
+parallel_starts_tasks_of_many_runs() { # case
     local i name
     need parallel
     printf -v name 'r%0196d' 0
     for ((i = 100; i < 430; i++)); do
         printf '%s\n' "run $name$i takes 0.01s" 'main -- true'
     done >plan
-    replace_ssh bash "$folder"
-    expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$folder/stand-ins/ssh" study plan
+    replace_ssh bash "$scratch"
+    expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" study plan
     is_complete study 330 || fail "incomplete: $(ssbatch --list study | tail -n 1)"
 }
 
 # By default tasks of a minute are made, which here would be one.
-short_runs_are_spread_over_all_nodes() {
+short_runs_are_spread_over_all_nodes() { # case
     local node
     write_plan 6 0
-    expect 0 ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --nodes a,b --scratch "$scratch/disk" study plan
     is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
     for node in a b; do
         [ "$(find disk/*/"$node" -name run.json | wc -l)" -eq 3 ] ||
@@ -370,12 +341,12 @@ short_runs_are_spread_over_all_nodes() {
 }
 
 # A stand-in for taskset records the CPUs, because this machine may not have these.
-a_node_may_have_several_cpus() {
+a_node_may_have_several_cpus() { # case
     write_plan 4 0
     stand_in taskset
     cat >stand-ins/taskset <<END
 #!/bin/sh
-echo "\$1 \$2" >>$folder/pinned
+echo "\$1 \$2" >>$scratch/pinned
 shift 2
 exec "\$@"
 END
@@ -386,22 +357,17 @@ END
     expect 0 ssfleet run --engine local --nodes 7,a=0,2,b=1-5:2,8,c --pack 1s study plan
     each_ran_once 4
     [ "$(sort -u pinned)" = "$(printf '%s\n' '-c 0,2' '-c 1-5:2,8')" ] || fail "wrong CPUs: $(cat pinned)"
-    expect 125 ssfleet run --engine local --nodes a=0,=2 study
-    says err "invalid node '=2'"
-    expect 125 ssfleet run --engine local --nodes a=0x2 study
-    says err "invalid node 'a=0x2': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
-    expect 125 ssfleet run --engine local --nodes a=0,b=1,a=2 other plan
-    says err "ssfleet: --nodes: a is named twice: name each node once"
+    refuses 125 "invalid node '=2'" ssfleet run --engine local --nodes a=0,=2 study
+    refuses 125 "invalid node 'a=0x2'" ssfleet run --engine local --nodes a=0x2 study
+    refuses 125 "--nodes: a is named twice" ssfleet run --engine local --nodes a=0,b=1,a=2 other plan
     [ ! -e other ] || fail "a study was begun"
 }
 
-absent_cpus_are_refused() {
+absent_cpus_are_refused() { # case
     write_plan 1 0
     write_traces
-    expect 125 ssfleet run --engine local --nodes a=0,b=8191 study plan
-    says err 'ssfleet: --nodes: CPU 8191 is not available here'
-    expect 125 ssfleet replay --engine local --nodes a=0,b=8191 --traces traces --record replay -- true
-    says err 'ssfleet: --nodes: CPU 8191 is not available here'
+    refuses 125 '--nodes: CPU 8191 is not available' ssfleet run --engine local --nodes a=0,b=8191 study plan
+    refuses 125 'CPU 8191 is not available' ssfleet replay --engine local --nodes a=0,b=8191 --traces traces --record replay -- true
     [[ ! -e study && ! -e replay ]] || fail "an invalid call leaves a folder"
     # The study is on a machine with more CPUs.
     expect 0 ssfleet run --engine local study plan
@@ -410,34 +376,32 @@ absent_cpus_are_refused() {
 }
 
 # Names become folders of records and of --scratch, and words of scripts.
-names_of_nodes_are_checked() {
-    local name engine
+names_of_nodes_are_checked() { # case
+    local name
     write_plan 1 0
     write_traces
     stand_in parallel
-    for engine in local parallel; do
-        for name in ../disk a/b .. .hidden '*' 'a;b' "a'b" 'a&b' -n; do
-            refuses "--nodes: invalid name '$name'" \
-                run --engine "$engine" --nodes "c,$name" --scratch "$folder/disk" study plan
-            refuses "--nodes: invalid name '$name'" \
-                replay --engine "$engine" --nodes "c,$name" --traces traces --record replay -- true
-        done
-        refuses "--nodes: ',' names no node" run --engine "$engine" --nodes , study plan
+    for name in ../disk a/b .. .hidden '*' 'a;b' "a'b" 'a&b' -n; do
+        refused "--nodes: invalid name '$name'" \
+            run --engine local --nodes "c,$name" --scratch "$scratch/disk" study plan
     done
-    expect 0 ssfleet run --engine local --nodes $'\303\244,, a-1\nB@c_%' --scratch "$folder/disk" study plan
+    refused "--nodes: invalid name '..'" run --engine parallel --nodes .. study plan
+    refused "--nodes: invalid name '..'" replay --engine local --nodes .. --traces traces --record replay -- true
+    refused "--nodes: ',' names no node" run --engine local --nodes , study plan
+    expect 0 ssfleet run --engine local --nodes $'\303\244,, a-1\nB@c_%' --scratch "$scratch/disk" study plan
     is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
     [ "$(find disk/*/ -maxdepth 1 -name '*.plan' | wc -l)" -eq 3 ] || fail "not three nodes: $(ls disk/*)"
     expect 0 ssfleet status study
     says study/.fleet/settings $'nodes=\303\244,,,a-1,B@c_%'
 }
 
-failed_runs_are_named_and_carried_out_by_the_next_call() {
+failed_runs_are_named_and_carried_out_by_the_next_call() { # case
     write_plan 2 0
-    printf '%s\n' 'run bad takes 1s' "main -- test -e $folder/repaired" >>plan
+    printf '%s\n' 'run bad takes 1s' "main -- test -e $scratch/repaired" >>plan
     expect 1 ssfleet run --engine local study plan -- --quiet
     says err '2 of 3 runs done, 1 failed'
     expect 0 ssfleet status study
-    says out "failed: bad: see $folder/study/bad/run.json"
+    says out "failed: bad: see $scratch/study/bad/run.json"
     says out 'done: 2'
     touch repaired
     expect 0 ssfleet run --engine local study
@@ -445,7 +409,7 @@ failed_runs_are_named_and_carried_out_by_the_next_call() {
 }
 
 # The result of an earlier call is not that of a task that was lost.
-a_lost_task_of_a_failed_run_is_submitted_again() {
+a_lost_task_of_a_failed_run_is_submitted_again() { # case
     cat >once <<'END'
 [ -e repaired ] || exit 1
 [ -e killed ] && exit 0
@@ -461,7 +425,7 @@ END
     is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
 }
 
-a_killed_call_is_continued() {
+a_killed_call_is_continued() { # case
     local pid
     write_plan 4 0.4
     setsid ssfleet run --engine local --nodes a,b --pack 1s study plan 2>err &
@@ -474,18 +438,17 @@ a_killed_call_is_continued() {
     each_ran_once 4
 }
 
-a_refused_call_leaves_the_study_unchanged() {
+a_refused_call_leaves_the_study_unchanged() { # case
     write_plan 1 0
     expect 0 ssfleet run --engine local --nodes a study plan
     echo "$(hostname) $$ $(started_at $$)" >study/.fleet/turn # as if this process were another call
     cp -r study study.before
     write_plan 2 0
-    expect 125 ssfleet run --engine local --nodes b study plan
-    says err "another call of ssfleet is carrying out $folder/study"
+    refuses 125 "another call of ssfleet is carrying out $scratch/study" ssfleet run --engine local --nodes b study plan
     diff -r study study.before || fail "the study has changed"
 }
 
-a_refused_plan_leaves_no_folder() {
+a_refused_plan_leaves_no_folder() { # case
     echo nonsense >plan
     expect 125 ssfleet run --engine local study plan
     [ ! -e study ] || fail "a study was begun"
@@ -515,11 +478,11 @@ kill_calls() {
     kill -KILL "${victims[@]}" 2>/dev/null || true
 }
 
-a_node_with_a_local_disk_undoes_journals_left_by_a_power_cut() {
+a_node_with_a_local_disk_undoes_journals_left_by_a_power_cut() { # case
     local pid calls processes process
-    printf '%s\n' 'run one takes 1s' "after -- sh -c 'echo >>$folder/undone'" \
-        "main -- sh -c '[ -e $folder/begun ] || { echo >$folder/begun; exec sleep 1000; }'" >plan
-    ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan 2>err &
+    printf '%s\n' 'run one takes 1s' "after -- sh -c 'echo >>$scratch/undone'" \
+        "main -- sh -c '[ -e $scratch/begun ] || { echo >$scratch/begun; exec sleep 1000; }'" >plan
+    ssfleet run --engine local --nodes a,b --scratch "$scratch/disk" study plan 2>err &
     pid=$!
     await test -e begun
     # A power cut leaves the files as they are now. Kills do not: a killed keeper wakes its call, which may clean up.
@@ -535,16 +498,16 @@ a_node_with_a_local_disk_undoes_journals_left_by_a_power_cut() {
     rm -r study disk undone
     mv left/study left/disk .
     # The other node carries out the run; ssbatch on it undoes only its own changes.
-    expect 0 ssfleet run --engine local --nodes b,a --scratch "$folder/disk" study
+    expect 0 ssfleet run --engine local --nodes b,a --scratch "$scratch/disk" study
     is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
     [ "$(wc -l <undone)" -eq 2 ] || fail "undone $(wc -l <undone) times instead of once by each node"
     [ -z "$(find disk/*/*/.study/calls -type f)" ] || fail "calls are left to undo: $(ls disk/*/*/.study/calls)"
 }
 
-cancel_ends_running_tasks() {
+cancel_ends_running_tasks() { # case
     local pid command status=0
     write_plan 3 1000
-    sed -i "s|sleep|echo \$\$ >$folder/shell; sleep|" plan
+    sed -i "s|sleep|echo \$\$ >$scratch/shell; sleep|" plan
     ssfleet run --engine local --pack 1s study plan 2>err &
     pid=$!
     await is_running study "$(uname -n)"
@@ -556,9 +519,9 @@ cancel_ends_running_tasks() {
     await is_gone "$command"
 }
 
-status_shows_which_run_of_a_task_is_carried_out() {
+status_shows_which_run_of_a_task_is_carried_out() { # case
     local pid scratch
-    for scratch in '' "--scratch=$folder/disk"; do
+    for scratch in '' "--scratch=$scratch/disk"; do
         rm -rf study
         printf '%s\n' 'run first takes 1s' 'main -- true' 'run a takes 4s' 'main -- sleep 1000' \
             'run b takes 5s' 'main -- true' 'run other takes 50s' 'main -- sleep 1000' >plan
@@ -581,7 +544,7 @@ status_says() {
     ssfleet status study >running.out 2>/dev/null && grep -qx "$1" running.out
 }
 
-cancel_ends_a_task_that_has_no_process_group_yet() {
+cancel_ends_a_task_that_has_no_process_group_yet() { # case
     local pid
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
@@ -595,7 +558,7 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
-cancel_ends_a_stopped_task() {
+cancel_ends_a_stopped_task() { # case
     local pid task status=0
     write_plan 1 1000
     ssfleet run --engine local study plan 2>err &
@@ -610,7 +573,7 @@ cancel_ends_a_stopped_task() {
 }
 
 # Only the name of the host distinguishes the process from one of this host.
-cancel_is_refused_on_another_host() {
+cancel_is_refused_on_another_host() { # case
     local file
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
@@ -618,8 +581,7 @@ cancel_is_refused_on_another_host() {
     for file in turn jobs/early.pid; do
         echo "elsewhere $$ $(started_at $$)" >"study/.fleet/$file"
         cp -r study study.before
-        expect 125 ssfleet cancel study
-        says err "process $$ on elsewhere is carrying out $folder/study: call ssfleet cancel there"
+        refuses 125 "process $$ on elsewhere is carrying out $scratch/study: call ssfleet cancel there" ssfleet cancel study
         diff -r study study.before || fail "the study has changed"
         rm -r "study/.fleet/$file" study.before
     done
@@ -632,34 +594,27 @@ cancel_is_refused_on_another_host() {
     expect 0 ssfleet cancel study
 }
 
-runs_without_a_result_are_explained() {
+runs_without_a_result_are_explained() { # case
     write_plan 1 0
     # Shortens the pauses of ssfleet between its attempts.
     mkdir stand-ins
     printf '#!/bin/sh\nexec %s 0.01\n' "$(command -v sleep)" >stand-ins/sleep
     chmod +x stand-ins/sleep
-    PATH=$folder/stand-ins:$PATH
+    PATH=$scratch/stand-ins:$PATH
     expect 1 ssfleet run --engine local study plan -- --nonsense
     says err "the last task printed: ssbatch: unknown option '--nonsense'"
 }
 
-invalid_calls_are_refused() {
+invalid_calls_are_refused() { # case
     write_plan 1 0
     expect 125 ssfleet
-    expect 125 ssfleet run study plan
-    says err 'no engine given'
-    expect 125 ssfleet run --engine magic study plan
-    says err "unknown engine 'magic'"
-    expect 125 ssfleet run --engine local study
-    says err 'has no plan yet'
-    expect 125 ssfleet run --engine local --no-wait study plan
-    says err '--no-wait requires --engine slurm'
-    expect 125 ssfleet run --engine local --pack 5 study plan
-    says err "'5' is not a time"
-    expect 125 ssfleet status study
-    says err 'is not a study that ssfleet run has begun'
-    expect 125 ssfleet replay --engine local -- true
-    says err 'replay requires --traces'
+    refuses 125 'no engine given' ssfleet run study plan
+    refuses 125 "unknown engine 'magic'" ssfleet run --engine magic study plan
+    refuses 125 'has no plan yet' ssfleet run --engine local study
+    refuses 125 '--no-wait requires --engine slurm' ssfleet run --engine local --no-wait study plan
+    refuses 125 "'5' is not a time" ssfleet run --engine local --pack 5 study plan
+    refuses 125 'is not a study that ssfleet run has begun' ssfleet status study
+    refuses 125 'replay requires --traces' ssfleet replay --engine local -- true
     # Invalid calls leave no folder, so that the next call can create it.
     write_traces
     expect 125 ssfleet replay --engine magic --traces traces --record replay -- true
@@ -670,53 +625,47 @@ invalid_calls_are_refused() {
 }
 
 # Status 1 would mean that runs have failed.
-damaged_studies_are_refused() {
+damaged_studies_are_refused() { # case
     local action
     write_plan 1 0
-    expect 0 ssfleet run --engine local --scratch "$folder/disk" study plan
+    expect 0 ssfleet run --engine local --scratch "$scratch/disk" study plan
     echo nonsense >study/.study/plan
     for action in status 'run --engine local'; do
         # shellcheck disable=SC2086 # words
-        expect 125 ssfleet $action study
-        says err "ssbatch: $folder/study/.study/plan:1: unknown first word 'nonsense'"
+        refuses 125 "ssbatch: $scratch/study/.study/plan:1: unknown first word 'nonsense'" ssfleet $action study
     done
 }
 
-# refuses MESSAGE WORD...: fails unless ssfleet refuses this call with one line that begins with the message, and leaves
-# no folder.
-refuses() {
-    local message=$1
-    shift
-    expect 125 ssfleet "$@"
-    [[ $(wc -l <err) -eq 1 && $(<err) = "ssfleet: $message"* ]] || fail "$*: wrong message: $(cat err)"
-    [[ ! -e study && ! -e replay ]] || fail "$*: a refused call leaves a folder"
+# refused MESSAGE WORD...: fails unless ssfleet refuses this call with the message, and leaves no folder.
+refused() {
+    refuses 125 "ssfleet: $1" ssfleet "${@:2}"
+    [[ ! -e study && ! -e replay ]] || fail "${*:2}: a refused call leaves a folder"
 }
 
-options_without_effect_are_refused() {
+options_without_effect_are_refused() { # case
     write_plan 1 0
     write_traces
-    refuses '--record has no effect on run' run --engine local --record zz study plan
-    refuses '--traces has no effect on run' run --engine local --traces yy study plan
-    refuses '--margin has no effect on run' run --engine local --margin=4s study plan
-    refuses '--partition has no effect with --engine local' run --engine local --partition p study plan
-    refuses '--ssh has no effect with --engine local' run --engine local --ssh ssh study plan
-    refuses '--no-wait takes no value' run --engine slurm --no-wait=no study plan
-    refuses '--shared-nodes takes no value' run --engine slurm --shared-nodes=no study plan
-    refuses '--pack has no effect on replay' replay --engine local --traces traces --record replay --pack 1s -- true
-    refuses '--from has no effect with a folder of traces' \
+    refused '--record has no effect on run' run --engine local --record zz study plan
+    refused '--traces has no effect on run' run --engine local --traces yy study plan
+    refused '--margin has no effect on run' run --engine local --margin=4s study plan
+    refused '--partition has no effect with --engine local' run --engine local --partition p study plan
+    refused '--ssh has no effect with --engine local' run --engine local --ssh ssh study plan
+    refused '--no-wait takes no value' run --engine slurm --no-wait=no study plan
+    refused '--shared-nodes takes no value' run --engine slurm --shared-nodes=no study plan
+    refused '--pack has no effect on replay' replay --engine local --traces traces --record replay --pack 1s -- true
+    refused '--from has no effect with a folder of traces' \
         replay --engine local --traces traces --record replay --from azure -- true
     expect 0 ssfleet run --engine local study plan
-    expect 125 ssfleet status --engine local study
-    says err '--engine has no effect on status, which uses the options of run'
+    refuses 125 '--engine has no effect on status' ssfleet status --engine local study
 }
 
-options_of_ssbatch_are_checked_before_a_study() {
+options_of_ssbatch_are_checked_before_a_study() { # case
     local word
     write_plan 1 0
     for word in --redo=r1 --only=r1 --list --add --clean --dry-run; do
-        refuses "${word%=*} is not allowed after --: " run --engine local study plan -- --quiet "$word"
+        refused "${word%=*} is not allowed after --: " run --engine local study plan -- --quiet "$word"
     done
-    refuses '--redo is not allowed after --: ' run --engine local study plan -- --redo r1
+    refused '--redo is not allowed after --: ' run --engine local study plan -- --redo r1
     # A run without a folder is carried out again, also if the plan has changed it.
     expect 0 ssfleet run --engine local study plan
     sed -i 's/r1 >>/again >>/' plan
@@ -727,24 +676,24 @@ options_of_ssbatch_are_checked_before_a_study() {
     [ "$(paste -sd ' ' log)" = 'r1 again' ] || fail "other runs: $(cat log)"
 }
 
-options_of_showstopper_are_checked_before_a_replay() {
+options_of_showstopper_are_checked_before_a_replay() { # case
     local word replay=(replay --engine local --traces traces --record replay)
     write_traces
     for word in -l -t -T --load --trace --trace-options; do
-        refuses "$word is not allowed after --: each node follows its trace" "${replay[@]}" -- "$word" 5 true
+        refused "$word is not allowed after --: each node follows its trace" "${replay[@]}" -- "$word" 5 true
     done
-    refuses '-l is not allowed after --' "${replay[@]}" -- -f own -ql50% true
-    refuses '--load is not allowed after --' "${replay[@]}" -- --duration=1s --load=50% true
-    refuses '--record is not allowed after --' "${replay[@]}" -- --record folder true
-    refuses '--start-at is not allowed after --' "${replay[@]}" -- --start-at=@1 true
-    refuses '--warmup 5500m is longer than --margin 5s' "${replay[@]}" -- --warmup 5500m true
-    refuses "--warmup: 'x' is not a" "${replay[@]}" -- --warmup x true
+    refused '-l is not allowed after --' "${replay[@]}" -- -f own -ql50% true
+    refused '--load is not allowed after --' "${replay[@]}" -- --duration=1s --load=50% true
+    refused '--record is not allowed after --' "${replay[@]}" -- --record folder true
+    refused '--start-at is not allowed after --' "${replay[@]}" -- --start-at=@1 true
+    refused '--warmup 5500m is longer than --margin 5s' "${replay[@]}" -- --warmup 5500m true
+    refused "--warmup: 'x' is not a" "${replay[@]}" -- --warmup x true
     # Options of the command, and values, are not options of showstopper.
     expect 0 ssfleet "${replay[@]}" --nodes a --margin 5s -- -f own --duration 200m --label t=-l --warmup 100m \
         sh -c 'exec ssburn serial' -l --record x
 }
 
-all_nodes_may_follow_one_trace() {
+all_nodes_may_follow_one_trace() { # case
     write_traces
     mv traces/m2.txt 'one,2.txt'
     expect 0 ssfleet replay --engine local --nodes a,b --traces one,2.txt --record replay --margin 5s -- \
@@ -753,13 +702,13 @@ all_nodes_may_follow_one_trace() {
     [ ! -e replay/traces ] || fail "the trace was split"
     rm -r replay
     printf '0,x,1,1,20\n0,y,1,1,60\n' >cluster.csv
-    refuses '--traces: trace/file: ' replay --engine local --traces cluster.csv --record replay -- true
+    refused '--traces: trace/file: ' replay --engine local --traces cluster.csv --record replay -- true
     says err '; for the table of a cluster, add --from'
-    refuses '--traces: ' replay --engine local --traces cluster.csv --from magic --record replay -- true
-    refuses '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
+    refused '--traces: ' replay --engine local --traces cluster.csv --from magic --record replay -- true
+    refused '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
 }
 
-traces_may_be_links() {
+traces_may_be_links() { # case
     write_traces
     mkdir links
     ln -s ../traces/m2.txt links/a.txt
@@ -771,11 +720,11 @@ traces_may_be_links() {
 }
 
 # The locale changes how fast programs such as sort are.
-commands_run_in_the_locale_of_the_caller() {
+commands_run_in_the_locale_of_the_caller() { # case
     write_traces
     # shellcheck disable=SC2016 # expanded by the script
-    printf 'echo "${LC_ALL-unset}" >>%q\nexec sleep "$1"\n' "$folder/locale" >tell
-    printf 'run r takes 1s limit 5M\nmain -- sh %q 0\n' "$folder/tell" >plan
+    printf 'echo "${LC_ALL-unset}" >>%q\nexec sleep "$1"\n' "$scratch/locale" >tell
+    printf 'run r takes 1s limit 5M\nmain -- sh %q 0\n' "$scratch/tell" >plan
     LC_ALL=C.UTF-8 expect 0 ssfleet run --engine local --nodes a study plan
     (unset LC_ALL && expect 0 ssfleet run --engine local --nodes a unset plan)
     LC_ALL=C.UTF-8 expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
@@ -783,13 +732,13 @@ commands_run_in_the_locale_of_the_caller() {
     [ "$(paste -sd ' ' locale)" = 'C.UTF-8 unset C.UTF-8' ] || fail "other locales: $(cat locale)"
 }
 
-an_exported_cdpath_has_no_effect() {
+an_exported_cdpath_has_no_effect() { # case
     printf '%s\n' 'run one takes 1s' 'main -- true' >plan
     (cd "$libexec/../.." && CDPATH=. PATH=${PATH#*:} bin/ssfleet run --engine local --nodes a \
-        "$folder/study" "$folder/plan") >out 2>&1 || fail "status $?: $(<out)"
+        "$scratch/study" "$scratch/plan") >out 2>&1 || fail "status $?: $(<out)"
 }
 
-signals_end_a_study() {
+signals_end_a_study() { # case
     local pid signal number status
     write_plan 1 1000
     for signal in TERM INT; do
@@ -815,15 +764,15 @@ signal_during() {
     mkdir stand-ins
     cat >"stand-ins/$1" <<END
 #!/bin/sh
-jobs="$folder/study/.fleet/jobs"
+jobs="$scratch/study/.fleet/jobs"
 if $2; then
-    touch "$folder/held"
-    while [ -e "$folder/held" ]; do sleep 0.05; done
+    touch "$scratch/held"
+    while [ -e "$scratch/held" ]; do sleep 0.05; done
 fi
 exec $(command -v "$1") "\$@"
 END
     chmod +x "stand-ins/$1"
-    PATH=$folder/stand-ins:$PATH ssfleet run --engine local --nodes a study plan 2>err &
+    PATH=$scratch/stand-ins:$PATH ssfleet run --engine local --nodes a study plan 2>err &
     pid=$!
     await test -e held
     await has_calls study
@@ -835,13 +784,13 @@ END
 }
 
 # The process with the tasks has been started, but ssfleet has not noted it yet.
-signals_while_tasks_are_submitted_end_them() {
+signals_while_tasks_are_submitted_end_them() { # case
     # shellcheck disable=SC2016 # expanded by the program
     signal_during hostname 'ls "$jobs"/* >/dev/null 2>&1 && ! grep -qs . "$jobs"/*.pid'
 }
 
 # Bash carries out a trap with the IFS of the `read` that it interrupts.
-signals_while_a_table_is_read_end_the_tasks() {
+signals_while_a_table_is_read_end_the_tasks() { # case
     # shellcheck disable=SC2016
     signal_during sed '[ "${4-}" = :more ] && grep -qs . "$jobs"/*.pid'
 }
@@ -875,7 +824,7 @@ starts_agree() {
     done
 }
 
-all_nodes_start_their_traces_at_the_same_moment() {
+all_nodes_start_their_traces_at_the_same_moment() { # case
     write_traces
     expect 0 ssfleet replay --engine local --nodes a,b,c --traces traces --record replay --margin 5s -- \
         -f own --duration 1s ssburn serial
@@ -885,13 +834,11 @@ b,b,m2.txt,done
 c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
     starts_agree a b c
-    expect 125 ssfleet replay --engine local --nodes a --traces traces --record replay -- ssburn serial
-    says err "ssfleet: --record: replay exists already: name a new folder"
-    expect 125 ssfleet replay --engine local --nodes a --traces traces --record none/replay -- ssburn serial
-    says err "ssfleet: --record: none/replay cannot be created: No such file or directory"
+    refuses 125 "--record: replay" ssfleet replay --engine local --nodes a --traces traces --record replay -- true
+    refuses 125 "--record: none/replay" ssfleet replay --engine local --nodes a --traces traces --record none/replay -- true
 }
 
-a_failed_node_is_named_and_the_others_continue() {
+a_failed_node_is_named_and_the_others_continue() { # case
     write_traces
     printf '%s\n' '# node trace' 'a m3.txt' 'b m1.txt' >assigned
     rm traces/m2.txt
@@ -903,25 +850,24 @@ a_failed_node_is_named_and_the_others_continue() {
     [ "$(field a 3-4)" = m3.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(field b 3-4)" = m1.txt,failed ] || fail "wrong table: $(cat replay/fleet.csv)"
     says replay/b.stderr 'm1.txt'
-    expect 125 ssfleet replay --engine local --nodes c --traces traces --assign assigned --record other -- ssburn serial
-    says err 'has no line for node c'
+    refuses 125 'has no line for node c' ssfleet replay --engine local --nodes c --traces traces --assign assigned --record other -- true
 }
 
-the_last_line_of_an_assignment_may_lack_its_end() {
+the_last_line_of_an_assignment_may_lack_its_end() { # case
     write_traces
     printf 'a m3.txt\nb m4.txt' >assigned
-    refuses "assigned: no trace 'm4.txt' for node b" \
+    refused "assigned: no trace 'm4.txt' for node b" \
         replay --engine local --nodes a,b --traces traces --assign assigned --record replay -- true
 }
 
 # A server may accept a connection and never answer, or its disk may hang.
-a_node_that_never_answers_does_not_hold_up_a_replay() {
+a_node_that_never_answers_does_not_hold_up_a_replay() { # case
     need parallel
     write_traces
-    replace_ssh bash "$folder"
+    replace_ssh bash "$scratch"
     # shellcheck disable=SC2016 # expanded by the stand-in
     sed -i '1a case " $* " in *" h2 "*) exec sleep 1000 ;; esac' stand-ins/ssh
-    expect 1 timeout "$patience" ssfleet replay --engine parallel --nodes h1,h2 --ssh "$folder/stand-ins/ssh" \
+    expect 1 timeout "$patience" ssfleet replay --engine parallel --nodes h1,h2 --ssh "$scratch/stand-ins/ssh" \
         --traces traces --record replay --patience 30s --margin 15s -- -f own --duration 200m ssburn serial
     says err 'h2: did not report within 30s'
     [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
@@ -930,7 +876,7 @@ h2,h2,m2.txt,failed,did not report within 30s" ] || fail "wrong table: $(cat rep
 }
 
 # The program date of small systems may lack %N. Such a node must not end the others.
-a_node_without_fractions_of_seconds_is_named() {
+a_node_without_fractions_of_seconds_is_named() { # case
     local date
     write_traces
     date=$(command -v date)
@@ -948,7 +894,7 @@ END
 }
 
 # Node a would report at once if it were started, node b does so later.
-nodes_without_a_trace_are_not_started() {
+nodes_without_a_trace_are_not_started() { # case
     local mkdir
     write_traces
     mkdir=$(command -v mkdir)
@@ -963,18 +909,18 @@ END
 [ "$(tr '\0' '\n' <"/proc/$PPID/cmdline" | tail -n 1)" = a ] || sleep 1
 exit 1
 END
-    expect 1 ssfleet replay --engine local --nodes a,b --scratch "$folder/disk" --traces traces --record replay \
+    expect 1 ssfleet replay --engine local --nodes a,b --scratch "$scratch/disk" --traces traces --record replay \
         --margin 5s -- -f own --duration 500m ssburn serial
-    says err "a: cannot copy its trace to $folder/disk/replay/a"
+    says err "a: cannot copy its trace to $scratch/disk/replay/a"
     says err '1 of 2 nodes have replayed their traces'
     [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
-a,a,m1.txt,failed,cannot copy its trace to $folder/disk/replay/a
+a,a,m1.txt,failed,cannot copy its trace to $scratch/disk/replay/a
 b,b,m2.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(ls -A replay)" = $'b\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
 }
 
 # Node a's archive is not written here, as on a full disk: tar still reads it to the end. Node b's lacks its last files.
-records_stay_on_their_nodes_until_they_are_copied() {
+records_stay_on_their_nodes_until_they_are_copied() { # case
     local tar
     write_traces
     tar=$(command -v tar)
@@ -986,11 +932,11 @@ case "\$1 \${PWD##*/} \$*" in
 esac
 exec '$tar' "\$@"
 END
-    expect 1 ssfleet replay --engine local --nodes a,b,c --scratch "$folder/disk" --traces traces --record replay \
+    expect 1 ssfleet replay --engine local --nodes a,b,c --scratch "$scratch/disk" --traces traces --record replay \
         --margin 5s -- -f own --duration 500m ssburn serial
     [[ -s disk/replay/a/record/samples.csv && -s disk/replay/b/record/samples.csv ]] || fail "a record was removed"
-    says err "a: cannot copy its record, which stays in $folder/disk/replay/a until the next replay"
-    says err "b: cannot copy its record, which stays in $folder/disk/replay/b until the next replay"
+    says err "a: cannot copy its record, which stays in $scratch/disk/replay/a until the next replay"
+    says err "b: cannot copy its record, which stays in $scratch/disk/replay/b until the next replay"
     [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "a,a,m1.txt,failed
 b,b,m2.txt,failed
 c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
@@ -998,7 +944,7 @@ c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(ls -A replay)" = $'c\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
 }
 
-names_of_traces_may_have_commas_and_quotes() {
+names_of_traces_may_have_commas_and_quotes() { # case
     mkdir traces
     printf '0 50%%\n' >'traces/a,"b".txt'
     expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
@@ -1009,7 +955,7 @@ names_of_traces_may_have_commas_and_quotes() {
     [ "$(cat shown)" = 'a,"b".txt' ] || fail "wrong name in the report: $(cat shown)"
 }
 
-a_cluster_trace_is_split_among_nodes() {
+a_cluster_trace_is_split_among_nodes() { # case
     printf '0,x,1,1,20\n0,y,1,1,60\n300,x,1,1,30\n300,y,1,1,40\n' >cluster.csv
     expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
@@ -1027,7 +973,7 @@ a_cluster_trace_is_split_among_nodes() {
 write_node() {
     write_traces
     mkdir record
-    printf 'record=%q scratch=\ncommand=(-f own --duration %s ssburn serial)\n' "$folder/record" "$1" |
+    printf 'record=%q scratch=\ncommand=(-f own --duration %s ssburn serial)\n' "$scratch/record" "$1" |
         cat - "$source/tools/ssfleet/node.sh" >script
 }
 
@@ -1037,10 +983,10 @@ clock_by() {
     ln -sf "$(command -v showstopper)" fake/bin/showstopper
     printf '#!/bin/sh\n%s\n' "$1" >fake/libexec/showstopper/showstopper-clock
     chmod +x fake/libexec/showstopper/showstopper-clock
-    PATH=$folder/fake/bin:$PATH bash script a </dev/null
+    PATH=$scratch/fake/bin:$PATH bash script a </dev/null
 }
 
-nodes_report_the_error_of_a_synchronized_clock() {
+nodes_report_the_error_of_a_synchronized_clock() { # case
     ! chronyc -c tracking >/dev/null 2>&1 || skip "chrony: its report is preferred to the kernel's"
     write_node 1s
     [ "$(clock_by 'echo 0.012345')" = 'ready a ntp 0.012345' ] || fail "wrong report: $(clock_by 'echo 0.012345')"
@@ -1055,7 +1001,7 @@ nodes_report_the_error_of_a_synchronized_clock() {
 
 # start_line [SECONDS]: prints the line that starts node a within this time, 5 s by default.
 start_line() {
-    echo "start a $(($(date +%s) + ${1:-5})) $folder/traces/m1.txt"
+    echo "start a $(($(date +%s) + ${1:-5})) $scratch/traces/m1.txt"
 }
 
 # has_no_reader: succeeds if no process reads from file descriptor 9, a pipe.
@@ -1063,7 +1009,7 @@ has_no_reader() {
     ! (trap '' PIPE && echo >&9) 2>/dev/null
 }
 
-an_ended_node_does_not_read_input_of_other_nodes() {
+an_ended_node_does_not_read_input_of_other_nodes() { # case
     local pid lead
     write_node 200m
     mkfifo in
@@ -1084,7 +1030,7 @@ an_ended_node_does_not_read_input_of_other_nodes() {
     exec 9>&-
 }
 
-a_replay_outlasts_one_wait_for_its_end() {
+a_replay_outlasts_one_wait_for_its_end() { # case
     local pid
     {
         sed -n -e '/^hear() {/,/^}/p' -e '/^await_end() {/,/^}/p' "$source/tools/ssfleet/replay.sh"
@@ -1110,7 +1056,7 @@ END
     [ "$(cat out)" = 'a, failed: the connection was lost' ] || fail "$(cat out)"
 }
 
-nodes_end_at_the_end_of_their_input() {
+nodes_end_at_the_end_of_their_input() { # case
     local lead
     write_node 1h
     for lead in 5 20 60; do
@@ -1122,18 +1068,18 @@ nodes_end_at_the_end_of_their_input() {
     says out 'done a 143'
 }
 
-runs_are_distributed_over_ssh() {
+runs_are_distributed_over_ssh() { # case
     need_ssh
     open_ssh h1
     open_ssh h2
     write_plan 4 0.1
-    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan
+    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $scratch/ssh/config" --pack 1s study plan
     is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 4
     # The nodes share no folder.
     rm log
-    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s \
-        --scratch "$folder/scratch" copied plan
+    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $scratch/ssh/config" --pack 1s \
+        --scratch "$scratch/scratch" copied plan
     is_complete copied 4 || fail "incomplete: $(ssbatch --list copied)"
     each_ran_once 4
     ls scratch/*/h1/*/run.json scratch/*/h2/*/run.json >/dev/null || fail "one node carried out all runs"
@@ -1141,27 +1087,27 @@ runs_are_distributed_over_ssh() {
     says err '0 runs collected'
 }
 
-nodes_may_be_given_with_a_user() {
+nodes_may_be_given_with_a_user() { # case
     local node
     need_ssh
     open_ssh h1
     node=$(id -un)@h1
     write_plan 2 0
-    expect 0 ssfleet run --engine parallel --nodes "$node" --ssh "ssh -F $folder/ssh/config" --scratch "$folder/disk" \
+    expect 0 ssfleet run --engine parallel --nodes "$node" --ssh "ssh -F $scratch/ssh/config" --scratch "$scratch/disk" \
         study plan
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 2
     [[ $(ls -d disk/*/*/r1) = disk/*/"$node/r1" ]] || fail "wrong folders: $(ls -d disk/*/*)"
 }
 
-status_names_ssh_servers() {
+status_names_ssh_servers() { # case
     local pid scratch
     need_ssh
     open_ssh h1
-    for scratch in '' "--scratch=$folder/disk"; do
+    for scratch in '' "--scratch=$scratch/disk"; do
         rm -rf study
         printf '%s\n' 'run a takes 4s' 'main -- sleep 1000' 'run b takes 5s' 'main -- true' >plan
-        ssfleet run --engine parallel --nodes h1 --ssh "ssh -F $folder/ssh/config" ${scratch:+"$scratch"} study plan 2>err &
+        ssfleet run --engine parallel --nodes h1 --ssh "ssh -F $scratch/ssh/config" ${scratch:+"$scratch"} study plan 2>err &
         pid=$!
         await status_says "running: a on h1"
         await status_says 'waiting: 1'
@@ -1178,12 +1124,12 @@ nothing_sleeps() {
     has_no_calls study && has_no_calls disk/*/h1
 }
 
-runs_of_a_dead_server_move_to_another_one() {
+runs_of_a_dead_server_move_to_another_one() { # case
     need_ssh
     open_ssh h1
     open_ssh h2
     write_plan 4 0.3
-    ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan 2>err &
+    ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $scratch/ssh/config" --pack 1s study plan 2>err &
     local pid=$! victim
     await test -e log
     # The server's connections are its descendants.
@@ -1194,7 +1140,7 @@ runs_of_a_dead_server_move_to_another_one() {
     is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
 }
 
-wrong_clocks_of_nodes_are_measured_and_corrected() {
+wrong_clocks_of_nodes_are_measured_and_corrected() { # case
     local shim
     need_ssh
     need faketime
@@ -1203,8 +1149,8 @@ wrong_clocks_of_nodes_are_measured_and_corrected() {
     open_ssh h1
     open_ssh h2 "LD_PRELOAD=$shim" FAKETIME=+3s FAKETIME_DONT_FAKE_MONOTONIC=1
     write_traces
-    expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --traces traces \
-        --record replay --margin 5s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
+    expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $scratch/ssh/config" --traces traces \
+        --record replay --margin 5s --scratch "$scratch/scratch" -- -f own --duration 500m ssburn serial
     says err 'h2: warning: its clock is not trusted'
     # The offset is correct within 10 ms, or within the reported error on a busy machine.
     awk -v o="$(field h2 7)" -v e="$(field h2 8)" \
@@ -1212,7 +1158,7 @@ wrong_clocks_of_nodes_are_measured_and_corrected() {
     starts_agree h1 h2
 }
 
-a_port_taken_by_another_program_is_replaced() {
+a_port_taken_by_another_program_is_replaced() { # case
     local port
     need_slurm
     need perl
@@ -1221,10 +1167,10 @@ a_port_taken_by_another_program_is_replaced() {
         $| = 1; print +(sockaddr_in(getsockname(S)))[0], "\n"; <STDIN>'
     read -r port <&"${COPROC[0]}"
     mkdir stand-ins
-    printf '#!/bin/sh\n[ -e %q ] && exec %q "$@"\necho >%q; echo %d\n' "$folder/asked" "$(command -v shuf)" \
-        "$folder/asked" "$((port - 1))" >stand-ins/shuf
+    printf '#!/bin/sh\n[ -e %q ] && exec %q "$@"\necho >%q; echo %d\n' "$scratch/asked" "$(command -v shuf)" \
+        "$scratch/asked" "$((port - 1))" >stand-ins/shuf
     chmod +x stand-ins/shuf
-    PATH=$folder/stand-ins:$PATH open_slurm 1
+    PATH=$scratch/stand-ins:$PATH open_slurm 1
     [ -e asked ] || fail "the taken port was not tried"
     ! grep -q "Port=$port\$" slurm/slurm.conf || fail "the cluster uses a port that is taken"
     [ "$(srun -N 1 echo works)" = works ] || fail "the cluster does not work"
@@ -1238,18 +1184,17 @@ stand_in() {
         printf '#!/bin/sh\n' >"stand-ins/$program"
         chmod +x "stand-ins/$program"
     done
-    PATH=$folder/stand-ins:$PATH
+    PATH=$scratch/stand-ins:$PATH
 }
 
-a_replay_without_nodes_is_refused() {
+a_replay_without_nodes_is_refused() { # case
     write_traces
     stand_in sbatch squeue scancel sinfo scontrol srun
-    expect 125 ssfleet replay --engine slurm --traces traces --record replay -- true
-    says err 'slurm names no nodes'
+    refuses 125 'slurm names no nodes' ssfleet replay --engine slurm --traces traces --record replay -- true
     [ ! -e replay ] || fail "an invalid call leaves a folder"
 }
 
-tasks_unknown_to_slurm_are_not_active() {
+tasks_unknown_to_slurm_are_not_active() { # case
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
     stand_in sbatch squeue scancel sinfo scontrol srun
@@ -1260,12 +1205,12 @@ tasks_unknown_to_slurm_are_not_active() {
 }
 
 # Without the list of the other nodes, tasks could run on all nodes.
-tasks_are_submitted_only_if_slurm_names_its_nodes() {
+tasks_are_submitted_only_if_slurm_names_its_nodes() { # case
     local silent
     mkdir jobs
     echo r1 >jobs/1
     {
-        printf '. %q\nfleet=%q\n' "$source/tools/ssfleet/engines/slurm.sh" "$folder"
+        printf '. %q\nfleet=%q\n' "$source/tools/ssfleet/engines/slurm.sh" "$scratch"
         cat <<'END'
 silent=$1 names=$2 nodes=n1,n2 partition='' job_words=()
 task_script() { :; }
@@ -1290,7 +1235,7 @@ END
 }
 
 # No run is in progress while lines above the first one are carried out.
-tasks_before_their_first_run_are_not_ended() {
+tasks_before_their_first_run_are_not_ended() { # case
     local call=study/.study/calls/n1.example:boot:1:1
     {
         sed -n -e '/^has_running() {/,/^}/p' -e '/^end_ghosts() {/,/^}/p' "$source/tools/ssfleet/study.sh"
@@ -1312,7 +1257,7 @@ END
     [ "$(cat out)" = $'r1\nr2' ] || fail "ended: $(cat out)"
 }
 
-a_study_that_is_done_does_not_wait() {
+a_study_that_is_done_does_not_wait() { # case
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
     stand_in sbatch squeue scancel sinfo scontrol srun
@@ -1334,7 +1279,7 @@ cancel_during() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
-cancel_ends_tasks_that_are_being_submitted() {
+cancel_ends_tasks_that_are_being_submitted() { # case
     local name
     cancel_during sbatch
     name=$(grep -o 'ssfleet-[0-9-]*' submitted)
@@ -1342,7 +1287,7 @@ cancel_ends_tasks_that_are_being_submitted() {
 }
 
 # The queue is queried before the submission.
-no_task_is_submitted_after_a_cancel() {
+no_task_is_submitted_after_a_cancel() { # case
     cancel_during scontrol
     [ ! -e submitted ] || fail "submitted: $(cat submitted)"
 }
@@ -1351,7 +1296,7 @@ queue_is_empty() {
     [ -z "$(squeue -h)" ]
 }
 
-runs_are_distributed_over_slurm() {
+runs_are_distributed_over_slurm() { # case
     need_slurm
     # Arrays have at most two tasks.
     open_slurm 3 MaxArraySize=2
@@ -1373,19 +1318,19 @@ runs_are_distributed_over_slurm() {
     await queue_is_empty
 }
 
-tasks_of_slurm_stay_on_the_given_nodes() {
+tasks_of_slurm_stay_on_the_given_nodes() { # case
     local i
     need_slurm
     open_slurm 3
     for ((i = 1; i <= 6; i++)); do
-        printf '%s\n' "run r$i takes 1s limit 5M" "main -- sh -c 'sleep 0.2; echo \$SSFLEET_NODE >>$folder/log'"
+        printf '%s\n' "run r$i takes 1s limit 5M" "main -- sh -c 'sleep 0.2; echo \$SSFLEET_NODE >>$scratch/log'"
     done >plan
     expect 0 ssfleet run --engine slurm --nodes 'n[1,3]' --pack 1s study plan
     is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
     [ "$(grep -c '^n[13]$' log)" -eq 6 ] || fail "other nodes: $(sort log | uniq -c)"
 }
 
-tasks_wait_for_room_in_a_full_queue() {
+tasks_wait_for_room_in_a_full_queue() { # case
     local pid
     need_slurm
     open_slurm 1 MaxJobCount=8 MaxArraySize=8
@@ -1404,7 +1349,7 @@ tasks_wait_for_room_in_a_full_queue() {
     each_ran_once 3
 }
 
-each_run_is_done_once_despite_kills_in_slurm() {
+each_run_is_done_once_despite_kills_in_slurm() { # case
     local pid victim administrator
     need_slurm
     open_slurm 3
@@ -1441,7 +1386,7 @@ queue_is() {
 }
 
 # Slurm would keep a job for such a node until an administrator resumes it.
-nodes_that_slurm_does_not_use_are_named() {
+nodes_that_slurm_does_not_use_are_named() { # case
     need_slurm
     open_slurm 3
     write_traces
@@ -1452,8 +1397,8 @@ nodes_that_slurm_does_not_use_are_named() {
     [ "$(cut -d , -f 1-5 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done,
 n2,n2,m2.txt,failed,Slurm calls it drain
 n3,n3,m3.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
-    expect 0 timeout "$patience" ssfleet run --engine slurm --scratch "$folder/disk" study plan
-    says err "n2: cannot copy the plan to $folder/disk: Slurm calls it drain"
+    expect 0 timeout "$patience" ssfleet run --engine slurm --scratch "$scratch/disk" study plan
+    says err "n2: cannot copy the plan to $scratch/disk: Slurm calls it drain"
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
     # A node that works for others does not report in time.
     sbatch --exclusive --nodelist n1 --wrap 'sleep 1000' >/dev/null
@@ -1464,7 +1409,7 @@ n3,n3,m3.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
     await queue_is 'n1 R'
 }
 
-slurm_nodes_replay_their_traces() {
+slurm_nodes_replay_their_traces() { # case
     need_slurm
     open_slurm 3
     write_traces
@@ -1476,81 +1421,4 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     starts_agree n1 n2 n3
 }
 
-run_case runs_of_a_study_are_distributed_to_local_nodes
-run_case a_scratch_folder_that_others_can_change_is_refused
-run_case runs_are_collected_while_others_run
-run_case incomplete_copies_of_runs_stay_out_of_the_study
-run_case collect_fails_if_a_node_cannot_be_visited
-run_case users_of_nodes_may_have_another_shell
-run_case a_relative_scratch_folder_is_that_of_the_call
-run_case failed_runs_are_collected_once
-run_case many_runs_are_collected_at_once
-run_case an_earlier_failure_does_not_replace_a_later_one
-run_case tasks_check_the_scratch_folder_again
-run_case studies_and_replays_with_one_scratch_folder_are_separate
-run_case studies_of_version_one_find_their_results_on_nodes
-run_case options_of_a_study_are_kept_to_the_last_character
-run_case columns_may_have_several_lines
-run_case tasks_have_no_more_runs_than_an_argument_has_room
-run_case parallel_starts_tasks_of_many_runs
-run_case short_runs_are_spread_over_all_nodes
-run_case a_node_may_have_several_cpus
-run_case absent_cpus_are_refused
-run_case names_of_nodes_are_checked
-run_case failed_runs_are_named_and_carried_out_by_the_next_call
-run_case a_lost_task_of_a_failed_run_is_submitted_again
-run_case a_killed_call_is_continued
-run_case a_refused_call_leaves_the_study_unchanged
-run_case a_refused_plan_leaves_no_folder
-run_case a_node_with_a_local_disk_undoes_journals_left_by_a_power_cut
-run_case cancel_ends_running_tasks
-run_case status_shows_which_run_of_a_task_is_carried_out
-run_case cancel_ends_a_task_that_has_no_process_group_yet
-run_case cancel_ends_a_stopped_task
-run_case cancel_is_refused_on_another_host
-run_case cancel_ends_tasks_that_are_being_submitted
-run_case no_task_is_submitted_after_a_cancel
-run_case runs_without_a_result_are_explained
-run_case invalid_calls_are_refused
-run_case damaged_studies_are_refused
-run_case options_without_effect_are_refused
-run_case options_of_ssbatch_are_checked_before_a_study
-run_case options_of_showstopper_are_checked_before_a_replay
-run_case all_nodes_may_follow_one_trace
-run_case traces_may_be_links
-run_case commands_run_in_the_locale_of_the_caller
-run_case an_exported_cdpath_has_no_effect
-run_case signals_end_a_study
-run_case signals_while_tasks_are_submitted_end_them
-run_case signals_while_a_table_is_read_end_the_tasks
-run_case all_nodes_start_their_traces_at_the_same_moment
-run_case a_failed_node_is_named_and_the_others_continue
-run_case the_last_line_of_an_assignment_may_lack_its_end
-run_case a_node_that_never_answers_does_not_hold_up_a_replay
-run_case a_node_without_fractions_of_seconds_is_named
-run_case nodes_without_a_trace_are_not_started
-run_case records_stay_on_their_nodes_until_they_are_copied
-run_case names_of_traces_may_have_commas_and_quotes
-run_case a_cluster_trace_is_split_among_nodes
-run_case nodes_report_the_error_of_a_synchronized_clock
-run_case an_ended_node_does_not_read_input_of_other_nodes
-run_case a_replay_outlasts_one_wait_for_its_end
-run_case nodes_end_at_the_end_of_their_input
-run_case runs_are_distributed_over_ssh
-run_case nodes_may_be_given_with_a_user
-run_case status_names_ssh_servers
-run_case runs_of_a_dead_server_move_to_another_one
-run_case wrong_clocks_of_nodes_are_measured_and_corrected
-run_case a_port_taken_by_another_program_is_replaced
-run_case a_replay_without_nodes_is_refused
-run_case tasks_unknown_to_slurm_are_not_active
-run_case tasks_are_submitted_only_if_slurm_names_its_nodes
-run_case tasks_before_their_first_run_are_not_ended
-run_case a_study_that_is_done_does_not_wait
-run_case runs_are_distributed_over_slurm
-run_case tasks_of_slurm_stay_on_the_given_nodes
-run_case tasks_wait_for_room_in_a_full_queue
-run_case each_run_is_done_once_despite_kills_in_slurm
-run_case slurm_nodes_replay_their_traces
-run_case nodes_that_slurm_does_not_use_are_named
-end_cases
+run_cases

@@ -1,17 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Other programs can read the output of ssload, which agrees with that of mpstat and sar for the same counters.
-# Argument: the build folder.
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-bin=$1/bin
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 
 # write_stat TIMES: writes made-up counters after TIMES steps; each step adds the same ticks to every CPU. The three
 # programs read a file that changes only once, after all have started; with the machine's own counters they would
@@ -56,8 +48,7 @@ if [ "${2:-}" = exactly ]; then
     compare_exactly
     exit
 fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+folder=$scratch
 
 # The importer accepts both formats, also with a row for each CPU.
 "$bin/ssload" -q -i 50m -c 6 --per-cpu -o "$folder/load.csv"

@@ -1,28 +1,17 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests of ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that passes them the
-# setting, so that results do not depend on the speed of the machine. Argument: the build folder.
-# shellcheck disable=SC2317 # cases are called by their names
-set -eu
+# setting, so that results do not depend on the speed of the machine.
 
-source=$(cd "$(dirname "$0")/../.." && pwd)
-build=$1
-# shellcheck source=skip.sh
-. "$source/tests/system/skip.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # grep -q closes its pipe early
 # shellcheck source=pages.sh
 . "$source/tests/system/pages.sh"
-# shellcheck source=cases.sh
-. "$source/tests/system/cases.sh"
 # Benchmarks run on CPU 0 by default.
 taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+folder=$scratch
 
 # ssprofile searches for showstopper in its own folder.
 mkdir "$folder/bin"
@@ -89,7 +78,7 @@ is_page() {
 
 # need_analysis: skips the case unless commands in Python run.
 need_analysis() {
-    have_reports "$build" || skip "left-out: no reports"
+    need_built reports
 }
 
 measure() {
@@ -795,7 +784,7 @@ sweep_plots_a_box_for_each_setting() {
 # need_frequency: creates `tree`, a machine with four frequencies. Benchmarks run at the frequency of its CPU 0; one of
 # them waits for memory half of the time.
 need_frequency() {
-    [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
+    need_built ssactuate
     # shellcheck source=actuate.sh
     . "$source/tests/system/actuate.sh"
     unpack acpi-cpufreq
@@ -928,4 +917,3 @@ run_case applications_outside_of_the_prediction_are_listed
 run_case missing_program_of_a_throttle_is_named
 run_case signal_ends_a_benchmark_that_has_closed_its_output
 run_case sweep_plots_a_box_for_each_setting
-end_cases

@@ -2,26 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reports runs that are real, or simulated, with all programs that take part; tests/analysis has all other tests of
 # reports.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=pages.sh
-. "$(dirname "$0")/pages.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-bin=$1/bin
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$here/pages.sh"
+folder=$scratch
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-have_reports "$bin/.." || skip "left-out: no reports"
+need_built reports
 
 # report STATUS ARGUMENT...: fails unless ssreport exits with this status; writes to `out` and `err` in $folder.
 report() {
@@ -63,7 +51,7 @@ is_counting() {
 }
 
 # A run with a warm-up and a pause, and one interval of throughput: summary, report and record have the same figures.
-figures_of_a_paused_run_agree_in_all_files() {
+figures_of_a_paused_run_agree_in_all_files() { # case
     local name mean times paused
     # A separate job, because the kernel does not stop orphaned process groups, and this script's may be one.
     set -m
@@ -107,7 +95,7 @@ figures_of_a_paused_run_agree_in_all_files() {
 }
 
 # Records contain their schema; readers refuse a later one and say what to do.
-records_of_later_schemas_are_refused() {
+records_of_later_schemas_are_refused() { # case
     local refusal
     record_a_short_run
     grep -q '^  "schema": 2,$' "$folder/run/plan.json" || fail "no schema in the plan: $(cat "$folder/run/plan.json")"
@@ -142,7 +130,7 @@ has_samples() {
     [ -e "$folder/running/samples.csv" ] && [ "$(wc -l <"$folder/running/samples.csv")" -gt 3 ]
 }
 
-a_run_in_progress_is_not_called_interrupted() {
+a_run_in_progress_is_not_called_interrupted() { # case
     local run
     "$bin/showstopper" -q -n 1 -l 20% -f own --duration 5M --record "$folder/running" "$bin/ssburn" serial >/dev/null 2>&1 &
     run=$!
@@ -157,7 +145,7 @@ a_run_in_progress_is_not_called_interrupted() {
     [ "$(value runs.csv 1 state)" = interrupted ] || fail "wrong state of the killed run: $(value runs.csv 1 state)"
 }
 
-complete_and_interrupted_runs_are_reported() {
+complete_and_interrupted_runs_are_reported() { # case
     local name step
     record_a_run
     mkdir -p "$folder/empty"
@@ -205,7 +193,7 @@ complete_and_interrupted_runs_are_reported() {
     done
 }
 
-files_of_requests_have_verdicts() {
+files_of_requests_have_verdicts() { # case
     cd "$folder"
     "$bin/sssim" queue --rate 50 --work 1m -d 10s --json >good.json || fail "sssim: status $?"
     "$bin/sssim" queue --rate 200 --work 10m -d 10s --cap 1 --when-full drop --json >dropped.json || fail "sssim: status $?"
@@ -220,7 +208,7 @@ files_of_requests_have_verdicts() {
 }
 
 # `head` closes its end of the pipe: as other programs do, ssreport ends by the signal, without a message.
-closed_pipe_ends_the_program() {
+closed_pipe_ends_the_program() { # case
     record_a_short_run
     : >"$folder/err"
     { "$bin/ssreport" --table runs "$folder/run" 2>"$folder/err" || echo $? >"$folder/status"; } | true
@@ -228,10 +216,4 @@ closed_pipe_ends_the_program() {
     ! grep -E 'Traceback|Broken pipe' "$folder/err" || fail "a closed pipe is an error"
 }
 
-run_case figures_of_a_paused_run_agree_in_all_files
-run_case records_of_later_schemas_are_refused
-run_case a_run_in_progress_is_not_called_interrupted
-run_case complete_and_interrupted_runs_are_reported
-run_case files_of_requests_have_verdicts
-run_case closed_pipe_ends_the_program
-end_cases
+run_cases

@@ -1,38 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ssrequest with servers that work and servers that fail. Arguments: the build folder, and one case to run (default:
-# all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
+# ssrequest with servers that work and servers that fail.
 
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-# shellcheck source=cases.sh
-. "$here/cases.sh"
-bin=$(realpath "$1")/bin
-broken=$(realpath "$1")/tests/broken_server
-names=$(realpath "$1")/tests/libslow_names.so
-pids=()
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-[ -x "$bin/ssrequest" ] || skip "left-out: built without ssrequest"
-folder=$(mktemp -d)
-cd "$folder"
-
-clean_up() {
-    local pid
-    for pid in "${pids[@]}"; do
-        kill -KILL "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    done
-    rm -rf "$folder"
-}
-trap clean_up EXIT
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+broken=$build/tests/broken_server
+names=$build/tests/libslow_names.so
+need_built ssrequest
 
 # serve WAY [SOCKET]: starts a server that behaves in this way; sets `server` to its pid, and `url`.
 serve() {
@@ -201,7 +175,7 @@ unreachable_hosts_are_counted() {
     ask 1 --rate 100 --duration 200m http://no-such-host.invalid/
     expect unreachable 20
     grep -q 'warning: no-such-host.invalid: ' err || fail "the unknown host is not reported: $(cat err)"
-    ask 1 --rate 100 --duration 200m --unix-socket "$folder/none" http://localhost/
+    ask 1 --rate 100 --duration 200m --unix-socket "$scratch/none" http://localhost/
     expect unreachable 20
 }
 
@@ -329,10 +303,10 @@ connections_to_several_servers_are_kept() {
 }
 
 requests_are_sent_to_unix_sockets() {
-    serve well "$folder/a socket"
-    ask 0 --rate 100 --duration 200m --unix-socket "$folder/a socket" http://any.invalid/
+    serve well "$scratch/a socket"
+    ask 0 --rate 100 --duration 200m --unix-socket "$scratch/a socket" http://any.invalid/
     expect succeeded 20
-    ask 0 --rate 100 --duration 200m "http+unix://${folder//\//%2F}%2Fa%20socket/page?a=b"
+    ask 0 --rate 100 --duration 200m "http+unix://${scratch//\//%2F}%2Fa%20socket/page?a=b"
     expect succeeded 20
     end_server
     [ "$requests" -eq 40 ] || fail "the server got $requests of 40 requests"
@@ -341,11 +315,11 @@ requests_are_sent_to_unix_sockets() {
 # The server starts later; without --wait-for, all requests would fail.
 wait_for_delays_the_start_until_the_service_listens() {
     local status=0
-    "$bin/ssrequest" "${patiently[@]}" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$folder/late" \
+    "$bin/ssrequest" "${patiently[@]}" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$scratch/late" \
         http://any.invalid/ >out 2>err &
     local asker=$!
     pids+=("$asker")
-    serve well "$folder/late"
+    serve well "$scratch/late"
     wait "$asker" || status=$?
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
     expect succeeded 20
@@ -382,11 +356,11 @@ requests_begin_at_a_given_time() {
 a_start_that_passes_while_the_service_starts_is_refused() {
     local status=0
     "$bin/ssrequest" --rate 100 --record kept --wait-for 1M --start-at "@$(seconds_from_now 0.5)" \
-        --unix-socket "$folder/late" http://any.invalid/ >out 2>err &
+        --unix-socket "$scratch/late" http://any.invalid/ >out 2>err &
     local asker=$!
     pids+=("$asker")
     sleep 0.6
-    serve well "$folder/late"
+    serve well "$scratch/late"
     wait "$asker" || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
     # A busy machine may execute ssrequest too late.
@@ -512,8 +486,8 @@ a_service_that_does_not_start_is_named() {
 
 # A full backlog refuses connections of a Unix socket, but lets those of TCP wait.
 a_full_unix_socket_refuses_connections() {
-    serve full "$folder/full"
-    ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$folder/full" http://a.invalid/
+    serve full "$scratch/full"
+    ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$scratch/full" http://a.invalid/
     [ "$(count connection_refused)" -ge 16 ] || fail "connections were not refused: $(cat out)"
     [ "$(count timeout)" -eq $((20 - $(count connection_refused))) ] || fail "unexpected causes of failures: $(cat out)"
     end_server
@@ -1343,4 +1317,3 @@ run_case a_search_waits_for_each_target_to_recover
 run_case a_search_is_ended_by_a_signal
 run_case invalid_search_options_are_refused
 
-end_cases

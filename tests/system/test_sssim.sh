@@ -1,24 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sssim: its output, sweeps, and refusals. Argument: the build folder.
-set -euo pipefail
+# sssim: its output, sweeps, and refusals.
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=patience.sh
-. "$(dirname "$0")/patience.sh"
-sssim=$1/bin/sssim
-manual=$(cd "$(dirname "$0")/../../tools/sssim" && pwd)/sssim.1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+sssim=$bin/sssim
+manual=$source/tools/sssim/sssim.1
 
 # expect WORD...: runs sssim, which must succeed without messages; its output is in `out`.
 expect() {
@@ -467,41 +454,34 @@ refused 'node n0: options after -- must not contain -t or -T' \
 refused 'node n0: options after -- must not contain -t or -T' \
     fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -T traces/b.txt
 # If the program is killed, the processes that simulate its nodes end, too.
-wait_for() {
-    (
-        fail() { exit 1; }
-        await "$@"
-    ) || fail "timed out waiting for: $*"
-}
-# shellcheck disable=SC2317 # called by wait_for
 has_two_children() {
     [ "$(pgrep -P "$1" | wc -l)" -eq 2 ]
 }
 "$sssim" fleet --nodes 2 --jobs 2 -- -P 1 -l 50% --duration 36500d >out 2>&1 &
 simulator=$!
-wait_for has_two_children "$simulator"
+await has_two_children "$simulator"
 children=$(pgrep -P "$simulator") || true
 {
     kill -KILL "$simulator"
     wait "$simulator" || true
 } 2>err
 for child in $children; do
-    wait_for is_gone "$child"
+    await is_gone "$child"
     is_gone "$child" || kill -KILL "$child"
 done
 if have_reports "$1"; then
-    "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
+    "$bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
-    "$1/bin/ssreport" --table fleet rest5 >fleet.csv || fail "a fleet with a short run cannot be reported"
+    "$bin/ssreport" --table fleet rest5 >fleet.csv || fail "a fleet with a short run cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = 2,0 ] || fail "nodes of a short run failed: $(cat fleet.csv)"
-    "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
-    "$1/bin/ssreport" --check one/ >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked"
+    "$bin/ssreport" one >answer || fail "the fleet cannot be reported"
+    "$bin/ssreport" --check one/ >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked"
     [ "$(grep -cE '^one/n[0-9]+: (valid|doubtful|invalid): ' checks)" -eq 40 ] || fail "wrong checks: $(cat checks)"
-    "$1/bin/ssreport" --check --format json one >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked as JSON"
+    "$bin/ssreport" --check --format json one >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked as JSON"
     [ "$(grep -cE '"record": *"one/n[0-9]+"' checks)" -eq 40 ] || fail "nodes are missing in the JSON: $(cat checks)"
     cp -r one lacking && rm -r lacking/n1
     status=0
-    "$1/bin/ssreport" --check lacking >checks 2>err || status=$?
+    "$bin/ssreport" --check lacking >checks 2>err || status=$?
     [[ $status -eq 3 && $(<checks) = *'lacking/n1: invalid: '* ]] || fail "a missing record is not invalid: $(cat checks)"
     tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
         fail "no clock is named: $(cat answer)"
@@ -509,11 +489,11 @@ if have_reports "$1"; then
     expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3
-    "$1/bin/ssreport" rehearsal --against sample >answer || fail "the sample cannot be reported"
+    "$bin/ssreport" rehearsal --against sample >answer || fail "the sample cannot be reported"
     grep -qx 'Do 10 nodes follow their traces as 60 nodes predict?' answer || fail "wrong question: $(cat answer)"
-    [ "$("$1/bin/ssreport" --table fleet-nodes --column error_within rehearsal --against sample | grep -c yes)" -ge 5 ] ||
+    [ "$("$bin/ssreport" --table fleet-nodes --column error_within rehearsal --against sample | grep -c yes)" -ge 5 ] ||
         fail "few nodes behave as predicted: $(cat answer)"
-    "$1/bin/ssreport" rehearsal --against disturbed >answer || fail "the sample cannot be reported"
+    "$bin/ssreport" rehearsal --against disturbed >answer || fail "the sample cannot be reported"
     grep -q '^[0-3] of 10 nodes are in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
@@ -548,6 +528,3 @@ expect --help
 for option in $({ "$sssim" --help && "$sssim" queue --help && "$sssim" fleet --help; } | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"
 done
-
-[ "$failures" -eq 0 ] || exit 1
-exit "$skipped"

@@ -1,23 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sstrace: its output, where it writes it, and its exit status. Argument: the build folder.
-set -eu
+# sstrace: its output, where it writes it, and its exit status.
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=patience.sh
-. "$(dirname "$0")/patience.sh"
-sstrace=$1/bin/sstrace
-traces=$(dirname "$0")/../../traces
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+set +o pipefail # readers may close their pipe early
+sstrace=$bin/sstrace
+traces=$source/traces
+folder=$scratch
 
 # expect STATUS ARGUMENT...: fails unless sstrace exits with this status; it reads standard input and writes to `out`
 # and `err` in $folder.
@@ -211,7 +201,7 @@ for second in 0 510745.612634376 8147965.980644384 8676372.337798631 27553062.61
 done >"$folder/full.txt"
 expect 0 --check --resample 200d "$folder/full.txt"
 
-data=$(dirname "$0")/../data/import
+data=$source/tests/data/import
 expect 2 --gaps fill "$traces/saw.txt"
 error_has '--gaps is for measurements'
 expect 2 --select x --constant 50%
@@ -263,7 +253,7 @@ expect 0 --from csv --check "$folder/day1.csv"
 
 # All readers reject endless lines. A sanitizer reserves more address space than this limit.
 most=200000
-! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$1/CMakeCache.txt" || most=unlimited
+! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" || most=unlimited
 for format in '' --from=csv --from=vmstat; do
     status=0
     # shellcheck disable=SC2086 # none is no word
@@ -294,7 +284,7 @@ expect 2 --plot -o "$folder/saw.txt" "$traces/saw.txt"
 error_has '.svg or .png'
 expect 0 --help --plot -o "$folder/saw.svg"
 [ ! -e "$folder/saw.svg" ] || fail "--help draws"
-if "$1/libexec/showstopper/analysis" check >/dev/null 2>&1; then
+if is_built reports; then
     expect 0 --plot -o "$folder/saw.svg" "$traces/saw.txt"
     no_error
     grep -q '</svg>' "$folder/saw.svg" || fail "the picture is not SVG"
@@ -347,7 +337,7 @@ grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M
     fail "wrong message about --every: $(cat "$folder/err")"
 
 # --split writes, for each machine, the trace that --select would, and nothing else.
-import=$(dirname "$0")/../data/import
+import=$source/tests/data/import
 for table in azure alibaba-2017 alibaba-2021 google-2011 google-2019; do
     every=()
     [ $table != alibaba-2017 ] || every=(--every 5M)
@@ -464,6 +454,3 @@ if have_terminal; then
     [ "$status" -eq 2 ] || fail "compiled trace on a terminal: status $status"
     grep -q 'nothing for a terminal' "$folder/typed" || fail "$(cat "$folder/typed")"
 fi
-
-[ "$failures" -eq 0 ] || exit 1
-exit "$skipped"

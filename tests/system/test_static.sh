@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packaging/static builds programs that need no other file, for x86_64 and aarch64. Argument: the build folder.
+# packaging/static builds programs that need no other file, for x86_64 and aarch64.
 
-# shellcheck source=start.sh
-. "$(dirname "$0")/start.sh"
-
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 own=$(uname -m)
 case $own in
 x86_64) other=aarch64 ;;
 *) skip "x86_64: packaging/static is for Debian on x86_64" ;;
 esac
 need musl-gcc readelf
-cd "$scratch"
 "$build/bin/showstopper" --list-modules >expected
 
 # make_programs ARCHITECTURE
@@ -114,4 +112,3 @@ fi
 make_programs "$other"
 instance=(sh -c "while :; do :; done")
 check_programs "$other" "qemu-$other-static"
-exit "$skipped"

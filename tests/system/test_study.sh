@@ -2,23 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The interference of simulated pairs of programs is known. ssreport must find it in their records, with intervals that
 # contain it.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
-bin=$1/bin
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 
 # The steps of a pair, and iterations that vary by 3 %: about 120 per step.
 rounds=40
@@ -34,7 +20,7 @@ simulate() {
 
 # report NAME
 report() {
-    have_reports "$bin/.." || skip "left-out: no reports"
+    need_built reports
     "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
 }
 
@@ -86,21 +72,14 @@ known() {
         fail "$1: sssim reports a different metric: $(tail -n 1 "$1.out")"
 }
 
-programs_without_shared_resources_do_not_interfere() {
+programs_without_shared_resources_do_not_interfere() { # case
     simulate apart
     known apart 0.000
     report apart
     check apart 0 0.3 2 2
 }
 
-an_interference_of_ten_percent_is_found() {
-    simulate ten --memory 1000000 --accesses 500000 --waiting 20%
-    known ten 10.000
-    report ten
-    check ten 10 0.3 2 2.5
-}
-
-an_interference_of_a_third_is_found() {
+an_interference_of_a_third_is_found() { # case
     simulate third --memory 1000000 --accesses 500000 --waiting 70%
     known third 35.000
     report third
@@ -108,7 +87,7 @@ an_interference_of_a_third_is_found() {
 }
 
 # The metric is 100 w P a / (M - w (b - 1) a), where each side has its own kind of program.
-interference_of_two_different_programs_is_found() {
+interference_of_two_different_programs_is_found() { # case
     simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
         --waiting 0.5
     known two 22.222
@@ -117,7 +96,7 @@ interference_of_two_different_programs_is_found() {
 }
 
 # The same command line gives the same bytes; another seed does not.
-the_same_seed_gives_the_same_study() {
+the_same_seed_gives_the_same_study() { # case
     rounds=2
     simulate study --memory 100 --accesses 50 --waiting 20%
     mv study first
@@ -130,7 +109,7 @@ the_same_seed_gives_the_same_study() {
 
 # Each round is a pair in the manifest, whose columns are those of other experiments. Samples in a record are 500 ms
 # long.
-a_simulated_study_has_the_files_of_an_experiment() {
+a_simulated_study_has_the_files_of_an_experiment() { # case
     local columns side file run
     rounds=3
     simulate folder --warmup 2s --settle 4s --seed 7 --window 250m
@@ -175,7 +154,7 @@ refused() {
     [ ! -e new ] || fail "sssim ${*:2}: created a folder"
 }
 
-invalid_studies_are_refused() {
+invalid_studies_are_refused() { # case
     local option
     mkdir there
     refused '--record: there already exists: choose another folder' "${pair[@]}" --record there
@@ -203,7 +182,7 @@ invalid_studies_are_refused() {
 }
 
 # A single run has no foreground program.
-instances_that_share_memory_slow_each_other() {
+instances_that_share_memory_slow_each_other() { # case
     local run=(-P 4 -n 2 -c fixed -l 100% --iteration 100m --duration 20s)
     "$bin/sssim" "${run[@]}" >alone
     [ "$(sed -n 's/^throughput *//p' alone)" = '20.000 /s' ] || fail "$(cat alone)"
@@ -214,12 +193,4 @@ instances_that_share_memory_slow_each_other() {
     [ "$(awk -F, 'NR > 1 { print $NF }' swept)" = $'16.000000\n16.000000' ] || fail "$(cat swept)"
 }
 
-run_case programs_without_shared_resources_do_not_interfere
-run_case an_interference_of_ten_percent_is_found
-run_case an_interference_of_a_third_is_found
-run_case interference_of_two_different_programs_is_found
-run_case the_same_seed_gives_the_same_study
-run_case a_simulated_study_has_the_files_of_an_experiment
-run_case invalid_studies_are_refused
-run_case instances_that_share_memory_slow_each_other
-end_cases
+run_cases

@@ -1,21 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests of tools/experiments/tradeoffs: its plans, and short studies of a real service.
-# Arguments: the build folder, and one case to run (default: all).
-# shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-# shellcheck source=cases.sh
-. "$(dirname "$0")/cases.sh"
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
-. "$(dirname "$0")/experiments.sh"
-for program in ssbatch ssactuate ssrequest; do
-    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
-done
-have_reports "$build" || skip "left-out: no reports"
-"$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+. "$here/experiments.sh"
+need_built ssbatch ssactuate ssrequest serve
 PATH=$build/bin:$PATH
 results=$scratch/tradeoffs-results
 
@@ -37,15 +28,8 @@ ssbatch_accepts() {
         fail "$(cat "$scratch/accepted")"
 }
 
-options_are_checked() {
+options_are_checked() { # case
     local option
-    experiment tradeoffs --help
-    prints "Usage: tradeoffs .*"
-    while read -r option; do
-        call tradeoffs --knobs cpus=1 --rounds 1 "--$option" 1 --dry-run ||
-            call tradeoffs --knobs cpus=1 --rounds 1 "--$option" --dry-run || true
-        ! grep -q "unknown option" "$output" || fail "--$option is unknown"
-    done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
     refuses "--published: heating: not one of" tradeoffs --published heating
     refuses "--published: dvfs cannot be combined with cap" tradeoffs cap --published dvfs
     refuses "--rates cannot be combined with --steps" tradeoffs --rates 5 --steps 10:5:1s
@@ -82,7 +66,7 @@ options_are_checked() {
     [ ! -e "$results" ] || fail "a folder was created"
 }
 
-all_combinations_of_dimensions_are_planned() {
+all_combinations_of_dimensions_are_planned() { # case
     experiment tradeoffs --plan --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --arrival even,poisson \
         --balance round-robin,least-connections --cap 5,50 --rates 10,20 --rounds 2
     [ "$(runs | wc -l)" -eq 128 ] || fail "$(runs | wc -l) runs"
@@ -106,7 +90,7 @@ all_combinations_of_dimensions_are_planned() {
     is_planned 1 '^beside load .* -- ssload --cpus [0-9]+ '
 }
 
-missing_knobs_are_reported() {
+missing_knobs_are_reported() { # case
     local actuator
     call tradeoffs --plan --knobs 'instances=1 frequency=min power=50W+pin=free idle=50 idle=50% idle=50,4 idle=50%' --quick || fail "status $?"
     for actuator in frequency power; do
@@ -126,7 +110,7 @@ missing_knobs_are_reported() {
 }
 
 # Finished runs of the level that is named first keep their names.
-levels_with_similar_texts_have_different_names() {
+levels_with_similar_texts_have_different_names() { # case
     call tradeoffs --plan --knobs 'duty=12% duty=1/2' --knobs 'pin=free' --quick || fail "status $?"
     is_planned 1 '^run duty12\+pinfree-poisson-round-robin-c200-steps-1 .* knobs=duty=12%\+pin=free '
     is_planned 1 '^run duty=1:2f2\+pin=free-poisson-round-robin-c200-steps-1 .* knobs=duty=1/2\+pin=free '
@@ -134,7 +118,7 @@ levels_with_similar_texts_have_different_names() {
 }
 
 # A quarter of the CPUs may be more than a node has, and half of them more than a chip has.
-busy_leaves_out_placements_that_the_machine_lacks() {
+busy_leaves_out_placements_that_the_machine_lacks() { # case
     local placement
     mkdir "$scratch/small"
     cat >"$scratch/small/ssactuate" <<END
@@ -156,7 +140,7 @@ END
 }
 
 # Saturation shows in the load of the CPUs that a level leaves to the service, not in that of all CPUs.
-load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
+load_and_idle_states_are_sampled_on_the_cpus_of_the_service() { # case
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
     : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
     experiment tradeoffs --plan --knobs 'cpus=1 pin=first:1 pin=free instances=1' --rounds 1 --energy-root "$scratch/machine"
@@ -170,7 +154,7 @@ load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     is_planned 1 '^beside load .* ssload --quiet'
 }
 
-published_levels_are_planned() {
+published_levels_are_planned() { # case
     local knob cpus
     cpus=$(nproc)
     for knob in pinning horizontal vertical fig7 fig8 fig9 cap; do
@@ -208,7 +192,7 @@ as_on_32_cpus() {
 }
 
 # The instances of sections 4 to 6 on 32 cores: guest 1 is pinned to cores 0 to 7, guest 2 to 8 to 15, ...
-published_instances_have_the_published_cpus() {
+published_instances_have_the_published_cpus() { # case
     local n
     mkdir "$scratch/large"
     ln -s "$build/bin/showstopper" "$scratch/large"
@@ -244,7 +228,7 @@ published_instances_have_the_published_cpus() {
     is_planned 0 '^run pinned-.*spread'
 }
 
-the_other_instance_visits_all_cpus() {
+the_other_instance_visits_all_cpus() { # case
     local cpus last service_cpus=0
     cpus=$(nproc) last=$(($(nproc) - 1))
     have_first_cpus "$last" || skip "first-cpus: our CPUs are not CPU 0 to CPU $last"
@@ -260,7 +244,7 @@ the_other_instance_visits_all_cpus() {
 }
 
 # Levels that are not named, and need more CPUs than may be used, are skipped.
-default_levels_fit_the_cpus_that_may_be_used() {
+default_levels_fit_the_cpus_that_may_be_used() { # case
     local last
     last=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]\([0-9]*\)$/\1/p' /proc/self/status)
     call_on "$last" tradeoffs --plan --quick || fail "status $?"
@@ -282,7 +266,7 @@ call_on() {
 }
 
 # The lines above the first run, which must not change while a study continues, do not depend on the levels.
-later_calls_may_add_levels() {
+later_calls_may_add_levels() { # case
     local wikis
     experiment tradeoffs --plan --service mediawiki --knobs instances=1 --rounds 1
     wikis=$(grep '^after .*/mediawiki ' "$output")
@@ -291,7 +275,7 @@ later_calls_may_add_levels() {
     ssbatch_accepts # also if this machine lacks a knob
 }
 
-the_cool_down_ends_at_the_idle_power() {
+the_cool_down_ends_at_the_idle_power() { # case
     experiment tradeoffs --plan --energy 'echo 20' --knobs cpus=1 --rounds 1
     is_planned 1 '^once idle_watts .*/energy .* --mean 10'
     is_planned 1 '^before -- .*/energy .* --settle .\{idle_watts'
@@ -307,9 +291,10 @@ the_cool_down_ends_at_the_idle_power() {
 }
 
 # A fast service keeps the test short.
-a_study_of_two_levels_is_carried_out_and_reported() {
+a_study_of_two_levels_is_carried_out_and_reported() { # case
     local call=(tradeoffs --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --steps 15:5:1s --work 100u
         --rounds 1 --cool-down 0)
+    with_reports
     experiment "${call[@]}"
     [ "$(listed tradeoffs-results status | tr ' ' '\n' | grep -c '^done$')" -eq 4 ] || fail "not all runs are done"
     [ "$(cut -d, -f 7-9 "$results/capacity.csv" | sed 1d | sort -u | wc -l)" -eq 4 ] || fail "$(cat "$results/capacity.csv")"
@@ -326,17 +311,4 @@ a_study_of_two_levels_is_carried_out_and_reported() {
     [ "$before" = "$(stat -c %Y.%i "$results"/instances*/run.json)" ] || fail "finished runs were done again"
 }
 
-run_case options_are_checked
-run_case all_combinations_of_dimensions_are_planned
-run_case missing_knobs_are_reported
-run_case levels_with_similar_texts_have_different_names
-run_case busy_leaves_out_placements_that_the_machine_lacks
-run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
-run_case published_levels_are_planned
-run_case published_instances_have_the_published_cpus
-run_case the_other_instance_visits_all_cpus
-run_case default_levels_fit_the_cpus_that_may_be_used
-run_case later_calls_may_add_levels
-run_case the_cool_down_ends_at_the_idle_power
-run_case a_study_of_two_levels_is_carried_out_and_reported
-end_cases
+run_cases

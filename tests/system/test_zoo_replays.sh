@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Simulates the programs of the zoo from the recordings of tests/bench/zoo.sh --gains. The simulated load must follow
-# the target as precisely as the bench requires of the real programs. Argument: the build folder.
-set -euo pipefail
+# the target as precisely as the bench requires of the real programs.
 
-data=$(cd "$(dirname "$0")/../data/zoo" && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+data=$source/tests/data/zoo
 
 # replay OPTION...: prints a line "PROGRAM instances load ... error mse" for each cell.
 replay() {
     local profile
     for profile in "$data"/*.profile; do
         "$sssim" -P 2 --class "profile:$profile" --warmup 3s --settle 2s --duration 62s \
-            --sweep instances=2,4 --sweep load=25%,50%,75% --csv "$@" 2>"$folder/errors" |
+            --sweep instances=2,4 --sweep load=25%,50%,75% --csv "$@" 2>"$scratch/errors" |
             awk -F, -v program="$(basename "$profile" .profile)" '
                 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
                 { print program, $1, $2, $at["error_mean_percent"], $at["error_mse_e4"] }'
@@ -32,7 +31,7 @@ judge() {
         }'
 }
 
-sssim=$1/bin/sssim
+sssim=$bin/sssim
 replay | judge || {
     echo "FAILED: programs of the zoo are not held" >&2
     exit 1

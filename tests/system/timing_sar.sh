@@ -3,19 +3,15 @@
 # Records a load with sar, imports and replays it, and records the replay with sar again: each step of both recordings
 # must agree. Takes some minutes on an idle machine. Arguments: the build folder, the seconds of a step (default: 30),
 # and the number of steps (default: 6).
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-bin=$1/bin
-step=${2:-30}
-steps=${3:-6}
-traces=$(dirname "$0")/../../traces
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+step=${2:-30} steps=${3:-6} only_case=
+traces=$source/traces
 bound=1 # mean absolute difference, in percent of the machine
 
 need sar sadf
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+folder=$scratch
 
 # record NAME COMMAND...: records one sample of sar per step while COMMAND runs.
 record() {
