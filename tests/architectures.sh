@@ -28,32 +28,15 @@ declare -A emulators=([arm64]=aarch64 [armhf]=arm [ppc64el]=ppc64le [riscv64]=ri
 # library.
 untrue='^unit\.(actuate_running|branches_reach|launch|registry|usage)$'
 
-refuse() {
-    echo "tests/architectures.sh: $*: see --help" >&2
-    exit 2
-}
-
-names=() cmocka='' folder='' jobs=$(nproc)
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help) usage && exit ;;
-    --cmocka | --folder | --jobs)
-        [ $# -gt 1 ] || refuse "$1 requires a value"
-        case $1 in
-        --cmocka) cmocka=$(realpath "$2") ;;
-        --folder) folder=$2 ;;
-        --jobs) jobs=$2 ;;
-        esac
-        shift
-        ;;
-    -*) refuse "$1: unknown option" ;;
-    *)
-        [ "$1" = musl ] || [ -n "${triplets[$1]-}" ] || refuse "$1: unknown architecture"
-        names+=("$1")
-        ;;
-    esac
-    shift
+takes_operands=yes cmocka='' folder='' jobs=$(nproc)
+# shellcheck source=options.sh
+. "$(dirname "$0")/options.sh"
+take_options cmocka folder jobs -- "$@"
+names=("${operands[@]}")
+for name in "${names[@]}"; do
+    [ "$name" = musl ] || [ -n "${triplets[$name]-}" ] || refuse "$name: unknown architecture"
 done
+[ -z "$cmocka" ] || cmocka=$(realpath "$cmocka")
 unset CDPATH # by which cd could choose another folder, and print it
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(realpath -m "${folder:-$source/build-architectures}")

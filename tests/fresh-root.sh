@@ -163,7 +163,7 @@ run_inside() {
     local status=0
     set -m
     unshare --mount --propagation private --pid --fork --kill-child \
-        tests/fresh-root.sh --inside "$work" "$cache" "$added" "$architecture" "$@" &
+        tests/fresh-root.sh --inside "$work" "$cache" "$add" "$architecture" "$@" &
     namespace=$!
     set +m
     wait "$namespace" || status=$?
@@ -182,46 +182,15 @@ clean_up() {
     fi
 }
 
-refuse() {
-    echo "tests/fresh-root.sh: $*: see --help" >&2
-    exit 2
-}
+# shellcheck source=options.sh
+. "$(dirname "$0")/options.sh"
 
-take_options() {
-    while [ $# -gt 0 ]; do
-        case $1 in
-        --help) usage && exit ;;
-        --keep) keep=yes ;;
-        --bare) bare=yes ;;
-        --suite)
-            [[ ${2-} =~ ^(bookworm|trixie)(,(bookworm|trixie))*$ ]] || refuse "--suite wants bookworm or trixie"
-            suites=$2
-            shift
-            ;;
-        --)
-            [ $# -gt 1 ] || refuse "-- requires a command"
-            command=("${@:2}")
-            return
-            ;;
-        --add)
-            [ -d "${2-}" ] || refuse "--add requires a folder"
-            added=$(realpath "$2")
-            shift
-            ;;
-        --architecture)
-            [[ ${2-} =~ ^[a-z0-9]+$ ]] || refuse "--architecture requires a name, such as i386"
-            architecture=$2
-            shift
-            ;;
-        --cache)
-            [ $# -gt 1 ] || refuse "--cache requires a folder"
-            cache=$(realpath -m "$2")
-            shift
-            ;;
-        *) refuse "$1: unknown option" ;;
-        esac
-        shift
-    done
+check_options() {
+    [[ $suite =~ ^(bookworm|trixie)(,(bookworm|trixie))*$ ]] || refuse "--suite wants bookworm or trixie"
+    [[ $architecture =~ ^[a-z0-9]*$ ]] || refuse "--architecture requires a name, such as i386"
+    [ -z "$add" ] || [ -d "$add" ] || refuse "--add requires a folder"
+    [ -z "$add" ] || add=$(realpath "$add")
+    [ -z "$cache" ] || cache=$(realpath -m "$cache")
 }
 
 check_machine() {
@@ -234,18 +203,17 @@ if [ "${1-}" = --inside ]; then
     inside "${@:2}"
     exit
 fi
-keep='' cache='' added='' bare='' architecture=$(dpkg --print-architecture 2>/dev/null || true)
-suites=bookworm
-command=()
-namespace=''
-take_options "$@"
+keep='' cache='' add='' bare='' architecture=$(dpkg --print-architecture 2>/dev/null || true) suite=bookworm
+namespace='' takes_operands=yes flags=' bare keep '
+take_options suite architecture bare keep add cache -- "$@"
+check_options
 cd "$(dirname "$0")/.."
 check_machine
 work=$(mktemp -d)
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-for suite in ${suites//,/ }; do
-    run_inside "$suite" "$bare" "${command[@]}"
+for suite in ${suite//,/ }; do
+    run_inside "$suite" "$bare" "${operands[@]}"
     [ -n "$keep" ] || rm -rf --one-file-system "${work:?}/$suite"
 done

@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=../tools/install-missing.sh
 . tools/install-missing.sh
+# shellcheck source=options.sh
+. tests/options.sh
 
 seconds=600 jobs=$(nproc)
 
@@ -22,25 +24,9 @@ reproduce a failure: build-fuzz/fuzz/fuzz_NAME FILE. Add its input to tests/fuzz
 END
 }
 
-refuse() {
-    echo "tests/fuzz.sh: $*: see --help" >&2
-    exit 2
-}
-
-names=()
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help) usage && exit ;;
-    --seconds | --jobs)
-        [[ ${2-} =~ ^[1-9][0-9]*$ ]] || refuse "$1 requires a positive number"
-        printf -v "${1#--}" %s "$2"
-        shift
-        ;;
-    -*) refuse "$1: unknown option" ;;
-    *) names+=("$1") ;;
-    esac
-    shift
-done
+takes_operands=yes
+take_options seconds jobs -- "$@"
+check_numbers seconds jobs
 export LC_ALL=C
 
 # find_clang: sets CC to the newest clang that is installed.
@@ -84,11 +70,11 @@ fuzz() {
 find_clang
 quietly build_fuzzers
 fuzzers=$(list_fuzzers)
-if [ ${#names[@]} -gt 0 ]; then
-    for name in "${names[@]}"; do
+if [ ${#operands[@]} -gt 0 ]; then
+    for name in "${operands[@]}"; do
         grep -q "^$name"$'\t' <<<"$fuzzers" || refuse "$name: unknown fuzzer"
     done
-    fuzzers=$(grep -E "^($(IFS='|' && echo "${names[*]}"))"$'\t' <<<"$fuzzers")
+    fuzzers=$(grep -E "^($(IFS='|' && echo "${operands[*]}"))"$'\t' <<<"$fuzzers")
 fi
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 trap 'exit 130' INT

@@ -3,6 +3,8 @@
 # Runs tests whose calls of the system are delayed at random, to find those that need a fast machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=options.sh
+. tests/options.sh
 
 build=build odds=20 longest=30 jobs=14
 
@@ -26,34 +28,11 @@ END
 unfit='^(process\.hold\.signals_are_sent_in_order_and_in_reverse|system\.experiments\.load_of_other_processes_is_reported'
 unfit+='|process\.reuse\.the_reused_pid_of_an_ended_branch_is_not_signaled.*)$'
 
-refuse() {
-    echo "tests/late.sh: $*: see --help" >&2
-    exit 2
-}
-
-pattern=''
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help) usage && exit ;;
-    --build)
-        [ $# -gt 1 ] || refuse "$1 requires a folder"
-        build=$2
-        shift
-        ;;
-    --odds | --longest | --jobs)
-        [[ ${2-} =~ ^[1-9][0-9]*$ ]] || refuse "$1 requires a positive number"
-        printf -v "${1#--}" %s "$2"
-        shift
-        ;;
-    -*) refuse "$1: unknown option" ;;
-    *)
-        [ -z "$pattern" ] || refuse "$1: only one pattern"
-        pattern=$1
-        ;;
-    esac
-    shift
-done
+takes_operands=yes
+take_options build odds longest jobs -- "$@"
+check_numbers odds longest jobs
+[ "${#operands[@]}" -le 1 ] || refuse "${operands[1]}: only one pattern"
 shim=$(realpath -m "$build")/tests/libshim_delay.so
 [ -e "$shim" ] || refuse "$shim: missing: build first"
-LD_PRELOAD=$shim SS_TEST_DELAY=$odds:$longest exec ctest --test-dir "$build" -j "$jobs" -R "${pattern:-^(process|system)\.}" -E "$unfit" \
+LD_PRELOAD=$shim SS_TEST_DELAY=$odds:$longest exec ctest --test-dir "$build" -j "$jobs" -R "${operands[0]-^(process|system)\.}" -E "$unfit" \
     -LE timing --output-on-failure

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -12,11 +12,4 @@ more than two standard errors.
 END
 }
 
-build=$source/build
-case ${1-} in
---help) usage && exit ;;
---build) build=$2 && shift 2 ;;
--*) usage >&2 && exit 2 ;;
-esac
-python=$(sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
-"$build/tests/antagonist-bench" "$@" | OPENBLAS_NUM_THREADS=1 "${python:-python3}" "$source/tests/bench/antagonist.py"
+judge_simulated antagonist "$@"

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -57,12 +55,10 @@ measure_command() {
 runs=10000
 memory=/dev/shm
 disk=${TMPDIR:-/tmp}
-build=$source/build
 studies=()
 take_options runs memory disk build -- "$@"
 open_bench
 trap 'rm -rf "${studies[@]}"; close_bench' EXIT
-print_machine
 make_plan >"$folder/plan"
 echo "Runs of \`true\`: $runs"
 measure_command

@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the benches: options, the machine, figures from JSON, statistics.
+# Sourced by the benches: options, the machine, figures from JSON, statistics. Sets `source`, the tree, and `build`.
+set -euo pipefail
 
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$source/build
+# shellcheck source=../options.sh
+. "$source/tests/options.sh"
 export LC_ALL=C # decimal point in numbers
 
 fail() {
@@ -9,39 +14,29 @@ fail() {
     exit 1
 }
 
-# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME if NAME is a flag.
-# The caller defines `usage`.
-take_options() {
-    local names=() name flags=' quick steps stat list install unit '
-    while [ "$1" != -- ]; do
-        names+=("$1")
-        shift
-    done
-    shift
-    while [ $# -gt 0 ]; do
-        name=${1#--}
-        [ "$1" != --help ] || { usage && exit; }
-        [[ $1 = --* && " ${names[*]} " = *" $name "* ]] || fail "$1: unknown option: see --help"
-        if [[ $flags = *" $name "* ]]; then
-            printf -v "$name" yes
-            shift
-            continue
-        fi
-        [ $# -gt 1 ] || fail "$1 requires a value: see --help"
-        printf -v "$name" %s "$2"
-        shift 2
-    done
+# judge_simulated NAME WORD...: lets NAME.py judge the studies that the program NAME-bench simulates with these words.
+judge_simulated() {
+    local python
+    [ "${2-}" != --help ] || { usage && exit; }
+    if [ "${2-}" = --build ]; then
+        build=$3
+        set -- "$1" "${@:4}"
+    fi
+    python=$(sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
+    "$build/tests/$1-bench" "${@:2}" | OPENBLAS_NUM_THREADS=1 "${python:-python3}" "$source/tests/bench/$1.py"
 }
 
-# Puts the programs of the build in PATH, and ends all started processes at exit.
+# Puts the programs of the build in PATH, ends all started processes at exit, and prints the machine.
 open_bench() {
-    PATH=${build:?}/bin:$build/tests:$PATH
+    build=$(cd "$build" && pwd) || fail "--build: no such folder"
+    PATH=$build/bin:$build/tests:$PATH
     [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is missing: build first"
     folder=$(mktemp -d)
     started=()
     trap 'close_bench' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
+    print_machine
 }
 
 close_bench() {

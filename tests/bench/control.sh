@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 # shellcheck source=launched.sh
 . "$source/tests/bench/launched.sh"
 # shellcheck source=control_configs.sh
@@ -167,7 +165,6 @@ steps=''
 stat=''
 csv=/dev/null
 quick=''
-build=$source/build
 take_options configs classes instances targets steps stat settle seconds rounds csv quick build -- "$@"
 : "${classes:=${quick:+serial}}" "${instances:=${quick:+2}}" "${targets:=${quick:+50}}"
 : "${seconds:=${quick:+6}}" "${rounds:=${quick:+1}}"
@@ -178,7 +175,6 @@ unit=${quick:+2}
 check_options
 [ -z "$steps" ] || targets=steps,ramp,sine,saw
 open_control
-print_machine
 version=$(showstopper --version | head -n 1)
 [ -s "$csv" ] || list_columns >>"$csv"
 list_columns >"$folder/raw.csv"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -12,8 +12,4 @@ END
     "$build/tests/duet-bench" --help | sed -n '/^ *--/p'
 }
 
-build=$source/build
-[ "${1-}" != --build ] || { build=$2 && shift 2; }
-[ "${1-}" != --help ] || { usage && exit; }
-python=$(sed -n 's/^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
-"$build/tests/duet-bench" "$@" | OPENBLAS_NUM_THREADS=1 "${python:-python3}" "$source/tests/bench/duet.py"
+judge_simulated duet "$@"

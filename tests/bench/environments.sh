@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -107,13 +105,11 @@ targets=25,50,75
 instances=4
 settle=5
 seconds=30
-build=$source/build
 take_options environments cpu targets instances settle seconds build -- "$@"
 for environment in ${environments//,/ }; do
     [[ $environment = lxc || $environment = podman ]] || fail "--environments: $environment: see --help"
 done
 open_bench
-print_machine
 for environment in ${environments//,/ }; do
     ! why=$("$env/$environment" why-not) || fail "$environment: $why"
 done

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 # shellcheck source=../system/fleet.sh
 . "$source/tests/system/fleet.sh"
 
@@ -112,11 +110,9 @@ runs=30
 seed=1
 length=60s
 nodes=1000
-build=$source/build
 take_options kills runs seed length nodes build -- "$@"
 open_bench
 trap '"$source/tools/ssfleet/try-slurm" end "$folder/slurm" || true; close_bench' EXIT
-print_machine
 "$source/tools/ssfleet/try-slurm" start "$folder/slurm" 3 >/dev/null
 export SLURM_CONF=$folder/slurm/slurm.conf
 measure_kills

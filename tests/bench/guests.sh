@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -93,9 +91,8 @@ kill_one() {
     printf '| %6.2f s | %3d |\n' "$1" "$((samples > 0 ? samples - 1 : 0))"
 }
 
-guest='' levels=25,50,75 settle=2 seconds=30 instances=2 cpu=0 kills=10 seed=1 build=build
+guest='' levels=25,50,75 settle=2 seconds=30 instances=2 cpu=0 kills=10 seed=1
 take_options guest levels settle seconds instances cpu kills seed build -- "$@"
-build=$(cd "$build" && pwd)
 open_bench
 mkdir "$folder/shared"
 ! reason=$("$source/tools/experiments/run-in-guest" --why-not) || fail "$reason"
@@ -107,7 +104,6 @@ fi
 calling=(env "GUEST_OF_BENCH=$folder" "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu"
     --share "$folder/shared")
 check_left
-print_machine
 echo "Guest: $(sed -n 's/^kernel=//p' "$guest/about")," \
     "$("$source/tools/experiments/run-in-guest" --guest "$guest" --print-acceleration)"
 echo

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2317 # parts are called by their names
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -30,12 +28,11 @@ Exits with status 1 if a limit is missed.
 END
 }
 
-parts=capacity,shrink,migrations,follow seconds=4 rounds=2 watch=60 step=10 repeats=3 phase=15 build=build missed=0
+parts=capacity,shrink,migrations,follow seconds=4 rounds=2 watch=60 step=10 repeats=3 phase=15 missed=0
 take_options parts seconds rounds watch step repeats phase build -- "$@"
 for part in ${parts//,/ }; do
     [[ " capacity shrink migrations follow " = *" $part "* ]] || fail "--parts: $part: not a part"
 done
-build=$(cd "$build" && pwd)
 open_bench
 
 # bar SENTENCE CONDITION: prints whether a requirement is met; CONDITION is an expression of awk.
@@ -229,7 +226,6 @@ END
     bar "a switch at each change of the load, and no other" "$switches == 3"
 }
 
-print_machine
 for part in ${parts//,/ }; do
     echo
     "bench_$part"

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -91,10 +89,8 @@ tau=107m
 control=rbpid
 rounds=5
 seconds=10
-build=$source/build
 take_options instances tau control rounds seconds build -- "$@"
 open_bench
-print_machine
 work=$(calibrate serial)
 echo "$instances instances of ssburn serial --work $work, $rounds rounds of $seconds s"
 command=(--instances "$instances" --control "$control" --load 50% --dithering-options "$tau" --settle 1s

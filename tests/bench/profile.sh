@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -145,7 +143,6 @@ throttles=duty,load,quota
 battery=own
 repetitions=5
 output=''
-build=$source/build
 take_options parts throttles battery repetitions output build -- "$@"
 for part in ${parts//,/ }; do
     [[ " speed chance calibration flags " = *" $part "* ]] || fail "$part: unknown part: see --help"
@@ -154,7 +151,6 @@ open_bench
 command -v ssprofile >/dev/null || fail "$build has no ssprofile"
 kept=${output:-$folder}
 mkdir -p "$kept"
-print_machine
 echo "Battery $battery, $repetitions repetitions; unstable: their spread is beyond 2 %"
 for part in ${parts//,/ }; do
     "$part"

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -40,7 +38,7 @@ END
 cpus=12 # CPUs and instances of the published machine
 configs=nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even programs=fop,avrora,sunflow targets=
 warmup=180 settle=0 seconds=180 seeds=3 tau=107m machine='' csv=
-build=$source/build tables=$source/tools/experiments/published
+tables=$source/tools/experiments/published
 
 published() { sed -n "s/^all $1 //p" "$tables/settings.txt"; }
 feedback=$(published realtime_feedback) geom=$(published geom_control) pi=$(published pi_control)

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2317 # parts are called by their names
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -34,14 +32,14 @@ the remaining studies can no longer meet it, and as met when they can no longer 
 END
 }
 
-parts=equal,slower,loadline,antagonist studies=1 time=3M hold=4s rounds=20 slot=5s build=build answers=build/questions
+parts=equal,slower,loadline,antagonist studies=1 time=3M hold=4s rounds=20 slot=5s answers=build/questions
 take_options parts studies time hold rounds slot answers build -- "$@"
 [[ $studies =~ ^[0-9]+$ ]] || fail "--studies: $studies: not a number"
 for part in ${parts//,/ }; do
     [[ " equal slower loadline antagonist " = *" $part "* ]] || fail "--parts: $part: not a part"
 done
 mkdir -p "$answers"
-answers=$(cd "$answers" && pwd) build=$(cd "$build" && pwd) missed=0
+answers=$(cd "$answers" && pwd) missed=0
 open_bench
 
 # keep_settings PART: studies of different lengths are not counted together.
@@ -189,7 +187,6 @@ judge_antagonist() {
     bar "antagonist accuses a sleeper" "$accused" 2 $((2 * all)) 40
 }
 
-print_machine
 for part in ${parts//,/ }; do
     keep_settings "$part"
 done

@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -318,7 +316,6 @@ duties=25,50,75
 service=0
 generator=$(($(nproc) - 1))
 output=''
-build=$source/build
 take_options parts rates seconds rounds turn requests caps minutes duties service generator output build -- "$@"
 for part in ${parts//,/ }; do
     [[ " lateness cost closed arrivals pause overload duty drift " = *" $part "* ]] || fail "$part: unknown part: see --help"
@@ -328,7 +325,6 @@ command -v ssrequest >/dev/null || fail "$build has no ssrequest: it requires li
 ssburn serve --version >/dev/null 2>&1 || fail "$build has no ssburn serve: it requires libmicrohttpd"
 kept=${output:-$folder}
 mkdir -p "$kept"
-print_machine
 echo "The server on CPU $service, what sends on CPU $generator"
 programs=()
 for program in ab wrk; do

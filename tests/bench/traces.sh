@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -120,11 +118,9 @@ megabytes=1000
 machines=10000
 hours=8
 rounds=3
-build=$source/build
 take_options records megabytes machines hours rounds build -- "$@"
 open_bench
 [ -x /usr/bin/time ] || fail "/usr/bin/time is missing: install the package time"
-print_machine
 measure_times
 measure_split
 measure_lookups

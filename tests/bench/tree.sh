@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 usage() {
     cat <<END
@@ -218,7 +216,6 @@ unrelated=5000
 rounds=5
 seconds=10
 quick=
-build=$source/build
 take_options sessions processes unrelated rounds seconds quick build -- "$@"
 if [ -n "$quick" ]; then
     rounds=1
@@ -227,7 +224,6 @@ fi
 open_bench
 write_grow
 counted=(--dithering-options "$tau" --settle 1s --duration "$((seconds + 1))s")
-print_machine
 besides=(0)
 [ "$unrelated" -eq 0 ] || besides+=("$unrelated")
 work=$(calibrate serial)

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2317 # faults are called by their names
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 
 # Each kind of fault, and the checks of which one must find it.
 faults="
@@ -277,15 +275,12 @@ judge_faults() {
 }
 
 clean=50 each=20 seconds=8 keep='' status=0 url='' result='' kinds=$(list_kinds)
-build=$source/build
 take_options clean each kinds seconds keep build -- "$@"
 for kind in ${kinds//,/ }; do
     [ -n "$(checks_of "$kind")" ] || fail "--kinds: $kind: not one of $(list_kinds)"
 done
-build=$(cd "$build" && pwd)
 open_bench
 [ -z "$keep" ] || mkdir "$keep"
-print_machine
 # The work of 5 ms of CPU time: a run then has enough iterations to find changes.
 work=$(ssburn serial --iteration 5m --iterations 0 | sed -n 's/^# work //p')
 # The steps of awk in 2 ms, and the iterations of run_awk per second.

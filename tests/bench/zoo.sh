@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-set -euo pipefail
-source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
-. "$source/tests/bench/common.sh"
+. "$(dirname "$0")/common.sh"
 # shellcheck source=launched.sh
 . "$source/tests/bench/launched.sh"
 # shellcheck source=control_tables.sh
@@ -241,7 +239,6 @@ print_bar() {
 
 programs='' instances='' targets='' look='' warmup='' settle='' seconds=''
 margin=15 rounds=1 with='' gains='' csv=/dev/null list='' install='' quick=''
-build=$source/build
 take_options programs list install instances targets margin look warmup settle seconds rounds with gains \
     csv quick build -- "$@"
 if [ -n "$quick" ]; then
@@ -256,7 +253,6 @@ check_options
 PATH=$PATH:/usr/sbin:/sbin
 copies=$(tr , '\n' <<<"$instances" | sort -n | tail -n 1)
 open_launching
-print_machine
 version=$(showstopper --version | head -n 1)
 list_zoo_columns >"$folder/raw.csv"
 [ -s "$csv" ] || list_zoo_columns >>"$csv"
