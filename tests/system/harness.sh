@@ -15,9 +15,10 @@ test_script=$(realpath "$0") build=$(realpath "$1") only_case=${2-}
 bin=$build/bin
 # shellcheck source=skip.sh
 . "$here/skip.sh"
-# shellcheck source=patience.sh
-. "$here/patience.sh"
 
+# Timeout of waits in seconds: a guard against hangs. Even on a busy machine a wait takes far less. ctest allows 1800 s
+# for a test.
+patience=300
 cases=0 cases_run=0
 pids=() # children that end with the test
 
@@ -104,6 +105,21 @@ is() {
     [ "$(cat "$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$1")"
 }
 
+# await COMMAND...: repeats the command until it succeeds.
+await() {
+    local end=$((SECONDS + patience))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || fail "timed out waiting for: $*"
+        sleep 0.05
+    done
+}
+
+# is_gone PID: succeeds if the process has ended. The init process of a container may not reap orphans, which then remain
+# as zombies.
+is_gone() {
+    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^([ZX].*)?$ ]]
+}
+
 # start COMMAND...: starts a process, which ends with the test. Sets `pid`.
 start() {
     "$@" &
@@ -135,7 +151,7 @@ unpack_tree() {
     while IFS=$'\t' read -r path text; do
         [[ $path != '#'* ]] || continue
         [ -d "$2/${path%/*}" ] || mkdir -p "$2/${path%/*}"
-        printf %b "$text" >"$2/$path"
+        [ -d "$2/$path" ] || printf %b "$text" >"$2/$path"
     done <"$1"
 }
 

@@ -38,7 +38,7 @@ options_and_their_values_are_checked() { # case
 # Each option in --help is known, and requires a value if --help names one: the options before an unknown one are read.
 # Nothing starts.
 options_in_help_are_known() { # case
-    local name option value words
+    local name option value words options=(--bin "$programs")
     if have_full; then
         ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
         ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
