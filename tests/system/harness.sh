@@ -5,7 +5,8 @@
 # no other test runs at the same time. Such a script ends with run_cases. Any other script is one test.
 #
 # Sets `here`, the folder of this file, `source`, the tree, `build`, `bin`, and `scratch`, a new folder, which becomes the
-# current one and is removed at exit. A script may define clean_up, which is called before that.
+# current one and is removed at exit. Background jobs are killed then. A script may define clean_up, which is called
+# before that.
 
 set -euo pipefail
 
@@ -20,7 +21,6 @@ bin=$build/bin
 # for a test.
 patience=300
 cases=0 cases_run=0
-pids=() # children that end with the test
 
 scratch=$(mktemp -d)
 output=$scratch/out
@@ -30,7 +30,7 @@ cd "$scratch"
 end_test() {
     local status=$?
     [ "$(type -t clean_up)" != function ] || clean_up
-    for pid in "${pids[@]}"; do
+    for pid in $(jobs -pr); do
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
@@ -120,11 +120,10 @@ is_gone() {
     [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^([ZX].*)?$ ]]
 }
 
-# start COMMAND...: starts a process, which ends with the test. Sets `pid`.
+# start COMMAND...: starts a process. Sets `pid`.
 start() {
     "$@" &
     pid=$!
-    pids+=("$pid")
 }
 
 # spin COMMAND...: keeps a CPU busy in the background until this test ends, under a command such as nice or env. The

@@ -8,6 +8,7 @@
 PATH=$build/bin:$PATH
 need_built ssactuate ssburn ssrequest serve
 folder=$scratch
+pids=()
 
 # ssactuate ends its instances.
 clean_up() {
