@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/whole_file.h"
+#include "platform/child.h"
 #include "platform/platform.h"
 #include "record/summary.h"
 
@@ -32,34 +34,34 @@ static int write_document(const struct ss_record_folder *record, const struct ss
     return ss_whole_file_commit(&file) < 0 ? ss_record_folder_fail(plan, name, error) : 0;
 }
 
-/*
- * Executes showstopper-platform in the child. Discards its messages, which are not part of our
- * output.
- */
-_Noreturn static void describe_platform(const char *program, int folder) {
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nowhere, STDIN_FILENO);
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    if (fchdir(folder) == 0)
-        execl(program, program, "-o", "platform.json", (char *)NULL);
-    _exit(127);
+static int enter_folder(const void *folder) {
+    return fchdir(*(const int *)folder) < 0;
 }
 
-/* Describes the machine by running a separate program, which is not part of every build. */
+/*
+ * Describes the machine by running a separate program, which is not part of every build. Discards
+ * its messages, which are not part of our output.
+ */
 static void write_platform(const struct ss_record_folder *record) {
-    char program[4200];
+    char program[4200], option[] = "-o", file[] = "platform.json";
     if (ss_platform_program_path(program, sizeof program - 64) < 0)
         return;
     snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
-    pid_t child = fork();
-    if (child == 0)
-        describe_platform(program, record->folder);
-    for (int waited = 0; child > 0; waited++) {
-        if (waitpid(child, NULL, WNOHANG) != 0)
-            return;
+    SS_OWNED(close) int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const struct ss_child_setup setup = {
+        .words = (char *const[]){program, option, file, NULL},
+        .streams = {nowhere, nowhere, nowhere},
+        .prepare = enter_folder,
+        .context = &record->folder,
+    };
+    struct ss_child child;
+    struct ss_child_failure failure;
+    if (nowhere < 0 || ss_child_fork(&child, &setup) < 0 || ss_child_execute(&child, &failure) < 0)
+        return;
+
+    for (int waited = 0; waitpid(child.pid, NULL, WNOHANG) == 0; waited++) {
         if (waited == PLATFORM_PATIENCE)
-            kill(child, SIGKILL);
+            kill(child.pid, SIGKILL);
         usleep(1000);
     }
 }

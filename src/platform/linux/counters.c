@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
-#include "platform/linux/stat.h"
 #include "platform/platform.h"
 
 /* Size limit of a line of /proc/stat for one CPU: a name and ten numbers of up to 20 digits. */

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
-#include "platform/linux/stat.h"
 #include "platform/platform.h"
 
 /*

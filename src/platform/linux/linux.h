@@ -149,6 +149,15 @@ static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
 SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 
 /*
+ * Reads the next line of a measured CPU and moves `*text` past it. `unit` is the length of a
+ * clock tick in nanoseconds. Columns that an older kernel does not have are 0. Returns false if
+ * there is no such line, or if it was cut off or has fewer columns than the oldest kernels have.
+ */
+SS_NONNULL()
+bool ss_linux_stat_next(
+    const char **text, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times);
+
+/*
  * Reads a process or a thread by its ID, like ss_platform_process_look() but without an identity.
  */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);

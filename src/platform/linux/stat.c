@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platform/linux/stat.h"
-
 #include <ctype.h>
 #include <string.h>
 
