@@ -108,20 +108,6 @@ static inline void unit_add(struct CMUnitTest test) {
             argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
-/* Like UNIT_MAIN, with functions to call before and after each case. */
-#define UNIT_MAIN_WITH(setup, teardown, ...)                                                       \
-    int main(int argc, char **argv) {                                                              \
-        struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
-        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
-            tests[i].setup_func = setup;                                                           \
-            tests[i].teardown_func = teardown;                                                     \
-        }                                                                                          \
-        if (argc > 1)                                                                              \
-            cmocka_set_test_filter(argv[1]);                                                       \
-        return unit_status(cmocka_run_group_tests(tests, NULL, NULL),                              \
-            argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
-    }
-
 /* Replaces UNIT_MAIN if this build lacks the tested feature. */
 #define UNIT_MAIN_SKIPPED(reason)                                                                  \
     int main(void) {                                                                               \

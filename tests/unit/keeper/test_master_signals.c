@@ -19,7 +19,7 @@ static void (*handler_of(int number))(int) {
     return action.sa_handler;
 }
 
-static void unread_signal_to_end_is_returned(void **state) {
+TEST(unread_signal_to_end_is_returned) {
     open_signals();
     raise(SIGCHLD);
     raise(SIGWINCH);
@@ -28,7 +28,7 @@ static void unread_signal_to_end_is_returned(void **state) {
     assert_int_equal(ss_signals_close(&signals), SIGTERM);
 }
 
-static void other_signals_request_no_end(void **state) {
+TEST(other_signals_request_no_end) {
     open_signals();
     raise(SIGCHLD);
     raise(SIGCONT);
@@ -36,14 +36,14 @@ static void other_signals_request_no_end(void **state) {
     assert_int_equal(ss_signals_close(&signals), 0);
 }
 
-static void signals_that_were_read_are_not_returned(void **state) {
+TEST(signals_that_were_read_are_not_returned) {
     open_signals();
     raise(SIGTERM);
     assert_int_equal(ss_signals_next(&signals), SIGTERM);
     assert_int_equal(ss_signals_close(&signals), 0);
 }
 
-static void dispositions_of_the_caller_are_restored(void **state) {
+TEST(dispositions_of_the_caller_are_restored) {
     static const int restored[] = {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCHLD};
     signal(SIGHUP, SIG_IGN); /* as nohup does */
     for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
@@ -60,7 +60,7 @@ static void dispositions_of_the_caller_are_restored(void **state) {
     signal(SIGHUP, SIG_DFL);
 }
 
-static void signals_that_were_not_opened_stay_unchanged(void **state) {
+TEST(signals_that_were_not_opened_stay_unchanged) {
     static struct ss_signals never;
     signal(SIGTERM, SIG_IGN);
     assert_int_equal(ss_signals_close(&never), 0);
@@ -68,10 +68,4 @@ static void signals_that_were_not_opened_stay_unchanged(void **state) {
     signal(SIGTERM, SIG_DFL);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(unread_signal_to_end_is_returned),
-    cmocka_unit_test(other_signals_request_no_end),
-    cmocka_unit_test(signals_that_were_read_are_not_returned),
-    cmocka_unit_test(dispositions_of_the_caller_are_restored),
-    cmocka_unit_test(signals_that_were_not_opened_stay_unchanged))
+UNIT_RUN

@@ -44,7 +44,7 @@ static void write_group_files(const char *const files[][2], size_t count) {
     }
 }
 
-static void cpu_time_is_read_from_either_version(void **state) {
+TEST(cpu_time_is_read_from_either_version) {
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     ss_time before = ss_platform_now();
@@ -87,7 +87,7 @@ static void assert_capacities(const struct limited *rows, size_t count) {
     }
 }
 
-static void v2_limits_are_the_capacity(void **state) {
+TEST(v2_limits_are_the_capacity) {
     static const struct limited rows[] = {
         {"web", 4, 0, {{0}}},
         {"web", 1.5, 0, {{"web/cpu.max", "150000 100000\n"}}},
@@ -130,7 +130,7 @@ static void v2_limits_are_the_capacity(void **state) {
 }
 
 /* Controllers may be mounted separately, and a process may be in a different group of each. */
-static void v1_limits_are_the_capacity(void **state) {
+TEST(v1_limits_are_the_capacity) {
     static const struct limited rows[] = {
         {"x", 1, 0,
             {{"cpuacct/x/cpuacct.usage", "1\n"}, {"cpuset/x/cpuset.effective_cpus", "1\n"}}},
@@ -177,7 +177,7 @@ static void v1_limits_are_the_capacity(void **state) {
 }
 
 /* Throttling affects the group with the tightest quota. */
-static void throttled_time_is_that_of_the_tightest_quota(void **state) {
+TEST(throttled_time_is_that_of_the_tightest_quota) {
     static const struct {
         const char *group;
         uint64_t period, throttled; /* milliseconds and nanoseconds */
@@ -214,7 +214,7 @@ static void assert_own(const char *controller, const char *expected) {
     assert_string_equal(path, expected ? expected : "");
 }
 
-static void our_own_group_is_found_by_controller(void **state) {
+TEST(our_own_group_is_found_by_controller) {
     tree_new();
     assert_own(NULL, NULL);
     tree_write("proc/self/cgroup", "nonsense\n9:cpuset:/set\n3:cpu,cpuacct:/a:b\n2:mycpu:/my\n");
@@ -229,7 +229,7 @@ static void our_own_group_is_found_by_controller(void **state) {
     assert_own("cpu", NULL);
 }
 
-static void our_own_tightest_quota_is_found(void **state) {
+TEST(our_own_tightest_quota_is_found) {
     static const struct {
         struct ss_quota quota;
         const char *files[6][2];
@@ -265,7 +265,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     }
 }
 
-static void full_paths_of_groups_are_accepted(void **state) {
+TEST(full_paths_of_groups_are_accepted) {
     tree_new();
     char path[4096];
     tree_write("cgroup/a/b/cpu.stat", "usage_usec 7\n");
@@ -280,7 +280,7 @@ static void full_paths_of_groups_are_accepted(void **state) {
     refuse_group(path, "name an existing group");
 }
 
-static void unknown_groups_are_reported_by_name(void **state) {
+TEST(unknown_groups_are_reported_by_name) {
     tree_new();
     char expected[4200];
     snprintf(expected, sizeof expected,
@@ -291,7 +291,7 @@ static void unknown_groups_are_reported_by_name(void **state) {
     refuse_group(NULL, "control group '(showstopper's own)'");
 }
 
-static void garbled_group_counters_are_refused(void **state) {
+TEST(garbled_group_counters_are_refused) {
     static const char *const texts[] = {"", "usage_usec x\n", "nothing\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tree_new();
@@ -308,14 +308,4 @@ static void garbled_group_counters_are_refused(void **state) {
     refuse_group("x", "/cpuacct.usage: ");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(cpu_time_is_read_from_either_version),
-    cmocka_unit_test(v2_limits_are_the_capacity),
-    cmocka_unit_test(v1_limits_are_the_capacity),
-    cmocka_unit_test(throttled_time_is_that_of_the_tightest_quota),
-    cmocka_unit_test(our_own_group_is_found_by_controller),
-    cmocka_unit_test(our_own_tightest_quota_is_found),
-    cmocka_unit_test(full_paths_of_groups_are_accepted),
-    cmocka_unit_test(unknown_groups_are_reported_by_name),
-    cmocka_unit_test(garbled_group_counters_are_refused))
+UNIT_RUN

@@ -42,7 +42,7 @@ static int run_shell(char *script, struct ss_child_setup setup) {
     return execute(&setup, &failure);
 }
 
-static void failed_exec_is_reported(void **state) {
+TEST(failed_exec_is_reported) {
     char missing[] = "/no/such/program", folder[] = "/";
     const struct {
         char *program;
@@ -67,7 +67,7 @@ static int fail_in_step(const void *step) {
     return *(const int *)step;
 }
 
-static void failed_step_is_reported(void **state) {
+TEST(failed_step_is_reported) {
     const int step = 7;
     const struct ss_child_setup setup = {
         .words = WORDS(shell), .streams = {-1, -1, -1}, .prepare = fail_in_step, .context = &step};
@@ -77,7 +77,7 @@ static void failed_step_is_reported(void **state) {
     assert_int_equal(failure.number, EDOM);
 }
 
-static void streams_are_those_given(void **state) {
+TEST(streams_are_those_given) {
     char script[] = "read word && echo out-$word && echo err >&2", text[64] = "";
     int input[2], output[2], errors[2];
     assert_int_equal(pipe2(input, O_CLOEXEC) | pipe2(output, O_CLOEXEC), 0);
@@ -107,7 +107,7 @@ static int raise_usr1(const void *unused) {
 }
 
 /* Handlers are those of the parent: a signal before exec must not be lost in them. */
-static void early_signal_acts_on_the_program(void **state) {
+TEST(early_signal_acts_on_the_program) {
     char script[] = "exit 3";
     sigset_t all;
     sigfillset(&all);
@@ -129,7 +129,7 @@ static void early_signal_acts_on_the_program(void **state) {
     assert_int_equal(handled, 0);
 }
 
-static void program_leads_its_group_if_requested(void **state) {
+TEST(program_leads_its_group_if_requested) {
     char script[] = "kill -KILL 0";
     int status =
         run_shell(script, (struct ss_child_setup){.streams = {-1, -1, -1}, .has_group = true});
@@ -161,7 +161,7 @@ static pid_t child_of_a_dead_parent(bool executes) {
     return pid;
 }
 
-static void child_ends_with_its_parent(void **state) {
+TEST(child_ends_with_its_parent) {
     ss_platform_adopt_orphans();
     for (int executes = 0; executes < 2; executes++) {
         int status;
@@ -171,11 +171,4 @@ static void child_ends_with_its_parent(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(failed_exec_is_reported),
-    cmocka_unit_test(failed_step_is_reported),
-    cmocka_unit_test(streams_are_those_given),
-    cmocka_unit_test(early_signal_acts_on_the_program),
-    cmocka_unit_test(program_leads_its_group_if_requested),
-    cmocka_unit_test(child_ends_with_its_parent))
+UNIT_RUN

@@ -42,7 +42,7 @@ static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_
     "ctxt 1990473\nbtime 1062191376\nprocesses 2915\nprocs_running 1\nprocs_blocked 0\n"           \
     "softirq 183433 0 21755 12 39 1137 231 21459 2263\n"
 
-static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
+TEST(only_measured_cpus_of_proc_stat_are_summed) {
     ss_time before = ss_platform_now();
     read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
     /*
@@ -60,7 +60,7 @@ static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void every_column_of_proc_stat_is_used(void **state) {
+TEST(every_column_of_proc_stat_is_used) {
     static const struct {
         const char *stat;
         uint64_t idle, iowait, steal, busy;
@@ -78,13 +78,13 @@ static void every_column_of_proc_stat_is_used(void **state) {
     }
 }
 
-static void proc_stat_may_have_fewer_columns(void **state) {
+TEST(proc_stat_may_have_fewer_columns) {
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
     assert_that(counters.capacity, ==, 2);
 }
 
-static void unmeasured_cpus_between_measured_ones_are_skipped(void **state) {
+TEST(unmeasured_cpus_between_measured_ones_are_skipped) {
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
         size_t used = strlen(text);
@@ -103,7 +103,7 @@ static void unmeasured_cpus_between_measured_ones_are_skipped(void **state) {
 }
 
 /* The line of interrupts is as long as all other lines together, as on large machines. */
-static void proc_stat_with_256_cpus_is_read(void **state) {
+TEST(proc_stat_with_256_cpus_is_read) {
     static char text[200000];
     size_t used = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8 9 10\n");
     for (int cpu = 0; cpu < 256; cpu++)
@@ -120,7 +120,7 @@ static void proc_stat_with_256_cpus_is_read(void **state) {
 }
 
 /* The longest possible lines: ten numbers of 20 digits for each CPU. */
-static void longest_possible_lines_of_proc_stat_are_read(void **state) {
+TEST(longest_possible_lines_of_proc_stat_are_read) {
     static char text[400000];
     size_t used = 0;
     for (int line = -1; line < 256; line++) {
@@ -136,7 +136,7 @@ static void longest_possible_lines_of_proc_stat_are_read(void **state) {
     assert_that(counters.capacity, ==, 256);
 }
 
-static void removed_cpus_change_the_set(void **state) {
+TEST(removed_cpus_change_the_set) {
     read_stat("0-1", TWO_CPUS BEHIND);
     struct ss_counters both = counters;
     struct ss_load load;
@@ -174,7 +174,7 @@ static void assert_refused_when_read(const char *text) {
 }
 
 /* Missing numbers read as zero would give a load of 1. */
-static void garbled_proc_stat_is_refused(void **state) {
+TEST(garbled_proc_stat_is_refused) {
     static const char *const texts[] = {
         "",
         "\n",
@@ -203,7 +203,7 @@ static void garbled_proc_stat_is_refused(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void zero_byte_ends_the_text_of_proc_stat(void **state) {
+TEST(zero_byte_ends_the_text_of_proc_stat) {
     static const char text[] = "cpu0 1 2 3 4\ncpu1 10 20\0 30 40\n";
     tree_new();
     tree_write_bytes("stat", text, sizeof text - 1);
@@ -213,13 +213,13 @@ static void zero_byte_ends_the_text_of_proc_stat(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void overlong_numbers_in_proc_stat_are_accepted(void **state) {
+TEST(overlong_numbers_in_proc_stat_are_accepted) {
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
     assert_that(counters.capacity, ==, 2);
 }
 
-static void missing_proc_stat_is_reported_by_path(void **state) {
+TEST(missing_proc_stat_is_reported_by_path) {
     struct ss_error error = {0};
     tree_new();
     assert_int_equal(open_with("0", &error), -1);
@@ -232,7 +232,7 @@ static void missing_proc_stat_is_reported_by_path(void **state) {
     assert_null(reader.buffer);
 }
 
-static void counter_reader_can_be_reopened(void **state) {
+TEST(counter_reader_can_be_reopened) {
     read_stat("0", TWO_CPUS);
     int file = reader.file;
     assert_string_equal(reader.path, tree_path("stat"));
@@ -255,7 +255,7 @@ static void counter_reader_can_be_reopened(void **state) {
     assert_null(reader.buffer);
 }
 
-static void proc_stat_of_this_machine_is_read(void **state) {
+TEST(proc_stat_of_this_machine_is_read) {
     struct ss_cpus cpus;
     struct ss_error error = {0};
     struct ss_counters later;
@@ -273,18 +273,4 @@ static void proc_stat_of_this_machine_is_read(void **state) {
     assert_that(later.time, >, counters.time);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(only_measured_cpus_of_proc_stat_are_summed),
-    cmocka_unit_test(every_column_of_proc_stat_is_used),
-    cmocka_unit_test(proc_stat_may_have_fewer_columns),
-    cmocka_unit_test(unmeasured_cpus_between_measured_ones_are_skipped),
-    cmocka_unit_test(proc_stat_with_256_cpus_is_read),
-    cmocka_unit_test(longest_possible_lines_of_proc_stat_are_read),
-    cmocka_unit_test(removed_cpus_change_the_set),
-    cmocka_unit_test(garbled_proc_stat_is_refused),
-    cmocka_unit_test(zero_byte_ends_the_text_of_proc_stat),
-    cmocka_unit_test(overlong_numbers_in_proc_stat_are_accepted),
-    cmocka_unit_test(missing_proc_stat_is_reported_by_path),
-    cmocka_unit_test(counter_reader_can_be_reopened),
-    cmocka_unit_test(proc_stat_of_this_machine_is_read))
+UNIT_RUN

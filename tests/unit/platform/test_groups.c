@@ -87,7 +87,7 @@ static void assert_used(uint64_t microseconds) {
     assert_int_equal(counters.used, microseconds * SS_MICROSECOND);
 }
 
-static void run_times_of_child_groups_are_summed(void **state) {
+TEST(run_times_of_child_groups_are_summed) {
     make_machine();
     open_reader();
     assert_int_equal(reader.source, SS_SOURCE_RUNTIME);
@@ -104,7 +104,7 @@ static void run_times_of_child_groups_are_summed(void **state) {
     assert_int_equal(counters.set, set);
 }
 
-static void created_and_removed_child_groups_change_the_set(void **state) {
+TEST(created_and_removed_child_groups_change_the_set) {
     make_machine();
     open_reader();
     assert_used(321000);
@@ -118,7 +118,7 @@ static void created_and_removed_child_groups_change_the_set(void **state) {
     assert_int_not_equal(counters.set, set);
 }
 
-static void reopened_group_reader_shares_no_descriptors(void **state) {
+TEST(reopened_group_reader_shares_no_descriptors) {
     make_machine();
     open_reader();
     assert_used(321000);
@@ -134,7 +134,7 @@ static void reopened_group_reader_shares_no_descriptors(void **state) {
 }
 
 /* Processes in the root itself would be missing from the sum. */
-static void process_in_the_root_group_disables_summing_of_groups(void **state) {
+TEST(process_in_the_root_group_disables_summing_of_groups) {
     make_machine();
     tree_write("groups/cgroup.procs", "2\n9\n");
     tree_write("proc/9/stat", PROCESS);
@@ -145,7 +145,7 @@ static void process_in_the_root_group_disables_summing_of_groups(void **state) {
     assert_fallback(OUTSIDE);
 }
 
-static void root_group_without_children_disables_summing_of_groups(void **state) {
+TEST(root_group_without_children_disables_summing_of_groups) {
     make_machine();
     char text[4096];
     snprintf(text, sizeof text, "34 31 0:30 / %s/bare rw - cgroup2 cgroup2 rw\n", tree_root);
@@ -154,7 +154,7 @@ static void root_group_without_children_disables_summing_of_groups(void **state)
     assert_fallback(strerror(ENOENT));
 }
 
-static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
+TEST(measuring_only_some_cpus_disables_summing_of_groups) {
     SKIP_UNLESS(get_nprocs() > 1, "cpus: only one CPU");
     make_machine();
     open_with("0");
@@ -164,7 +164,7 @@ static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
 }
 
 /* Version 1 is exact for every CPU. */
-static void version_1_groups_take_precedence(void **state) {
+TEST(version_1_groups_take_precedence) {
     make_machine();
     char text[4096];
     snprintf(text, sizeof text,
@@ -179,7 +179,7 @@ static void version_1_groups_take_precedence(void **state) {
     assert_int_equal(counters.used, 5);
 }
 
-static void garbled_group_files_are_refused(void **state) {
+TEST(garbled_group_files_are_refused) {
     static const char *const texts[] = {"", "usage_usec ", "usage_usec 12", "nr_periods 5\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         make_machine();
@@ -198,14 +198,14 @@ static void make_many_groups(void) {
     }
 }
 
-static void too_many_child_groups_are_refused(void **state) {
+TEST(too_many_child_groups_are_refused) {
     make_machine();
     make_many_groups();
     assert_fallback(strerror(E2BIG));
 }
 
 /* A sum over only some groups would understate the load. */
-static void too_many_child_groups_created_later_are_summed(void **state) {
+TEST(too_many_child_groups_created_later_are_summed) {
     make_machine();
     open_reader();
     assert_used(321000);
@@ -230,7 +230,7 @@ static void too_many_child_groups_created_later_are_summed(void **state) {
     assert_int_equal(reader.sum.count, SS_GROUP_SUM_MAX - 1);
 }
 
-static void reopened_reader_sums_many_child_groups(void **state) {
+TEST(reopened_reader_sums_many_child_groups) {
     make_machine();
     open_reader();
     make_many_groups();
@@ -240,7 +240,7 @@ static void reopened_reader_sums_many_child_groups(void **state) {
 }
 
 /* The second reading must not take the groups that the first one listed for all groups. */
-static void failed_listing_is_repeated(void **state) {
+TEST(failed_listing_is_repeated) {
     make_machine();
     open_reader();
     write_usage("loop", "1");
@@ -253,17 +253,4 @@ static void failed_listing_is_repeated(void **state) {
     assert_used(321001);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(run_times_of_child_groups_are_summed),
-    cmocka_unit_test(created_and_removed_child_groups_change_the_set),
-    cmocka_unit_test(reopened_group_reader_shares_no_descriptors),
-    cmocka_unit_test(process_in_the_root_group_disables_summing_of_groups),
-    cmocka_unit_test(root_group_without_children_disables_summing_of_groups),
-    cmocka_unit_test(measuring_only_some_cpus_disables_summing_of_groups),
-    cmocka_unit_test(version_1_groups_take_precedence),
-    cmocka_unit_test(garbled_group_files_are_refused),
-    cmocka_unit_test(too_many_child_groups_are_refused),
-    cmocka_unit_test(too_many_child_groups_created_later_are_summed),
-    cmocka_unit_test(reopened_reader_sums_many_child_groups),
-    cmocka_unit_test(failed_listing_is_repeated))
+UNIT_RUN

@@ -71,7 +71,7 @@ static void set_quota(double cpus, ss_time period) {
         fail_msg("%s", error.message);
 }
 
-static void v1_limit_group_is_below_our_own_group(void **state) {
+TEST(v1_limit_group_is_below_our_own_group) {
     tree_new();
     tree_write("proc/self/cgroup", "4:cpu,cpuacct:/a/b\n0::/\n");
     tree_write("cgroup/cpu,cpuacct/a/b/cgroup.procs", "1\n2\n");
@@ -84,7 +84,7 @@ static void v1_limit_group_is_below_our_own_group(void **state) {
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
 }
 
-static void v2_limit_group_may_be_below_a_populated_root(void **state) {
+TEST(v2_limit_group_may_be_below_a_populated_root) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "", "1\n2\n");
@@ -98,7 +98,7 @@ static void v2_limit_group_may_be_below_a_populated_root(void **state) {
     assert_file(ours("", "cgroup.procs"), "0");
 }
 
-static void v2_mount_of_a_mixed_system_is_found(void **state) {
+TEST(v2_mount_of_a_mixed_system_is_found) {
     tree_new();
     tree_write("proc/self/cgroup", "1:memory:/a\n0::/\n");
     write_group("/unified", "cpu", "");
@@ -108,7 +108,7 @@ static void v2_mount_of_a_mixed_system_is_found(void **state) {
 }
 
 /* The kernel does not delegate controllers to children of a group that has processes. */
-static void v2_populated_group_is_skipped(void **state) {
+TEST(v2_populated_group_is_skipped) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/user/session\n");
     write_group("", "cpu memory", "1\n");
@@ -124,7 +124,7 @@ static void v2_populated_group_is_skipped(void **state) {
     assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
 }
 
-static void v2_process_stays_within_its_limited_group(void **state) {
+TEST(v2_process_stays_within_its_limited_group) {
     static const char *const limits[][2] = {
         {"cgroup/user/cpu.max", "50000 100000\n"},
         {"cgroup/user/memory.max", "1000000\n"},
@@ -145,7 +145,7 @@ static void v2_process_stays_within_its_limited_group(void **state) {
     }
 }
 
-static void v2_sole_process_moves_into_a_child_group(void **state) {
+TEST(v2_sole_process_moves_into_a_child_group) {
     char own[32], child[512];
     tree_new();
     snprintf(own, sizeof own, "%d\n", (int)getpid());
@@ -162,7 +162,7 @@ static void v2_sole_process_moves_into_a_child_group(void **state) {
     assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
 }
 
-static void v2_container_root_with_processes_is_refused(void **state) {
+TEST(v2_container_root_with_processes_is_refused) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "", "1\n2\n");
@@ -170,7 +170,7 @@ static void v2_container_root_with_processes_is_refused(void **state) {
     refuse("systemd-run --scope -p Delegate=yes");
 }
 
-static void group_that_cannot_have_a_quota_is_refused(void **state) {
+TEST(group_that_cannot_have_a_quota_is_refused) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "cpu", "1\n2\n");
@@ -180,7 +180,7 @@ static void group_that_cannot_have_a_quota_is_refused(void **state) {
     refuse("no control group here may hold a CPU quota");
 }
 
-static void groups_of_dead_processes_are_removed(void **state) {
+TEST(groups_of_dead_processes_are_removed) {
     char living[64];
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
@@ -197,14 +197,4 @@ static void groups_of_dead_processes_are_removed(void **state) {
     assert_int_equal(access(tree_path("cgroup/test-x"), F_OK), 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(v1_limit_group_is_below_our_own_group),
-    cmocka_unit_test(v2_limit_group_may_be_below_a_populated_root),
-    cmocka_unit_test(v2_mount_of_a_mixed_system_is_found),
-    cmocka_unit_test(v2_populated_group_is_skipped),
-    cmocka_unit_test(v2_process_stays_within_its_limited_group),
-    cmocka_unit_test(v2_sole_process_moves_into_a_child_group),
-    cmocka_unit_test(v2_container_root_with_processes_is_refused),
-    cmocka_unit_test(group_that_cannot_have_a_quota_is_refused),
-    cmocka_unit_test(groups_of_dead_processes_are_removed))
+UNIT_RUN

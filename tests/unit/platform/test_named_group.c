@@ -26,7 +26,7 @@ static void assert_file(const char *name, const char *text) {
     assert_string_equal(found, text);
 }
 
-static void process_joins_the_group_in_each_hierarchy(void **state) {
+TEST(process_joins_the_group_in_each_hierarchy) {
     tree_new();
     tree_write("cgroup/cpu/" NAME "/cgroup.procs", "");
     tree_write("cgroup/cpuset/" NAME "/cgroup.procs", "");
@@ -40,7 +40,7 @@ static void process_joins_the_group_in_each_hierarchy(void **state) {
     assert_int_equal(ss_platform_named_group_join("showstopper-z", 0, 71, roots()), 0);
 }
 
-static void process_joins_the_subgroups_of_a_given_process(void **state) {
+TEST(process_joins_the_subgroups_of_a_given_process) {
     tree_new();
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "70\n170\n");
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
@@ -52,13 +52,13 @@ static void process_joins_the_subgroups_of_a_given_process(void **state) {
     assert_file("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
 }
 
-static void group_that_cannot_be_joined_is_reported(void **state) {
+TEST(group_that_cannot_be_joined_is_reported) {
     tree_new();
     tree_write("cgroup/cpu/" NAME "/other", "");
     assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), -ENOENT);
 }
 
-static void v2_group_below_another_group_is_not_found(void **state) {
+TEST(v2_group_below_another_group_is_not_found) {
     tree_new();
     tree_write("cgroup/cgroup.controllers", "cpu\n");
     tree_write("cgroup/user/" NAME "/cgroup.procs", "");
@@ -67,7 +67,7 @@ static void v2_group_below_another_group_is_not_found(void **state) {
     assert_true(ss_platform_named_group_exists(NAME, roots()));
 }
 
-static void init_process_of_a_container_group_is_found(void **state) {
+TEST(init_process_of_a_container_group_is_found) {
     tree_new();
     tree_write("proc/69/status", "Name:\tlxc\nNSpid:\t69\n");
     tree_write("proc/70/status", "Name:\tsh\nNSpid:\t70\t1\n");
@@ -80,7 +80,7 @@ static void init_process_of_a_container_group_is_found(void **state) {
     assert_int_equal(ss_platform_named_group_first(NAME, roots()), 70);
 }
 
-static void group_with_the_cpu_time_counter_is_found(void **state) {
+TEST(group_with_the_cpu_time_counter_is_found) {
     char path[256];
     tree_new();
     assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), -1);
@@ -95,7 +95,7 @@ static void group_with_the_cpu_time_counter_is_found(void **state) {
 /*
  * A trailing number in the name is not a pid, unlike in groups of ss_platform_limit_group_find().
  */
-static void named_groups_do_not_remove_each_other(void **state) {
+TEST(named_groups_do_not_remove_each_other) {
     struct ss_limit_group group;
     struct ss_error error = {0};
     tree_new();
@@ -108,12 +108,4 @@ static void named_groups_do_not_remove_each_other(void **state) {
     assert_int_equal(access(tree_path("cgroup/cpu/showstopper-2147483647"), F_OK), 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(process_joins_the_group_in_each_hierarchy),
-    cmocka_unit_test(process_joins_the_subgroups_of_a_given_process),
-    cmocka_unit_test(group_that_cannot_be_joined_is_reported),
-    cmocka_unit_test(v2_group_below_another_group_is_not_found),
-    cmocka_unit_test(init_process_of_a_container_group_is_found),
-    cmocka_unit_test(group_with_the_cpu_time_counter_is_found),
-    cmocka_unit_test(named_groups_do_not_remove_each_other))
+UNIT_RUN

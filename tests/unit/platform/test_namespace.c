@@ -52,7 +52,7 @@ static bool may_mount(void) {
 }
 
 /* Root needs no user namespace, so the test gives up its rights, in a child. */
-static void user_without_rights_keeps_its_ids_in_a_namespace(void **state) {
+TEST(user_without_rights_keeps_its_ids_in_a_namespace) {
     int status;
     pid_t child = fork();
     assert_that(child, >=, 0);
@@ -73,6 +73,4 @@ static void user_without_rights_keeps_its_ids_in_a_namespace(void **state) {
     assert_int_equal(WEXITSTATUS(status), SETTLED);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(user_without_rights_keeps_its_ids_in_a_namespace))
+UNIT_RUN

@@ -14,7 +14,7 @@ static long runnable_in(const char *text) {
     return ss_platform_runnable(&roots);
 }
 
-static void runnable_threads_are_read_from_loadavg(void **state) {
+TEST(runnable_threads_are_read_from_loadavg) {
     assert_int_equal(runnable_in("0.20 0.18 0.12 1/80 11206\n"), 1);
     assert_int_equal(runnable_in("10.20 100.18 0.12 123/4567 11206\n"), 123);
     assert_int_equal(runnable_in("0.20 0.18 0.12 0/80 11206\n"), 0);
@@ -38,7 +38,7 @@ static struct ss_perf_raw l2_of(const char *vendor, unsigned family, unsigned mo
     return ss_platform_l2_events(&roots);
 }
 
-static void second_cache_events_depend_on_the_cpu_model(void **state) {
+TEST(second_cache_events_depend_on_the_cpu_model) {
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).misses, 0x07f1); /* Xeon E5-2620, E5-2680 */
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).references, 0x80f0);
     assert_int_equal(l2_of("GenuineIntel", 6, 0x3f).misses, 0x3f24); /* Xeon E5-2620 v3 */
@@ -103,7 +103,7 @@ static pid_t start_program(int gate[2], int end[2]) {
 }
 
 /* Children count even after they have exited, but nothing before exec counts. */
-static void program_events_are_counted_from_exec(void **state) {
+TEST(program_events_are_counted_from_exec) {
     int gate[2], end[2];
     pid_t child = start_program(gate, end);
     int clock = open_clock(child, true);
@@ -118,7 +118,7 @@ static void program_events_are_counted_from_exec(void **state) {
     ss_platform_perf.close(NULL, clock);
 }
 
-static void thread_events_include_those_of_its_descendants(void **state) {
+TEST(thread_events_include_those_of_its_descendants) {
     int clock = open_clock(0, false);
     SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not permit counting");
     burn();
@@ -129,9 +129,4 @@ static void thread_events_include_those_of_its_descendants(void **state) {
     ss_platform_perf.close(NULL, clock);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(runnable_threads_are_read_from_loadavg),
-    cmocka_unit_test(second_cache_events_depend_on_the_cpu_model),
-    cmocka_unit_test(program_events_are_counted_from_exec),
-    cmocka_unit_test(thread_events_include_those_of_its_descendants))
+UNIT_RUN

@@ -47,7 +47,7 @@ static void await_end(pid_t child) {
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 }
 
-static void child_process_can_be_held(void **state) {
+TEST(child_process_can_be_held) {
     need_pidfds();
     int status;
     pid_t child = start_child(NULL);
@@ -63,7 +63,7 @@ static void child_process_can_be_held(void **state) {
 }
 
 /* The pid now belongs to another process: the start time differs. */
-static void process_with_reused_pid_is_not_held(void **state) {
+TEST(process_with_reused_pid_is_not_held) {
     need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -76,7 +76,7 @@ static void process_with_reused_pid_is_not_held(void **state) {
     end_child(child);
 }
 
-static void ended_process_is_not_held(void **state) {
+TEST(ended_process_is_not_held) {
     need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -91,7 +91,7 @@ static void ended_process_is_not_held(void **state) {
     assert_false(ss_platform_process_lives(child, 0));
 }
 
-static void invalid_pids_are_never_signaled(void **state) {
+TEST(invalid_pids_are_never_signaled) {
     need_pidfds();
     assert_int_equal(ss_platform_process_open(0, 0), -ESRCH);
     assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -ESRCH);
@@ -125,7 +125,7 @@ static void lead_a_group(void) {
         pause();
 }
 
-static void group_is_signaled_through_its_leader(void **state) {
+TEST(group_is_signaled_through_its_leader) {
     need_pidfds();
     int status;
     assert_int_equal(pipe(answers), 0);
@@ -154,7 +154,7 @@ static void take_a_strange_name(void) {
     prctl(PR_SET_NAME, ") R 1 2 (a b)");
 }
 
-static void processes_have_distinct_identities(void **state) {
+TEST(processes_have_distinct_identities) {
     setpgid(0, 0); /* only leaders know whether groups can be held; fails if this is one */
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
@@ -176,13 +176,13 @@ static void processes_have_distinct_identities(void **state) {
     assert_int_equal(ss_platform_process_started(child), 0);
 }
 
-static void cpu_time_of_a_process_is_read(void **state) {
+TEST(cpu_time_of_a_process_is_read) {
     assert_that(ss_platform_process_cpu_time(getpid()), >, 0);
     assert_int_equal(ss_platform_process_cpu_time(0), 0);
     assert_int_equal(ss_platform_process_cpu_time(-1), 0);
 }
 
-static void sleep_ends_at_the_deadline(void **state) {
+TEST(sleep_ends_at_the_deadline) {
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_time deadline = begin + 30 * SS_MILLISECOND;
@@ -193,7 +193,7 @@ static void sleep_ends_at_the_deadline(void **state) {
     assert_int_equal(word, 5);
 }
 
-static void poll_ends_at_the_deadline(void **state) {
+TEST(poll_ends_at_the_deadline) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     struct pollfd input = {.fd = ends[0], .events = POLLIN};
@@ -210,7 +210,7 @@ static void poll_ends_at_the_deadline(void **state) {
     close(ends[1]);
 }
 
-static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
+TEST(sleep_ends_at_once_when_the_deadline_has_passed) {
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 5, begin - 1);
@@ -218,7 +218,7 @@ static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
     assert_that(ss_platform_now(), <, begin + 25 * SS_SECOND);
 }
 
-static void sleep_ends_at_once_when_the_futex_word_differs(void **state) {
+TEST(sleep_ends_at_once_when_the_futex_word_differs) {
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 4, SS_TIME_NEVER);
@@ -235,7 +235,7 @@ static void *wake_until_ordered(void *argument) {
     return NULL;
 }
 
-static void sleep_ends_when_woken(void **state) {
+TEST(sleep_ends_when_woken) {
     static _Atomic uint32_t words[2];
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wake_until_ordered, words), 0);
@@ -251,7 +251,7 @@ static void sleep_ends_when_woken(void **state) {
     assert_that(words[0], >, 0);
 }
 
-static void waking_changes_the_futex_word(void **state) {
+TEST(waking_changes_the_futex_word) {
     _Atomic uint32_t word = 5;
     ss_platform_wake(&word);
     assert_int_equal(word, 6);
@@ -272,7 +272,7 @@ static bool read_wait(ss_time *waited) {
     return true;
 }
 
-static void own_wait_is_what_the_kernel_counts(void **state) {
+TEST(own_wait_is_what_the_kernel_counts) {
     ss_time before, after;
     if (!read_wait(&before)) {
         assert_true(ss_platform_own_wait() == SS_TIME_NEVER);
@@ -292,7 +292,7 @@ static void count_alarm(int number) {
 }
 
 /* Signals repeat so that one of them arrives during the sleep. */
-static void sleep_ends_on_a_signal(void **state) {
+TEST(sleep_ends_on_a_signal) {
     _Atomic uint32_t word = 5;
     struct sigaction action = {.sa_handler = count_alarm, .sa_flags = SA_RESTART};
     struct itimerval often = {{0, 5000}, {0, 5000}}, never = {0};
@@ -306,20 +306,4 @@ static void sleep_ends_on_a_signal(void **state) {
     assert_that(end, <, begin + 30 * SS_SECOND);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(child_process_can_be_held),
-    cmocka_unit_test(process_with_reused_pid_is_not_held),
-    cmocka_unit_test(ended_process_is_not_held),
-    cmocka_unit_test(invalid_pids_are_never_signaled),
-    cmocka_unit_test(group_is_signaled_through_its_leader),
-    cmocka_unit_test(processes_have_distinct_identities),
-    cmocka_unit_test(cpu_time_of_a_process_is_read),
-    cmocka_unit_test(own_wait_is_what_the_kernel_counts),
-    cmocka_unit_test(sleep_ends_at_the_deadline),
-    cmocka_unit_test(poll_ends_at_the_deadline),
-    cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
-    cmocka_unit_test(sleep_ends_at_once_when_the_futex_word_differs),
-    cmocka_unit_test(sleep_ends_when_woken),
-    cmocka_unit_test(waking_changes_the_futex_word),
-    cmocka_unit_test(sleep_ends_on_a_signal))
+UNIT_RUN

@@ -4,7 +4,7 @@
 
 #include "platform/platform.h"
 
-static void path_without_room_is_not_truncated(void **state) {
+TEST(path_without_room_is_not_truncated) {
     char path[4096], shorter[4096];
     assert_int_equal(ss_platform_program_path(path, sizeof path), 0);
     assert_int_equal(path[0], '/');
@@ -14,5 +14,4 @@ static void path_without_room_is_not_truncated(void **state) {
     assert_string_equal(shorter, path);
 }
 
-// clang-format off
-UNIT_MAIN(cmocka_unit_test(path_without_room_is_not_truncated))
+UNIT_RUN

@@ -16,7 +16,7 @@ static int find_free_descriptor(void) {
     return file;
 }
 
-static void pseudo_terminal_is_raw(void **state) {
+TEST(pseudo_terminal_is_raw) {
     int ours, theirs;
     char text[4] = "";
     SKIP_UNLESS(ss_platform_pty_open(&ours, &theirs) == 0, NO_TERMINAL);
@@ -29,7 +29,7 @@ static void pseudo_terminal_is_raw(void **state) {
     close(theirs);
 }
 
-static void failure_to_open_the_other_end_leaves_nothing_open(void **state) {
+TEST(failure_to_open_the_other_end_leaves_nothing_open) {
     int ours, theirs, next = find_free_descriptor();
     struct rlimit before, one;
     SKIP_UNLESS(ss_platform_pty_open(&ours, &theirs) == 0, NO_TERMINAL);
@@ -48,7 +48,4 @@ static void failure_to_open_the_other_end_leaves_nothing_open(void **state) {
     assert_int_equal(find_free_descriptor(), next);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(pseudo_terminal_is_raw),
-    cmocka_unit_test(failure_to_open_the_other_end_leaves_nothing_open))
+UNIT_RUN

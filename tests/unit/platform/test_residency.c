@@ -55,7 +55,7 @@ static void assert_idle(double milliseconds) {
 }
 
 /* The first reading adds a quarter of two ticks for each CPU. */
-static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
+TEST(idle_time_combines_proc_stat_and_cpuidle) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1-2");
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
@@ -77,7 +77,7 @@ static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
     assert_idle(2005 + 12.345 + 3020);
 }
 
-static void iowait_counts_as_idle_time(void **state) {
+TEST(iowait_counts_as_idle_time) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "3");
     assert_idle(1205);
@@ -86,7 +86,7 @@ static void iowait_counts_as_idle_time(void **state) {
     assert_idle(1205.007);
 }
 
-static void idle_time_replaces_unavailable_run_time(void **state) {
+TEST(idle_time_replaces_unavailable_run_time) {
     make_machine();
     tree_write("self/mountinfo", "");
     open_into(&reader, SS_SOURCE_RUNTIME, "0-1");
@@ -102,7 +102,7 @@ static void assert_stat_alone(const char *list, const char *reason) {
     read_reader();
 }
 
-static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
+TEST(missing_cpuidle_falls_back_to_proc_stat) {
     tree_new();
     tree_write("stat", STAT);
     assert_stat_alone("0-2", NONE);
@@ -115,7 +115,7 @@ static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void cpuidle_with_too_many_states_is_ignored(void **state) {
+TEST(cpuidle_with_too_many_states_is_ignored) {
     static char stat[64 * 32];
     tree_new();
     for (unsigned cpu = 0; cpu < 64; cpu++) {
@@ -129,7 +129,7 @@ static void cpuidle_with_too_many_states_is_ignored(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
+TEST(reopened_idle_time_reader_shares_no_descriptors) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     int first = open("/proc/self/fd", O_RDONLY | O_CLOEXEC);
@@ -147,7 +147,7 @@ static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
     assert_int_equal(fcntl(file, F_GETFD), -1);
 }
 
-static void readers_of_idle_time_agree_after_joining(void **state) {
+TEST(readers_of_idle_time_agree_after_joining) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     write_state(1, 1, 1000 + 4000);
@@ -162,7 +162,7 @@ static void readers_of_idle_time_agree_after_joining(void **state) {
     assert_idle(2009);
 }
 
-static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
+TEST(unreadable_idle_state_falls_back_to_proc_stat) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     write_state(1, 1, 1000 + 4000);
@@ -171,7 +171,7 @@ static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
     assert_idle(2000);
 }
 
-static void sources_of_idle_time_are_described(void **state) {
+TEST(sources_of_idle_time_are_described) {
     char text[4300];
     char expected[4300];
     make_machine();
@@ -186,7 +186,7 @@ static void sources_of_idle_time_are_described(void **state) {
 }
 
 /* On the reading CPU, the true value is at least the value in /proc/stat. */
-static void missed_idle_time_is_added_at_the_next_reading(void **state) {
+TEST(missed_idle_time_is_added_at_the_next_reading) {
     cpu_set_t one;
     int cpu = sched_getcpu();
     CPU_ZERO(&one);
@@ -211,15 +211,4 @@ static void missed_idle_time_is_added_at_the_next_reading(void **state) {
     assert_in_range(counters.idle, idle + 5 * SS_MICROSECOND, idle + SS_MILLISECOND);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(idle_time_combines_proc_stat_and_cpuidle),
-    cmocka_unit_test(iowait_counts_as_idle_time),
-    cmocka_unit_test(idle_time_replaces_unavailable_run_time),
-    cmocka_unit_test(missing_cpuidle_falls_back_to_proc_stat),
-    cmocka_unit_test(cpuidle_with_too_many_states_is_ignored),
-    cmocka_unit_test(reopened_idle_time_reader_shares_no_descriptors),
-    cmocka_unit_test(readers_of_idle_time_agree_after_joining),
-    cmocka_unit_test(unreadable_idle_state_falls_back_to_proc_stat),
-    cmocka_unit_test(sources_of_idle_time_are_described),
-    cmocka_unit_test(missed_idle_time_is_added_at_the_next_reading))
+UNIT_RUN

@@ -65,7 +65,7 @@ static void assert_fallback(const char *reason) {
     assert_int_equal(counters.used, 0);
 }
 
-static void root_of_the_v1_hierarchy_is_found(void **state) {
+TEST(root_of_the_v1_hierarchy_is_found) {
     make_machine();
     assert_found("groups/cpuacct/cpuacct.usage");
     ss_time before = ss_platform_now();
@@ -81,7 +81,7 @@ static void root_of_the_v1_hierarchy_is_found(void **state) {
     assert_int_equal(counters.set, set);
 }
 
-static void v1_controllers_may_share_a_hierarchy(void **state) {
+TEST(v1_controllers_may_share_a_hierarchy) {
     make_machine();
     tree_write("both/cpuacct.usage", "5\n");
     mount("/", "both", "cgroup cgroup rw,cpu,cpuacct");
@@ -91,7 +91,7 @@ static void v1_controllers_may_share_a_hierarchy(void **state) {
 }
 
 /* The mount shows a group, not the root of all groups. */
-static void v1_mounts_with_a_different_root_are_skipped(void **state) {
+TEST(v1_mounts_with_a_different_root_are_skipped) {
     make_machine();
     mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
     assert_fallback(NO_GROUPS);
@@ -106,7 +106,7 @@ static void v1_mounts_with_a_different_root_are_skipped(void **state) {
     assert_found("groups/cpuacct/cpuacct.usage");
 }
 
-static void missing_run_time_falls_back_to_proc_stat(void **state) {
+TEST(missing_run_time_falls_back_to_proc_stat) {
     make_machine();
     mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
     assert_fallback(NO_GROUPS);
@@ -120,7 +120,7 @@ static void missing_run_time_falls_back_to_proc_stat(void **state) {
     assert_fallback(NO_GROUPS);
 }
 
-static void missing_run_time_file_is_reported_as_the_reason(void **state) {
+TEST(missing_run_time_file_is_reported_as_the_reason) {
     make_machine();
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage")), 0);
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage_percpu")), 0);
@@ -128,14 +128,14 @@ static void missing_run_time_file_is_reported_as_the_reason(void **state) {
 }
 
 /* The inode of the fake file differs from the inode of the first namespace. */
-static void run_time_in_another_namespace_is_refused(void **state) {
+TEST(run_time_in_another_namespace_is_refused) {
     make_machine();
     tree_write("proc/self/ns/cgroup", "");
     assert_fallback(CONTAINER);
 }
 
 /* If both are missing, the message is about the fallback. */
-static void missing_run_time_without_fallback_is_an_error(void **state) {
+TEST(missing_run_time_without_fallback_is_an_error) {
     struct ss_error error = {0};
     make_machine();
     tree_write("proc/self/mountinfo", "");
@@ -149,7 +149,7 @@ static void need_two_cpus(void) {
     SKIP_UNLESS(get_nprocs() > 1, "cpus: only one CPU");
 }
 
-static void run_time_of_selected_cpus_is_summed(void **state) {
+TEST(run_time_of_selected_cpus_is_summed) {
     need_two_cpus();
     make_machine();
     const struct {
@@ -174,7 +174,7 @@ static void run_time_of_selected_cpus_is_summed(void **state) {
 }
 
 /* CPU numbers may have gaps; the files have one value for each possible CPU. */
-static void run_time_of_high_cpu_numbers_is_read(void **state) {
+TEST(run_time_of_high_cpu_numbers_is_read) {
     need_two_cpus();
     make_machine();
     static char text[(SS_CPUS_MAX + 16) * 20];
@@ -208,7 +208,7 @@ static void assert_garbled(const char *list, const char *file, const char *text)
 }
 
 /* A CPU time must not be negative or followed by letters. */
-static void garbled_run_times_are_refused(void **state) {
+TEST(garbled_run_times_are_refused) {
     static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n", "-5\n", "12x34\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
@@ -219,7 +219,7 @@ static void garbled_run_times_are_refused(void **state) {
         assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", lists[i]);
 }
 
-static void load_follows_the_used_run_time(void **state) {
+TEST(load_follows_the_used_run_time) {
     struct ss_counters from;
     struct ss_counters to;
     struct ss_load load;
@@ -247,7 +247,7 @@ static void load_follows_the_used_run_time(void **state) {
 }
 
 /* This machine must provide run times or a reason for the fallback to /proc/stat. */
-static void run_time_of_this_machine_is_read(void **state) {
+TEST(run_time_of_this_machine_is_read) {
     struct ss_cpus cpus;
     struct ss_error error = {0};
     struct ss_counters later = {0};
@@ -270,7 +270,7 @@ static void run_time_of_this_machine_is_read(void **state) {
     ss_platform_counters_close(&reader);
 }
 
-static void load_parts_and_pressure_come_from_proc(void **state) {
+TEST(load_parts_and_pressure_come_from_proc) {
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(all_cpus());
     static struct ss_cpu_times items[SS_CPUS_MAX];
@@ -296,18 +296,4 @@ static void load_parts_and_pressure_come_from_proc(void **state) {
     ss_platform_cpu_times_close(&both);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(root_of_the_v1_hierarchy_is_found),
-    cmocka_unit_test(v1_controllers_may_share_a_hierarchy),
-    cmocka_unit_test(v1_mounts_with_a_different_root_are_skipped),
-    cmocka_unit_test(missing_run_time_falls_back_to_proc_stat),
-    cmocka_unit_test(missing_run_time_file_is_reported_as_the_reason),
-    cmocka_unit_test(run_time_in_another_namespace_is_refused),
-    cmocka_unit_test(missing_run_time_without_fallback_is_an_error),
-    cmocka_unit_test(run_time_of_selected_cpus_is_summed),
-    cmocka_unit_test(run_time_of_high_cpu_numbers_is_read),
-    cmocka_unit_test(garbled_run_times_are_refused),
-    cmocka_unit_test(load_follows_the_used_run_time),
-    cmocka_unit_test(load_parts_and_pressure_come_from_proc),
-    cmocka_unit_test(run_time_of_this_machine_is_read))
+UNIT_RUN

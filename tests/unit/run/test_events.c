@@ -39,7 +39,7 @@ static void expect_reaped(pid_t pid, uint32_t who, int exit_status) {
     assert_int_equal(WEXITSTATUS(status), exit_status);
 }
 
-static void each_child_is_recognized(void **state) {
+TEST(each_child_is_recognized) {
     uint32_t who;
     int status;
     set_up();
@@ -56,7 +56,7 @@ static void each_child_is_recognized(void **state) {
 }
 
 /* The guardian could not be replaced, so the run is ending when an orphan exits. */
-static void orphan_is_not_taken_for_the_guardian(void **state) {
+TEST(orphan_is_not_taken_for_the_guardian) {
     static struct ss_recorder recorder = {.record = {.folder = -1, .mark = -1}};
     struct ss_error error = {0};
     struct ss_master *master = calloc(1, sizeof *master);
@@ -75,8 +75,4 @@ static void orphan_is_not_taken_for_the_guardian(void **state) {
     free(crew.board);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(each_child_is_recognized),
-    cmocka_unit_test(orphan_is_not_taken_for_the_guardian))
-// clang-format on
+UNIT_RUN

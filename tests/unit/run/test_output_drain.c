@@ -55,7 +55,7 @@ static size_t size_of(FILE *target) {
 }
 
 /* /dev/zero is a writer that is never done. */
-static void endless_output_is_moved_in_part(void **state) {
+TEST(endless_output_is_moved_in_part) {
     FILE *target = tmpfile();
     assert_non_null(target);
     open_output(fileno(target));
@@ -70,7 +70,7 @@ static void endless_output_is_moved_in_part(void **state) {
     fclose(target);
 }
 
-static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
+TEST(output_of_a_writer_that_has_ended_is_moved_entirely) {
     FILE *target = tmpfile();
     assert_non_null(target);
     open_output(fileno(target));
@@ -86,7 +86,7 @@ static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
 }
 
 /* The output of the first instance cannot be written; that of the second one can. */
-static void failed_output_does_not_affect_other_instances(void **state) {
+TEST(failed_output_does_not_affect_other_instances) {
     SKIP_UNLESS_FULL();
     struct ss_error error = {0};
     const char *folder = tree_new();
@@ -115,7 +115,7 @@ static void failed_output_does_not_affect_other_instances(void **state) {
     }
 }
 
-static void stalled_reader_loses_output(void **state) {
+TEST(stalled_reader_loses_output) {
     int target[2];
     assert_int_equal(pipe2(target, O_CLOEXEC), 0);
     fill(target[1]);
@@ -149,7 +149,7 @@ static void close_terminal(int reader, int line) {
 }
 
 /* It takes what fits, which need not be a whole chunk. */
-static void unread_terminal_does_not_block(void **state) {
+TEST(unread_terminal_does_not_block) {
     int line, reader = open_terminal(&line);
     alarm(HANG);
     while (!output.streams[0].full) {
@@ -164,7 +164,7 @@ static void unread_terminal_does_not_block(void **state) {
     close_terminal(reader, line);
 }
 
-static void output_to_a_slow_terminal_is_complete(void **state) {
+TEST(output_to_a_slow_terminal_is_complete) {
     char text[1000];
     size_t written = 0, received = 0;
     int line, reader = open_terminal(&line);
@@ -186,11 +186,4 @@ static void output_to_a_slow_terminal_is_complete(void **state) {
     close_terminal(reader, line);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(endless_output_is_moved_in_part),
-    cmocka_unit_test(output_of_a_writer_that_has_ended_is_moved_entirely),
-    cmocka_unit_test(failed_output_does_not_affect_other_instances),
-    cmocka_unit_test(stalled_reader_loses_output),
-    cmocka_unit_test(unread_terminal_does_not_block),
-    cmocka_unit_test(output_to_a_slow_terminal_is_complete))
+UNIT_RUN

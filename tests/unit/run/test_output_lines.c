@@ -79,7 +79,7 @@ static void assert_length(const char *line, ss_time length) {
     assert_int_equal(latest.length, length);
 }
 
-static void iteration_lasts_as_long_as_its_line_says(void **state) {
+TEST(iteration_lasts_as_long_as_its_line_says) {
     open_output("^took (.*) ms");
     assert_length("took 5 ms", 5 * SS_MILLISECOND);
     assert_length("took 12.5 ms", 12500 * SS_MICROSECOND);
@@ -90,14 +90,14 @@ static void iteration_lasts_as_long_as_its_line_says(void **state) {
 }
 
 /* The digits after the group do not belong to it. */
-static void time_ends_with_its_group(void **state) {
+TEST(time_ends_with_its_group) {
     open_output("([0-9])[0-9]* ms");
     assert_length("876 ms", 8 * SS_MILLISECOND);
     close_output();
 }
 
 /* A pattern with $ does not match where the buffer is full. */
-static void line_that_is_cut_does_not_end_there(void **state) {
+TEST(line_that_is_cut_does_not_end_there) {
     char line[5001];
     memset(line, 'x', sizeof line - 1);
     line[sizeof line - 1] = '\0';
@@ -110,7 +110,7 @@ static void line_that_is_cut_does_not_end_there(void **state) {
     close_output();
 }
 
-static void group_that_is_not_a_time_leaves_the_time_from_line_to_line(void **state) {
+TEST(group_that_is_not_a_time_leaves_the_time_from_line_to_line) {
     static const char *const lines[] = {"done request", "5 s request", "1,5 request", "-1 request",
         "inf request", "nan request", "0x10 request", "1e999 request", " request", "e request"};
     size_t count = sizeof lines / sizeof *lines;
@@ -122,7 +122,7 @@ static void group_that_is_not_a_time_leaves_the_time_from_line_to_line(void **st
     close_output();
 }
 
-static void group_that_is_absent_leaves_the_time_from_line_to_line(void **state) {
+TEST(group_that_is_absent_leaves_the_time_from_line_to_line) {
     open_output("^done|took ([0-9]+) ms");
     assert_length("done", INTERVAL);
     assert_length("took 5 ms", 5 * SS_MILLISECOND);
@@ -139,7 +139,7 @@ static uint64_t read_three(void) {
     return ss_iterations_in_bursts(&iterations, 0, 1) - before;
 }
 
-static void lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst(void **state) {
+TEST(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst) {
     open_output("^x");
     assert_int_equal(read_three(), 3);
     own_wait += 800 * SS_MILLISECOND;
@@ -152,7 +152,7 @@ static void lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst
     close_output();
 }
 
-static void lines_read_together_because_the_target_was_full_are_no_burst(void **state) {
+TEST(lines_read_together_because_the_target_was_full_are_no_burst) {
     static char chunk[65536];
     int ends[2];
     open_output("^x");
@@ -175,7 +175,7 @@ static void lines_read_together_because_the_target_was_full_are_no_burst(void **
     close_output();
 }
 
-static void lines_read_together_because_the_reader_was_busy_are_no_burst(void **state) {
+TEST(lines_read_together_because_the_reader_was_busy_are_no_burst) {
     open_output("^x");
     ss_output_wait_ends(&output, now);
     ss_output_wait_begins(&output, now + 800 * SS_MILLISECOND);
@@ -192,13 +192,4 @@ static void lines_read_together_because_the_reader_was_busy_are_no_burst(void **
     close_output();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(iteration_lasts_as_long_as_its_line_says),
-    cmocka_unit_test(time_ends_with_its_group),
-    cmocka_unit_test(line_that_is_cut_does_not_end_there),
-    cmocka_unit_test(group_that_is_not_a_time_leaves_the_time_from_line_to_line),
-    cmocka_unit_test(group_that_is_absent_leaves_the_time_from_line_to_line),
-    cmocka_unit_test(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst),
-    cmocka_unit_test(lines_read_together_because_the_target_was_full_are_no_burst),
-    cmocka_unit_test(lines_read_together_because_the_reader_was_busy_are_no_burst))
+UNIT_RUN

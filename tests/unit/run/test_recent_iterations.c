@@ -44,7 +44,7 @@ static void take(void) {
     ss_recent_iterations_take(&row, &seen, &iterations, 0);
 }
 
-static void all_iterations_are_counted_however_late_the_master_is(void **state) {
+TEST(all_iterations_are_counted_however_late_the_master_is) {
     static const uint64_t ahead[] = {
         1, 7, 8, 9, 20, SS_ROW_ITERATIONS - 1, SS_ROW_ITERATIONS, SS_ROW_ITERATIONS + 1, 200, 1};
     uint64_t sum = 0;
@@ -62,7 +62,7 @@ static void all_iterations_are_counted_however_late_the_master_is(void **state) 
 }
 
 /* The iterations have equal lengths, so an even spread is exact. */
-static void overwritten_iterations_are_spread_evenly(void **state) {
+TEST(overwritten_iterations_are_spread_evenly) {
     set_up();
     put(1);
     take();
@@ -75,7 +75,7 @@ static void overwritten_iterations_are_spread_evenly(void **state) {
 }
 
 /* With this many iterations waiting, the executor writes the slot of the oldest one. */
-static void slot_that_is_being_written_is_not_read(void **state) {
+TEST(slot_that_is_being_written_is_not_read) {
     set_up();
     put(SS_ROW_ITERATIONS);
     atomic_store(&row.recent_iterations[0].end, UINT64_C(1) << 60);
@@ -93,7 +93,7 @@ static void *put_many(void *context) {
     return NULL;
 }
 
-static void iterations_are_taken_while_they_are_put(void **state) {
+TEST(iterations_are_taken_while_they_are_put) {
     pthread_t executor;
     set_up();
     assert_int_equal(pthread_create(&executor, NULL, put_many, NULL), 0);
@@ -105,10 +105,4 @@ static void iterations_are_taken_while_they_are_put(void **state) {
     ss_iterations_free(&iterations);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(all_iterations_are_counted_however_late_the_master_is),
-    cmocka_unit_test(overwritten_iterations_are_spread_evenly),
-    cmocka_unit_test(slot_that_is_being_written_is_not_read),
-    cmocka_unit_test(iterations_are_taken_while_they_are_put))
-// clang-format on
+UNIT_RUN

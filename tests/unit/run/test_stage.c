@@ -51,7 +51,7 @@ static struct expected expect(enum ss_stage stage, enum ss_event event) {
     return (struct expected){stage, event, SS_ACTION_NONE, stage};
 }
 
-static void stage_table_has_the_expected_actions(void **state) {
+TEST(stage_table_has_the_expected_actions) {
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++) {
             struct expected expected = expect(stage, event);
@@ -63,5 +63,4 @@ static void stage_table_has_the_expected_actions(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(cmocka_unit_test(stage_table_has_the_expected_actions))
+UNIT_RUN

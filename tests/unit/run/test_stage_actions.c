@@ -27,7 +27,7 @@ static struct ss_master make_ending(struct ss_plan *plan) {
     };
 }
 
-static void second_signal_shortens_the_grace_period(void **state) {
+TEST(second_signal_shortens_the_grace_period) {
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
@@ -37,7 +37,7 @@ static void second_signal_shortens_the_grace_period(void **state) {
     free(master.board);
 }
 
-static void third_signal_does_not_extend_the_grace_period(void **state) {
+TEST(third_signal_does_not_extend_the_grace_period) {
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     ss_master_handle(&master, SS_EVENT_SIGNAL, "signal", SIGINT);
@@ -49,7 +49,7 @@ static void third_signal_does_not_extend_the_grace_period(void **state) {
     free(master.board);
 }
 
-static void signals_in_quick_succession_count_as_one(void **state) {
+TEST(signals_in_quick_succession_count_as_one) {
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
     master.ending_since =
@@ -60,7 +60,7 @@ static void signals_in_quick_succession_count_as_one(void **state) {
     free(master.board);
 }
 
-static void switches_are_counted_for_each_instance(void **state) {
+TEST(switches_are_counted_for_each_instance) {
     struct ss_plan plan = {.instances = 3};
     uint64_t before[3] = {0};
     struct ss_master master = {.plan = &plan, .board = ss_board_allocate(3, 0), .switches = before};
@@ -79,10 +79,4 @@ static void switches_are_counted_for_each_instance(void **state) {
     free(master.board);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(second_signal_shortens_the_grace_period),
-    cmocka_unit_test(third_signal_does_not_extend_the_grace_period),
-    cmocka_unit_test(signals_in_quick_succession_count_as_one),
-    cmocka_unit_test(switches_are_counted_for_each_instance))
-// clang-format on
+UNIT_RUN

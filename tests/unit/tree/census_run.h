@@ -256,35 +256,36 @@ static inline void world_renew(pid_t limit) {
 }
 
 static inline int world_setup(void **state) {
+    (void)state;
     world_open();
     return 0;
 }
 
 /* The signals of a run must reach all of our processes, and no others, at the end of each case. */
 static inline int world_teardown(void **state) {
+    (void)state;
     world_check(!world.partial);
     world_close();
     return 0;
 }
 
 /*
- * Like UNIT_MAIN, but creates a new world for each case with `open`, and runs all cases a second
+ * Like UNIT_RUN, but creates a new world for each case with `open`, and runs all cases a second
  * time in a world that reports forks.
  */
-#define WORLD_MAIN_FROM(open, ...)                                                                 \
+#define WORLD_RUN(open)                                                                            \
     int main(int argc, char **argv) {                                                              \
-        struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
-        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
-            tests[i].setup_func = open;                                                            \
-            tests[i].teardown_func = world_teardown;                                               \
+        for (size_t i = 0; i < unit_case_count; i++) {                                             \
+            unit_cases[i].setup_func = open;                                                       \
+            unit_cases[i].teardown_func = world_teardown;                                          \
         }                                                                                          \
         if (argc > 1)                                                                              \
             cmocka_set_test_filter(argv[1]);                                                       \
-        int failed = cmocka_run_group_tests_name("silent world", tests, NULL, NULL);               \
+        int failed =                                                                               \
+            _cmocka_run_group_tests("silent world", unit_cases, unit_case_count, NULL, NULL);      \
         world_reports = true;                                                                      \
-        return failed + cmocka_run_group_tests_name("reporting world", tests, NULL, NULL);         \
+        return failed + _cmocka_run_group_tests(                                                   \
+                            "reporting world", unit_cases, unit_case_count, NULL, NULL);           \
     }
-
-#define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)
 
 #endif

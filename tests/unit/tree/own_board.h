@@ -37,6 +37,7 @@ static inline void expect_continuations(int number) {
 }
 
 static inline int open_board(void **state) {
+    (void)state;
     struct sigaction action = {.sa_handler = count_continuations};
     board = ss_board_allocate(ROWS, 0);
     holds = calloc(1, sizeof *holds);
@@ -50,6 +51,7 @@ static inline int open_board(void **state) {
 }
 
 static inline int close_board(void **state) {
+    (void)state;
     for (uint32_t i = 0; i < holds->count; i++) {
         if (holds->list[i].pidfd >= 0)
             close(holds->list[i].pidfd);

@@ -10,7 +10,7 @@
 #include "own_board.h"
 #include "pidfds.h"
 
-static void claimed_branch_appears_on_the_board(void **state) {
+TEST_WITH(claimed_branch_appears_on_the_board, open_board, close_board) {
     assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
     assert_int_equal(ss_branch_claim(board, 0, 4712, 7, false), 1);
     assert_int_equal(board->branches_used, 2);
@@ -23,7 +23,7 @@ static void claimed_branch_appears_on_the_board(void **state) {
     assert_int_equal(branch_at(2)->owner, 0);
 }
 
-static void reused_branch_slot_gets_a_new_serial(void **state) {
+TEST_WITH(reused_branch_slot_gets_a_new_serial, open_board, close_board) {
     uint32_t serials[4];
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), i);
@@ -42,7 +42,7 @@ static void reused_branch_slot_gets_a_new_serial(void **state) {
     assert_int_equal(branch_at(3)->serial, serials[3]);
 }
 
-static void board_has_a_fixed_number_of_slots(void **state) {
+TEST_WITH(board_has_a_fixed_number_of_slots, open_board, close_board) {
     for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
         assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
     uint32_t notified = board->rows[0].branches;
@@ -55,7 +55,7 @@ static void board_has_a_fixed_number_of_slots(void **state) {
     assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), 77);
 }
 
-static void executor_is_notified_of_every_change(void **state) {
+TEST_WITH(executor_is_notified_of_every_change, open_board, close_board) {
     struct ss_row *row = &board->rows[1];
     ss_branch_claim(board, 1, 100, 1, false);
     assert_int_equal(row->branches, 1);
@@ -69,7 +69,7 @@ static void executor_is_notified_of_every_change(void **state) {
     assert_int_equal(board->rows[2].wake, 0);
 }
 
-static void holds_are_updated_from_the_board(void **state) {
+TEST_WITH(holds_are_updated_from_the_board, open_board, close_board) {
     assert_int_equal(refresh(0), 0);
     assert_int_equal(holds->count, 0);
     for (uint32_t i = 0; i < 5; i++)
@@ -95,7 +95,7 @@ static void holds_are_updated_from_the_board(void **state) {
     }
 }
 
-static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
+TEST_WITH(holds_are_not_refreshed_from_an_unchanged_board, open_board, close_board) {
     uint32_t fresh;
     assert_false(ss_holds_refresh(holds, board, 0, &fresh));
     ss_branch_claim(board, 1, self, started, false);
@@ -112,7 +112,7 @@ static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
     assert_int_equal(holds->count, 0);
 }
 
-static void guardian_holds_branches_of_all_rows(void **state) {
+TEST_WITH(guardian_holds_branches_of_all_rows, open_board, close_board) {
     for (uint32_t i = 0; i < 6; i++)
         ss_branch_claim(board, i % ROWS, self, started, false);
     refresh(SS_HOLDS_ALL);
@@ -130,7 +130,7 @@ static void guardian_holds_branches_of_all_rows(void **state) {
     expect_continuations(12);
 }
 
-static void executor_continues_a_released_branch(void **state) {
+TEST_WITH(executor_continues_a_released_branch, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
@@ -146,7 +146,7 @@ static void executor_continues_a_released_branch(void **state) {
 }
 
 /* The executor may have stopped the process through another branch in the meantime. */
-static void guardian_does_not_continue_a_released_branch(void **state) {
+TEST_WITH(guardian_does_not_continue_a_released_branch, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(SS_HOLDS_ALL);
     ss_branch_release(board, 0);
@@ -156,7 +156,7 @@ static void guardian_does_not_continue_a_released_branch(void **state) {
 }
 
 /* A missed group is not stopped, although the guardian may hold it. */
-static void executor_reports_a_group_it_cannot_hold(void **state) {
+TEST_WITH(executor_reports_a_group_it_cannot_hold, open_board, close_board) {
     need_pidfds();
     ss_branch_claim(board, 0, self, started, true);
     ss_branch_claim(board, 0, self, started + 1, true);
@@ -180,7 +180,7 @@ static void executor_reports_a_group_it_cannot_hold(void **state) {
 }
 
 /* The process is released and put into the same slot again. */
-static void changed_slot_serial_causes_a_new_hold(void **state) {
+TEST_WITH(changed_slot_serial_causes_a_new_hold, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
     uint32_t serial = holds->list[0].serial;
@@ -192,7 +192,7 @@ static void changed_slot_serial_causes_a_new_hold(void **state) {
     expect_continuations(1);
 }
 
-static void hold_is_released_if_its_slot_changes_rows(void **state) {
+TEST_WITH(hold_is_released_if_its_slot_changes_rows, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
     ss_branch_release(board, 0);
@@ -241,7 +241,7 @@ static void set_trap(void) {
 }
 
 /* holds->of_slot is read between the owner and the pid of a slot. */
-static void slot_used_again_while_it_is_read_is_held_later(void **state) {
+TEST_WITH(slot_used_again_while_it_is_read_is_held_later, open_board, close_board) {
     struct sigaction action = {.sa_handler = begin_next_use}, before;
     atomic_store(&board->branches_used, PLACE + 1);
     fill_slot(INT32_MAX, started + 1);
@@ -260,18 +260,4 @@ static void slot_used_again_while_it_is_read_is_held_later(void **state) {
     holds = calloc(1, sizeof *holds);
 }
 
-// clang-format off
-UNIT_MAIN_WITH(open_board, close_board,
-    cmocka_unit_test(claimed_branch_appears_on_the_board),
-    cmocka_unit_test(reused_branch_slot_gets_a_new_serial),
-    cmocka_unit_test(board_has_a_fixed_number_of_slots),
-    cmocka_unit_test(executor_is_notified_of_every_change),
-    cmocka_unit_test(holds_are_updated_from_the_board),
-    cmocka_unit_test(holds_are_not_refreshed_from_an_unchanged_board),
-    cmocka_unit_test(guardian_holds_branches_of_all_rows),
-    cmocka_unit_test(executor_continues_a_released_branch),
-    cmocka_unit_test(guardian_does_not_continue_a_released_branch),
-    cmocka_unit_test(executor_reports_a_group_it_cannot_hold),
-    cmocka_unit_test(changed_slot_serial_causes_a_new_hold),
-    cmocka_unit_test(hold_is_released_if_its_slot_changes_rows),
-    cmocka_unit_test(slot_used_again_while_it_is_read_is_held_later))
+UNIT_RUN

@@ -14,7 +14,7 @@ static int signal_claimed(pid_t number, uint64_t start, bool group) {
     return ss_hold_signal(&holds->list[fresh], SIGCONT);
 }
 
-static void pid_with_a_wrong_start_time_is_not_held(void **state) {
+TEST_WITH(pid_with_a_wrong_start_time_is_not_held, open_board, close_board) {
     assert_int_equal(signal_claimed(self, started, false), 0);
     expect_continuations(1);
     for (int group = 0; group < 2; group++) {
@@ -30,7 +30,7 @@ static void pid_with_a_wrong_start_time_is_not_held(void **state) {
 }
 
 /* Holds by pid, as on kernels without pidfds. Sends only signal 0. */
-static void hold_by_pid_checks_the_start_time(void **state) {
+TEST_WITH(hold_by_pid_checks_the_start_time, open_board, close_board) {
     struct ss_hold hold = {
         .pid = self, .started = started, .pidfd = -1, .by_pid = true, .group = false};
     assert_int_equal(ss_hold_signal(&hold, 0), 0);
@@ -48,7 +48,7 @@ static void hold_by_pid_checks_the_start_time(void **state) {
 }
 
 /* The slot is read at every point of a change between two uses. */
-static void slot_read_during_a_change_signals_no_process(void **state) {
+TEST_WITH(slot_read_during_a_change_signals_no_process, open_board, close_board) {
     uint64_t other = started + 1000;
     for (int written = 0; written < 4; written++) {
         memset(branch_at(0), 0, sizeof *branch_at(0));
@@ -94,7 +94,7 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
     return leader;
 }
 
-static void leaderless_group_is_signaled_only_if_a_known_member_lives(void **state) {
+TEST_WITH(leaderless_group_is_signaled_only_if_a_known_member_lives, open_board, close_board) {
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
     ss_branch_claim(board, 0, leader, leader_started, true);
@@ -151,7 +151,7 @@ static void end_child(pid_t pid) {
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void **state) {
+TEST_WITH(leaderless_group_is_signaled_only_for_its_row_and_its_members, open_board, close_board) {
     uint64_t leader_started;
     pid_t leader = join_leaderless_group(&leader_started);
     pid_t member = start_stopped(leader), bystander = start_stopped(0);
@@ -172,7 +172,7 @@ static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void *
 }
 
 /* The caller signals the whole group at once. */
-static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **state) {
+TEST_WITH(members_of_a_group_with_a_leader_are_not_signaled_one_by_one, open_board, close_board) {
     pid_t leader = start_stopped(0), member = start_stopped(leader);
     ss_branch_claim(board, 0, leader, ss_platform_process_started(leader), true);
     refresh(0);
@@ -198,7 +198,7 @@ static void *claim_and_release(void *nothing) {
     return nothing;
 }
 
-static void holds_match_the_board_after_concurrent_changes(void **state) {
+TEST_WITH(holds_match_the_board_after_concurrent_changes, open_board, close_board) {
     pthread_t guardian;
     for (uint32_t i = 0; i < PLACES; i++)
         ss_branch_claim(board, 0, self, started, false);
@@ -228,7 +228,7 @@ static void *notify_often(void *nothing) {
 }
 
 /* Rescuers can find every branch that the executor knows. */
-static void board_version_changes_before_the_executor_is_notified(void **state) {
+TEST_WITH(board_version_changes_before_the_executor_is_notified, open_board, close_board) {
     pthread_t guardian;
     assert_int_equal(pthread_create(&guardian, NULL, notify_often, NULL), 0);
     while (pthread_tryjoin_np(guardian, NULL) != 0) {
@@ -240,13 +240,4 @@ static void board_version_changes_before_the_executor_is_notified(void **state) 
     assert_int_equal(board->branches, 50000);
 }
 
-// clang-format off
-UNIT_MAIN_WITH(open_board, close_board,
-    cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
-    cmocka_unit_test(hold_by_pid_checks_the_start_time),
-    cmocka_unit_test(slot_read_during_a_change_signals_no_process),
-    cmocka_unit_test(leaderless_group_is_signaled_only_if_a_known_member_lives),
-    cmocka_unit_test(leaderless_group_is_signaled_only_for_its_row_and_its_members),
-    cmocka_unit_test(members_of_a_group_with_a_leader_are_not_signaled_one_by_one),
-    cmocka_unit_test(holds_match_the_board_after_concurrent_changes),
-    cmocka_unit_test(board_version_changes_before_the_executor_is_notified))
+UNIT_RUN

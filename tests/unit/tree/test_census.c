@@ -2,7 +2,7 @@
 
 #include "census_run.h"
 
-static void processes_in_the_instance_group_need_no_branch(void **state) {
+TEST(processes_in_the_instance_group_need_no_branch) {
     world_pass(SS_SECOND);
     pid_t child = world_fork(world_leader(0));
     for (int i = 0; i < 10; i++)
@@ -11,7 +11,7 @@ static void processes_in_the_instance_group_need_no_branch(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-static void foreign_processes_are_never_claimed(void **state) {
+TEST(foreign_processes_are_never_claimed) {
     pid_t daemon = world_fork_session(WORLD_INIT);
     pid_t sibling = world_fork(WORLD_MASTER);
     world_setsid(sibling);
@@ -25,7 +25,7 @@ static void foreign_processes_are_never_claimed(void **state) {
     assert_int_equal(world.board->beyond, 0);
 }
 
-static void new_session_becomes_a_branch(void **state) {
+TEST(new_session_becomes_a_branch) {
     world_pass(SS_SECOND);
     uint32_t notified = world.board->rows[1].branches;
     uint32_t wake = world.board->rows[1].wake;
@@ -38,7 +38,7 @@ static void new_session_becomes_a_branch(void **state) {
     assert_int_equal(world.board->rows[0].branches, 0);
 }
 
-static void session_of_any_size_is_one_branch(void **state) {
+TEST(session_of_any_size_is_one_branch) {
     pid_t session = world_fork_session(world_leader(0));
     pid_t child = world_fork(session);
     for (int i = 0; i < 30; i++) {
@@ -51,7 +51,7 @@ static void session_of_any_size_is_one_branch(void **state) {
 }
 
 /* The leader is old, so the group is found through another member. */
-static void group_is_found_by_any_member(void **state) {
+TEST(group_is_found_by_any_member) {
     pid_t leader = world_fork(world_leader(0));
     world_pass(500 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 0);
@@ -63,7 +63,7 @@ static void group_is_found_by_any_member(void **state) {
     assert_int_equal(world_count_branches(), 1);
 }
 
-static void session_is_found_200_generations_below_its_instance(void **state) {
+TEST(session_is_found_200_generations_below_its_instance) {
     pid_t pid = world_leader(2);
     for (int i = 0; i < 200; i++)
         pid = world_fork(pid);
@@ -74,7 +74,7 @@ static void session_is_found_200_generations_below_its_instance(void **state) {
     world_expect_branch(2, session, true);
 }
 
-static void nested_sessions_are_separate_branches(void **state) {
+TEST(nested_sessions_are_separate_branches) {
     pid_t sessions[10];
     pid_t parent = world_leader(0);
     for (int i = 0; i < 10; i++)
@@ -85,7 +85,7 @@ static void nested_sessions_are_separate_branches(void **state) {
         world_expect_branch(0, sessions[i], true);
 }
 
-static void setsid_of_an_existing_process_is_noticed(void **state) {
+TEST(setsid_of_an_existing_process_is_noticed) {
     pid_t child = world_fork(world_leader(0));
     world_pass(10 * SS_SECOND);
     assert_int_equal(world_count_branches(), 0);
@@ -141,7 +141,7 @@ static ss_time grow_bloom(ss_time age, ss_time *whole) {
     return longest;
 }
 
-static void rapidly_forking_tree_is_followed(void **state) {
+TEST(rapidly_forking_tree_is_followed) {
     static const int ages[] = {1, 4, 11, 40, 150};
     for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
         ss_time whole;
@@ -154,7 +154,7 @@ static void rapidly_forking_tree_is_followed(void **state) {
     }
 }
 
-static void process_that_leaves_its_group_early_is_found_soon(void **state) {
+TEST(process_that_leaves_its_group_early_is_found_soon) {
     for (int age = 50; age < 1000; age += 90) {
         world_pass(1234 * SS_MILLISECOND);
         pid_t child = world_fork(world_leader(0));
@@ -184,7 +184,7 @@ static pid_t fork_a_leaver(double duty) {
     return child;
 }
 
-static void process_that_leaves_its_group_is_found_when_instances_stop(void **state) {
+TEST(process_that_leaves_its_group_is_found_when_instances_stop) {
     pid_t child = fork_a_leaver(1);
     for (int i = 0; i < 9; i++) {
         world_pass(100 * SS_MILLISECOND);
@@ -200,7 +200,7 @@ static void process_that_leaves_its_group_is_found_when_instances_stop(void **st
 }
 
 /* With a duty of 0.1 a process may first run seconds after its fork. */
-static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
+TEST(low_duty_lengthens_the_wait_for_a_process_to_leave) {
     pid_t child = fork_a_leaver(0.1);
     world_pass(8 * SS_SECOND);
     assert_true(is_waited_for());
@@ -214,7 +214,7 @@ static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
 }
 
 /* A pid is assigned before its process is visible. */
-static void process_not_yet_visible_is_found_soon(void **state) {
+TEST(process_not_yet_visible_is_found_soon) {
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
     world_at(session)->hidden = true;
@@ -226,7 +226,7 @@ static void process_not_yet_visible_is_found_soon(void **state) {
     world_expect_branch(0, session, true);
 }
 
-static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
+TEST(orphan_without_a_session_leader_is_a_single_branch) {
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
         daemons[i] = world_fork_daemon(world_leader(0));
@@ -239,7 +239,7 @@ static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
 }
 
 /* The parent does not reap: its dead child still leads a group, but cannot be held. */
-static void zombie_leader_does_not_make_a_group_branch(void **state) {
+TEST(zombie_leader_does_not_make_a_group_branch) {
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
     world_end_unreaped(middle);
@@ -264,7 +264,7 @@ static pid_t fork_missed_group(void) {
     return worker;
 }
 
-static void group_the_executor_cannot_hold_becomes_single_branches(void **state) {
+TEST(group_the_executor_cannot_hold_becomes_single_branches) {
     world_pass(SS_SECOND);
     pid_t worker = fork_missed_group();
     world_pass(3 * SS_SECOND);
@@ -272,7 +272,7 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
 }
 
 /* Until the next recount, a second later, the group would neither be stopped nor ended. */
-static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
+TEST(group_that_cannot_be_held_is_split_at_the_next_look) {
     world_pass(1500 * SS_MILLISECOND);
     pid_t worker = fork_missed_group();
     world_take();
@@ -288,7 +288,7 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
 }
 
 /* The guardian did not hold the group in time; an executor may have. */
-static void group_the_guardian_cannot_hold_becomes_single_branches(void **state) {
+TEST(group_the_guardian_cannot_hold_becomes_single_branches) {
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
     ending = world_fork_session(world_leader(0));
     pid_t worker = world_fork(ending);
@@ -297,7 +297,7 @@ static void group_the_guardian_cannot_hold_becomes_single_branches(void **state)
     world_expect_branch(0, worker, false);
 }
 
-static void foreign_group_is_not_claimed(void **state) {
+TEST(foreign_group_is_not_claimed) {
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t shells = world_fork(world_leader(0));
     pid_t jobs = world_fork(world_leader(0));
@@ -313,7 +313,7 @@ static void foreign_group_is_not_claimed(void **state) {
 }
 
 /* The leader has exited, so the group's instance is unknown. */
-static void foreign_group_without_a_leader_is_not_claimed(void **state) {
+TEST(foreign_group_without_a_leader_is_not_claimed) {
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t stranger = world_fork(job);
     pid_t guest = world_fork(world_leader(0));
@@ -326,7 +326,7 @@ static void foreign_group_without_a_leader_is_not_claimed(void **state) {
 }
 
 /* The guest belongs to instance 1, but its group is a branch of its leader's instance 0. */
-static void group_branch_belongs_to_its_leaders_instance(void **state) {
+TEST(group_branch_belongs_to_its_leaders_instance) {
     pid_t session = world_fork_session(world_leader(0));
     pid_t guest = world_fork(world_leader(1));
     world_join(guest, session);
@@ -335,14 +335,14 @@ static void group_branch_belongs_to_its_leaders_instance(void **state) {
 }
 
 /* An instance's leader may leave its own group. */
-static void instance_leader_that_joins_another_group_is_found(void **state) {
+TEST(instance_leader_that_joins_another_group_is_found) {
     world_pass(SS_SECOND);
     world_join(world_leader(0), WORLD_SHELL);
     world_pass(1100 * SS_MILLISECOND);
     world_expect_branch(0, world_leader(0), false);
 }
 
-static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
+TEST(each_process_is_a_branch_if_groups_cannot_be_held) {
     world.census.groups = false;
     pid_t session = world_fork_session(world_leader(0));
     pid_t members[5];
@@ -359,7 +359,7 @@ static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
     assert_int_equal(world_count_branches(), 5);
 }
 
-static void branch_of_an_ended_process_is_released(void **state) {
+TEST(branch_of_an_ended_process_is_released) {
     pid_t daemons[5];
     for (int i = 0; i < 5; i++)
         daemons[i] = world_fork_daemon(world_leader(0));
@@ -380,7 +380,7 @@ static void branch_of_an_ended_process_is_released(void **state) {
     assert_int_equal(world.board->branches_used, 5);
 }
 
-static void branch_of_an_empty_group_is_released(void **state) {
+TEST(branch_of_an_empty_group_is_released) {
     pid_t session = world_fork_session(world_leader(0));
     pid_t last = world_fork(session);
     world_pass(SS_SECOND);
@@ -393,7 +393,7 @@ static void branch_of_an_empty_group_is_released(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-static void reused_group_id_is_a_different_group(void **state) {
+TEST(reused_group_id_is_a_different_group) {
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
     world_end(session);
@@ -411,7 +411,7 @@ static void reused_group_id_is_a_different_group(void **state) {
 }
 
 /* One of our processes gets the pid of one that has ended. */
-static void new_process_with_reused_pid_is_found(void **state) {
+TEST(new_process_with_reused_pid_is_found) {
     pid_t daemon = world_fork_daemon(world_leader(0));
     pid_t child = world_fork(world_leader(0));
     for (int i = 0; i < 10; i++)
@@ -428,7 +428,7 @@ static void new_process_with_reused_pid_is_found(void **state) {
     assert_int_equal(world_count_branches(), 2);
 }
 
-static void unsignalable_process_is_counted_once(void **state) {
+TEST(unsignalable_process_is_counted_once) {
     pid_t inside = world_fork(world_leader(0));
     pid_t session = world_fork_session(world_leader(0));
     pid_t later = world_fork(world_leader(1));
@@ -443,7 +443,7 @@ static void unsignalable_process_is_counted_once(void **state) {
 }
 
 /* A process may end just after a freezer was made for it. */
-static void freezer_that_no_process_entered_will_be_removed(void **state) {
+TEST(freezer_that_no_process_entered_will_be_removed) {
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->rows[1].frozen, 0);
@@ -451,7 +451,7 @@ static void freezer_that_no_process_entered_will_be_removed(void **state) {
     assert_int_equal(world.board->rows[0].may_have_freezer, 0);
 }
 
-static void frozen_process_is_not_counted_as_unsignalable(void **state) {
+TEST(frozen_process_is_not_counted_as_unsignalable) {
     world.freezers = true;
     uint32_t notified = world.board->rows[0].branches;
     world_at(world_fork(world_leader(0)))->foreign = true;
@@ -463,7 +463,7 @@ static void frozen_process_is_not_counted_as_unsignalable(void **state) {
 }
 
 /* A foreign group reuses an ID that was ours a moment ago. */
-static void foreign_unsignalable_processes_are_not_counted_or_frozen(void **state) {
+TEST(foreign_unsignalable_processes_are_not_counted_or_frozen) {
     world.freezers = true;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
@@ -476,36 +476,4 @@ static void foreign_unsignalable_processes_are_not_counted_or_frozen(void **stat
     assert_int_equal(world.frozen, 0);
 }
 
-// clang-format off
-WORLD_MAIN(
-    cmocka_unit_test(processes_in_the_instance_group_need_no_branch),
-    cmocka_unit_test(foreign_processes_are_never_claimed),
-    cmocka_unit_test(new_session_becomes_a_branch),
-    cmocka_unit_test(session_of_any_size_is_one_branch),
-    cmocka_unit_test(group_is_found_by_any_member),
-    cmocka_unit_test(session_is_found_200_generations_below_its_instance),
-    cmocka_unit_test(nested_sessions_are_separate_branches),
-    cmocka_unit_test(setsid_of_an_existing_process_is_noticed),
-    cmocka_unit_test(rapidly_forking_tree_is_followed),
-    cmocka_unit_test(process_that_leaves_its_group_early_is_found_soon),
-    cmocka_unit_test(process_that_leaves_its_group_is_found_when_instances_stop),
-    cmocka_unit_test(low_duty_lengthens_the_wait_for_a_process_to_leave),
-    cmocka_unit_test(process_not_yet_visible_is_found_soon),
-    cmocka_unit_test(orphan_without_a_session_leader_is_a_single_branch),
-    cmocka_unit_test(zombie_leader_does_not_make_a_group_branch),
-    cmocka_unit_test(group_the_executor_cannot_hold_becomes_single_branches),
-    cmocka_unit_test(group_that_cannot_be_held_is_split_at_the_next_look),
-    cmocka_unit_test(group_the_guardian_cannot_hold_becomes_single_branches),
-    cmocka_unit_test(foreign_group_is_not_claimed),
-    cmocka_unit_test(foreign_group_without_a_leader_is_not_claimed),
-    cmocka_unit_test(group_branch_belongs_to_its_leaders_instance),
-    cmocka_unit_test(instance_leader_that_joins_another_group_is_found),
-    cmocka_unit_test(each_process_is_a_branch_if_groups_cannot_be_held),
-    cmocka_unit_test(branch_of_an_ended_process_is_released),
-    cmocka_unit_test(branch_of_an_empty_group_is_released),
-    cmocka_unit_test(reused_group_id_is_a_different_group),
-    cmocka_unit_test(new_process_with_reused_pid_is_found),
-    cmocka_unit_test(unsignalable_process_is_counted_once),
-    cmocka_unit_test(freezer_that_no_process_entered_will_be_removed),
-    cmocka_unit_test(frozen_process_is_not_counted_as_unsignalable),
-    cmocka_unit_test(foreign_unsignalable_processes_are_not_counted_or_frozen))
+WORLD_RUN(world_setup)

@@ -14,6 +14,7 @@ static pid_t attach(pid_t pid) {
 }
 
 static int open_attached(void **state) {
+    (void)state;
     world_open_empty(32768, true);
     world.board->attached = true;
     return 0;
@@ -35,7 +36,7 @@ static void begin(void) {
     world_hold_all();
 }
 
-static void existing_descendants_are_found_when_attaching(void **state) {
+TEST(existing_descendants_are_found_when_attaching) {
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
     pid_t grandchild = world_fork_session(child);
@@ -46,7 +47,7 @@ static void existing_descendants_are_found_when_attaching(void **state) {
     assert_int_equal(world_count_branches(), 2);
 }
 
-static void descendants_forked_after_attaching_are_found(void **state) {
+TEST(descendants_forked_after_attaching_are_found) {
     pid_t root = attach(start_job());
     begin();
     world_pass(5 * SS_SECOND);
@@ -61,7 +62,7 @@ static void descendants_forked_after_attaching_are_found(void **state) {
 }
 
 /* All processes of a pipeline share a group, and any of them may lead it. */
-static void foreign_group_members_are_left_alone(void **state) {
+TEST(foreign_group_members_are_left_alone) {
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
     world_join(neighbor, root);
@@ -77,7 +78,7 @@ static void foreign_group_members_are_left_alone(void **state) {
 }
 
 /* Foreign processes of the session may join a group that ours leads. */
-static void groups_in_a_foreign_session_are_not_branches(void **state) {
+TEST(groups_in_a_foreign_session_are_not_branches) {
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
     world_lead_group(child);
@@ -88,7 +89,7 @@ static void groups_in_a_foreign_session_are_not_branches(void **state) {
     world_expect_branch(0, child, false);
 }
 
-static void groups_in_our_session_are_branches(void **state) {
+TEST(groups_in_our_session_are_branches) {
     pid_t root = attach(start_service());
     pid_t child = world_fork(root);
     begin();
@@ -118,7 +119,7 @@ static pid_t leave_orphan(pid_t root) {
     return orphan;
 }
 
-static void group_of_the_run_is_not_a_branch(void **state) {
+TEST(group_of_the_run_is_not_a_branch) {
     pid_t root = attach(start_service());
     world_fork(root);
     pid_t master = world_fork(WORLD_INIT);
@@ -128,7 +129,7 @@ static void group_of_the_run_is_not_a_branch(void **state) {
     world_pass(2 * SS_SECOND);
 }
 
-static void groups_that_cannot_be_held_are_not_branches(void **state) {
+TEST(groups_that_cannot_be_held_are_not_branches) {
     world.census.groups = false;
     pid_t root = attach(start_service());
     pid_t child = world_fork(root);
@@ -138,7 +139,7 @@ static void groups_that_cannot_be_held_are_not_branches(void **state) {
 }
 
 /* Like a starting daemon: the parent ends, and the orphan later starts another session. */
-static void children_of_orphans_in_a_group_are_found(void **state) {
+TEST(children_of_orphans_in_a_group_are_found) {
     pid_t root = attach(start_service());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -149,7 +150,7 @@ static void children_of_orphans_in_a_group_are_found(void **state) {
     world_pass(100 * SS_MILLISECOND);
 }
 
-static void known_orphans_and_their_children_stay_branches(void **state) {
+TEST(known_orphans_and_their_children_stay_branches) {
     pid_t root = attach(start_job());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -161,7 +162,7 @@ static void known_orphans_and_their_children_stay_branches(void **state) {
     world_expect_branch(0, late, true);
 }
 
-static void new_census_keeps_known_orphans(void **state) {
+TEST(new_census_keeps_known_orphans) {
     pid_t root = attach(start_job());
     begin();
     pid_t orphan = leave_orphan(root);
@@ -178,7 +179,7 @@ static void new_census_keeps_known_orphans(void **state) {
 /*
  * A foreign process has reused the pid of an ended branch, which is noticed up to a second later.
  */
-static void children_of_a_reused_pid_are_foreign(void **state) {
+TEST(children_of_a_reused_pid_are_foreign) {
     pid_t root = attach(start_job());
     begin();
     pid_t child = world_fork(root);
@@ -207,7 +208,7 @@ static uint32_t strays(void) {
 }
 
 /* Without the report of its birth, the daemon is left alone and counted. */
-static void daemon_is_found_by_its_fork_event(void **state) {
+TEST(daemon_is_found_by_its_fork_event) {
     pid_t root = attach(start_job());
     world_at(start_service())->akin = true;
     begin();
@@ -233,7 +234,7 @@ static void daemon_is_found_by_its_fork_event(void **state) {
 /*
  * On an overloaded machine the next look may be late, and it follows only a few lines of descent.
  */
-static void daemon_after_many_foreign_processes_is_found(void **state) {
+TEST(daemon_after_many_foreign_processes_is_found) {
     pid_t root = attach(start_job());
     begin();
     world_pass(3 * SS_SECOND);
@@ -247,7 +248,7 @@ static void daemon_after_many_foreign_processes_is_found(void **state) {
 }
 
 /* Like setsid(1) and daemon(3), in a child that has existed for a while. */
-static void daemon_is_found_by_its_session(void **state) {
+TEST(daemon_is_found_by_its_session) {
     pid_t root = attach(start_job());
     begin();
     pid_t child = world_fork(root);
@@ -265,7 +266,7 @@ static void daemon_is_found_by_its_session(void **state) {
 }
 
 /* All members of a session descend from the process that began it. */
-static void existing_orphans_in_our_session_are_found(void **state) {
+TEST(existing_orphans_in_our_session_are_found) {
     pid_t root = attach(start_service());
     pid_t orphan = leave_daemon(root);
     world_lead_group(orphan);
@@ -275,7 +276,7 @@ static void existing_orphans_in_our_session_are_found(void **state) {
 }
 
 /* Showstopper itself was started in the background of that session, and its parent has ended. */
-static void the_run_itself_is_not_claimed_by_its_session(void **state) {
+TEST(the_run_itself_is_not_claimed_by_its_session) {
     pid_t root = attach(start_service());
     pid_t master = leave_daemon(root);
     world_at(master)->ours = false;
@@ -290,7 +291,7 @@ static void the_run_itself_is_not_claimed_by_its_session(void **state) {
     assert_false(world_is_reached(executor));
 }
 
-static void foreign_daemons_are_left_alone(void **state) {
+TEST(foreign_daemons_are_left_alone) {
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
     world_join(neighbor, root);
@@ -308,7 +309,7 @@ static void foreign_daemons_are_left_alone(void **state) {
 }
 
 /* Between two looks a child ends, and a foreign process reuses its pid and becomes a daemon. */
-static void daemon_of_a_reused_pid_is_foreign(void **state) {
+TEST(daemon_of_a_reused_pid_is_foreign) {
     world_renew(5000);
     world.board->attached = true;
     pid_t before = world.latest;
@@ -332,7 +333,7 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
 }
 
 /* Until the next recount, the census knows only the limit that it read before. */
-static void pids_above_a_raised_limit_are_examined(void **state) {
+TEST(pids_above_a_raised_limit_are_examined) {
     world_renew(6000);
     world.board->attached = true;
     world.limit = 5000;
@@ -348,7 +349,7 @@ static void pids_above_a_raised_limit_are_examined(void **state) {
 }
 
 /* Any known pid may have been reused by a foreign process. */
-static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
+TEST(daemon_is_left_alone_if_fork_events_were_lost) {
     pid_t root = attach(start_job());
     begin();
     world_pass(SS_SECOND);
@@ -366,7 +367,7 @@ static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
 }
 
 /* Freezing needs another control group, and another user's process must stay in its own. */
-static void unsignalable_attached_processes_are_not_frozen(void **state) {
+TEST(unsignalable_attached_processes_are_not_frozen) {
     world.freezers = true;
     pid_t root = attach(start_job());
     begin();
@@ -376,7 +377,7 @@ static void unsignalable_attached_processes_are_not_frozen(void **state) {
     assert_int_equal(atomic_load(&world.board->beyond), 1);
 }
 
-static void attached_trees_have_separate_branches(void **state) {
+TEST(attached_trees_have_separate_branches) {
     pid_t root = attach(start_job());
     pid_t other = start_job();
     struct ss_row *row = &world.board->rows[1];
@@ -391,28 +392,4 @@ static void attached_trees_have_separate_branches(void **state) {
     world_expect_branch(1, right, true);
 }
 
-/* clang-format off */
-WORLD_MAIN_FROM(open_attached,
-    cmocka_unit_test(existing_descendants_are_found_when_attaching),
-    cmocka_unit_test(descendants_forked_after_attaching_are_found),
-    cmocka_unit_test(foreign_group_members_are_left_alone),
-    cmocka_unit_test(groups_in_a_foreign_session_are_not_branches),
-    cmocka_unit_test(groups_in_our_session_are_branches),
-    cmocka_unit_test(group_of_the_run_is_not_a_branch),
-    cmocka_unit_test(groups_that_cannot_be_held_are_not_branches),
-    cmocka_unit_test(children_of_orphans_in_a_group_are_found),
-    cmocka_unit_test(known_orphans_and_their_children_stay_branches),
-    cmocka_unit_test(new_census_keeps_known_orphans),
-    cmocka_unit_test(children_of_a_reused_pid_are_foreign),
-    cmocka_unit_test(daemon_is_found_by_its_fork_event),
-    cmocka_unit_test(daemon_after_many_foreign_processes_is_found),
-    cmocka_unit_test(daemon_is_found_by_its_session),
-    cmocka_unit_test(existing_orphans_in_our_session_are_found),
-    cmocka_unit_test(the_run_itself_is_not_claimed_by_its_session),
-    cmocka_unit_test(foreign_daemons_are_left_alone),
-    cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
-    cmocka_unit_test(pids_above_a_raised_limit_are_examined),
-    cmocka_unit_test(daemon_is_left_alone_if_fork_events_were_lost),
-    cmocka_unit_test(unsignalable_attached_processes_are_not_frozen),
-    cmocka_unit_test(attached_trees_have_separate_branches))
-/* clang-format on */
+WORLD_RUN(open_attached)

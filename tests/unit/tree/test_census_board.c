@@ -8,7 +8,7 @@
 #include "census_run.h"
 
 /* Until the executor knows its leader, the leader may not have its own group. */
-static void nothing_is_claimed_before_the_leader_is_known(void **state) {
+TEST(nothing_is_claimed_before_the_leader_is_known) {
     pid_t leader = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
     pid_t session = world_fork_session(leader);
@@ -30,7 +30,7 @@ static void publish_on_look(pid_t pid) {
 }
 
 /* The leader is published only after the census has read the board. */
-static void branch_of_an_instance_group_published_late_is_released(void **state) {
+TEST(branch_of_an_instance_group_published_late_is_released) {
     published_late = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
     pid_t child = world_fork(published_late);
@@ -41,7 +41,7 @@ static void branch_of_an_instance_group_published_late_is_released(void **state)
 }
 
 /* With --repeat, the next instance of a row is another process. */
-static void repeated_instance_gets_branches_again(void **state) {
+TEST(repeated_instance_gets_branches_again) {
     pid_t first = world_leader(0);
     world_fork_session(first);
     world_pass(SS_SECOND);
@@ -61,7 +61,7 @@ static void repeated_instance_gets_branches_again(void **state) {
 }
 
 /* The guardian handles these processes, because no executor is left to stop them. */
-static void row_of_dead_executor_gets_no_branches(void **state) {
+TEST(row_of_dead_executor_gets_no_branches) {
     world.partial = true;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     atomic_store(&world.board->rows[0].executor, -1);
@@ -72,7 +72,7 @@ static void row_of_dead_executor_gets_no_branches(void **state) {
 }
 
 /* The pid on the board was reused; the start time differs. */
-static void reused_executor_pid_is_not_an_executor(void **state) {
+TEST(reused_executor_pid_is_not_an_executor) {
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     world_end(executor);
     world_put(executor, WORLD_SHELL);
@@ -84,7 +84,7 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
 }
 
 /* Like the first look of a successor: existing processes are found, once each. */
-static void first_look_finds_existing_processes_once(void **state) {
+TEST(first_look_finds_existing_processes_once) {
     world_renew(32768);
     world_fork_strangers(300);
     world_start_instance(0);
@@ -112,7 +112,7 @@ static void succeed(void) {
     world_hold_all();
 }
 
-static void successor_adopts_existing_branches(void **state) {
+TEST(successor_adopts_existing_branches) {
     pid_t daemon = world_fork_daemon(world_leader(0));
     pid_t session = world_fork_session(world_leader(1));
     pid_t headless = world_fork_session(world_leader(1));
@@ -134,7 +134,7 @@ static void successor_adopts_existing_branches(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-static void excess_branches_are_claimed_when_slots_become_free(void **state) {
+TEST(excess_branches_are_claimed_when_slots_become_free) {
     pid_t sessions[SS_BOARD_BRANCHES + 50];
     int count = sizeof sessions / sizeof *sessions;
     for (int i = 0; i < count; i++)
@@ -153,7 +153,7 @@ static void excess_branches_are_claimed_when_slots_become_free(void **state) {
  * Processes that do not fit on the board do not count as found, so there is no reason to look
  * sooner.
  */
-static void full_board_does_not_shorten_the_look_interval(void **state) {
+TEST(full_board_does_not_shorten_the_look_interval) {
     world.partial = true;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));
@@ -167,7 +167,7 @@ static void full_board_does_not_shorten_the_look_interval(void **state) {
     assert_int_equal(world_count_changes(), changes);
 }
 
-static void census_tolerates_more_processes_than_it_can_count(void **state) {
+TEST(census_tolerates_more_processes_than_it_can_count) {
     pid_t daemons[50];
     world_renew(100000);
     pid_t leader = world_start_instance(0);
@@ -189,15 +189,4 @@ static void census_tolerates_more_processes_than_it_can_count(void **state) {
         world_expect_branch(0, daemons[i], false);
 }
 
-// clang-format off
-WORLD_MAIN(
-    cmocka_unit_test(nothing_is_claimed_before_the_leader_is_known),
-    cmocka_unit_test(branch_of_an_instance_group_published_late_is_released),
-    cmocka_unit_test(repeated_instance_gets_branches_again),
-    cmocka_unit_test(row_of_dead_executor_gets_no_branches),
-    cmocka_unit_test(reused_executor_pid_is_not_an_executor),
-    cmocka_unit_test(first_look_finds_existing_processes_once),
-    cmocka_unit_test(successor_adopts_existing_branches),
-    cmocka_unit_test(excess_branches_are_claimed_when_slots_become_free),
-    cmocka_unit_test(full_board_does_not_shorten_the_look_interval),
-    cmocka_unit_test(census_tolerates_more_processes_than_it_can_count))
+WORLD_RUN(world_setup)

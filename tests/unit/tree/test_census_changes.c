@@ -53,7 +53,7 @@ static void give_number_to_stranger(void) {
     world_setsid(subject);
 }
 
-static void reused_pid_is_not_claimed(void **state) {
+TEST(reused_pid_is_not_claimed) {
     change_at_each_look(prepare_daemon, give_number_to_stranger, false);
     change_at_each_look(prepare_session, give_number_to_stranger, false);
 }
@@ -71,7 +71,7 @@ static void give_leaders_number_to_stranger(void) {
     give_number_to_stranger();
 }
 
-static void reused_leader_pid_is_not_claimed(void **state) {
+TEST(reused_leader_pid_is_not_claimed) {
     change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
 
@@ -91,7 +91,7 @@ static void give_parents_number_to_ours_in_a_session(void) {
     world_setsid(other);
 }
 
-static void child_of_reused_parent_pid_is_not_claimed(void **state) {
+TEST(child_of_reused_parent_pid_is_not_claimed) {
     change_at_each_look(prepare_stranger, give_parents_number_to_ours, false);
     change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
 }
@@ -102,7 +102,7 @@ static void prepare_grandchild(void) {
     subject = world_fork_session(world_fork_session(other));
 }
 
-static void child_of_reused_grandparent_pid_is_not_claimed(void **state) {
+TEST(child_of_reused_grandparent_pid_is_not_claimed) {
     change_at_each_look(prepare_grandchild, give_parents_number_to_ours, false);
 }
 
@@ -121,7 +121,7 @@ static void give_parents_number_to_stranger(void) {
 }
 
 /* The process stays ours, whatever happens to its parent in the meantime. */
-static void broken_line_of_descent_is_retried(void **state) {
+TEST(broken_line_of_descent_is_retried) {
     change_at_each_look(prepare_line, end_parent, true);
     change_at_each_look(prepare_line, give_parents_number_to_stranger, true);
 }
@@ -145,7 +145,7 @@ static void change_parent_on_look(pid_t pid) {
 }
 
 /* The line of descent breaks so often that the census gives up for a while. */
-static void process_with_a_changing_line_of_descent_is_found(void **state) {
+TEST(process_with_a_changing_line_of_descent_is_found) {
     world_pass(5 * SS_SECOND);
     prepare_late_session();
     heir = 0;
@@ -155,7 +155,7 @@ static void process_with_a_changing_line_of_descent_is_found(void **state) {
     world_expect_branch(0, subject, true);
 }
 
-static void very_long_lines_of_descent_are_followed(void **state) {
+TEST(very_long_lines_of_descent_are_followed) {
     pid_t ours = world_leader(0);
     pid_t stranger = WORLD_SHELL;
     for (int i = 0; i < 2000; i++) {
@@ -266,7 +266,7 @@ static void settle(void) {
     world_pass(5 * SS_SECOND);
 }
 
-static void random_events_never_reach_foreign_processes(void **state) {
+TEST(random_events_never_reach_foreign_processes) {
     seed = 4711;
     memset(crowd, 0, sizeof crowd);
     world_renew(6000);
@@ -289,13 +289,4 @@ static void random_events_never_reach_foreign_processes(void **state) {
     }
 }
 
-// clang-format off
-WORLD_MAIN(
-    cmocka_unit_test(reused_pid_is_not_claimed),
-    cmocka_unit_test(reused_leader_pid_is_not_claimed),
-    cmocka_unit_test(child_of_reused_parent_pid_is_not_claimed),
-    cmocka_unit_test(child_of_reused_grandparent_pid_is_not_claimed),
-    cmocka_unit_test(broken_line_of_descent_is_retried),
-    cmocka_unit_test(process_with_a_changing_line_of_descent_is_found),
-    cmocka_unit_test(very_long_lines_of_descent_are_followed),
-    cmocka_unit_test(random_events_never_reach_foreign_processes))
+WORLD_RUN(world_setup)

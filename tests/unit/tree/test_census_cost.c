@@ -2,7 +2,7 @@
 
 #include "census_run.h"
 
-static void without_new_processes_no_process_is_looked_up(void **state) {
+TEST(without_new_processes_no_process_is_looked_up) {
     world_fork_strangers(2000);
     for (int i = 0; i < 50; i++) {
         pid_t session = world_fork_session(world_leader(0));
@@ -35,7 +35,7 @@ static unsigned long count_looks(int strangers) {
     return world.looks - looks;
 }
 
-static void existing_processes_do_not_raise_the_cost_of_a_look(void **state) {
+TEST(existing_processes_do_not_raise_the_cost_of_a_look) {
     unsigned long alone = count_looks(0);
     assert_in_range(alone, 1, 600);
     assert_in_range(count_looks(5000), 1, alone + 20);
@@ -49,7 +49,7 @@ static ss_time wait_after_a_stranger(void) {
     return world.due - world.now;
 }
 
-static void look_interval_grows_if_only_foreign_processes_start(void **state) {
+TEST(look_interval_grows_if_only_foreign_processes_start) {
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
     for (int i = 0; i < 10; i++) {
@@ -63,7 +63,7 @@ static void look_interval_grows_if_only_foreign_processes_start(void **state) {
     assert_that(wait_after_a_stranger(), ==, 100 * SS_MILLISECOND);
 }
 
-static void quiet_system_restores_the_usual_look_interval(void **state) {
+TEST(quiet_system_restores_the_usual_look_interval) {
     world_pass(5 * SS_SECOND);
     for (int i = 0; i < 10; i++)
         wait_after_a_stranger();
@@ -72,7 +72,7 @@ static void quiet_system_restores_the_usual_look_interval(void **state) {
     assert_that(world.due - world.now, ==, (world_reports ? 500 : 100) * SS_MILLISECOND);
 }
 
-static void looks_are_rare_while_forks_are_reported(void **state) {
+TEST(looks_are_rare_while_forks_are_reported) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     world_pass(10 * SS_SECOND);
@@ -82,7 +82,7 @@ static void looks_are_rare_while_forks_are_reported(void **state) {
         assert_in_range(world.takes - takes, 90, 110);
 }
 
-static void reported_fork_causes_an_immediate_look(void **state) {
+TEST(reported_fork_causes_an_immediate_look) {
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
     world_pass(world_reports ? 0 : 100 * SS_MILLISECOND);
@@ -94,7 +94,7 @@ static void reported_fork_causes_an_immediate_look(void **state) {
 }
 
 /* Handling every report would cost more than periodic looks. */
-static void frequent_forks_turn_off_fork_reports(void **state) {
+TEST(frequent_forks_turn_off_fork_reports) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
@@ -106,7 +106,7 @@ static void frequent_forks_turn_off_fork_reports(void **state) {
 }
 
 /* Threads that end or change their name are reported, too. */
-static void frequent_events_other_than_forks_do_not_cause_frequent_looks(void **state) {
+TEST(frequent_events_other_than_forks_do_not_cause_frequent_looks) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
@@ -127,7 +127,7 @@ static void fork_before_listening(void) {
 }
 
 /* A fork between the look and the request for reports is not reported. */
-static void fork_before_listening_begins_is_found(void **state) {
+TEST(fork_before_listening_begins_is_found) {
     world_pass(5 * SS_SECOND);
     world.on_listen = fork_before_listening;
     world_fork(WORLD_SHELL);
@@ -138,7 +138,7 @@ static void fork_before_listening_begins_is_found(void **state) {
     world_expect_branch(1, born_too_early, true);
 }
 
-static void found_process_causes_an_early_look(void **state) {
+TEST(found_process_causes_an_early_look) {
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
     world.now = world.due;
@@ -150,7 +150,7 @@ static void found_process_causes_an_early_look(void **state) {
 }
 
 /* Like `setsid make`: groups are made once, followed by many forks. */
-static void forks_within_groups_cost_no_extra_looks(void **state) {
+TEST(forks_within_groups_cost_no_extra_looks) {
     pid_t session = world_fork_session(world_leader(0));
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -166,7 +166,7 @@ static void forks_within_groups_cost_no_extra_looks(void **state) {
     assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
 }
 
-static void each_look_follows_only_a_few_lines_of_descent(void **state) {
+TEST(each_look_follows_only_a_few_lines_of_descent) {
     world_pass(5 * SS_SECOND);
     world_fork_strangers(1000);
     pid_t session = world_fork_session(world_leader(0));
@@ -184,7 +184,7 @@ static void each_look_follows_only_a_few_lines_of_descent(void **state) {
 }
 
 /* A sibling of a foreign process is foreign. */
-static void foreign_siblings_cost_one_lookup_each(void **state) {
+TEST(foreign_siblings_cost_one_lookup_each) {
     pid_t parent = WORLD_SHELL;
     for (int i = 0; i < 20; i++)
         parent = world_fork_session(parent);
@@ -198,7 +198,7 @@ static void foreign_siblings_cost_one_lookup_each(void **state) {
 }
 
 /* A foreign line of descent is remembered for only one look. */
-static void process_with_a_reused_foreign_pid_is_found(void **state) {
+TEST(process_with_a_reused_foreign_pid_is_found) {
     pid_t parent = world_fork_session(WORLD_SHELL);
     pid_t child = world_fork_session(parent);
     world_pass(SS_SECOND);
@@ -210,19 +210,4 @@ static void process_with_a_reused_foreign_pid_is_found(void **state) {
     world_expect_branch(0, session, true);
 }
 
-// clang-format off
-WORLD_MAIN(
-    cmocka_unit_test(without_new_processes_no_process_is_looked_up),
-    cmocka_unit_test(existing_processes_do_not_raise_the_cost_of_a_look),
-    cmocka_unit_test(look_interval_grows_if_only_foreign_processes_start),
-    cmocka_unit_test(quiet_system_restores_the_usual_look_interval),
-    cmocka_unit_test(looks_are_rare_while_forks_are_reported),
-    cmocka_unit_test(reported_fork_causes_an_immediate_look),
-    cmocka_unit_test(frequent_forks_turn_off_fork_reports),
-    cmocka_unit_test(frequent_events_other_than_forks_do_not_cause_frequent_looks),
-    cmocka_unit_test(fork_before_listening_begins_is_found),
-    cmocka_unit_test(found_process_causes_an_early_look),
-    cmocka_unit_test(forks_within_groups_cost_no_extra_looks),
-    cmocka_unit_test(each_look_follows_only_a_few_lines_of_descent),
-    cmocka_unit_test(foreign_siblings_cost_one_lookup_each),
-    cmocka_unit_test(process_with_a_reused_foreign_pid_is_found))
+WORLD_RUN(world_setup)

@@ -8,7 +8,7 @@ static void open_with_limit(pid_t limit) {
         world_start_instance(row);
 }
 
-static void pids_are_examined_after_a_wrap_around(void **state) {
+TEST(pids_are_examined_after_a_wrap_around) {
     world_pass(3 * SS_SECOND);
     world.latest = world.limit - 3;
     world_pass(3 * SS_SECOND);
@@ -24,7 +24,7 @@ static void pids_are_examined_after_a_wrap_around(void **state) {
     assert_int_equal(world.surveys, 0);
 }
 
-static void process_with_the_highest_pid_is_examined(void **state) {
+TEST(process_with_the_highest_pid_is_examined) {
     world.latest = world.limit - 1;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -38,7 +38,7 @@ static void process_with_the_highest_pid_is_examined(void **state) {
 }
 
 /* All pids may be reused between two looks, so new ones cannot be determined. */
-static void small_pid_range_is_scanned_fully(void **state) {
+TEST(small_pid_range_is_scanned_fully) {
     open_with_limit(4096);
     world_pass(3 * SS_SECOND);
     pid_t before = world_fork_session(world_leader(0));
@@ -50,7 +50,7 @@ static void small_pid_range_is_scanned_fully(void **state) {
     world_expect_branch(1, behind, true);
 }
 
-static void session_is_found_among_many_processes(void **state) {
+TEST(session_is_found_among_many_processes) {
     open_with_limit(4096);
     world_fork_strangers(1000);
     pid_t session = world_fork_session(world_leader(0));
@@ -58,7 +58,7 @@ static void session_is_found_among_many_processes(void **state) {
     world_expect_branch(0, session, true);
 }
 
-static void many_new_pids_cause_a_full_scan(void **state) {
+TEST(many_new_pids_cause_a_full_scan) {
     open_with_limit(1 << 20);
     world_pass(3 * SS_SECOND);
     pid_t early = world_fork_session(world_leader(0));
@@ -84,7 +84,7 @@ static void many_new_pids_cause_a_full_scan(void **state) {
     world_expect_branch(0, next, true);
 }
 
-static void unknown_latest_pid_causes_full_scan(void **state) {
+TEST(unknown_latest_pid_causes_full_scan) {
     world_renew(32768);
     world.silent = true;
     world_start_instance(0);
@@ -100,7 +100,7 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
 }
 
 /* A process becomes visible only after its pid is assigned. */
-static void late_visible_process_is_found_by_a_recount(void **state) {
+TEST(late_visible_process_is_found_by_a_recount) {
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
         pid_t session = world_fork_session(world_leader(0));
@@ -114,7 +114,7 @@ static void late_visible_process_is_found_by_a_recount(void **state) {
 }
 
 /* The process is still hidden during the first recount. */
-static void very_late_visible_process_is_found_by_the_second_recount(void **state) {
+TEST(very_late_visible_process_is_found_by_the_second_recount) {
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
     pid_t session = world_fork_session(world_leader(0));
@@ -125,7 +125,7 @@ static void very_late_visible_process_is_found_by_the_second_recount(void **stat
     world_expect_branch(0, session, true);
 }
 
-static void process_that_becomes_visible_after_many_others_is_found(void **state) {
+TEST(process_that_becomes_visible_after_many_others_is_found) {
     world_pass(SS_SECOND);
     world_fork_strangers(300);
     pid_t session = world_fork_session(world_leader(0));
@@ -137,14 +137,4 @@ static void process_that_becomes_visible_after_many_others_is_found(void **state
     world_expect_branch(0, session, true);
 }
 
-// clang-format off
-WORLD_MAIN(
-    cmocka_unit_test(pids_are_examined_after_a_wrap_around),
-    cmocka_unit_test(process_with_the_highest_pid_is_examined),
-    cmocka_unit_test(small_pid_range_is_scanned_fully),
-    cmocka_unit_test(session_is_found_among_many_processes),
-    cmocka_unit_test(many_new_pids_cause_a_full_scan),
-    cmocka_unit_test(unknown_latest_pid_causes_full_scan),
-    cmocka_unit_test(late_visible_process_is_found_by_a_recount),
-    cmocka_unit_test(very_late_visible_process_is_found_by_the_second_recount),
-    cmocka_unit_test(process_that_becomes_visible_after_many_others_is_found))
+WORLD_RUN(world_setup)

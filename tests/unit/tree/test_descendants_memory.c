@@ -16,7 +16,7 @@ void *__wrap_realloc(void *memory, size_t size) {
 }
 
 /* A process that is not listed may stay stopped, so the caller must know. */
-static void list_without_memory_is_incomplete(void **state) {
+TEST(list_without_memory_is_incomplete) {
     struct ss_descendants list = {0};
     pid_t pid = 100;
     ss_descendants_add(&list, pid, 1);
@@ -33,4 +33,4 @@ static void list_without_memory_is_incomplete(void **state) {
     assert_false(list.incomplete);
 }
 
-UNIT_MAIN(cmocka_unit_test(list_without_memory_is_incomplete))
+UNIT_RUN

@@ -31,7 +31,7 @@ static void look(void *context, pid_t leader) {
     seen = leader;
 }
 
-static void leader_waits_before_exec(void **state) {
+TEST(leader_waits_before_exec) {
     static struct ss_signals signals;
     char context[] = "context", mark[] = "mark", number[] = "0", program[] = "true";
     char *words[] = {program, NULL};
@@ -59,4 +59,4 @@ static void leader_waits_before_exec(void **state) {
     free(scheduling);
 }
 
-UNIT_MAIN(cmocka_unit_test(leader_waits_before_exec))
+UNIT_RUN

@@ -42,7 +42,7 @@ static int count_regained(void) {
     return REFUSED - 1;
 }
 
-static void real_time_priority_is_regained_only_a_few_times(void **state) {
+TEST(real_time_priority_is_regained_only_a_few_times) {
     int status;
     pid_t child = fork();
     if (child == 0)
@@ -53,4 +53,4 @@ static void real_time_priority_is_regained_only_a_few_times(void **state) {
     assert_int_equal(WEXITSTATUS(status), REGAINED);
 }
 
-UNIT_MAIN(cmocka_unit_test(real_time_priority_is_regained_only_a_few_times))
+UNIT_RUN
