@@ -2,7 +2,6 @@
 #include "base/pattern.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,4 +130,15 @@ int ss_pattern_check(const char *pattern, struct ss_error *error) {
             at += *at == '\\' && at[1] ? 2 : 1;
     }
     return 0;
+}
+
+int ss_pattern_compile(regex_t *compiled, const char *pattern, struct ss_error *error) {
+    char why[128];
+    if (ss_pattern_check(pattern, error) < 0)
+        return -1;
+    int status = regcomp(compiled, pattern, REG_EXTENDED);
+    if (status == 0)
+        return 0;
+    regerror(status, compiled, why, sizeof why);
+    return ss_error_fail(error, "'%s': %s", ss_words_show(pattern).text, why);
 }

@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_BASE_PATTERN_H
 #define SHOWSTOPPER_BASE_PATTERN_H
 
+#include <regex.h>
+
 #include <showstopper/error.h>
 
 /*
@@ -11,5 +13,9 @@
  * memory, such as a repetition of a repetition.
  */
 SS_NONNULL(1) int ss_pattern_check(const char *pattern, struct ss_error *error);
+
+/* Also compiles the pattern; free the result with regfree() unless this fails. */
+SS_MUST_USE SS_NONNULL(1, 2) int ss_pattern_compile(
+    regex_t *compiled, const char *pattern, struct ss_error *error);
 
 #endif

@@ -326,15 +326,10 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
 }
 
 static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_error *error) {
-    if (ss_pattern_check(pattern, error) < 0)
+    if (ss_pattern_compile(&plan->iteration, pattern, error) < 0)
         return ss_error_wrap(error, "--iteration");
-    int why = regcomp(&plan->iteration, pattern, REG_EXTENDED);
-    plan->has_iteration = why == 0;
-    if (why == 0)
-        return 0;
-    char text[256];
-    regerror(why, &plan->iteration, text, sizeof text);
-    return ss_error_fail(error, "--iteration: '%s': %s", pattern, text);
+    plan->has_iteration = true;
+    return 0;
 }
 
 static size_t count_option_words(const struct ss_cli *cli) {

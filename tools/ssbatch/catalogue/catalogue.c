@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,15 +19,6 @@
 
 static const char *const key_names[SSBATCH_KEYS] = {"command", "iteration", "repeat", "warmup",
     "scratch", "memory", "setup", "stop", "note", "needs", "published"};
-
-/* Returns the index of the key of this name, or -1. */
-static int find_key(const char *name) {
-    for (int key = 0; key < SSBATCH_KEYS; key++) {
-        if (strcmp(name, key_names[key]) == 0)
-            return key;
-    }
-    return -1;
-}
 
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue) {
     for (size_t i = 0; i < catalogue->text_count; i++)
@@ -75,18 +65,14 @@ const struct ssbatch_workload *ssbatch_catalogue_find(
     return NULL;
 }
 
-static bool is_number(const char *text) {
-    size_t digits = strspn(text, "0123456789");
-    const char *rest = text + digits;
-    if (digits > 0 && *rest == '.')
-        rest += 1 + strspn(rest + 1, "0123456789");
-    return digits > 0 && !*rest;
-}
-
 /* A number without a unit is in seconds. */
 static int check_time(const char *value, struct ss_error *error) {
     ss_time time;
-    return is_number(value) ? 0 : ss_units_time(value, &time, error);
+    size_t digits = strspn(value, "0123456789");
+    const char *rest = value + digits;
+    if (digits > 0 && *rest == '.')
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return digits > 0 && !*rest ? 0 : ss_units_time(value, &time, error);
 }
 
 static int check_memory(const char *value, struct ss_error *error) {
@@ -159,17 +145,11 @@ int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struc
 }
 
 static int check_expression(const char *expression, struct ss_error *error) {
-    regex_t regex;
-    char reason[256];
-    if (ss_pattern_check(expression, error) < 0)
-        return -1;
-    int status = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
-    if (status == 0) {
-        regfree(&regex);
-        return 0;
-    }
-    regerror(status, &regex, reason, sizeof reason);
-    return ss_error_fail(error, "'%s': %s", ss_words_show(expression).text, reason);
+    regex_t compiled;
+    if (ss_pattern_compile(&compiled, expression, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    regfree(&compiled);
+    return 0;
 }
 
 int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
@@ -179,7 +159,7 @@ int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
     if (ssbatch_catalogue_check_value(SSBATCH_COMMAND, definition->command, error) < 0)
         return ss_error_wrap(error, "--command");
     if (definition->iteration && check_expression(definition->iteration, error) < 0)
-        return ss_error_wrap(error, "--iteration");
+        return -1;
     struct ssbatch_workload *workload = &catalogue->items[catalogue->count++];
     *workload =
         (struct ssbatch_workload){.name = definition->name, .file = "command line", .typed = true};
@@ -290,8 +270,10 @@ static size_t key_length(const char *line) {
 static int read_key(struct reader *reader, char *line, struct ss_error *error) {
     char *value = strchr(line, '=') + 1;
     line[key_length(line)] = '\0';
-    int key = find_key(line);
-    if (key < 0) {
+    int key = 0;
+    while (key < SSBATCH_KEYS && strcmp(line, key_names[key]) != 0)
+        key++;
+    if (key == SSBATCH_KEYS) {
         const struct ss_suggest_names known = {
             .what = "key", .names = key_names, .count = SSBATCH_KEYS};
         return ss_suggest_refuse(&known, line, error);
@@ -393,8 +375,9 @@ static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct
     while (list && ss_words_next(&list, ':', &part)) {
         if (part.length == 0)
             continue;
-        char path[4096];
-        snprintf(path, sizeof path, "%.*s", (int)part.length, part.text);
+        SS_OWNED(free) char *path = strndup(part.text, part.length);
+        if (!path)
+            return ss_error_memory(error);
         if (ssbatch_catalogue_read(catalogue, path, error) < 0)
             return ss_error_wrap(error, "SHOWSTOPPER_CATALOGUE");
     }

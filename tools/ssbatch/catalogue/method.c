@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "method.h"
+#include "planned_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,31 +84,40 @@ double ssbatch_control_stands_for(const struct ssbatch_control *control) {
     return NAN;
 }
 
-/* Writes options and replaces their placeholders. */
-static void put_options(FILE *stream, const char *options, const struct ssbatch_control *control) {
-    const struct {
-        const char *name, *before, *text;
-    } parts[] = {{"{tau}", "", control->tau}, {"{cdc}", ",", control->cdc},
-        {"{pi}", " -C ", control->pi}, {"{geom}", " -C ", control->geom},
-        {"{realtime}", " -F ", control->realtime}};
-    fputc(' ', stream);
-    while (*options) {
+void ssbatch_put_parts(
+    FILE *stream, const char *text, const struct ssbatch_part *parts, size_t count) {
+    while (*text) {
         size_t length = 0;
-        for (size_t i = 0; length == 0 && i < sizeof parts / sizeof *parts; i++) {
-            if (strncmp(options, parts[i].name, strlen(parts[i].name)) != 0)
+        for (size_t i = 0; length == 0 && i < count; i++) {
+            if (strncmp(text, parts[i].name, strlen(parts[i].name)) != 0)
                 continue;
             length = strlen(parts[i].name);
             if (parts[i].text)
                 fprintf(stream, "%s%s", parts[i].before, parts[i].text);
         }
+        if (length == 0 && text[0] == '{' && text[1] == '{')
+            fputc(*text++, stream);
         if (length == 0)
-            fputc(*options, stream);
-        options += length > 0 ? length : 1;
+            fputc(*text, stream);
+        text += length > 0 ? length : 1;
     }
 }
 
 void ssbatch_control_print(FILE *stream, const struct ssbatch_control *control) {
-    put_options(stream, control->feedback ? control->feedback : control->method->feedback, control);
-    if (*control->method->modules)
-        put_options(stream, control->method->modules, control);
+    const struct ssbatch_part parts[] = {
+        {"{tau}", "", control->tau},
+        {"{cdc}", ",", control->cdc},
+        {"{pi}", " -C ", control->pi},
+        {"{geom}", " -C ", control->geom},
+        {"{realtime}", " -F ", control->realtime},
+    };
+    const char *const options[] = {
+        control->feedback ? control->feedback : control->method->feedback,
+        control->method->modules,
+    };
+    for (size_t i = 0; i < 2; i++) {
+        if (*options[i])
+            fputc(' ', stream);
+        ssbatch_put_parts(stream, options[i], parts, sizeof parts / sizeof *parts);
+    }
 }

@@ -18,8 +18,19 @@
 #define ROUND_MIN SS_MILLISECOND
 #define ROUND_MAX (3600 * SS_SECOND)
 
-typedef int printer(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error);
+struct type;
+
+/* Writes a value, or an item of one that is a list. */
+typedef int printer(FILE *stream, const struct ssbatch_option_value *value, const struct type *type,
+    const char *text, struct ss_error *error);
+
+struct type {
+    const char *name;
+    printer *print;
+    bool is_list;
+    bool is_positive;
+    ss_time sensible; /* a shorter time in `m` was probably meant in minutes */
+};
 
 static bool is_decimal(const char *text) {
     size_t whole = strspn(text, "0123456789");
@@ -52,54 +63,37 @@ static int read_time(const struct ssbatch_option_value *value, const char *text,
     return 0;
 }
 
-/* Writes a time in seconds. A number without a unit is in seconds. */
-static int print_seconds(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    ss_time sensible, double *seconds, struct ss_error *error) {
-    ss_time time;
-    if (is_decimal(text)) {
-        *seconds = strtod(text, NULL);
-        put_decimal(stream, text);
-        return 0;
-    }
-    if (read_time(value, text, sensible, &time, error) < 0)
-        return -1;
-    *seconds = ss_time_seconds(time);
-    fprintf(stream, "%.10g", *seconds);
-    return 0;
-}
-
-static int require_above(
-    double number, const char *text, const char *what, struct ss_error *error) {
-    if (number > 0)
+static int check_positive(const struct type *type, double number, const char *text,
+    const char *what, struct ss_error *error) {
+    if (!type->is_positive || number > 0)
         return 0;
     return ss_error_fail(error, "'%s' is not a %s above 0", ss_words_show(text).text, what);
 }
 
-static int print_time(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    double seconds;
-    return print_seconds(stream, value, text, SENSIBLE, &seconds, error);
-}
-
-/* A duration is seldom in minutes. */
-static int print_length(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    double seconds;
-    ss_time sensible = strcmp(value->type, "duration") == 0 ? 0 : SENSIBLE;
-    if (print_seconds(stream, value, text, sensible, &seconds, error) < 0)
+/* Writes a time in seconds. A number without a unit is in seconds. */
+static int print_time(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
+    ss_time time;
+    if (is_decimal(text)) {
+        put_decimal(stream, text);
+        return check_positive(type, strtod(text, NULL), text, "time", error);
+    }
+    if (read_time(value, text, type->sensible, &time, error) < 0)
         return -1;
-    return require_above(seconds, text, "time", error);
+    fprintf(stream, "%.10g", ss_time_seconds(time));
+    return check_positive(type, ss_time_seconds(time), text, "time", error);
 }
 
-static int print_round(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_round(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     char shown[64];
     ss_time time;
-    if (read_time(value, text, 0, &time, error) < 0)
+    if (read_time(value, text, type->sensible, &time, error) < 0)
         return -1;
-    if (time < ROUND_MIN || time > ROUND_MAX)
-        return ss_error_fail(error, "'%s' is too %s", ss_words_show(text).text,
-            time < ROUND_MIN ? "small: use at least 1m" : "large: use at most 1h");
+    if (time < ROUND_MIN)
+        return ss_error_fail(error, "'%s' is too short: use at least 1m", ss_words_show(text).text);
+    if (time > ROUND_MAX)
+        return ss_error_fail(error, "'%s' is too long: use at most 1h", ss_words_show(text).text);
     ss_units_print_time(shown, sizeof shown, time);
     fprintf(stream, "%s", shown);
     return 0;
@@ -115,80 +109,48 @@ static int read_percent(const char *text, double *percent, struct ss_error *erro
 }
 
 /* Writes a load in percent. 15 digits are as many as decimals keep exactly: 1/3 is not rounded. */
-static int print_load(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_load(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     double percent;
     (void)value;
     if (read_percent(text, &percent, error) < 0)
         return -1;
     fprintf(stream, "%.15g", percent);
-    return 0;
+    return check_positive(type, percent, text, "load", error);
 }
 
-static int print_target(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    double percent;
-    if (read_percent(text, &percent, error) < 0 || require_above(percent, text, "load", error) < 0)
-        return -1;
-    return print_load(stream, value, text, error);
-}
-
-/* Prints the items of a list, and skips empty ones. */
-static int print_list(FILE *stream, const struct ssbatch_option_value *value, printer *print_item,
-    struct ss_error *error) {
-    SS_OWNED(free) char **items = ss_words_split_list(value->text, NULL, error);
-    bool any = false;
-    if (!items)
-        return ss_error_memory(error);
-    for (char **item = items; *item; item++) {
-        if (!**item)
-            continue;
-        if (any)
-            fputc(',', stream);
-        any = true;
-        if (print_item(stream, value, *item, error) < 0)
-            return -1;
-    }
-    return any ? 0 : ss_error_fail(error, "a value is required: see --help");
-}
-
-static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_whole(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     (void)value;
     if (!*text || text[strspn(text, "0123456789")])
         return ss_error_fail(
-            error, "'%s' is not a whole number: write one such as 180", ss_words_show(text).text);
+            error, "'%s' is not a whole number: use one such as 180", ss_words_show(text).text);
+    if (type->is_positive && !text[strspn(text, "0")])
+        return ss_error_fail(
+            error, "'%s' is too small: use at least 1", ss_words_show(text).text);
     put_decimal(stream, text);
     return 0;
 }
 
-static int print_count(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    if (print_whole(stream, value, text, error) < 0)
-        return -1;
-    if (!text[strspn(text, "0")])
-        return ss_error_fail(error, "'%s' is too small: use at least 1", ss_words_show(text).text);
-    return 0;
-}
-
-static int print_percent(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
-    char number[64];
-    size_t length = strcspn(text, "%");
-    (void)value;
-    snprintf(number, sizeof number, "%.*s", (int)length, text);
-    if (!is_decimal(number) || (text[length] && text[length + 1]))
+static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
+    SS_OWNED(free) char *number = strndup(text, strcspn(text, "%"));
+    (void)value, (void)type;
+    if (!number)
+        return ss_error_memory(error);
+    const char *rest = text + strlen(number);
+    if (!is_decimal(number) || (*rest && rest[1]))
         return ss_error_fail(
-            error, "'%s' is not a valid number: write one such as 180", ss_words_show(text).text);
+            error, "'%s' is not a valid number: use one such as 180", ss_words_show(text).text);
     put_decimal(stream, number);
     return 0;
 }
 
 /* Writes the number of CPUs in a list. All of them must be available. */
-static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_cpus(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     struct ss_cpus cpus, available;
-    (void)value;
+    (void)value, (void)type;
     if (ss_cpus_parse(text, &cpus, error) < 0)
         return -1;
     ss_platform_affinity(&available);
@@ -203,12 +165,12 @@ static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, co
 }
 
 /* Writes both sets of "A/B", the number of CPUs in each, and the first CPU in both, or -. */
-static int print_sets(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_sets(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *left = strdup(text);
     char *right = left ? strchr(left, '/') : NULL;
     struct ss_cpus sets[2], both;
-    (void)value;
+    (void)value, (void)type;
     if (!left)
         return ss_error_memory(error);
     if (!right || strchr(right + 1, '/') || strchr(text, '\n'))
@@ -247,8 +209,8 @@ static int split_levels(char *text, char *parts[3]) {
  * Writes the levels HIGH:LOW:STEP in percent, and the number of steps down and up again. Levels
  * without a percent sign are in percent, even below 2.
  */
-static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_stairs(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *levels = strdup(text);
     char *parts[3] = {NULL};
     double percents[3];
@@ -261,7 +223,7 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
             "95%%:5%%:5%%",
             ss_words_show(text).text);
     bool bare = strtod(parts[0], NULL) >= 2 && !text[strspn(text, "0123456789:")];
-    (void)value;
+    (void)value, (void)type;
     for (int i = 0; i < 3; i++) {
         if (bare)
             percents[i] = strtod(parts[i], NULL);
@@ -290,32 +252,47 @@ void ssbatch_span_print(FILE *stream, ss_time time) {
         fprintf(stream, "%llu h %02llu min", whole / 3600, whole % 3600 / 60);
 }
 
-static int print_span(FILE *stream, const struct ssbatch_option_value *value, const char *text,
-    struct ss_error *error) {
+static int print_span(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, const char *text, struct ss_error *error) {
     ss_time time;
     if (is_decimal(text))
         time = ss_time_from_double(strtod(text, NULL) * 1e9);
-    else if (read_time(value, text, 0, &time, error) < 0)
+    else if (read_time(value, text, type->sensible, &time, error) < 0)
         return -1;
     ssbatch_span_print(stream, time);
     return 0;
 }
 
+/* Prints the items of a list, and skips empty ones. */
+static int print_list(FILE *stream, const struct ssbatch_option_value *value,
+    const struct type *type, struct ss_error *error) {
+    SS_OWNED(free) char **items = ss_words_split_list(value->text, NULL, error);
+    bool any = false;
+    if (!items)
+        return -1;
+    for (char **item = items; *item; item++) {
+        if (!**item)
+            continue;
+        if (any)
+            fputc(',', stream);
+        any = true;
+        if (type->print(stream, value, type, *item, error) < 0)
+            return -1;
+    }
+    return any ? 0 : ss_error_fail(error, "a value is required: see --help");
+}
+
 int ssbatch_option_value_print(
     FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error) {
-    static const struct {
-        const char *name;
-        printer *print;
-        bool is_list;
-    } types[] = {
-        {"time", print_time},
-        {"length", print_length},
-        {"duration", print_length},
+    static const struct type types[] = {
+        {"time", print_time, .sensible = SENSIBLE},
+        {"length", print_time, .is_positive = true, .sensible = SENSIBLE},
+        {"duration", print_time, .is_positive = true}, /* seldom in minutes */
         {"round", print_round},
         {"rounds", print_round, .is_list = true},
         {"load", print_load},
-        {"loads", print_target, .is_list = true},
-        {"count", print_count},
+        {"loads", print_load, .is_list = true, .is_positive = true},
+        {"count", print_whole, .is_positive = true},
         {"whole", print_whole},
         {"percent", print_percent},
         {"cpus", print_cpus},
@@ -324,11 +301,12 @@ int ssbatch_option_value_print(
         {"span", print_span},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, value->type) != 0)
+        const struct type *type = &types[i];
+        if (strcmp(type->name, value->type) != 0)
             continue;
-        int result = types[i].is_list ? print_list(stream, value, types[i].print, error)
-                                      : types[i].print(stream, value, value->text, error);
-        if (result < 0)
+        int status = type->is_list ? print_list(stream, value, type, error)
+                                   : type->print(stream, value, type, value->text, error);
+        if (status < 0)
             return ss_error_wrap(error, "--%s", value->option);
         fputc('\n', stream);
         return 0;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/owned.h"
 #include "base/words.h"
 
 #define NONE SIZE_MAX
@@ -122,104 +121,87 @@ int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *work
  * Gaps are edges that give all nodes the same degree. A graph with equal degrees consists of
  * perfect matchings: groups of pairs in which each name is once in front and once at the back.
  */
-struct edge {
-    size_t front, back;
-    bool is_gap;
-    size_t next; /* the next edge with the same ends; NONE: the last one */
+struct node {
+    size_t fronts, backs; /* number of edges with this name in front, and at the back */
+    size_t back;          /* in a group: the name at the back of this one */
+    size_t front;         /* in a group: the name in front of this one, or NONE */
+    bool tried;           /* at the back */
+};
+
+struct cell {
+    size_t edges; /* number of edges that are in no group yet */
+    bool is_pair; /* one of them is a pair, the others are gaps */
 };
 
 struct graph {
-    size_t nodes, degree;
-    struct edge *edges; /* nodes * degree edges */
-    size_t edge_count;
-    size_t *heads; /* by front * nodes + back: the first edge that is in no group yet; NONE: none
-                      left */
-    size_t *partner, *by; /* members of a group: for each back, the front or NONE; for each front,
-                             the edge */
-    bool *tried;          /* for each back */
-    struct edge *members; /* edges of all groups; group i begins at i * nodes */
-    size_t *sizes;        /* number of pairs in each group, without gaps */
+    size_t count, degree; /* `count` is the number of names */
+    struct node *nodes;
+    struct cell *cells;           /* by front * count + back */
+    struct ssbatch_pair *members; /* pairs of all groups; group i begins at i * count */
+    size_t *sizes;                /* number of pairs in each group */
 };
 
 static void close_graph(struct graph *graph) {
-    free(graph->edges);
-    free(graph->heads);
-    free(graph->partner);
-    free(graph->by);
-    free(graph->tried);
+    free(graph->nodes);
+    free(graph->cells);
     free(graph->members);
     free(graph->sizes);
 }
 
-static void add_edge(struct graph *graph, size_t front, size_t back, bool is_gap) {
-    size_t *last = &graph->heads[front * graph->nodes + back];
-    while (*last != NONE)
-        last = &graph->edges[*last].next;
-    *last = graph->edge_count;
-    graph->edges[graph->edge_count++] = (struct edge){front, back, is_gap, NONE};
+static struct cell *cell_of(const struct graph *graph, size_t front, size_t back) {
+    return &graph->cells[front * graph->count + back];
 }
 
 /* Adds gaps from front nodes that lack edges to back nodes that lack edges. */
-static void add_gaps(struct graph *graph, const size_t *fronts, size_t *backs) {
+static void add_gaps(struct graph *graph) {
     size_t back = 0;
-    for (size_t front = 0; front < graph->nodes; front++) {
-        for (size_t edges = fronts[front]; edges < graph->degree; edges++) {
-            while (backs[back] >= graph->degree)
+    for (size_t front = 0; front < graph->count; front++) {
+        for (; graph->nodes[front].fronts < graph->degree; graph->nodes[front].fronts++) {
+            while (graph->nodes[back].backs == graph->degree)
                 back++;
-            add_edge(graph, front, back, true);
-            backs[back]++;
+            graph->nodes[back].backs++;
+            cell_of(graph, front, back)->edges++;
         }
     }
 }
 
 static int open_graph(
     struct graph *graph, const struct ssbatch_pairs *pairs, struct ss_error *error) {
-    size_t nodes = pairs->name_count;
-    *graph = (struct graph){.nodes = nodes};
-    SS_OWNED(free) size_t *fronts = calloc(nodes + 1, sizeof *fronts);
-    SS_OWNED(free) size_t *backs = calloc(nodes + 1, sizeof *backs);
-    if (!fronts || !backs)
+    size_t count = pairs->name_count;
+    *graph = (struct graph){.count = count};
+    graph->nodes = calloc(count + 1, sizeof *graph->nodes);
+    graph->cells = calloc(count * count + 1, sizeof *graph->cells);
+    if (!graph->nodes || !graph->cells)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < pairs->count; i++) {
-        fronts[pairs->items[i].front]++;
-        backs[pairs->items[i].back]++;
-    }
-    for (size_t i = 0; i < nodes; i++) {
-        size_t degree = fronts[i] > backs[i] ? fronts[i] : backs[i];
+        const struct ssbatch_pair *pair = &pairs->items[i];
+        size_t fronts = ++graph->nodes[pair->front].fronts;
+        size_t backs = ++graph->nodes[pair->back].backs;
+        size_t degree = fronts > backs ? fronts : backs;
         graph->degree = degree > graph->degree ? degree : graph->degree;
+        *cell_of(graph, pair->front, pair->back) = (struct cell){.edges = 1, .is_pair = true};
     }
-    size_t edges = nodes * graph->degree;
-    graph->edges = calloc(edges + 1, sizeof *graph->edges);
-    graph->heads = malloc((nodes * nodes + 1) * sizeof *graph->heads);
-    graph->partner = calloc(nodes + 1, sizeof *graph->partner);
-    graph->by = calloc(nodes + 1, sizeof *graph->by);
-    graph->tried = calloc(nodes + 1, sizeof *graph->tried);
-    graph->members = calloc(edges + 1, sizeof *graph->members);
+    add_gaps(graph);
+
+    graph->members = calloc(count * graph->degree + 1, sizeof *graph->members);
     graph->sizes = calloc(graph->degree + 1, sizeof *graph->sizes);
-    if (!graph->edges || !graph->heads || !graph->partner || !graph->by || !graph->tried ||
-        !graph->members || !graph->sizes)
-        return ss_error_memory(error);
-    for (size_t i = 0; i < nodes * nodes; i++)
-        graph->heads[i] = NONE;
-    for (size_t i = 0; i < pairs->count; i++)
-        add_edge(graph, pairs->items[i].front, pairs->items[i].back, false);
-    add_gaps(graph, fronts, backs);
-    return 0;
+    return graph->members && graph->sizes ? 0 : ss_error_memory(error);
 }
 
 /*
  * Finds a partner for a front node; other nodes change partners if necessary (an augmenting path).
  */
 static bool find_partner(struct graph *graph, size_t front) {
-    for (size_t apart = 0; apart < graph->nodes; apart++) {
-        size_t back = (front + apart) % graph->nodes;
-        size_t edge = graph->heads[front * graph->nodes + back];
-        if (graph->tried[back] || edge == NONE)
+    for (size_t apart = 0; apart < graph->count; apart++) {
+        size_t back = (front + apart) % graph->count;
+        struct node *node = &graph->nodes[back];
+        if (node->tried || cell_of(graph, front, back)->edges == 0)
             continue;
-        graph->tried[back] = true;
-        if (graph->partner[back] == NONE || find_partner(graph, graph->partner[back])) {
-            graph->partner[back] = front;
-            graph->by[front] = edge;
+        node->tried = true;
+        if (node->front == NONE || find_partner(graph, node->front)) {
+            node->front = front;
+            graph->nodes[front].back = back;
             return true;
         }
     }
@@ -228,18 +210,21 @@ static bool find_partner(struct graph *graph, size_t front) {
 
 /* Removes a perfect matching from the graph and makes it a group. */
 static void take_group(struct graph *graph, size_t group) {
-    size_t nodes = graph->nodes;
-    for (size_t i = 0; i < nodes; i++)
-        graph->partner[i] = NONE;
-    for (size_t i = 0; i < nodes; i++) {
-        memset(graph->tried, 0, nodes * sizeof *graph->tried);
+    for (size_t i = 0; i < graph->count; i++)
+        graph->nodes[i].front = NONE;
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->count; j++)
+            graph->nodes[j].tried = false;
         find_partner(graph, i);
     }
-    for (size_t i = 0; i < nodes; i++) {
-        const struct edge *edge = &graph->edges[graph->by[i]];
-        graph->heads[edge->front * nodes + edge->back] = edge->next;
-        if (!edge->is_gap)
-            graph->members[group * nodes + graph->sizes[group]++] = *edge;
+
+    for (size_t i = 0; i < graph->count; i++) {
+        struct ssbatch_pair pair = {i, graph->nodes[i].back};
+        struct cell *cell = cell_of(graph, pair.front, pair.back);
+        if (cell->is_pair)
+            graph->members[group * graph->count + graph->sizes[group]++] = pair;
+        cell->is_pair = false;
+        cell->edges--;
     }
 }
 
@@ -250,7 +235,7 @@ static size_t common_divisor(size_t a, size_t b) {
 /* Prints each pair of a group once in each place, in a different place on each pass. */
 static void print_group(FILE *stream, const struct ssbatch_pairs *pairs, const struct graph *graph,
     size_t group, char *const *places, uint64_t round) {
-    const struct edge *members = &graph->members[group * graph->nodes];
+    const struct ssbatch_pair *members = &graph->members[group * graph->count];
     size_t size = graph->sizes[group], place_count = 0;
     while (places[place_count])
         place_count++;

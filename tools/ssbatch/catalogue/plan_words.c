@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "catalogue.h"
@@ -202,34 +203,19 @@ static int read_catalogue(
 static int check_missing(const struct request *request, const struct ssbatch_workload *workload,
     struct ss_error *error) {
     SS_OWNED(free) char *lacks = NULL;
-    size_t size;
-    FILE *text = open_memstream(&lacks, &size);
-    if (!text)
-        return ss_error_memory(error);
-    bool missing = ssbatch_workload_print_missing(text, workload);
-    if (fclose(text) != 0)
-        return ss_error_memory(error);
-    if (missing && !request->anyway)
+    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
+        return -1;
+    if (lacks && !request->anyway)
         return ss_error_fail(error, "%s cannot run here: %s", workload->name, lacks);
-    if (missing)
+    if (lacks)
         fprintf(stderr, "ssbatch: warning: %s cannot run here: %s\n", workload->name, lacks);
     return 0;
-}
-
-static int print_words(FILE *stream, const struct request *request,
-    const struct ssbatch_workload *workload, struct ss_error *error) {
-    const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
-    const char *unfit = ssbatch_workload_unfit(workload);
-    if (check_missing(request, workload, error) < 0)
-        return -1;
-    if (unfit)
-        fprintf(stderr, "ssbatch: warning: %s is unfit: %s\n", workload->name, unfit);
-    return ssbatch_workload_print(stream, workload, &use, error);
 }
 
 static int print_workload(FILE *stream, const struct request *request,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
+    const char *unfit = ssbatch_workload_unfit(workload);
     switch ((enum part)request->part) {
     case PART_SETUP:
         return ssbatch_workload_print_setup(
@@ -242,17 +228,22 @@ static int print_workload(FILE *stream, const struct request *request,
     case PART_WORDS:
         break;
     }
-    return print_words(stream, request, workload, error);
+    if (check_missing(request, workload, error) < 0)
+        return -1;
+    if (unfit)
+        fprintf(stderr, "ssbatch: warning: %s is unfit: %s\n", workload->name, unfit);
+    return ssbatch_workload_print(stream, workload, &use, error);
 }
 
 /* Returns the value `one` found by a study, or NaN. */
 static double read_found(const char *study) {
-    char path[4200];
-    double found = NAN;
+    SS_OWNED(free) char *path = NULL;
     SS_OWNED(free) char *line = NULL;
+    double found = NAN;
     size_t room = 0, count;
-    snprintf(path, sizeof path, "%s/.study/values", study);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (asprintf(&path, "%s/.study/values", study) < 0)
+        path = NULL;
+    SS_OWNED(fclose) FILE *file = path ? fopen(path, "re") : NULL;
     while (file && getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, NULL);
         if (words && count == 2 && strcmp(words[0], "one") == 0)
@@ -362,7 +353,7 @@ static int print_from_catalogue(
     struct ssbatch_catalogue catalogue = {0};
     int status = read_catalogue(request, &catalogue, error);
     if (status == 0 && request->list)
-        ssbatch_catalogue_list(stream, &catalogue);
+        status = ssbatch_catalogue_list(stream, &catalogue, error);
     else if (status == 0 && request->workload)
         status = print_one(stream, request, &catalogue, error);
     else if (status == 0)
@@ -448,17 +439,15 @@ static int print_requested(FILE *stream, struct request *request, struct ss_erro
 
 /* Prints all or nothing. */
 static int print_whole(FILE *stream, struct request *request, struct ss_error *error) {
-    SS_OWNED(free) char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        return ss_error_memory(error);
-    int result = print_requested(memory, request, error);
-    if (fclose(memory) == EOF)
-        return ss_error_memory(error);
-    if (result == 0)
-        fwrite(text, 1, size, stream);
-    return result;
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
+    int result = print_requested(text.stream, request, error);
+    SS_OWNED(free) char *whole = ss_text_close(&text, error);
+    if (!whole || result < 0)
+        return -1;
+    fputs(whole, stream);
+    return 0;
 }
 
 int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error) {

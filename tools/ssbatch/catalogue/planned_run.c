@@ -6,52 +6,42 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/words.h"
 
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */
 #define GROUP "'{place}.{run}'"
 
-static void put_number(FILE *stream, double number) {
-    if (!isnan(number))
-        fprintf(stream, "%.15g", number);
+#define NUMBER_ROOM 32
+
+static void print_number(char text[NUMBER_ROOM], double number) {
+    snprintf(text, NUMBER_ROOM, "%.15g", number);
+    if (isnan(number))
+        text[0] = '\0';
 }
 
-/* Writes a text with {instances}, {stands_for} and {target} replaced. Keeps `{{`. */
-static void put_replaced(FILE *stream, const char *text, const struct ssbatch_control *control) {
-    const struct {
-        const char *name;
-        double value;
-    } places[] = {{"{instances}", (double)ssbatch_control_instances(control)},
-        {"{stands_for}", ssbatch_control_stands_for(control)}, {"{target}", control->target}};
-    while (*text) {
-        size_t length = 0;
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            if (strncmp(text, places[i].name, strlen(places[i].name)) != 0)
-                continue;
-            put_number(stream, places[i].value);
-            length = strlen(places[i].name);
-        }
-        if (length == 0 && text[0] == '{' && text[1] == '{')
-            fputc(*text++, stream);
-        if (length == 0)
-            fputc(*text, stream);
-        text += length > 0 ? length : 1;
-    }
-}
-
-/* Returns the text with its placeholders replaced; free() it. NULL if memory is exhausted. */
-static char *replace(const char *text, const struct ssbatch_control *control) {
-    char *bytes = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&bytes, &size);
-    if (!stream)
+/*
+ * Returns the text with {instances}, {stands_for} and {target} replaced; free() it. Returns NULL
+ * with the error set if memory is exhausted.
+ */
+static char *replace(
+    const char *template, const struct ssbatch_control *control, struct ss_error *error) {
+    char instances[NUMBER_ROOM], stands_for[NUMBER_ROOM], target[NUMBER_ROOM];
+    const struct ssbatch_part parts[] = {
+        {"{instances}", "", instances},
+        {"{stands_for}", "", stands_for},
+        {"{target}", "", target},
+    };
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
         return NULL;
-    put_replaced(stream, text, control);
-    if (fclose(stream) == 0)
-        return bytes;
-    free(bytes);
-    return NULL;
+
+    print_number(instances, (double)ssbatch_control_instances(control));
+    print_number(stands_for, ssbatch_control_stands_for(control));
+    print_number(target, control->target);
+    ssbatch_put_parts(text.stream, template, parts, sizeof parts / sizeof *parts);
+    return ss_text_close(&text, error);
 }
 
 /* Writes a blank and a word. */
@@ -81,10 +71,10 @@ static int put_tau(FILE *stream, const struct ssbatch_control *control, struct s
 static int put_given_columns(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
     for (char *const *word = run->columns; *word && strcmp(*word, "--") != 0; word++) {
-        SS_OWNED(free) char *text = replace(*word, run->control);
-        char *equals = text ? strchr(text, '=') : NULL;
+        SS_OWNED(free) char *text = replace(*word, run->control, error);
         if (!text)
-            return ss_error_memory(error);
+            return -1;
+        char *equals = strchr(text, '=');
         if (!equals)
             return ss_error_fail(error,
                 "'%s' is not KEY=VALUE: write options of showstopper "
@@ -102,9 +92,9 @@ static int put_options(
     while (*word && strcmp(*word, "--") != 0)
         word++;
     for (word += *word != NULL; *word; word++) {
-        SS_OWNED(free) char *text = replace(*word, run->control);
+        SS_OWNED(free) char *text = replace(*word, run->control, error);
         if (!text)
-            return ss_error_memory(error);
+            return -1;
         put_word(stream, text);
     }
     return 0;
@@ -132,51 +122,44 @@ static void put_cpulimit(FILE *stream, const struct ssbatch_planned_run *run) {
     bool forks = !ss_words_has("serial,blocking,parallel", ',', run->workload->name);
     double percent =
         100 * control->target * (double)control->cpus / (double)ssbatch_control_instances(control);
-    fprintf(stream, " cpulimit%s -l %.*f -f --",
-        parts   ? " -i"
-        : forks ? " -q -m"
-                : " -q",
-        parts ? 2 : 0, fmax(percent, 1));
+    if (parts)
+        fprintf(stream, " cpulimit -i -l %.2f -f --", fmax(percent, 1));
+    else
+        fprintf(stream, " cpulimit -q%s -l %.0f -f --", forks ? " -m" : "", fmax(percent, 1));
 }
 
 /* Writes the path of env/group, with % doubled if showstopper would replace it. */
-static void put_group_tool(FILE *stream, const char *tools, bool doubled) {
-    SS_OWNED(free) char *path = calloc(2, strlen(tools) + sizeof "/env/group");
-    char *to = path;
-    for (const char *at = tools; to && *at; at++) {
-        if (*at == '%' && doubled)
-            *to++ = '%';
-        *to++ = *at;
-    }
-    if (to) {
-        strcpy(to, "/env/group");
-        put_word(stream, path);
-    }
-}
-
-static void put_limiter(FILE *stream, const struct ssbatch_planned_run *run) {
-    switch (run->control->method->limiter) {
-    case SSBATCH_LIMITER_CPULIMIT:
-        put_cpulimit(stream, run);
-        break;
-    case SSBATCH_LIMITER_GROUP:
-        put_group_tool(stream, run->tools, true);
-        fputs(" enter " GROUP " --", stream);
-        break;
-    case SSBATCH_LIMITER_NONE:
-        break;
-    }
+static int put_group_tool(FILE *stream, const char *tools, bool doubled, struct ss_error *error) {
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
+    for (const char *at = tools; *at; at++)
+        fprintf(text.stream, "%s%c", *at == '%' && doubled ? "%" : "", *at);
+    fputs("/env/group", text.stream);
+    SS_OWNED(free) char *path = ss_text_close(&text, error);
+    if (!path)
+        return -1;
+    put_word(stream, path);
+    return 0;
 }
 
 /* Writes the words of the workload: the option that counts iterations, `--`, and the command. */
-static int put_workload(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
+static int put_workload(FILE *stream, const struct ssbatch_planned_run *run, char *const *words,
+    struct ss_error *error) {
+    enum ssbatch_limiter limiter = run->control->method->limiter;
     char *const *word = words;
     for (; *word && strcmp(*word, "--") != 0; word++)
         put_word(stream, *word);
     fputs(" --", stream);
     if (run->entering)
         fprintf(stream, " %s", run->entering);
-    put_limiter(stream, run);
+    if (limiter == SSBATCH_LIMITER_CPULIMIT)
+        put_cpulimit(stream, run);
+    if (limiter == SSBATCH_LIMITER_GROUP) {
+        if (put_group_tool(stream, run->tools, true, error) < 0)
+            return -1;
+        fputs(" enter " GROUP " --", stream);
+    }
     for (word += *word != NULL; *word; word++)
         put_word(stream, *word);
     return 0;
@@ -184,17 +167,12 @@ static int put_workload(FILE *stream, const struct ssbatch_planned_run *run, cha
 
 /* Returns the words of the workload; free() them. */
 static char **read_words(const struct ssbatch_planned_run *run, struct ss_error *error) {
-    SS_OWNED(free) char *line = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&line, &size);
-    if (!stream) {
-        ss_error_memory(error);
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
         return NULL;
-    }
-    int status = ssbatch_workload_print(stream, run->workload, run->use, error);
-    if (fclose(stream) != 0)
-        status = ss_error_memory(error);
-    return status < 0 ? NULL : ss_words_split(line, NULL, error);
+    int status = ssbatch_workload_print(text.stream, run->workload, run->use, error);
+    SS_OWNED(free) char *line = ss_text_close(&text, error);
+    return status < 0 || !line ? NULL : ss_words_split(line, NULL, error);
 }
 
 /*
@@ -227,15 +205,10 @@ static int put_showstopper(
         put_word(stream, run->pinned);
     }
     ssbatch_control_print(stream, run->control);
-    if (put_options(stream, run, error) < 0)
+    if (put_options(stream, run, error) < 0 || put_workload(stream, run, words, error) < 0)
         return -1;
-    put_workload(stream, run, words);
     fputc('\n', stream);
     return 0;
-}
-
-static const char *published_of(const struct ssbatch_workload *workload) {
-    return workload->values[SSBATCH_PUBLISHED];
 }
 
 /* Writes the line of a role, which has its own columns. */
@@ -244,7 +217,7 @@ static int print_role(FILE *stream, const struct ssbatch_planned_run *run, struc
     if (run->use->role)
         put_word(stream, run->use->role);
     put_column(stream, "workload", run->workload->name);
-    put_column(stream, "published", published_of(run->workload));
+    put_column(stream, "published", run->workload->values[SSBATCH_PUBLISHED]);
     put_column(stream, "method", run->control->method->name);
     fprintf(stream, " instances=%llu", (unsigned long long)ssbatch_control_instances(run->control));
     if (put_given_columns(stream, run, error) < 0 || put_tau(stream, run->control, error) < 0)
@@ -255,10 +228,10 @@ static int print_role(FILE *stream, const struct ssbatch_planned_run *run, struc
 /* Writes the first line of the run. A / in the workload's name becomes a dot in the run's. */
 static int print_heading(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
-    SS_OWNED(free) char *name = replace(run->name, run->control);
+    SS_OWNED(free) char *name = replace(run->name, run->control, error);
     double stands_for = ssbatch_control_stands_for(run->control);
     if (!name)
-        return ss_error_memory(error);
+        return -1;
     for (char *slash = name; (slash = strchr(slash, '/'));)
         *slash = '.';
     fputs("run", stream);
@@ -267,7 +240,7 @@ static int print_heading(
     put_word(stream, run->takes);
     put_column(stream, "method", run->control->method->name);
     put_column(stream, "workload", run->workload->name);
-    put_column(stream, "published", published_of(run->workload));
+    put_column(stream, "published", run->workload->values[SSBATCH_PUBLISHED]);
     put_column(stream, "round", run->round);
     if (put_tau(stream, run->control, error) < 0)
         return -1;
@@ -280,33 +253,32 @@ static int print_heading(
     return 0;
 }
 
-static void print_group(FILE *stream, const struct ssbatch_planned_run *run) {
-    const struct ssbatch_control *control = run->control;
-    fputs("beside group 'ready=^open$' --", stream);
-    put_group_tool(stream, run->tools, false);
-    fprintf(stream, " hold " GROUP " --quota %.15g\n", control->target * (double)control->cpus);
-}
-
 int ssbatch_planned_run_print(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
-    bool grouped = run->control->method->limiter == SSBATCH_LIMITER_GROUP;
+    const struct ssbatch_control *control = run->control;
+    bool grouped = control->method->limiter == SSBATCH_LIMITER_GROUP;
     if (!run->name)
         return print_role(stream, run, error);
     if (print_heading(stream, run, error) < 0 ||
         ssbatch_workload_print_setup(stream, run->workload, run->use,
-            (uint32_t)ssbatch_control_instances(run->control), error) < 0)
+            (uint32_t)ssbatch_control_instances(control), error) < 0)
         return -1;
     if (run->lines)
         fprintf(stream, "%s%s", run->lines,
             *run->lines && run->lines[strlen(run->lines) - 1] != '\n' ? "\n" : "");
-    if (grouped)
-        print_group(stream, run);
+    if (grouped) {
+        fputs("beside group 'ready=^open$' --", stream);
+        if (put_group_tool(stream, run->tools, false, error) < 0)
+            return -1;
+        fprintf(stream, " hold " GROUP " --quota %.15g\n", control->target * (double)control->cpus);
+    }
     fputs("main", stream);
     if (put_showstopper(stream, run, error) < 0)
         return -1;
     if (grouped) {
         fputs("after --", stream);
-        put_group_tool(stream, run->tools, false);
+        if (put_group_tool(stream, run->tools, false, error) < 0)
+            return -1;
         fputs(" close " GROUP "\n", stream);
     }
     return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "command/commands.h"
 
@@ -16,28 +17,14 @@
 #define LIST_NAME  28
 #define LIST_WIDTH 80
 
-/* A text that is being written to memory. */
-struct text {
-    FILE *stream;
-    char *bytes;
-    size_t size;
-};
-
-static int open_text(struct text *text, struct ss_error *error) {
-    *text = (struct text){0};
-    text->stream = open_memstream(&text->bytes, &text->size);
-    return text->stream ? 0 : ss_error_memory(error);
-}
-
 /* Writes the text as a word, after a blank, and releases it. */
-static int end_word(struct text *text, FILE *stream, struct ss_error *error) {
-    bool whole = fclose(text->stream) == 0;
-    if (whole) {
-        fputc(' ', stream);
-        ss_words_quote_line(stream, text->bytes);
-    }
-    free(text->bytes);
-    return whole ? 0 : ss_error_memory(error);
+static int end_word(struct ss_text *text, FILE *stream, struct ss_error *error) {
+    SS_OWNED(free) char *word = ss_text_close(text, error);
+    if (!word)
+        return -1;
+    fputc(' ', stream);
+    ss_words_quote_line(stream, word);
+    return 0;
 }
 
 static const char *value_of(const struct ssbatch_workload *workload, enum ssbatch_key key) {
@@ -110,55 +97,35 @@ static void put_work_name(
 
 static void put_folder(FILE *stream, const struct filling *filling);
 
-static void put_side(FILE *stream, const struct filling *filling) {
-    fputs(filling->use->role ? filling->use->role : "alone", stream);
-}
-
-static void put_instance(FILE *stream, const struct filling *filling) {
-    fputs(filling->instance, stream);
-}
-
-static void put_memory(FILE *stream, const struct filling *filling) {
-    fputs(memory_of(filling->workload, filling->use), stream);
-}
-
-static void put_name(FILE *stream, const struct filling *filling) {
-    fputs(last_part(filling->workload), stream);
-}
-
-static void put_work(FILE *stream, const struct filling *filling) {
-    fputc('{', stream);
-    put_work_name(stream, filling->workload, filling->use);
-    fputc('}', stream);
-}
-
-static const struct {
-    const char *text;
-    void (*put)(FILE *stream, const struct filling *filling);
-} placeholders[] = {
-    {"{scratch}", put_folder},
-    {"{side}", put_side},
-    {"{instance}", put_instance},
-    {"{memory}", put_memory},
-    {"{name}", put_name},
-    {"{here}", put_here},
-    {"{work}", put_work},
-};
-
 /*
  * Writes the placeholder at the beginning of the text. Returns its length, or 0 if there is no
- * placeholder. The last one, {work}, is not available in typed commands.
+ * placeholder. {work} is not available in typed commands.
  */
 static size_t put_placeholder(FILE *stream, const char *text, const struct filling *filling) {
-    size_t count = sizeof placeholders / sizeof *placeholders - filling->workload->typed;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(placeholders[i].text);
-        if (strncmp(text, placeholders[i].text, length) == 0) {
-            placeholders[i].put(stream, filling);
-            return length;
-        }
+    static const char *const names[] = {
+        "{side}", "{instance}", "{memory}", "{name}", "{scratch}", "{here}", "{work}"};
+    const struct ssbatch_workload *workload = filling->workload;
+    const char *role = filling->use->role;
+    const char *const texts[] = {role ? role : "alone", filling->instance,
+        memory_of(workload, filling->use), last_part(workload)};
+    size_t count = sizeof names / sizeof *names - workload->typed, i = 0;
+
+    while (i < count && strncmp(text, names[i], strlen(names[i])) != 0)
+        i++;
+    if (i == count)
+        return 0;
+    if (i < sizeof texts / sizeof *texts) {
+        fputs(texts[i], stream);
+    } else if (strcmp(names[i], "{scratch}") == 0) {
+        put_folder(stream, filling);
+    } else if (strcmp(names[i], "{here}") == 0) {
+        put_here(stream, filling);
+    } else {
+        fputc('{', stream);
+        put_work_name(stream, workload, filling->use);
+        fputc('}', stream);
     }
-    return 0;
+    return strlen(names[i]);
 }
 
 /* Returns the length of $NAME, in capitals, at the beginning of the text; 0 if absent. */
@@ -203,17 +170,11 @@ static void put_folder(FILE *stream, const struct filling *filling) {
 /* Writes a word with its placeholders replaced, after a blank. */
 static int print_word(
     FILE *stream, const char *word, const struct filling *filling, struct ss_error *error) {
-    struct text text;
-    if (open_text(&text, error) < 0)
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
         return -1;
     put_filled(text.stream, word, filling);
     return end_word(&text, stream, error);
-}
-
-/* Prints the time that the command may take to end. A time without a unit is in seconds. */
-static void print_grace(FILE *stream, const char *stop) {
-    fprintf(
-        stream, " --grace %s%s", stop, isdigit((unsigned char)stop[strlen(stop) - 1]) ? "s" : "");
 }
 
 /* Returns whether the command is started again when it exits. */
@@ -230,9 +191,10 @@ bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload) {
 static int print_counting(
     FILE *stream, const struct ssbatch_workload *workload, struct ss_error *error) {
     const char *iteration = workload->values[SSBATCH_ITERATION];
+    const char *stop = workload->values[SSBATCH_STOP];
     if (iteration) {
-        struct text text;
-        if (open_text(&text, error) < 0)
+        struct ss_text text;
+        if (ss_text_open(&text, error) < 0)
             return -1;
         put_plain(text.stream, iteration, true);
         fputs(" --iteration", stream);
@@ -241,8 +203,10 @@ static int print_counting(
     }
     if (is_repeated_workload(workload))
         fputs(" --repeat", stream);
-    if (workload->values[SSBATCH_STOP])
-        print_grace(stream, workload->values[SSBATCH_STOP]);
+    if (stop) { /* a time without a unit is in seconds */
+        bool has_unit = !isdigit((unsigned char)stop[strlen(stop) - 1]);
+        fprintf(stream, " --grace %s%s", stop, has_unit ? "" : "s");
+    }
     return 0;
 }
 
@@ -261,21 +225,31 @@ static int print_command(FILE *stream, const struct filling *filling, struct ss_
     return 0;
 }
 
-int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, struct ss_error *error) {
+/* Returns the words that follow the options of showstopper, after a blank; free() them. */
+static char *print_line(const struct ssbatch_workload *workload, const struct ssbatch_use *use,
+    struct ss_error *error) {
     const struct filling filling = {.workload = workload, .use = use, .instance = "%"};
-    struct text text;
-    if (open_text(&text, error) < 0)
-        return -1;
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return NULL;
     int status = print_counting(text.stream, workload, error);
     fputs(" --", text.stream);
     if (status == 0)
         status = print_command(text.stream, &filling, error);
-    bool whole = fclose(text.stream) == 0;
-    if (status == 0 && whole)
-        fprintf(stream, "%s\n", text.bytes + 1);
-    free(text.bytes);
-    return status == 0 && !whole ? ss_error_memory(error) : status;
+    char *line = ss_text_close(&text, error);
+    if (status == 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
+int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
+    const struct ssbatch_use *use, struct ss_error *error) {
+    SS_OWNED(free) char *line = print_line(workload, use, error);
+    if (!line)
+        return -1;
+    fprintf(stream, "%s\n", line + 1);
+    return 0;
 }
 
 /* Writes a line that makes the folder of an instance and runs the setup there. */
@@ -284,8 +258,8 @@ static int print_setup_line(FILE *stream, const struct filling *filling, struct 
     if (!setup) {
         fputs("before -- mkdir -p", stream);
     } else {
-        struct text script;
-        if (open_text(&script, error) < 0)
+        struct ss_text script;
+        if (ss_text_open(&script, error) < 0)
             return -1;
         fputs("mkdir -p -- \"$1\" && cd -- \"$1\" || exit; ", script.stream);
         put_filled(script.stream, setup, filling);
@@ -315,17 +289,11 @@ int ssbatch_workload_print_setup(FILE *stream, const struct ssbatch_workload *wo
 
 int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,
     const struct ssbatch_use *use, struct ss_error *error) {
-    struct text text;
     bool ends = false;
-    if (open_text(&text, error) < 0)
-        return -1;
-    int status = ssbatch_workload_print(text.stream, workload, use, error);
-    bool whole = fclose(text.stream) == 0;
-    SS_OWNED(free) char *line = text.bytes;
-    SS_OWNED(free)
-    char **words = status == 0 && whole ? ss_words_split(line, NULL, error) : NULL;
+    SS_OWNED(free) char *line = print_line(workload, use, error);
+    SS_OWNED(free) char **words = line ? ss_words_split(line, NULL, error) : NULL;
     if (!words)
-        return whole ? -1 : ss_error_memory(error);
+        return -1;
     for (char **word = words; *word; word++) {
         if (!ends && strcmp(*word, "--") == 0)
             ends = true;
@@ -347,32 +315,35 @@ void ssbatch_workload_print_once(
     fputc('\n', stream);
 }
 
-/* Writes a need with its variables replaced by their values. */
-static void put_expanded(FILE *stream, const char *need) {
+/* Returns a need with its variables replaced by their values; free() it. */
+static char *expand(const char *need, struct ss_error *error) {
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return NULL;
     while (*need) {
         size_t length = variable_length(need);
         if (length > 0)
-            fputs(variable_value(need, length), stream);
+            fputs(variable_value(need, length), text.stream);
         else
-            fputc(*need, stream);
+            fputc(*need, text.stream);
         need += length > 0 ? length : 1;
     }
+    return ss_text_close(&text, error);
 }
 
-static bool can_be_executed(const char *program) {
-    char *words[] = {(char *)program, NULL};
+static bool can_be_executed(char *program) {
+    char *words[] = {program, NULL};
     char **command = words;
     const struct ss_commands commands = {.items = &command, .count = 1};
     return ss_commands_check(&commands, NULL) == 0;
 }
 
 /*
- * If the machine lacks the need, writes `before` and what is missing, and returns true. The value
- * of a variable may be anything, such as a number, but with a / it is a path.
+ * If the machine lacks the need, writes `before` and what is missing, and returns 1. The value of a
+ * variable may be anything, such as a number, but with a / it is a path.
  */
-static bool print_lack(FILE *stream, const char *before, const char *need) {
+static int print_lack(FILE *stream, const char *before, const char *need, struct ss_error *error) {
     size_t variable = variable_length(need);
-    char expanded[PATH_MAX] = "";
     if (variable > 0 && !need[variable]) {
         const char *value = variable_value(need, variable);
         if (!*value)
@@ -380,32 +351,33 @@ static bool print_lack(FILE *stream, const char *before, const char *need) {
         if (!*value || !strchr(value, '/'))
             return !*value;
     }
-    FILE *text = fmemopen(expanded, sizeof expanded - 1, "w");
-    if (!text)
-        return false;
-    put_expanded(text, need);
-    fclose(text);
+    SS_OWNED(free) char *expanded = expand(need, error);
+    if (!expanded)
+        return -1;
     bool is_file = strchr(expanded, '/');
     if (is_file ? access(expanded, F_OK) == 0 : can_be_executed(expanded))
-        return false;
+        return 0;
     fprintf(stream, "%sno %s%s", before, is_file ? "file " : "", expanded);
-    return true;
+    return 1;
 }
 
 /*
- * Returns the needs and, if the command begins with a word without quotes, its program; free() the
- * result.
+ * Returns the needs and, if the command begins with a word without quotes, its program. The words
+ * are one block: free() it.
  */
-static char *list_needs(const struct ssbatch_workload *workload) {
+static char **list_needs(const struct ssbatch_workload *workload, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._/+-";
-    const char *needs = value_of(workload, SSBATCH_NEEDS);
     const char *command = value_of(workload, SSBATCH_COMMAND);
-    int length = (int)strcspn(command, " \t");
-    if ((int)strspn(command, plain) < length)
-        length = 0;
-    char *list;
-    return asprintf(&list, "%s %.*s", needs, length, command) < 0 ? NULL : list;
+    size_t length = strcspn(command, " \t");
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return NULL;
+    fputs(value_of(workload, SSBATCH_NEEDS), text.stream);
+    if (strspn(command, plain) >= length)
+        fprintf(text.stream, " %.*s", (int)length, command);
+    SS_OWNED(free) char *list = ss_text_close(&text, error);
+    return list ? ss_words_split(list, NULL, error) : NULL;
 }
 
 /* Returns whether an earlier word of the list is the same. */
@@ -417,17 +389,30 @@ static bool is_repeated(char *const *words, char *const *word) {
     return false;
 }
 
-bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload) {
+int ssbatch_workload_find_lacks(
+    const struct ssbatch_workload *workload, char **lacks, struct ss_error *error) {
+    struct ss_text text;
+    int status = 0, count = 0;
+    *lacks = NULL;
     if (workload->typed)
-        return false;
-    SS_OWNED(free) char *needs = list_needs(workload);
-    SS_OWNED(free) char **words = needs ? ss_words_split(needs, NULL, NULL) : NULL;
-    bool any = false;
-    for (char **word = words; word && *word; word++) {
-        if (!is_repeated(words, word))
-            any |= print_lack(stream, any ? ", " : "", *word);
+        return 0;
+    SS_OWNED(free) char **words = list_needs(workload, error);
+    if (!words || ss_text_open(&text, error) < 0)
+        return -1;
+
+    for (char **word = words; *word && status >= 0; word++) {
+        if (is_repeated(words, word))
+            continue;
+        status = print_lack(text.stream, count > 0 ? ", " : "", *word, error);
+        count += status;
     }
-    return any;
+    *lacks = ss_text_close(&text, error);
+    if (status >= 0 && *lacks && count > 0)
+        return 0;
+    bool failed = status < 0 || !*lacks;
+    free(*lacks);
+    *lacks = NULL;
+    return failed ? -1 : 0;
 }
 
 const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload) {
@@ -439,29 +424,35 @@ const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload) {
     return note + strspn(note, " \t");
 }
 
-static void list_workload(FILE *stream, const struct ssbatch_workload *workload) {
+/* Writes the beginning of a line of the list, of at most LIST_WIDTH columns. */
+static int list_workload(
+    FILE *stream, const struct ssbatch_workload *workload, struct ss_error *error) {
     const char *note = value_of(workload, SSBATCH_NOTE);
     SS_OWNED(free) char *lacks = NULL;
-    size_t size;
-    FILE *text = open_memstream(&lacks, &size);
-    if (!text)
-        return;
-    bool missing = ssbatch_workload_print_missing(text, workload);
-    if (fclose(text) != 0)
-        return;
-    SS_OWNED(free) char *line = NULL;
-    if (missing ? asprintf(&line, "%-*s missing  %s%s", LIST_NAME, workload->name, lacks,
-                      ssbatch_workload_unfit(workload) ? "; unfit" : "") < 0
-                : asprintf(&line, "%-*s ready%s%s", LIST_NAME, workload->name, *note ? "    " : "",
-                      note) < 0)
-        return;
+    struct ss_text text;
+    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0 || ss_text_open(&text, error) < 0)
+        return -1;
+    fprintf(text.stream, "%-*s ", LIST_NAME, workload->name);
+    if (lacks)
+        fprintf(
+            text.stream, "missing  %s%s", lacks, ssbatch_workload_unfit(workload) ? "; unfit" : "");
+    else
+        fprintf(text.stream, "ready%s%s", *note ? "    " : "", note);
+    SS_OWNED(free) char *line = ss_text_close(&text, error);
+    if (!line)
+        return -1;
     if (strlen(line) > LIST_WIDTH)
         fprintf(stream, "%.*s...\n", LIST_WIDTH - 3, line);
     else
         fprintf(stream, "%s\n", line);
+    return 0;
 }
 
-void ssbatch_catalogue_list(FILE *stream, const struct ssbatch_catalogue *catalogue) {
-    for (size_t i = 0; i < catalogue->count; i++)
-        list_workload(stream, &catalogue->items[i]);
+int ssbatch_catalogue_list(
+    FILE *stream, const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    for (size_t i = 0; i < catalogue->count; i++) {
+        if (list_workload(stream, &catalogue->items[i], error) < 0)
+            return -1;
+    }
+    return 0;
 }

@@ -42,11 +42,11 @@ void ssbatch_workload_print_once(
     FILE *stream, const struct ssbatch_workload *workload, const struct ssbatch_use *use);
 
 /*
- * Writes what the workload needs and this machine lacks, separated by commas. Returns whether it
- * lacks anything. The program of the command is needed, even if `needs` does not name it.
+ * Sets `lacks` to what the workload needs and this machine lacks, separated by commas, or to NULL;
+ * free() it. The program of the command is needed, even if `needs` does not name it.
  */
-SS_NONNULL()
-bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_workload_find_lacks(
+    const struct ssbatch_workload *workload, char **lacks, struct ss_error *error);
 
 /* Returns whether showstopper can count iterations of the workload. */
 SS_NONNULL() bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload);
@@ -67,6 +67,7 @@ SS_NONNULL() const char *ssbatch_workload_unfit(const struct ssbatch_workload *w
  * Writes a line of at most 80 columns for each workload: whether it can run here or, if not, what
  * is missing.
  */
-SS_NONNULL() void ssbatch_catalogue_list(FILE *stream, const struct ssbatch_catalogue *catalogue);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_catalogue_list(
+    FILE *stream, const struct ssbatch_catalogue *catalogue, struct ss_error *error);
 
 #endif

@@ -9,27 +9,10 @@
 #include "base/units.h"
 #include "workload.h"
 
-/* Sets `lacks` to whatever the workload needs and the machine lacks, or NULL; free() it. */
-static int find_lacks(
-    const struct ssbatch_workload *workload, char **lacks, struct ss_error *error) {
-    size_t size;
-    FILE *text = open_memstream(lacks, &size);
-    if (!text)
-        return ss_error_memory(error);
-    bool any = ssbatch_workload_print_missing(text, workload);
-    if (fclose(text) != 0)
-        return ss_error_memory(error);
-    if (!any) {
-        free(*lacks);
-        *lacks = NULL;
-    }
-    return 0;
-}
-
 static int check_missing(const struct ssbatch_workload_checks *checks,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     SS_OWNED(free) char *lacks = NULL;
-    if (find_lacks(workload, &lacks, error) < 0)
+    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
         return -1;
     if (lacks && !checks->even_if_missing)
         return ss_error_fail(
@@ -45,27 +28,11 @@ static double seconds_of(const char *text) {
     return ss_units_time(text, &time, NULL) == 0 ? ss_time_seconds(time) : strtod(text, NULL);
 }
 
-static void warn_of_warmup(
-    const struct ssbatch_workload_checks *checks, const struct ssbatch_workload *workload) {
-    const char *time = workload->values[SSBATCH_WARMUP];
-    if (!time || !checks->warmup || seconds_of(time) <= seconds_of(checks->warmup))
-        return;
-    fprintf(stderr, "Warning: %s takes %s%s to warm up, longer than --warmup\n", workload->name,
-        time, isalpha((unsigned char)time[strlen(time) - 1]) ? "" : "s");
-}
-
-/*
- * Returns whether only exits of a typed command count as iterations. The user gets a note, because
- * the command may never exit.
- */
-static bool counts_only_ends(const struct ssbatch_workload *workload) {
-    return workload->typed && !workload->values[SSBATCH_ITERATION] &&
-           !workload->values[SSBATCH_REPEAT];
-}
-
 static void check_counting(FILE *stream, const struct ssbatch_workload_checks *checks,
     const struct ssbatch_workload *workload) {
-    if (checks->warn_uncounted && counts_only_ends(workload))
+    bool only_ends_count = workload->typed && !workload->values[SSBATCH_ITERATION] &&
+                           !workload->values[SSBATCH_REPEAT];
+    if (checks->warn_uncounted && only_ends_count) /* the command may never end */
         fprintf(stderr,
             "%s: each end of the command is an iteration; --iteration counts lines of its output\n",
             workload->name);
@@ -88,9 +55,12 @@ int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *
         if (check_missing(checks, workload, error) < 0)
             return -1;
         const char *unfit = ssbatch_workload_unfit(workload);
+        const char *time = workload->values[SSBATCH_WARMUP];
         if (unfit)
             fprintf(stderr, "Warning: %s is unfit: %s\n", workload->name, unfit);
-        warn_of_warmup(checks, workload);
+        if (time && checks->warmup && seconds_of(time) > seconds_of(checks->warmup))
+            fprintf(stderr, "Warning: %s takes %s%s to warm up, longer than --warmup\n",
+                workload->name, time, isalpha((unsigned char)time[strlen(time) - 1]) ? "" : "s");
         check_counting(stream, checks, workload);
     }
     return 0;
@@ -114,7 +84,7 @@ int ssbatch_workloads_represent(FILE *stream, const struct ssbatch_catalogue *ca
     for (; *names; names++) {
         SS_OWNED(free) char *lacks = NULL;
         const struct ssbatch_workload *workload = ssbatch_catalogue_find(catalogue, *names, error);
-        if (!workload || find_lacks(workload, &lacks, error) < 0)
+        if (!workload || ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
             return -1;
         const char *stand_in = lacks ? find_stand_in(catalogue, *names, stand_ins) : *names;
         if (stand_in)
