@@ -21,6 +21,29 @@ const char *ssbatch_columns_get(const struct ssbatch_columns *columns, const cha
     return NULL;
 }
 
+bool ssbatch_lines_have(const struct ssbatch_lines *lines, enum ssbatch_kind kind) {
+    for (size_t i = 0; i < lines->count; i++) {
+        if (lines->items[i].kind == kind)
+            return true;
+    }
+    return false;
+}
+
+const struct ssbatch_line *ssbatch_lines_find(const struct ssbatch_lines *lines, const char *role) {
+    for (size_t i = 0; i < lines->count; i++) {
+        if (lines->items[i].role && strcmp(lines->items[i].role, role) == 0)
+            return &lines->items[i];
+    }
+    return NULL;
+}
+
+void ssbatch_print_words(FILE *stream, char *const *words) {
+    for (; *words; words++) {
+        fputc(' ', stream);
+        ss_words_quote_line(stream, *words);
+    }
+}
+
 static int compare_name(const void *name, const void *run) {
     return strcmp(name, (*(struct ssbatch_run *const *)run)->name);
 }
@@ -100,10 +123,7 @@ static void print_line(
     }
     print_columns(stream, columns);
     fputs(" --", stream);
-    for (char **word = line->words; *word; word++) {
-        fputc(' ', stream);
-        ss_words_quote_line(stream, *word);
-    }
+    ssbatch_print_words(stream, line->words);
     fputc('\n', stream);
 }
 
@@ -122,11 +142,6 @@ static void print_time(FILE *stream, const char *word, ss_time time) {
     fprintf(stream, " %s %s", word, text);
 }
 
-static void print_needs(FILE *stream, const struct ssbatch_run *run) {
-    for (size_t i = 0; i < run->need_count; i++)
-        fprintf(stream, "%s%s", i == 0 ? " needs=" : ",", run->needs[i]);
-}
-
 void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
     fprintf(stream, "%s %s", run->reason ? "skip" : "run", run->name);
     if (run->reason)
@@ -137,7 +152,8 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
         print_time(stream, "limit", run->limit);
     if (run->keep)
         fputs(" keep", stream);
-    print_needs(stream, run);
+    for (size_t i = 0; i < run->need_count; i++)
+        fprintf(stream, "%s%s", i == 0 ? " needs=" : ",", run->needs[i]);
     print_columns(stream, &run->columns);
     fputc('\n', stream);
     for (size_t i = 0; i < run->lines.count; i++) {
@@ -172,6 +188,14 @@ static void print_identity_line(FILE *stream, const struct ssbatch_line *line) {
     fputc('\n', stream);
 }
 
+bool ssbatch_run_needs(const struct ssbatch_run *run, const char *name) {
+    for (size_t i = 0; i < run->need_count; i++) {
+        if (strcmp(run->needs[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool line_mentions(const struct ssbatch_line *line, const char *placeholder) {
     if (line->ready_file && strstr(line->ready_file, placeholder))
         return true;
@@ -185,10 +209,8 @@ static bool line_mentions(const struct ssbatch_line *line, const char *placehold
 static bool uses_value(const struct ssbatch_run *run, const char *value) {
     char placeholder[SSBATCH_ROLE_MAX + 3];
     snprintf(placeholder, sizeof placeholder, "{%s}", value);
-    for (size_t i = 0; i < run->need_count; i++) {
-        if (strcmp(run->needs[i], value) == 0)
-            return true;
-    }
+    if (ssbatch_run_needs(run, value))
+        return true;
     for (size_t i = 0; i < run->lines.count; i++) {
         if (line_mentions(&run->lines.items[i], placeholder))
             return true;

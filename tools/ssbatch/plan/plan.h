@@ -69,6 +69,16 @@ struct ssbatch_lines {
     size_t count, room;
 };
 
+/* Returns whether one of the lines is of this kind. */
+SS_NONNULL() bool ssbatch_lines_have(const struct ssbatch_lines *lines, enum ssbatch_kind kind);
+
+/* Returns the line of this role or value, or NULL. */
+SS_NONNULL()
+const struct ssbatch_line *ssbatch_lines_find(const struct ssbatch_lines *lines, const char *role);
+
+/* Writes a command: its words, each after a blank, quoted as necessary. */
+SS_NONNULL() void ssbatch_print_words(FILE *stream, char *const *words);
+
 struct ssbatch_run {
     const char *name;   /* usable as a file name, and unique in the plan */
     unsigned number;    /* number of the line in the plan, from 1 */
@@ -89,6 +99,9 @@ struct ssbatch_run {
      */
     struct ssbatch_lines lines;
 };
+
+/* Returns whether the run needs the run or value of this name. */
+SS_NONNULL() bool ssbatch_run_needs(const struct ssbatch_run *run, const char *name);
 
 struct ssbatch_plan {
     struct ssbatch_lines study; /* values and lines above the first run, in order; no `main` */

@@ -93,22 +93,13 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
     return words;
 }
 
-/* Files by which ssreport recognizes a run, a record, a list of records or a fleet. */
-static bool is_known_file(const char *name) {
-    static const char *const names[] = {
-        "run.json", "plan.json", "samples.csv", "requests.csv", "manifest.csv", "fleet.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Checks a name. A comma would end the name in a list, and a % or { in a command is replaced. */
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._+-=@:";
-    if (is_known_file(name))
+    /* Files by which ssreport recognizes a run, a record, a list of records or a fleet. */
+    if (ss_words_has(
+            "run.json,plan.json,samples.csv,requests.csv,manifest.csv,fleet.csv", ',', name))
         return ss_error_fail(
             error, "'%s' cannot name a run: ssreport would take it for a file of a record", name);
     if (!*name)
@@ -134,7 +125,6 @@ static int check_name(const char *name, struct ss_error *error) {
 static int check_role(const char *role, struct ss_error *error) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    static const char *const placeholders[] = {"record", "out", "scratch", "run", "at"};
     if (!*role || !strchr(letters, *role) || role[strspn(role, others)])
         return ss_error_fail(error,
             "'%s' cannot be a role or name a value: use letters, digits, _ and -, and begin with "
@@ -143,25 +133,10 @@ static int check_role(const char *role, struct ss_error *error) {
     if (strlen(role) > SSBATCH_ROLE_MAX)
         return ss_error_fail(error, "'%s' is too long: use at most %d bytes",
             ss_words_show(role).text, SSBATCH_ROLE_MAX);
-    for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++) {
-        if (strcmp(role, placeholders[i]) == 0)
-            return ss_error_fail(
-                error, "'%s' is the placeholder {%s} in commands: choose another name", role, role);
-    }
+    if (ss_words_has("record,out,scratch,run,at", ',', role))
+        return ss_error_fail(
+            error, "'%s' is the placeholder {%s} in commands: choose another name", role, role);
     return 0;
-}
-
-static const struct ssbatch_line *find_role(const struct ssbatch_lines *lines, const char *role) {
-    for (size_t i = 0; i < lines->count; i++) {
-        if (lines->items[i].role && strcmp(lines->items[i].role, role) == 0)
-            return &lines->items[i];
-    }
-    return NULL;
-}
-
-static int refuse_used_role(const struct ssbatch_line *line, struct ss_error *error) {
-    return ss_error_fail(error, "the name '%s' is already used in line %u: choose another name",
-        line->role, line->number);
 }
 
 static struct ssbatch_run *last_run(const struct reader *reader) {
@@ -172,17 +147,16 @@ static struct ssbatch_run *last_run(const struct reader *reader) {
 static int check_role_is_free(
     const struct reader *reader, enum ssbatch_kind kind, const char *role, struct ss_error *error) {
     const struct ssbatch_plan *plan = reader->plan;
-    const struct ssbatch_line *used = find_role(&plan->study, role);
+    const struct ssbatch_line *used = ssbatch_lines_find(&plan->study, role);
     if (!used && reader->in_run)
-        used = find_role(&last_run(reader)->lines, role);
+        used = ssbatch_lines_find(&last_run(reader)->lines, role);
     for (size_t i = 0; !used && kind == SSBATCH_ONCE && i < plan->run_count; i++)
-        used = find_role(&plan->runs[i].lines, role);
-    return used ? refuse_used_role(used, error) : 0;
+        used = ssbatch_lines_find(&plan->runs[i].lines, role);
+    if (!used)
+        return 0;
+    return ss_error_fail(
+        error, "the name '%s' is already used in line %u: choose another name", role, used->number);
 }
-
-/* Columns of the table of runs that ssbatch fills in itself. */
-static const char *const own_columns[] = {
-    "run", "role", "status", "reason", "begin", "end", "others", "host", "version"};
 
 static int check_key(const char *key, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
@@ -190,11 +164,9 @@ static int check_key(const char *key, struct ss_error *error) {
         return ss_error_fail(error,
             "'%s' cannot name a column: use letters, digits, _ and -, and begin with a letter",
             ss_words_show(key).text);
-    for (size_t i = 0; i < sizeof own_columns / sizeof *own_columns; i++) {
-        if (strcmp(key, own_columns[i]) == 0)
-            return ss_error_fail(error,
-                "the column '%s' is filled in when the run is done: choose another name", key);
-    }
+    if (ss_words_has("run,role,status,reason,begin,end,others,host,version", ',', key))
+        return ss_error_fail(
+            error, "the column '%s' is filled in when the run is done: choose another name", key);
     if (strcmp(key, "needs") == 0)
         return ss_error_fail(error, "needs= is allowed only in the line of a run: write it there, "
                                     "or give the column another name");
@@ -281,10 +253,8 @@ static int refuse_second(const char *word, struct ss_error *error) {
 
 /* A name may be repeated, also in the plans of studies that have begun. */
 static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
-    for (size_t i = 0; i < run->need_count; i++) {
-        if (strcmp(run->needs[i], need) == 0)
-            return 0;
-    }
+    if (ssbatch_run_needs(run, need))
+        return 0;
     if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
         return ss_error_memory(error);
     run->needs[run->need_count++] = need;
@@ -312,21 +282,17 @@ static int read_time(struct reader *reader, char **words, ss_time *time, struct 
     if (ss_units_time_sensible(words[1], SS_SECOND, time, &doubt, error) < 0)
         return ss_error_wrap(error, "%s", words[0]);
     if (doubt.text[0] && plan->doubt_count++ == 0)
-        snprintf(plan->doubt, sizeof plan->doubt, "%.80s:%u: %s %s", reader->name, reader->line,
+        snprintf(plan->doubt, sizeof plan->doubt, "%s:%u: %s %s", reader->name, reader->line,
             words[0], doubt.text);
     return 0;
-}
-
-static int refuse_run_word(const char *word, struct ss_error *error) {
-    static const char *const names[] = {"takes", "limit", "keep", "needs=NAME", "KEY=VALUE"};
-    static const struct ss_suggest_names known = {
-        .what = "word", .names = names, .count = sizeof names / sizeof *names};
-    return ss_suggest_refuse(&known, word, error);
 }
 
 /* Reads one or two words of a run. Returns their number, or -1. */
 static int read_run_word(
     struct reader *reader, struct ssbatch_run *run, char **words, struct ss_error *error) {
+    static const char *const names[] = {"takes", "limit", "keep", "needs=NAME", "KEY=VALUE"};
+    static const struct ss_suggest_names known = {
+        .what = "word", .names = names, .count = sizeof names / sizeof *names};
     struct pair pair;
     if ((strcmp(words[0], "takes") == 0 && run->takes != SS_TIME_NEVER) ||
         (strcmp(words[0], "limit") == 0 && run->limit != SS_TIME_NEVER) ||
@@ -341,7 +307,7 @@ static int read_run_word(
         return 1;
     }
     if (!split_pair(words[0], &pair))
-        return refuse_run_word(words[0], error);
+        return ss_suggest_refuse(&known, words[0], error);
     if (strcmp(pair.key, "needs") == 0)
         return add_needs(run, pair.value, error) < 0 ? -1 : 1;
     return add_own_column(reader, &pair, error) < 0 ? -1 : 1;
@@ -435,31 +401,19 @@ static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error
     return 0;
 }
 
-static int compile_pattern(struct ssbatch_line *line, const char *key, struct ss_error *error) {
-    regex_t regex;
-    if (ss_pattern_check(line->pattern, error) < 0)
-        return ss_error_wrap(error, "%s", key);
-    int why = regcomp(&regex, line->pattern, REG_EXTENDED);
-    if (why != 0) {
-        char text[128];
-        regerror(why, &regex, text, sizeof text);
-        return ss_error_fail(error, "%s: '%s': %s: write an extended regular expression", key,
-            ss_words_show(line->pattern).text, text);
-    }
-    line->regex = malloc(sizeof regex);
-    if (!line->regex) {
-        regfree(&regex);
-        return ss_error_memory(error);
-    }
-    *line->regex = regex;
-    return 0;
-}
-
 static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->pattern)
         return refuse_second(line->kind == SSBATCH_ONCE ? "match=" : "ready=", error);
+    regex_t *regex = malloc(sizeof *regex);
+    if (!regex)
+        return ss_error_memory(error);
+    if (ss_pattern_compile(regex, pair->value, error) < 0) {
+        free(regex);
+        return ss_error_wrap(error, "%s", pair->key);
+    }
     line->pattern = pair->value;
-    return compile_pattern(line, pair->key, error);
+    line->regex = regex;
+    return 0;
 }
 
 static int set_ready_file(
@@ -577,40 +531,25 @@ static int read_command(
     return 0;
 }
 
-static int read_before(struct reader *reader, char **words, struct ss_error *error) {
-    return read_command(reader, SSBATCH_BEFORE, words, error);
-}
-
-static int read_beside(struct reader *reader, char **words, struct ss_error *error) {
-    return read_command(reader, SSBATCH_BESIDE, words, error);
-}
-
-static int read_main(struct reader *reader, char **words, struct ss_error *error) {
-    return read_command(reader, SSBATCH_MAIN, words, error);
-}
-
-static int read_after(struct reader *reader, char **words, struct ss_error *error) {
-    return read_command(reader, SSBATCH_AFTER, words, error);
-}
-
-static const char *const line_names[] = {
-    "run", "before", "beside", "main", "after", "set", "once", "skip", "plan"};
-
-static int (*const line_readers[])(struct reader *, char **, struct ss_error *) = {read_run,
-    read_before, read_beside, read_main, read_after, read_set, read_once, read_skip, read_version};
-
-#define LINES (sizeof line_names / sizeof *line_names)
-
 static int read_words_of_line(struct reader *reader, char **words, struct ss_error *error) {
+    static const char *const names[] = {
+        "run", "before", "beside", "main", "after", "set", "once", "skip", "plan"};
     static const struct ss_suggest_names known = {
-        .what = "first word", .names = line_names, .count = LINES};
+        .what = "first word", .names = names, .count = sizeof names / sizeof *names};
+    static int (*const readers[])(struct reader *, char **, struct ss_error *) = {
+        read_run, NULL, NULL, NULL, NULL, read_set, read_once, read_skip, read_version};
     reader->own.count = 0;
     if (strncmp(words[0], "\xef\xbb\xbf", 3) == 0)
         return ss_error_fail(error, "the line begins with a byte order mark, which some editors "
                                     "add: save the plan as UTF-8 without it");
-    for (size_t i = 0; i < LINES; i++) {
-        if (strcmp(words[0], line_names[i]) == 0)
-            return line_readers[i](reader, words, error);
+
+    for (int kind = SSBATCH_BEFORE; kind < SSBATCH_KINDS; kind++) {
+        if (strcmp(words[0], ssbatch_kind_name((enum ssbatch_kind)kind)) == 0)
+            return read_command(reader, (enum ssbatch_kind)kind, words, error);
+    }
+    for (size_t i = 0; i < known.count; i++) {
+        if (readers[i] && strcmp(words[0], names[i]) == 0)
+            return readers[i](reader, words, error);
     }
     return ss_suggest_refuse(&known, words[0], error);
 }
@@ -660,7 +599,7 @@ static int sort_runs(struct reader *reader, struct ss_error *error) {
 
 static int check_need(const struct reader *reader, const struct ssbatch_run *run, const char *need,
     struct ss_error *error) {
-    const struct ssbatch_line *value = find_role(&reader->plan->study, need);
+    const struct ssbatch_line *value = ssbatch_lines_find(&reader->plan->study, need);
     if (value && value->kind == SSBATCH_ONCE && value->number < run->number)
         return 0;
     const struct ssbatch_run *other = ssbatch_plan_find(reader->plan, need);
@@ -675,17 +614,9 @@ static int check_need(const struct reader *reader, const struct ssbatch_run *run
     return 0;
 }
 
-static bool has_main(const struct ssbatch_run *run) {
-    for (size_t i = 0; i < run->lines.count; i++) {
-        if (run->lines.items[i].kind == SSBATCH_MAIN)
-            return true;
-    }
-    return false;
-}
-
 static int check_run(
     const struct reader *reader, const struct ssbatch_run *run, struct ss_error *error) {
-    if (!run->reason && !has_main(run))
+    if (!run->reason && !ssbatch_lines_have(&run->lines, SSBATCH_MAIN))
         return ss_error_fail(
             error, "run %s has no main: add a line 'main -- COMMAND' below it", run->name);
     for (size_t i = 0; i < run->need_count; i++) {
