@@ -95,21 +95,6 @@ static int wait_for_events(void *context, ss_time deadline) {
     return crew->ended_by;
 }
 
-static int find_free(const struct ssbatch_crew *crew) {
-    for (int i = 0; i < SSBATCH_SLOTS; i++) {
-        if (!crew->used[i])
-            return i;
-    }
-    return -1;
-}
-
-/* Waits until the command has been executed or exec has failed. */
-static void await_exec(int executed) {
-    char byte;
-    while (read(executed, &byte, 1) < 0 && errno == EINTR) {
-    }
-}
-
 /* Waits for the minder of a command that was not executed, which has nothing left to do. */
 static void free_slot(struct ssbatch_crew *crew, int number) {
     int status;
@@ -124,9 +109,11 @@ static void free_slot(struct ssbatch_crew *crew, int number) {
 
 static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
     struct ssbatch_crew *crew = context;
-    int number = find_free(crew);
-    int ends[2];
-    if (number < 0)
+    int number = 0, ends[2];
+    char byte;
+    while (number < SSBATCH_SLOTS && crew->used[number])
+        number++;
+    if (number == SSBATCH_SLOTS)
         return ss_error_fail(
             error, "too many commands at the same time (at most %d)", SSBATCH_SLOTS);
     struct ssbatch_slot *slot = &crew->slots[number];
@@ -153,7 +140,9 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     crew->minders[number] = pid;
     crew->used[number] = true;
     crew->forgotten[number] = false;
-    await_exec(executed);
+    while (read(executed, &byte, 1) < 0 && errno == EINTR) {
+        /* until the command has been executed, or exec has failed */
+    }
     const struct ss_child_failure failure = {
         .step = atomic_load(&slot->step), .number = atomic_load(&slot->why)};
     if (failure.number == 0)
@@ -326,18 +315,14 @@ size_t ssbatch_crew_end_marked(const char *mark) {
     }
 }
 
-static void await_minders(const struct ssbatch_crew *crew) {
+/* Takes over from a dead ssbatch. Makes the keeper a spawner of its own; signals do not wake it. */
+static void take_over(void *context) {
+    struct ssbatch_crew *crew = context;
     for (int i = 0; i < SSBATCH_SLOTS; i++) {
         pid_t pid = atomic_load(&crew->slots[i].minder);
         if (pid > 1)
             ss_keeper_await(pid, atomic_load(&crew->slots[i].minder_started), MINDER_PATIENCE);
     }
-}
-
-/* Takes over from a dead ssbatch. Makes the keeper a spawner of its own; signals do not wake it. */
-static void take_over(void *context) {
-    struct ssbatch_crew *crew = context;
-    await_minders(crew);
     ssbatch_crew_end_marked(crew->mark);
     ss_platform_adopt_orphans();
     memset(crew->minders, 0, sizeof crew->minders);
@@ -349,21 +334,18 @@ static void take_over(void *context) {
     crew->undo(crew->undo_context, &spawner);
 }
 
-static int open_machine(struct ssbatch_crew *crew) {
+int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     const struct ss_source_request request = {.source = SS_SOURCE_RUNTIME};
     struct ss_error ignored = {0};
     struct ss_cpus cpus;
-    ss_platform_affinity(&cpus);
-    return ss_platform_counters_open(&crew->machine, &request, &cpus, NULL, &ignored);
-}
-
-int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     void *slots = mmap(NULL, SSBATCH_SLOTS * sizeof *crew->slots, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (slots == MAP_FAILED)
         return ss_error_memory(error);
     crew->slots = slots;
-    crew->reads_machine = open_machine(crew) == 0;
+    ss_platform_affinity(&cpus);
+    crew->reads_machine =
+        ss_platform_counters_open(&crew->machine, &request, &cpus, NULL, &ignored) == 0;
     crew->duty = (struct ss_keeper_duty){
         .name = "ssbatch-keeper",
         .orphaned = take_over,

@@ -32,7 +32,7 @@
 #define SSBATCH_MARK_ROOM 128
 
 struct ssbatch_crew {
-    char mark[SSBATCH_MARK_ROOM];
+    const char *mark;             /* of the call */
     struct ssbatch_slot *slots;   /* in shared memory */
     pid_t minders[SSBATCH_SLOTS]; /* 0: free, or reaped */
     bool forgotten[SSBATCH_SLOTS];

@@ -26,42 +26,55 @@ struct watch {
     sigset_t signals;
 };
 
+/* The children of a process, which get a signal. */
 struct family {
+    pid_t parent;
+    int signal;
+    bool (*is_spared)(void *context, pid_t pid); /* NULL: none is spared */
+    void *context;
     pid_t *pids;
     size_t count, room;
 };
 
+static void signal_family(struct family *family);
+
+/*
+ * Signals a process and its descendants. Skips a pid that is no longer a child of its parent: it
+ * may have been reused.
+ */
+static void signal_tree(const struct family *family, pid_t pid) {
+    struct family children = {.parent = pid, .signal = family->signal};
+    struct ss_process process;
+    if (family->is_spared && family->is_spared(family->context, pid))
+        return;
+    if (!ss_platform_process_look(pid, &process) || process.parent != family->parent)
+        return;
+    signal_family(&children);
+    ss_platform_process_signal_once(pid, process.started, family->signal);
+}
+
+/* The list is completed first, because a signal changes it. Without memory for it, signals at once.
+ */
 static void add_child(void *context, pid_t pid) {
     struct family *family = context;
     if (SS_GROW(family->pids, family->count + 1, family->room))
         family->pids[family->count++] = pid;
+    else
+        signal_tree(family, pid);
 }
 
-/*
- * Signals a process and its descendants. Skips a pid that is no longer a child of `parent`: it may
- * have been reused.
- */
-static void signal_tree(pid_t pid, pid_t parent, int signal) {
-    struct family children = {0};
-    struct ss_process process;
-    if (!ss_platform_process_look(pid, &process) || process.parent != parent)
-        return;
-    ss_platform_process_children(pid, add_child, &children);
-    for (size_t i = 0; i < children.count; i++)
-        signal_tree(children.pids[i], pid, signal);
-    free(children.pids);
-    ss_platform_process_signal_once(pid, process.started, signal);
+static void signal_family(struct family *family) {
+    ss_platform_process_children(family->parent, add_child, family);
+    for (size_t i = 0; i < family->count; i++)
+        signal_tree(family, family->pids[i]);
+    free(family->pids);
 }
 
 void ssbatch_signal_descendants(
     int signal, bool (*is_spared)(void *context, pid_t pid), void *context) {
-    struct family children = {0};
-    ss_platform_process_children(getpid(), add_child, &children);
-    for (size_t i = 0; i < children.count; i++) {
-        if (!is_spared || !is_spared(context, children.pids[i]))
-            signal_tree(children.pids[i], getpid(), signal);
-    }
-    free(children.pids);
+    struct family children = {
+        .parent = getpid(), .signal = signal, .is_spared = is_spared, .context = context};
+    signal_family(&children);
 }
 
 static int set_temporary(const char *scratch) {

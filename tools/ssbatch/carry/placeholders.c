@@ -3,10 +3,44 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "command/cli.h"
-#include "replace.h"
+
+/* Size limit of a placeholder. The longest is a role with a suffix. */
+#define PLACEHOLDER_ROOM 128
+
+const char *ssbatch_values_get(const struct ssbatch_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++) {
+        if (strcmp(values->items[i].name, name) == 0)
+            return values->items[i].value;
+    }
+    return NULL;
+}
+
+int ssbatch_values_set(
+    struct ssbatch_values *values, const char *name, const char *value, struct ss_error *error) {
+    struct ssbatch_value item = {strdup(name), strdup(value)};
+    if (item.name && item.value && SS_GROW(values->items, values->count + 1, values->room)) {
+        values->items[values->count++] = item;
+        return 0;
+    }
+    free(item.name);
+    free(item.value);
+    return ss_error_memory(error);
+}
+
+void ssbatch_values_free(struct ssbatch_values *values) {
+    for (size_t i = 0; i < values->count; i++) {
+        free(values->items[i].name);
+        free(values->items[i].value);
+    }
+    free(values->items);
+    *values = (struct ssbatch_values){0};
+}
 
 struct finding {
     struct ssbatch_stage *stage;
@@ -14,30 +48,20 @@ struct finding {
     bool fixed; /* replace only what is known before the run */
 };
 
-static char *print_record(const struct finding *finding) {
-    char *text;
-    if (asprintf(&text, "%s/%s", finding->stage->out, finding->act->base) < 0)
-        return NULL;
-    return text;
-}
-
-/* Returns the text for {at} or {at+25s}. */
-static char *find_moment(
-    const struct finding *finding, const char *offset, struct ss_error *error) {
+/* Writes the text for {at} or {at+25s}. */
+static int put_moment(
+    FILE *stream, const struct ssbatch_stage *stage, const char *offset, struct ss_error *error) {
     char text[64];
     ss_time later = 0;
-    if (*offset && (*offset != '+' || ss_units_time(offset + 1, &later, error) < 0)) {
-        ss_error_wrap(error, "{at%s}", offset);
-        return NULL;
-    }
-    if (finding->stage->moment == 0) {
-        ss_error_fail(error,
+    if (*offset && ss_units_time(offset + 1, &later, error) < 0)
+        return ss_error_wrap(error, "{at%s}", offset);
+    if (stage->moment == 0)
+        return ss_error_fail(error,
             "{at%s} is known only once the first `main` starts: use it in a `main` or a later line",
             offset);
-        return NULL;
-    }
-    ss_wallclock_print(text, sizeof text, finding->stage->moment + (int64_t)later);
-    return strdup(text);
+    ss_wallclock_print(text, sizeof text, stage->moment + (int64_t)later);
+    fputs(text, stream);
+    return 1;
 }
 
 static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, const char *role) {
@@ -49,88 +73,116 @@ static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, co
     return stage->outer ? find_role(stage->outer, role) : NULL;
 }
 
-/* Returns the text for {ROLE.pid} or {ROLE.1}. */
-static char *find_of_role(
-    const struct finding *finding, const char *placeholder, struct ss_error *error) {
-    char role[128];
+/* Writes the text for {ROLE.pid} or {ROLE.1}. Returns 0 if there is no such role. */
+static int put_of_role(FILE *stream, const struct ssbatch_stage *stage, const char *placeholder,
+    struct ss_error *error) {
+    char role[PLACEHOLDER_ROOM];
     const char *dot = strrchr(placeholder, '.');
-    char *text = NULL;
     snprintf(role, sizeof role, "%.*s", (int)(dot - placeholder), placeholder);
-    const struct ssbatch_act *act = find_role(finding->stage, role);
-    if (!act)
-        return NULL;
-    if (strcmp(dot, ".pid") == 0) {
-        if (act->started && asprintf(&text, "%d", (int)act->pid) < 0)
-            text = NULL;
-    } else if (strcmp(dot, ".1") == 0) {
-        if (!act->line->regex || act->line->regex->re_nsub == 0) {
-            ss_error_fail(error,
-                "{%s} is the group of ready= of %s, which has none: put parentheses around the "
-                "part that is the value",
-                placeholder, role);
-            return NULL;
-        }
-        text = act->found ? strdup(act->found) : NULL;
-    } else {
-        return NULL;
-    }
-    if (!text)
-        ss_error_fail(error, "{%s} is not known yet: use it only in later lines", placeholder);
-    return text;
+    const struct ssbatch_act *act = find_role(stage, role);
+    bool is_pid = strcmp(dot, ".pid") == 0, is_group = strcmp(dot, ".1") == 0;
+    if (!act || (!is_pid && !is_group))
+        return 0;
+
+    if (is_group && (!act->line->regex || act->line->regex->re_nsub == 0))
+        return ss_error_fail(error,
+            "{%s} is the group of ready= of %s, which has none: put parentheses around the part "
+            "that is the value",
+            placeholder, role);
+    if (is_pid ? !act->started : !act->found)
+        return ss_error_fail(
+            error, "{%s} is not known yet: use it only in later lines", placeholder);
+    if (is_pid)
+        fprintf(stream, "%d", (int)act->pid);
+    else
+        fputs(act->found, stream);
+    return 1;
 }
 
-static bool is_once(const struct ssbatch_stage *stage, const char *name) {
-    for (size_t i = 0; i < stage->lines->count; i++) {
-        const struct ssbatch_line *line = &stage->lines->items[i];
-        if (line->kind == SSBATCH_ONCE && strcmp(line->role, name) == 0)
-            return true;
-    }
-    return false;
-}
+/* Writes the text for a placeholder. Returns 0 if it is not a placeholder. */
+static int put_placeholder(
+    FILE *stream, const struct finding *finding, const char *placeholder, struct ss_error *error) {
+    const struct ssbatch_stage *stage = finding->stage;
+    const struct ssbatch_line *line = ssbatch_lines_find(stage->lines, placeholder);
+    const char *value = ssbatch_values_get(stage->values, placeholder);
+    const char *const texts[][2] = {
+        {"out", stage->out}, {"scratch", stage->scratch}, {"run", stage->name}};
+    bool is_moment = strcmp(placeholder, "at") == 0 || strncmp(placeholder, "at+", 3) == 0;
+    bool is_of_role = !is_moment && strchr(placeholder, '.');
 
-/* Returns the value of a `once` line, or NULL: with the error set if it must not be used here. */
-static char *find_value(
-    const struct finding *finding, const char *placeholder, struct ss_error *error) {
-    const char *value = ssbatch_values_get(finding->stage->values, placeholder);
-    bool is_own = is_once(finding->stage, placeholder);
-    if (is_own && finding->fixed && !value)
-        ss_error_fail(error,
+    if (value) {
+        fputs(value, stream);
+        return 1;
+    }
+    if (line && line->kind == SSBATCH_ONCE && finding->fixed)
+        return ss_error_fail(error,
             "{%s} is unknown in an `after` above the first run, which may have to run before the "
             "value is found: write the `after` below the runs that use it",
             placeholder);
-    else if (is_own && !value)
-        ss_error_fail(error, "{%s} is not known yet: use it only in later lines", placeholder);
-    else if (value)
-        return strdup(value);
-    return NULL;
-}
+    if (line && line->kind == SSBATCH_ONCE)
+        return ss_error_fail(
+            error, "{%s} is not known yet: use it only in later lines", placeholder);
 
-static char *find(void *context, const char *placeholder, struct ss_error *error) {
-    const struct finding *finding = context;
-    const struct ssbatch_stage *stage = finding->stage;
-    char *value = find_value(finding, placeholder, error);
-    if (value || error->status)
-        return value;
-    if (strcmp(placeholder, "record") == 0)
-        return print_record(finding);
-    if (strcmp(placeholder, "out") == 0)
-        return strdup(stage->out);
-    if (strcmp(placeholder, "scratch") == 0)
-        return strdup(stage->scratch);
-    if (strcmp(placeholder, "run") == 0)
-        return strdup(stage->name);
-    bool moment = strcmp(placeholder, "at") == 0 || strncmp(placeholder, "at+", 3) == 0;
-    bool of_role = !moment && strchr(placeholder, '.');
-    if (finding->fixed && (moment || of_role)) {
-        ss_error_fail(error,
+    if (strcmp(placeholder, "record") == 0) {
+        fprintf(stream, "%s/%s", stage->out, finding->act->base);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(placeholder, texts[i][0]) == 0) {
+            fputs(texts[i][1], stream);
+            return 1;
+        }
+    }
+
+    if (finding->fixed && (is_moment || is_of_role))
+        return ss_error_fail(error,
             "{%s} is unknown in an `after`, which may have to run when nothing else ran: use {run} "
             "to name what it undoes",
             placeholder);
+    if (is_moment)
+        return put_moment(stream, stage, placeholder + 2, error);
+    return is_of_role ? put_of_role(stream, stage, placeholder, error) : 0;
+}
+
+/* Copies the placeholder in the braces at `text`. Returns false if they hold anything else. */
+static bool read_placeholder(const char *text, char placeholder[PLACEHOLDER_ROOM]) {
+    size_t length = strcspn(text + 1, "{}");
+    if (*text != '{' || length == 0 || length >= PLACEHOLDER_ROOM || text[1 + length] != '}')
+        return false;
+    memcpy(placeholder, text + 1, length);
+    placeholder[length] = '\0';
+    return true;
+}
+
+static char *replace(const struct finding *finding, const char *from, struct ss_error *error) {
+    char placeholder[PLACEHOLDER_ROOM];
+    struct ss_text text;
+    int put = 0;
+    if (ss_text_open(&text, error) < 0)
         return NULL;
+
+    for (const char *at = from; *at && put >= 0;) {
+        put = 0;
+        if (read_placeholder(at, placeholder))
+            put = put_placeholder(text.stream, finding, placeholder, error);
+        if (put > 0) {
+            at += strlen(placeholder) + 2;
+        } else {
+            fputc(*at, text.stream);
+            at += *at == '{' && at[1] == '{' ? 2 : 1;
+        }
     }
-    if (moment)
-        return find_moment(finding, placeholder + 2, error);
-    return of_role ? find_of_role(finding, placeholder, error) : NULL;
+    char *replaced = ss_text_close(&text, error);
+    if (put >= 0)
+        return replaced;
+    free(replaced);
+    return NULL;
+}
+
+void ssbatch_words_free(char **words) {
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
 }
 
 /*
@@ -145,33 +197,34 @@ static bool has_record(char **words) {
     return has;
 }
 
-/* Adds --record to a command that begins with `showstopper` and lacks it. */
-static int add_record(const struct finding *finding, char ***words, struct ss_error *error) {
-    size_t count = 0;
-    if (strcmp(**words, "showstopper") != 0 || has_record(*words))
-        return 0;
-    while ((*words)[count])
-        count++;
-    char **longer = reallocarray(*words, count + 2, sizeof *longer);
-    char *option = NULL;
-    if (longer)
-        *words = longer;
-    if (!longer || asprintf(&option, "--record=%s/%s", finding->stage->out, finding->act->base) < 0)
-        return ss_error_memory(error);
-    memmove(longer + 2, longer + 1, count * sizeof *longer);
-    longer[1] = option;
-    return 0;
-}
-
 int ssbatch_act_replace(
     struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error) {
-    struct finding finding = {stage, act, fixed};
-    act->words = ssbatch_replace_words(act->line->words, find, &finding, error);
-    return act->words ? add_record(&finding, &act->words, error) : -1;
+    const struct finding finding = {stage, act, fixed};
+    char **from = act->line->words;
+    size_t count = 0;
+    while (from[count])
+        count++;
+    act->words = calloc(count + 2, sizeof *act->words); /* one more for --record */
+    if (!act->words)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        act->words[i] = replace(&finding, from[i], error);
+        if (!act->words[i])
+            return -1;
+    }
+
+    if (strcmp(act->words[0], "showstopper") != 0 || has_record(act->words))
+        return 0;
+    char *option = replace(&finding, "--record={record}", error);
+    if (!option)
+        return -1;
+    memmove(act->words + 2, act->words + 1, (count - 1) * sizeof *act->words);
+    act->words[1] = option;
+    return 0;
 }
 
 char *ssbatch_act_replace_text(struct ssbatch_stage *stage, const struct ssbatch_act *act,
     const char *text, struct ss_error *error) {
-    struct finding finding = {.stage = stage, .act = act};
-    return ssbatch_replace(text, find, &finding, error);
+    const struct finding finding = {.stage = stage, .act = act};
+    return replace(&finding, text, error);
 }

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "placeholders.h"
-#include "replace.h"
 
 #define PATH_ROOM 4400
 
@@ -70,10 +69,7 @@ void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream
             fputc('\n', stream);
         }
         fputs("after", stream);
-        for (char **word = stage->acts[i].words; *word; word++) {
-            fputc(' ', stream);
-            ss_words_quote_line(stream, *word);
-        }
+        ssbatch_print_words(stream, stage->acts[i].words);
         fputc('\n', stream);
     }
 }
@@ -171,7 +167,7 @@ static void read_last_error(
     char *line = NULL;
     size_t room = 0;
     text[0] = '\0';
-    snprintf(path, sizeof path, "%s/%s.stderr", stage->out, act->base);
+    put_output_path(path, stage, act, "stderr");
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
         rewind(file); /* the file is shorter than that */
@@ -184,14 +180,12 @@ static void read_last_error(
 }
 
 static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
-    char said[200], ended[64];
-    if (act->ended_by)
-        snprintf(ended, sizeof ended, "was ended by signal %d", act->ended_by);
-    else
-        snprintf(ended, sizeof ended, "ended with status %d", act->status);
+    char said[200];
+    bool is_early = act->line->kind == SSBATCH_BESIDE && !act->asked;
     read_last_error(stage, act, said);
-    return ss_error_fail(&stage->why, "%s %s%s%s%s", call_act(act), ended,
-        act->line->kind == SSBATCH_BESIDE && !act->asked ? " before the run did" : "",
+    return ss_error_fail(&stage->why, "%s %s %d%s%s%s", call_act(act),
+        act->ended_by ? "was ended by signal" : "ended with status",
+        act->ended_by ? act->ended_by : act->status, is_early ? " before the run did" : "",
         said[0] ? ": " : "", said);
 }
 
@@ -234,15 +228,11 @@ static int await_signal(const struct ssbatch_stage *stage) {
     return signal;
 }
 
-static ss_time end_of(const struct ssbatch_stage *stage) {
-    return stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
-}
-
 /* Waits for an event, at most until `wake`. Returns -1 if the run has failed. */
 static int pump(struct ssbatch_stage *stage, ss_time wake) {
     struct ssbatch_spawner *spawner = stage->spawner;
     char limit[SS_UNITS_SHOWN];
-    ss_time end = end_of(stage);
+    ss_time end = stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
     stage->signal = spawner->wait(spawner->context, wake < end ? wake : end);
     update_all(stage);
     bool late = spawner->now(spawner->context) >= end;
@@ -286,13 +276,6 @@ static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *ac
     return found;
 }
 
-static bool is_ready(struct ssbatch_stage *stage, struct ssbatch_act *act, const char *file) {
-    struct stat status;
-    if (file)
-        return stat(file, &status) == 0;
-    return !act->line->regex || find_match(stage, act);
-}
-
 static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ssbatch_spawner *spawner = stage->spawner;
     SS_OWNED(free) char *file = NULL;
@@ -301,11 +284,11 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         if (!file)
             return -1;
     }
-    while (!is_ready(stage, act, file)) {
+    while (file ? access(file, F_OK) < 0 : act->line->regex && !find_match(stage, act)) {
+        if (act->ended && !is_ok(act))
+            return fail_status(stage, act);
         if (act->ended)
-            return is_ok(act)
-                       ? ss_error_fail(&stage->why, "%s ended before it was ready", call_act(act))
-                       : fail_status(stage, act);
+            return ss_error_fail(&stage->why, "%s ended before it was ready", call_act(act));
         if (pump(stage, spawner->now(spawner->context) + READY_INTERVAL) < 0)
             return -1;
     }
@@ -378,39 +361,27 @@ static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
     return 0;
 }
 
-static size_t end_of_mains(const struct ssbatch_stage *stage, size_t first) {
-    size_t end = first;
-    while (end < stage->lines->count && stage->lines->items[end].kind == SSBATCH_MAIN)
-        end++;
-    return end;
-}
-
 int ssbatch_stage_run(struct ssbatch_stage *stage) {
     stage->begun = stage->spawner->now(stage->spawner->context);
-    for (size_t i = 0; i < stage->lines->count;) {
+    for (size_t i = 0, next; i < stage->lines->count; i = next) {
         struct ssbatch_act *act = &stage->acts[i];
-        size_t next = i + 1;
+        enum ssbatch_kind kind = act->line->kind;
         int status = 0;
-        switch (act->line->kind) {
-        case SSBATCH_ONCE:
+        next = i + 1;
+        while (kind == SSBATCH_MAIN && next < stage->lines->count &&
+               stage->lines->items[next].kind == SSBATCH_MAIN)
+            next++;
+
+        if (kind == SSBATCH_ONCE)
             status = run_once(stage, act);
-            break;
-        case SSBATCH_BEFORE:
+        else if (kind == SSBATCH_BEFORE)
             status = run_before(stage, act);
-            break;
-        case SSBATCH_BESIDE:
-            status = start(stage, act) < 0 || await_ready(stage, act) < 0 ? -1 : 0;
-            break;
-        case SSBATCH_MAIN:
-            next = end_of_mains(stage, i);
+        else if (kind == SSBATCH_BESIDE)
+            status = start(stage, act) < 0 ? -1 : await_ready(stage, act);
+        else if (kind == SSBATCH_MAIN)
             status = run_mains(stage, i, next);
-            break;
-        default:
-            break;
-        }
         if (status < 0)
             return -1;
-        i = next;
     }
     return 0;
 }

@@ -24,9 +24,7 @@
 
 static void call_file(const struct ssbatch_study *study, const char *mark, const char *name,
     char path[SSBATCH_PATH]) {
-    char inner[500];
-    snprintf(inner, sizeof inner, "calls/%.150s%s%.300s", mark, *name ? "/" : "", name);
-    ssbatch_study_file(study, inner, path);
+    ssbatch_study_file(study, path, "calls/%s%s%s", mark, *name ? "/" : "", name);
 }
 
 static int fail(const char *path, struct ss_error *error) {
@@ -51,9 +49,7 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
 
 static void journal_path(const struct ssbatch_study *study, const char *mark, const char *name,
     char path[SSBATCH_PATH]) {
-    char inner[SSBATCH_CALL_MARK + 300];
-    snprintf(inner, sizeof inner, "%.300s" JOURNAL, *name ? name : ".study");
-    call_file(study, mark, inner, path);
+    ssbatch_study_file(study, path, "calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
 }
 
 int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
@@ -114,7 +110,6 @@ static bool is_journal(const char *name) {
  * Removes the folder of a call, unless it has journals. If that fails, the next call tries again.
  */
 static void remove_folder(const struct ssbatch_study *study, const char *mark) {
-    struct ss_error ignored = {0};
     char folder[SSBATCH_PATH];
     size_t journals = 0;
     call_file(study, mark, "", folder);
@@ -122,7 +117,7 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark) {
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         journals += is_journal(entry->d_name);
     if (journals == 0)
-        (void)!ssbatch_disk_remove_tree(folder, &ignored);
+        ssbatch_disk_remove_tree(folder, NULL);
 }
 
 int ssbatch_call_folder(
@@ -140,13 +135,12 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
-    const char *mark; /* of the call */
-    pid_t pid;        /* of the call */
-    char name[256];   /* name of the run */
-    bool copies;      /* false after a restart of the host: unsynced files are damaged */
-    bool is_claimed;  /* the attempt has noted its claim, as all do since journals say so */
+    const char *mark;          /* of the call */
+    pid_t pid;                 /* of the call */
+    char name[256];            /* name of the run */
+    bool copies;               /* false after a restart of the host: unsynced files are damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
-    char ok[1100];             /* exit statuses of the next `after` that mean success; "": 0 */
+    char ok[1100];             /* exit statuses of the next `after` that mean success */
     struct ss_error *error;
     bool failed;
 };
@@ -171,7 +165,7 @@ static int copy_result(const struct undoing *undoing, const char *scratch, const
             error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
     if (lock < 0 && lock != SSBATCH_HELD)
         return -1;
-    int status = undoing->is_claimed ? has_claim(study, undoing->name, undoing->mark, error) : 1;
+    int status = has_claim(study, undoing->name, undoing->mark, error);
     if (status > 0)
         status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
                      ? ssbatch_disk_copy_tree(kept, result, error)
@@ -192,27 +186,23 @@ static int remove_scratch(const struct undoing *undoing, const char *scratch, co
 }
 
 static void undo_line(struct undoing *undoing, const char *line) {
-    struct ss_error error = {0};
     size_t count;
     int status = 0;
-    SS_OWNED(free) char **words = ss_words_split(line, &count, &error);
-    if (words && count == 2 && strcmp(words[0], "folder") == 0)
+    SS_OWNED(free) char **words = ss_words_split(line, &count, undoing->error);
+    if (!words) {
+        status = -1;
+    } else if (count == 2 && strcmp(words[0], "folder") == 0) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
-    else if (words && (count == 2 || count == 3) && strcmp(words[0], "remove") == 0)
-        status = remove_scratch(undoing, words[1], words[2], &error);
-    else if (words && count == 1 && strcmp(words[0], "claimed") == 0)
-        undoing->is_claimed = true;
-    else if (words && count == 2 && strcmp(words[0], "statuses") == 0)
+    } else if ((count == 2 || count == 3) && strcmp(words[0], "remove") == 0) {
+        status = remove_scratch(undoing, words[1], words[2], undoing->error);
+    } else if (count == 2 && strcmp(words[0], "statuses") == 0) {
         snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
-    else if (words && count >= 2 && strcmp(words[0], "after") == 0) {
-        status = undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder,
-            undoing->ok[0] ? undoing->ok : "0", &error);
-        undoing->ok[0] = '\0';
+    } else if (count >= 2 && strcmp(words[0], "after") == 0) {
+        status = undoing->undoer->after(
+            undoing->undoer->context, words + 1, undoing->folder, undoing->ok, undoing->error);
+        strcpy(undoing->ok, "0");
     }
-    if (status < 0) {
-        undoing->failed = true;
-        ss_error_set(undoing->error, error.status, "%s", error.message);
-    }
+    undoing->failed |= status < 0;
 }
 
 /* Carries out all lines, even after one has failed. */
@@ -229,24 +219,22 @@ static int undo_journal(const char *path, struct undoing *undoing) {
 }
 
 struct owner {
-    char boot[9];
     pid_t pid;
     uint64_t started;
+    bool is_this_boot; /* the host has not been restarted since */
 };
 
 /* Reads HOST:BOOT:PID:STARTED. Returns false if it is a call of another host. */
 static bool read_mark(const struct ssbatch_study *study, const char *mark, struct owner *owner) {
     size_t length = strlen(study->host);
+    char boot[9];
     int pid;
     if (strncmp(mark, study->host, length) != 0 ||
-        sscanf(mark + length, ":%8[^:]:%d:%" SCNu64, owner->boot, &pid, &owner->started) != 3)
+        sscanf(mark + length, ":%8[^:]:%d:%" SCNu64, boot, &pid, &owner->started) != 3)
         return false;
     owner->pid = pid;
+    owner->is_this_boot = strncmp(boot, study->boot, 8) == 0;
     return true;
-}
-
-static bool is_this_boot(const struct ssbatch_study *study, const struct owner *owner) {
-    return strncmp(owner->boot, study->boot, 8) == 0;
 }
 
 /*
@@ -257,7 +245,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char folder[SSBATCH_PATH], path[SSBATCH_PATH];
     struct owner owner = {0};
-    bool copies = read_mark(study, mark, &owner) && is_this_boot(study, &owner);
+    bool copies = read_mark(study, mark, &owner) && owner.is_this_boot;
     int status = 0;
     call_file(study, mark, "", folder);
     SS_OWNED(closedir) DIR *entries = opendir(folder);
@@ -270,6 +258,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
             .pid = owner.pid,
             .copies = copies,
             .folder = "/",
+            .ok = "0",
             .error = &failure,
         };
         if (!is_journal(entry->d_name) || (strcmp(entry->d_name, STUDY_JOURNAL) == 0) != of_study)
@@ -297,9 +286,8 @@ int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
 
 static bool has_journal(const struct ssbatch_study *study, const char *mark, const char *name) {
     char path[SSBATCH_PATH];
-    struct stat status;
     journal_path(study, mark, name, path);
-    return stat(path, &status) == 0;
+    return access(path, F_OK) == 0;
 }
 
 /*
@@ -309,7 +297,7 @@ static bool has_journal(const struct ssbatch_study *study, const char *mark, con
 static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    if (is_this_boot(study, owner) && undoer->lives(owner->pid, owner->started))
+    if (owner->is_this_boot && undoer->lives(owner->pid, owner->started))
         return SSBATCH_HELD;
     call_file(study, mark, "lock", path);
     SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -339,7 +327,7 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
             (int)owner.pid);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
-    if (is_this_boot(study, &owner) && undoer->end_marked(mark) > 0)
+    if (owner.is_this_boot && undoer->end_marked(mark) > 0)
         return ss_error_fail(error, "processes of an earlier call do not end: see `ps`");
     return ssbatch_call_undo(study, mark, undoer, error);
 }
@@ -348,7 +336,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char path[SSBATCH_PATH];
     int status = 0;
-    ssbatch_study_file(study, "calls", path);
+    ssbatch_study_file(study, path, "calls");
     SS_OWNED(closedir) DIR *calls = opendir(path);
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
@@ -362,7 +350,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
 bool ssbatch_calls_any(const struct ssbatch_study *study) {
     char path[SSBATCH_PATH];
     bool any = false;
-    ssbatch_study_file(study, "calls", path);
+    ssbatch_study_file(study, path, "calls");
     SS_OWNED(closedir) DIR *calls = opendir(path);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';

@@ -11,9 +11,8 @@
  * mark, with a file `lock` that the call and all its children hold, and a journal NAME.undo for
  * each run in progress: lines `folder PATH`, `after WORD...`, preceded by `statuses LIST` if other
  * exit statuses than 0 mean success, and `remove PATH [RESULT]`; with RESULT, the folder `result`
- * in PATH is first copied to there, after a line `claimed` only if no other call has begun the run
- * since. A journal is on disk before anything that it undoes is done, and only the host of its call
- * carries it out.
+ * in PATH is first copied to there, unless another call has begun the run since. A journal is on
+ * disk before anything that it undoes is done, and only the host of its call carries it out.
  */
 
 #define SSBATCH_CALL_MARK 128

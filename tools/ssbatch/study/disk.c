@@ -140,18 +140,16 @@ static int sync_tree(const struct syncing *syncing, const char *path, struct ss_
     return status < 0 ? status : ssbatch_disk_sync(syncing->disk, path, error);
 }
 
-static int sync_file_system(const char *path, struct ss_error *error) {
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || syncfs(folder) < 0 ? fail(path, error) : 0;
-}
-
 int ssbatch_disk_sync_tree(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
     bool unreadable = false;
     const struct syncing syncing = {disk, &unreadable};
     if (sync_tree(&syncing, path, error) < 0)
         return -1;
-    return unreadable ? sync_file_system(path, error) : 0;
+    if (!unreadable)
+        return 0;
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder < 0 || syncfs(folder) < 0 ? fail(path, error) : 0;
 }
 
 int ssbatch_disk_rename(

@@ -65,7 +65,7 @@ SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
  * read-only folders of this user, but nothing from what is mounted in it; the error is that of the
  * first file that remains.
  */
-SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
+SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
 /*
  * Makes a folder, which must exist, a copy of another one, without a sync: adds, replaces and

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "base/wallclock.h"
 #include "base/words.h"
@@ -48,6 +49,7 @@ struct program_list {
     struct ss_json *json;
     const char **seen; /* paths seen so far: a program that appears twice is written once */
     size_t count, room;
+    bool failed; /* memory is exhausted */
 };
 
 static void write_program(void *context, const struct ssbatch_program *program, const char *word) {
@@ -57,33 +59,23 @@ static void write_program(void *context, const struct ssbatch_program *program, 
         if (list->seen[i] == program->path)
             return;
     }
-    if (SS_GROW(list->seen, list->count + 1, list->room))
-        list->seen[list->count++] = program->path;
+    if (!SS_GROW(list->seen, list->count + 1, list->room)) {
+        list->failed = true;
+        return;
+    }
+    list->seen[list->count++] = program->path;
     ss_json_open(list->json, NULL, '{');
     ss_json_text(list->json, "path", program->path);
     ss_json_text(list->json, "sha256", program->digest);
     ss_json_close(list->json, '}');
 }
 
-static void write_programs(
-    struct ss_json *json, struct ssbatch_programs *programs, const struct ssbatch_run *run) {
-    struct program_list list = {.json = json};
-    ss_json_open(json, "programs", '[');
-    ssbatch_programs_of_run(programs, run, write_program, &list);
-    ss_json_close(json, ']');
-    free(list.seen);
-}
-
 char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct ssbatch_done *done,
     struct ssbatch_programs *programs, struct ss_error *error) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    struct ss_json json = {.stream = stream};
-    if (!stream) {
-        ss_error_memory(error);
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
         return NULL;
-    }
+    struct ss_json json = {.stream = text.stream};
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SSBATCH_RUN_SCHEMA);
     ss_json_text(&json, "name", done->run->name);
@@ -103,11 +95,16 @@ char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct
     ss_json_text(&json, "host", study->host);
     ss_json_text(&json, "version", ss_version());
     ss_json_text(&json, "identity", done->identity);
-    write_programs(&json, programs, done->run);
+    struct program_list list = {.json = &json};
+    ss_json_open(&json, "programs", '[');
+    ssbatch_programs_of_run(programs, done->run, write_program, &list);
+    ss_json_close(&json, ']');
     ss_json_close(&json, '}');
-    if (fclose(stream) != EOF)
-        return text;
-    free(text);
+    free(list.seen);
+    char *document = ss_text_close(&text, error);
+    if (!list.failed)
+        return document;
+    free(document);
     ss_error_memory(error);
     return NULL;
 }
@@ -144,10 +141,20 @@ enum ssbatch_status ssbatch_run_document_status(const struct json_object *docume
     return SSBATCH_TO_COME;
 }
 
+int ssbatch_run_status(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    struct ss_error failure = {0};
+    struct json_object *document = ssbatch_run_document_read(study, name, &failure);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    json_object_put(document);
+    if (failure.status)
+        return ss_error_set(error, failure.status, "%s", failure.message);
+    return (int)status;
+}
+
 struct comparison {
     struct json_object *programs; /* programs of the document */
-    char *why;
-    bool differs;
+    struct ss_error *why;
 };
 
 /*
@@ -165,7 +172,7 @@ static void compare_program(
     struct comparison *comparison = context;
     size_t count = comparison->programs ? json_object_array_length(comparison->programs) : 0;
     const char *other = NULL;
-    for (size_t i = 0; i < count && !comparison->differs; i++) {
+    for (size_t i = 0; i < count && !comparison->why->status; i++) {
         struct json_object *then = json_object_array_get_idx(comparison->programs, i);
         const char *path = document_text(then, "path");
         const char *digest = document_text(then, "sha256");
@@ -177,25 +184,22 @@ static void compare_program(
     }
     if (!other)
         return;
-    comparison->differs = true;
     if (strcmp(other, program->path) == 0)
-        snprintf(comparison->why, 300, "the program %s has changed", ss_words_show(other).text);
+        ss_error_fail(comparison->why, "the program %s has changed", ss_words_show(other).text);
     else
-        snprintf(comparison->why, 300, "the program %s differs from %s, which it used",
+        ss_error_fail(comparison->why, "the program %s differs from %s, which it used",
             ss_words_show(program->path).text, ss_words_show(other).text);
 }
 
-bool ssbatch_run_document_fits(const struct json_object *document, const char *identity,
-    const struct ssbatch_run *run, struct ssbatch_programs *programs, char why[300]) {
+int ssbatch_run_document_compare(const struct json_object *document, const char *identity,
+    const struct ssbatch_run *run, struct ssbatch_programs *programs, struct ss_error *why) {
     const char *then = document_text(document, "identity");
     struct comparison comparison = {
         .programs = document_get(document, "programs", json_type_array),
         .why = why,
     };
-    if (!then || strcmp(then, identity) != 0) {
-        snprintf(why, 300, "its columns or commands are different in this plan");
-        return false;
-    }
+    if (!then || strcmp(then, identity) != 0)
+        return ss_error_fail(why, "its columns or commands are different in this plan");
     ssbatch_programs_of_run(programs, run, compare_program, &comparison);
-    return !comparison.differs;
+    return why->status ? -1 : 0;
 }

@@ -58,13 +58,16 @@ struct json_object *ssbatch_run_document_read(
 /* Returns SSBATCH_TO_COME if `document` is NULL. */
 enum ssbatch_status ssbatch_run_document_status(const struct json_object *document);
 
+/* Returns the status of a run, as far as its result says; -1 with the error set. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_run_status(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
 /*
- * Returns whether the document is of this run with the same programs. If not, writes to `why` what
- * has changed. Programs that no longer exist are not compared; those that PATH finds may be in
- * another folder.
+ * Fails if the document is not of this run with the same programs; `why` says what has changed.
+ * Programs that no longer exist are not compared; those that PATH finds may be in another folder.
  */
-SS_MUST_USE SS_NONNULL() bool ssbatch_run_document_fits(const struct json_object *document,
+SS_MUST_USE SS_NONNULL() int ssbatch_run_document_compare(const struct json_object *document,
     const char *identity, const struct ssbatch_run *run, struct ssbatch_programs *programs,
-    char why[300]);
+    struct ss_error *why);
 
 #endif

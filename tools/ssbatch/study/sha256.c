@@ -1,76 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sha256.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/owned.h"
 
-static const uint32_t constants[64] = {
-    0x428a2f98,
-    0x71374491,
-    0xb5c0fbcf,
-    0xe9b5dba5,
-    0x3956c25b,
-    0x59f111f1,
-    0x923f82a4,
-    0xab1c5ed5,
-    0xd807aa98,
-    0x12835b01,
-    0x243185be,
-    0x550c7dc3,
-    0x72be5d74,
-    0x80deb1fe,
-    0x9bdc06a7,
-    0xc19bf174,
-    0xe49b69c1,
-    0xefbe4786,
-    0x0fc19dc6,
-    0x240ca1cc,
-    0x2de92c6f,
-    0x4a7484aa,
-    0x5cb0a9dc,
-    0x76f988da,
-    0x983e5152,
-    0xa831c66d,
-    0xb00327c8,
-    0xbf597fc7,
-    0xc6e00bf3,
-    0xd5a79147,
-    0x06ca6351,
-    0x14292967,
-    0x27b70a85,
-    0x2e1b2138,
-    0x4d2c6dfc,
-    0x53380d13,
-    0x650a7354,
-    0x766a0abb,
-    0x81c2c92e,
-    0x92722c85,
-    0xa2bfe8a1,
-    0xa81a664b,
-    0xc24b8b70,
-    0xc76c51a3,
-    0xd192e819,
-    0xd6990624,
-    0xf40e3585,
-    0x106aa070,
-    0x19a4c116,
-    0x1e376c08,
-    0x2748774c,
-    0x34b0bcb5,
-    0x391c0cb3,
-    0x4ed8aa4a,
-    0x5b9cca4f,
-    0x682e6ff3,
-    0x748f82ee,
-    0x78a5636f,
-    0x84c87814,
-    0x8cc70208,
-    0x90befffa,
-    0xa4506ceb,
-    0xbef9a3f7,
-    0xc67178f2,
-};
+/*
+ * The standard derives its constants from the first primes: the first 32 bits of the fractions of
+ * their square roots are the initial state, those of their cube roots the constants. A double has
+ * at least 18 bits more, which suffices for these primes.
+ */
+static uint32_t initial[8], constants[64];
+
+static uint32_t fraction(double root) {
+    return (uint32_t)((root - floor(root)) * 4294967296.0);
+}
+
+static bool is_prime(unsigned number) {
+    for (unsigned divisor = 2; divisor * divisor <= number; divisor++) {
+        if (number % divisor == 0)
+            return false;
+    }
+    return true;
+}
+
+static void derive_constants(void) {
+    unsigned number = 2;
+    for (int i = 0; i < 64; number++) {
+        if (!is_prime(number))
+            continue;
+        if (i < 8)
+            initial[i] = fraction(sqrt(number));
+        constants[i++] = fraction(cbrt(number));
+    }
+}
 
 static uint32_t turn(uint32_t word, int bits) {
     return word >> bits | word << (32 - bits);
@@ -99,8 +64,8 @@ static void mix(struct ssbatch_sha256 *hash) {
 }
 
 void ssbatch_sha256_begin(struct ssbatch_sha256 *hash) {
-    static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-        0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    if (constants[0] == 0)
+        derive_constants();
     memcpy(hash->state, initial, sizeof initial);
     hash->length = 0;
 }

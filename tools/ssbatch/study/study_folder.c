@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,17 +19,12 @@
 /* Polling interval in milliseconds for a reader that looks whether a run is locked. */
 #define READER_INTERVAL 1
 
-static void read_boot(char boot[40]) {
-    SS_OWNED(fclose) FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(boot, 40, file))
-        snprintf(boot, 40, "unknown");
-    boot[strcspn(boot, "\n")] = '\0';
+static int fail(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
 }
 
 static int make_folder(const char *path, struct ss_error *error) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return 0;
-    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : fail(path, error);
 }
 
 /*
@@ -37,8 +33,8 @@ static int make_folder(const char *path, struct ss_error *error) {
  */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
     char inner[SSBATCH_PATH], runs[SSBATCH_PATH], calls[SSBATCH_PATH];
-    ssbatch_study_file(study, "runs", runs);
-    ssbatch_study_file(study, "calls", calls);
+    ssbatch_study_file(study, runs, "runs");
+    ssbatch_study_file(study, calls, "calls");
     if (ssbatch_disk_path(inner, study->path, ".study", error) < 0 ||
         ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
         ssbatch_disk_make_folder(study->disk, inner, error) < 0 || make_folder(runs, error) < 0)
@@ -71,14 +67,19 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path,
     const struct ssbatch_disk *disk, bool create, struct ss_error *error) {
     struct stat status;
     char inner[SSBATCH_PATH];
-    *study = (struct ssbatch_study){.disk = disk};
-    if (resolve(study->path, path, error) < 0)
+    *study = (struct ssbatch_study){.disk = disk, .boot = "unknown"};
+    if (resolve(study->path, path, error) < 0) {
+        study->path[0] = '\0';
         return -1;
+    }
     gethostname(study->host, sizeof study->host - 1);
-    read_boot(study->boot);
+    SS_OWNED(fclose) FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (boot && fgets(study->boot, sizeof study->boot, boot))
+        study->boot[strcspn(study->boot, "\n")] = '\0';
+
     if (create)
         return make_folders(study, error);
-    ssbatch_study_file(study, "plan", inner);
+    ssbatch_study_file(study, inner, "plan");
     if (stat(inner, &status) < 0)
         return ss_error_fail(
             error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
@@ -86,27 +87,27 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path,
 }
 
 void ssbatch_study_file(
-    const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]) {
-    snprintf(path, SSBATCH_PATH, "%.*s/.study/%.*s", SSBATCH_PATH - NAME_ROOM, study->path,
-        NAME_ROOM - 10, name);
+    const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...) {
+    va_list arguments;
+    int length = snprintf(path, SSBATCH_PATH, "%s/.study/", study->path);
+    va_start(arguments, format);
+    vsnprintf(path + length, SSBATCH_PATH - (size_t)length, format, arguments);
+    va_end(arguments);
 }
 
 void ssbatch_study_run_folder(
     const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]) {
-    snprintf(path, SSBATCH_PATH, "%.*s/%s%.*s%s", SSBATCH_PATH - NAME_ROOM, study->path,
-        hidden ? "." : "", NAME_ROOM - 20, name, hidden ? ".part" : "");
+    int length = snprintf(path, SSBATCH_PATH, "%s/", study->path);
+    snprintf(path + length, SSBATCH_PATH - (size_t)length, hidden ? ".%s.part" : "%s", name);
 }
 
 int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, "lock", path);
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock >= 0 && flock(lock, LOCK_EX) == 0)
-        return lock;
-    ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    if (lock >= 0)
-        close(lock);
-    return -1;
+    ssbatch_study_file(study, path, "lock");
+    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0 || flock(lock, LOCK_EX) < 0)
+        return fail(path, error);
+    return ss_owned_take(&lock);
 }
 
 static void read_holder(int lock, struct ssbatch_holder *holder) {
@@ -128,47 +129,38 @@ static bool has_name(int lock, const char *path) {
            ours.st_dev == named.st_dev;
 }
 
-/* Returns whether only ssbatch_study_is_locked() holds the lock, for a moment. */
-static bool is_read(int lock) {
-    if (flock(lock, LOCK_SH | LOCK_NB) < 0)
-        return false;
-    flock(lock, LOCK_UN);
-    return true;
-}
-
 int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
-    char inner[NAME_ROOM], path[SSBATCH_PATH], text[128];
-    snprintf(inner, sizeof inner, "runs/%s", name);
-    ssbatch_study_file(study, inner, path);
+    char path[SSBATCH_PATH], text[128];
+    ssbatch_study_file(study, path, "runs/%s", name);
     for (;;) {
         SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock < 0)
-            return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+            return fail(path, error);
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
-                return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-            if (is_read(lock)) {
-                poll(NULL, 0, READER_INTERVAL);
-                continue;
+                return fail(path, error);
+            if (flock(lock, LOCK_SH | LOCK_NB) < 0) {
+                read_holder(lock, holder);
+                return SSBATCH_HELD;
             }
-            read_holder(lock, holder);
-            return SSBATCH_HELD;
+            flock(lock, LOCK_UN); /* only ssbatch_study_is_locked() has it, for a moment */
+            poll(NULL, 0, READER_INTERVAL);
+            continue;
         }
         if (!has_name(lock, path))
             continue;
         int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
         if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)length, 0) != length)
-            return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+            return fail(path, error);
         return ss_owned_take(&lock);
     }
 }
 
 bool ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
-    char inner[NAME_ROOM], path[SSBATCH_PATH];
-    snprintf(inner, sizeof inner, "runs/%s", name);
-    ssbatch_study_file(study, inner, path);
+    char path[SSBATCH_PATH];
+    ssbatch_study_file(study, path, "runs/%s", name);
     SS_OWNED(close) int lock = open(path, O_RDONLY | O_CLOEXEC);
     if (lock < 0)
         return false;
@@ -179,9 +171,8 @@ bool ssbatch_study_is_locked(
 }
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
-    char inner[NAME_ROOM], path[SSBATCH_PATH];
-    snprintf(inner, sizeof inner, "runs/%s", name);
-    ssbatch_study_file(study, inner, path);
+    char path[SSBATCH_PATH];
+    ssbatch_study_file(study, path, "runs/%s", name);
     unlink(path);
     flock(lock, LOCK_UN);
     close(lock);
@@ -218,26 +209,24 @@ int ssbatch_study_check_place(
         return 0;
     if (ssbatch_disk_path(document, result, "run.json", error) < 0)
         return -1;
-    return exists(document) ? 0
-                            : ss_error_fail(error,
-                                  "%s is not a run of this study, and run %s would replace it: "
-                                  "rename one of them, or use another study",
-                                  ss_words_show(result).text, name);
+    if (exists(document))
+        return 0;
+    return ss_error_fail(error,
+        "%s is not a run of this study, and run %s would replace it: rename one of them, or use "
+        "another study",
+        ss_words_show(result).text, name);
 }
 
 /* Moves an earlier result away: a folder cannot be renamed to one with contents. */
-static int displace(const struct ssbatch_study *study, const char *result, struct ss_error *error) {
-    char old[SSBATCH_PATH], inner[NAME_ROOM];
+static int displace(const struct ssbatch_study *study, const char *name, const char *result,
+    const char *old, struct ss_error *error) {
     if (!exists(result))
         return 0;
-    if (ssbatch_study_check_place(study, strrchr(result, '/') + 1, error) < 0)
-        return -1;
-    snprintf(inner, sizeof inner, "old-%s", strrchr(result, '/') + 1);
-    ssbatch_study_file(study, inner, old);
-    if (ssbatch_disk_remove_tree(old, error) < 0)
+    if (ssbatch_study_check_place(study, name, error) < 0 ||
+        ssbatch_disk_remove_tree(old, error) < 0)
         return -1;
     if (study->disk->rename(study->disk->context, result, old) < 0)
-        return ss_error_fail(error, "%s: %s", ss_words_show(result).text, strerror(errno));
+        return fail(result, error);
     return 0;
 }
 
@@ -249,15 +238,13 @@ static int remove_both(const char *one, const char *other, struct ss_error *erro
 
 int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH],
-        file[NAME_ROOM];
+    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH];
     ssbatch_study_run_folder(study, name, true, hidden);
     ssbatch_study_run_folder(study, name, false, result);
-    snprintf(file, sizeof file, "old-%s", name);
-    ssbatch_study_file(study, file, old);
+    ssbatch_study_file(study, old, "old-%s", name);
     if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
         ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
-        displace(study, result, error) < 0 ||
+        displace(study, name, result, old, error) < 0 ||
         ssbatch_disk_rename(study->disk, inner, result, error) < 0)
         return -1;
     return remove_both(old, hidden, error);
@@ -266,12 +253,11 @@ int ssbatch_study_commit(
 int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], document[SSBATCH_PATH], result[SSBATCH_PATH],
-        old[SSBATCH_PATH], file[NAME_ROOM];
+        old[SSBATCH_PATH];
     struct ssbatch_holder holder;
     ssbatch_study_run_folder(study, name, true, hidden);
     ssbatch_study_run_folder(study, name, false, result);
-    snprintf(file, sizeof file, "old-%s", name);
-    ssbatch_study_file(study, file, old);
+    ssbatch_study_file(study, old, "old-%s", name);
     if (exists(result) || !exists(old))
         return 0;
     if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
@@ -289,13 +275,11 @@ int ssbatch_study_recover(
 
 int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH], file[NAME_ROOM];
+    char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH];
     struct ssbatch_holder holder;
     ssbatch_study_run_folder(study, name, true, hidden);
-    snprintf(file, sizeof file, "runs/%s", name);
-    ssbatch_study_file(study, file, held);
-    snprintf(file, sizeof file, "old-%s", name);
-    ssbatch_study_file(study, file, old);
+    ssbatch_study_file(study, held, "runs/%s", name);
+    ssbatch_study_file(study, old, "old-%s", name);
     if (!exists(hidden) && !exists(held) && !exists(old))
         return 0;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);

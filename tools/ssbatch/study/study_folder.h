@@ -29,14 +29,18 @@ struct ssbatch_study {
     char boot[40]; /* changes with each start of the host */
 };
 
-/* Opens a study. With `create`, makes it if it does not exist. */
+/*
+ * Opens a study. With `create`, makes it if it does not exist. If only the study is absent, its
+ * path is set; an invalid path is "".
+ */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
     const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
 
-/* Writes the path of a file in .study. */
-SS_NONNULL()
+/* Writes the path of a file in .study, whose name is printed. */
+SS_FORMAT(3, 4)
+SS_NONNULL(1, 2, 3)
 void ssbatch_study_file(
-    const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]);
+    const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...);
 
 /* Writes the path of a run's folder: the result, or the hidden one for temporary files. */
 SS_NONNULL()
