@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,18 +15,14 @@
 #include "base/words.h"
 #include "batch_crew.h"
 #include "carry_run.h"
-#include "joblog.h"
 #include "merge.h"
 #include "order.h"
+#include "placeholders.h"
 #include "progress.h"
 #include "quiet.h"
-#include "values.h"
 
 /* Polling interval in milliseconds for the end of another call's clean-up. */
 #define CLEAN_INTERVAL 10
-
-/* The folder of --ram without --ram-folder. */
-#define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
 enum turn { TURN_PENDING, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
@@ -37,7 +34,7 @@ struct batch {
     const struct ssbatch_run **runs;
     enum turn *turns;
     size_t count;
-    struct ssbatch_refusals refusals;
+    size_t refused; /* runs of the plan that are done with other columns or commands */
 
     struct ssbatch_call call;
     struct ssbatch_crew crew;
@@ -60,33 +57,33 @@ struct batch {
     bool stop; /* stop after a failure */
 };
 
-static void say(struct batch *batch, const char *name, const char *text) {
+SS_FORMAT(3, 4)
+static void say(struct batch *batch, const char *name, const char *format, ...) {
+    va_list arguments;
     ssbatch_progress_clear(&batch->progress);
-    fprintf(stderr, "ssbatch: %s: %s\n", name, text);
+    fprintf(stderr, "ssbatch: %s: ", name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
 }
 
 static void say_refused(struct batch *batch, const char *name, const char *why) {
-    char text[800];
-    snprintf(text, sizeof text,
+    say(batch, name,
         "refused: it is done, and %s; ssbatch --redo %s carries it out again, or use another "
         "folder",
         why, name);
-    say(batch, name, text);
 }
 
 /* Says why files of a finished attempt remain. */
 static void say_left(struct batch *batch, const char *name, const char *why) {
-    char text[1200];
-    snprintf(text, sizeof text, "warning: cannot remove its temporary files: %s", why);
-    say(batch, name, text);
+    say(batch, name, "warning: cannot remove its temporary files: %s", why);
 }
 
 /* Names an `after` that failed; its journal stays. */
 static void say_not_undone(struct batch *batch, const char *name, const char *why) {
-    char text[1200];
-    snprintf(text, sizeof text,
-        "warning: cannot undo it: %s; the next call, or ssbatch --clean, tries again", why);
-    say(batch, name, text);
+    say(batch, name, "warning: cannot undo it: %s; the next call, or ssbatch --clean, tries again",
+        why);
 }
 
 struct after_context {
@@ -119,28 +116,9 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
 /* An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
-    struct ss_error ignored = {0};
     struct after_context after = {spawner, &batch->study};
     struct ssbatch_undoer undoer = make_undoer(&after);
-    if (ssbatch_call_undo(&batch->study, batch->call.mark, &undoer, &ignored) < 0)
-        return;
-}
-
-static bool is_refused(const struct batch *batch, const char *name) {
-    for (size_t i = 0; i < batch->refusals.count; i++) {
-        if (strcmp(batch->refusals.names[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void drop_refused(struct batch *batch) {
-    size_t count = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (!is_refused(batch, batch->runs[i]->name))
-            batch->runs[count++] = batch->runs[i];
-    }
-    batch->count = count;
+    ssbatch_call_undo(&batch->study, batch->call.mark, &undoer, NULL);
 }
 
 /* Also allocates `runs` and `turns` for all runs of the plan. */
@@ -150,6 +128,21 @@ static int read_kept(struct batch *batch, struct ss_error *error) {
     batch->runs = calloc(batch->plan.run_count + 1, sizeof *batch->runs);
     batch->turns = calloc(batch->plan.run_count + 1, sizeof *batch->turns);
     return batch->runs && batch->turns ? 0 : ss_error_memory(error);
+}
+
+/* Drops the runs that ssbatch_merge() has refused. */
+static void drop_refused(struct batch *batch, const struct ssbatch_plan *given) {
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct ssbatch_run *run = batch->runs[i];
+        if (!ssbatch_plan_find(given, run->name)->refused) {
+            batch->runs[count++] = run;
+            continue;
+        }
+        say_refused(batch, run->name, "its columns or commands are different in this plan");
+        batch->refused++;
+    }
+    batch->count = count;
 }
 
 /* Checks a plan before the folder of the study is made. */
@@ -170,23 +163,20 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0 && given.doubt[0] && !options->quiet)
         fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
     if (status == 0)
-        status = ssbatch_joblog_check(options->joblog, error);
-    if (status == 0)
         status = check_given(options, &given, error);
     if (status == 0)
         status = ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, true, error);
     if (status == 0) {
         SS_OWNED(close) int lock = ssbatch_study_lock(&batch->study, error);
-        status = lock < 0
-                     ? -1
-                     : ssbatch_merge(&batch->study, &given, options->redo, &batch->refusals, error);
+        status = lock < 0 ? -1 : ssbatch_merge(&batch->study, &given, options->redo, error);
     }
     if (status == 0)
         status = read_kept(batch, error);
     if (status == 0)
         status =
             ssbatch_choose_runs(options, &batch->plan, &given, batch->runs, &batch->count, error);
-    drop_refused(batch); /* after the choice, so that a seed gives the order of --dry-run */
+    if (status == 0) /* after the choice, so that a seed gives the order of --dry-run */
+        drop_refused(batch, &given);
     ssbatch_plan_free(&given);
     return status;
 }
@@ -216,42 +206,23 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
                    &batch->study, &batch->plan, options->only, options->redo, error) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < batch->refusals.count; i++)
-        say_refused(
-            batch, batch->refusals.names[i], "its columns or commands are different in this plan");
-    batch->failed = batch->refusals.count;
+    batch->failed = batch->refused;
     return 0;
 }
 
 /* Returns 1 if the run has a result, 0 if it must be carried out, -1 with the error set. */
 static int has_result(
     struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
-    char identity[SSBATCH_SHA256_TEXT], why[300];
+    struct ss_error why = {0};
     if (ssbatch_study_recover(&batch->study, run->name, error) < 0)
         return -1;
-    struct json_object *document = ssbatch_run_document_read(&batch->study, run->name, error);
-    enum ssbatch_status status = ssbatch_run_document_status(document);
-    bool fits = true;
-    if (error->status)
-        return -1;
-    if (document && ssbatch_identity(&batch->plan, run, identity, error) < 0) {
-        json_object_put(document);
-        return ss_error_wrap(error, "%s", run->name);
-    }
-    if (document)
-        fits = ssbatch_run_document_fits(document, identity, run, &batch->programs, why);
-    json_object_put(document);
-    *turn = TURN_DONE;
-    if (ssbatch_is_listed(batch->options->redo, run->name))
-        return 0;
-    if (status == SSBATCH_SKIPPED) {
-        *turn = TURN_SKIPPED;
-        return run->reason && fits;
-    }
-    if (status != SSBATCH_DONE)
-        return 0;
-    if (!fits) {
-        say_refused(batch, run->name, why);
+    int fate = ssbatch_foresee(
+        &batch->study, &batch->plan, run, batch->options->redo, &batch->programs, &why, error);
+    if (fate < 0 || fate == SSBATCH_CARRY_OUT)
+        return fate < 0 ? -1 : 0;
+    *turn = run->reason ? TURN_SKIPPED : TURN_DONE;
+    if (fate == SSBATCH_REFUSE) {
+        say_refused(batch, run->name, why.message);
         batch->failed++;
         *turn = TURN_FAILED;
     }
@@ -300,22 +271,18 @@ static uint64_t attempts_of(const struct batch *batch, const struct ssbatch_atte
 /* Only the first of the disturbed runs is named, and each attempt that is repeated. */
 static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
     const struct ssbatch_attempt *attempt, bool again) {
-    char text[1200];
-    if (attempt->status == SSBATCH_FAILED) {
-        snprintf(text, sizeof text, "failed: %s", attempt->reason);
-        say(batch, run->name, text);
-    } else if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt)) {
-        snprintf(text, sizeof text, "warning: other processes used %.1f %% of the machine%s",
+    if (attempt->status == SSBATCH_FAILED)
+        say(batch, run->name, "failed: %s", attempt->reason.message);
+    else if (attempt->status == SSBATCH_TO_COME && !attempt->signal)
+        say(batch, run->name, "%s", attempt->reason.message);
+    if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt) &&
+        (again || batch->disturbed++ == 0))
+        say(batch, run->name, "warning: other processes used %.1f %% of the machine%s",
             100 * attempt->others, again ? "; trying again" : "");
-        if (again || batch->disturbed++ == 0)
-            say(batch, run->name, text);
-    } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
-        say(batch, run->name, attempt->reason);
-    }
-    if (attempt->not_undone[0])
-        say_not_undone(batch, run->name, attempt->not_undone);
-    if (attempt->left[0])
-        say_left(batch, run->name, attempt->left);
+    if (attempt->not_undone.status)
+        say_not_undone(batch, run->name, attempt->not_undone.message);
+    if (attempt->left.status)
+        say_left(batch, run->name, attempt->left.message);
 }
 
 struct announcer {
@@ -325,28 +292,23 @@ struct announcer {
 
 static void announce(void *context, const char *text) {
     const struct announcer *announcer = context;
-    say(announcer->batch, announcer->name, text);
-}
-
-/* Waits for --quiet-below. Returns the signal that interrupted it, or 0. */
-static int await_quiet(struct batch *batch, const struct ssbatch_run *run, double *waited) {
-    double below = batch->options->quiet_below / 100;
-    struct announcer announcer = {batch, run->name};
-    const struct ssbatch_quiet quiet = {below, announce, &announcer};
-    if (isnan(below) || run->reason)
-        return 0;
-    return ssbatch_quiet_await(&quiet, &batch->spawner, batch->carrier.outer, waited);
+    say(announcer->batch, announcer->name, "%s", text);
 }
 
 static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     struct ssbatch_attempt *attempt, struct ss_error *error) {
+    double below = batch->options->quiet_below / 100;
+    struct announcer announcer = {batch, run->name};
+    const struct ssbatch_quiet quiet = {below, announce, &announcer};
     uint64_t number = 0;
     bool is_done = false;
-    attempt->waited = isnan(batch->options->quiet_below) ? (double)NAN : 0;
+    attempt->waited = isnan(below) ? (double)NAN : 0;
     do {
         number++;
         attempt->status = SSBATCH_TO_COME;
-        attempt->signal = await_quiet(batch, run, &attempt->waited);
+        if (!isnan(below) && !run->reason)
+            attempt->signal = ssbatch_quiet_await(
+                &quiet, &batch->spawner, batch->carrier.outer, &attempt->waited);
         if (attempt->signal)
             return 0;
         if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
@@ -369,7 +331,6 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
  * Those of this call come before it.
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
-    char text[400];
     for (size_t i = 0; i < run->need_count; i++) {
         const struct ssbatch_run *needed = ssbatch_plan_find(&batch->plan, run->needs[i]);
         enum turn turn = TURN_FAILED;
@@ -389,34 +350,21 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         }
         if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
-        snprintf(
-            text, sizeof text, "not carried out: it needs %s, which is not done", needed->name);
-        say(batch, run->name, text);
+        say(batch, run->name, "not carried out: it needs %s, which is not done", needed->name);
         return 0;
     }
     return 1;
 }
 
-static bool needs_run(const struct ssbatch_run *run, const struct ssbatch_run *other) {
-    for (size_t i = 0; i < run->need_count; i++) {
-        if (strcmp(run->needs[i], other->name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Names the finished runs that needed the earlier result of a run that was just redone. */
 static void report_needing(struct batch *batch, const struct ssbatch_run *redone) {
-    char text[800];
     for (size_t i = 0; i < batch->count; i++) {
         const struct ssbatch_run *run = batch->runs[i];
-        if (batch->turns[i] != TURN_DONE || !needs_run(run, redone))
-            continue;
-        snprintf(text, sizeof text,
-            "it was carried out with the earlier result of %s; ssbatch --redo %s carries it out "
-            "again",
-            redone->name, run->name);
-        say(batch, run->name, text);
+        if (batch->turns[i] == TURN_DONE && ssbatch_run_needs(run, redone->name))
+            say(batch, run->name,
+                "it was carried out with the earlier result of %s; ssbatch --redo %s carries it "
+                "out again",
+                redone->name, run->name);
     }
 }
 
@@ -467,22 +415,6 @@ static int carry_turn(struct batch *batch, size_t index, struct ss_error *error)
     return 0;
 }
 
-static int note_study(struct batch *batch, struct ss_error *error) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    fputs("folder ", stream);
-    ss_words_quote_line(stream, batch->folder);
-    fputc('\n', stream);
-    ssbatch_stage_print_journal(&batch->outer, stream);
-    int status = fclose(stream) == EOF ? ss_error_memory(error)
-                                       : ssbatch_call_note(&batch->call, "", text, error);
-    free(text);
-    return status;
-}
-
 /* Starts the study's own commands. If one of them fails, the call fails. */
 static int begin_study(struct batch *batch, struct ss_error *error) {
     struct ssbatch_stage *outer = &batch->outer;
@@ -499,7 +431,8 @@ static int begin_study(struct batch *batch, struct ss_error *error) {
         return 0;
     if (ssbatch_call_folder(&batch->call, batch->scratch, error) < 0 ||
         ssbatch_values_read(&batch->values, &batch->study, error) < 0 ||
-        ssbatch_stage_open(outer, error) < 0 || note_study(batch, error) < 0)
+        ssbatch_stage_open(outer, error) < 0 ||
+        ssbatch_note_journal(&batch->call, "", outer, NULL, NULL, error) < 0)
         return -1;
     batch->has_outer = true;
     batch->carrier.outer = outer;
@@ -534,7 +467,7 @@ static int open_call(struct batch *batch, struct ss_error *error) {
     if (ssbatch_call_open(
             &batch->call, &batch->study, ss_platform_process_started(getpid()), error) < 0)
         return -1;
-    snprintf(batch->crew.mark, sizeof batch->crew.mark, "%s", batch->call.mark);
+    batch->crew.mark = batch->call.mark;
     batch->crew.undo = undo_in_keeper;
     batch->crew.undo_context = batch;
     if (ssbatch_crew_open(&batch->crew, error) < 0)
@@ -543,6 +476,13 @@ static int open_call(struct batch *batch, struct ss_error *error) {
     if (!isnan(batch->options->quiet_below) && batch->spawner.cpus <= 0)
         return ss_error_fail(error, "--quiet-below: the load of this machine cannot be read");
     return 0;
+}
+
+static void close_call(struct batch *batch) {
+    if (batch->crew.slots)
+        ssbatch_crew_close(&batch->crew);
+    if (batch->call.study)
+        ssbatch_call_close(&batch->call);
 }
 
 /* Also undoes what dead calls have left, even if no run is pending. */
@@ -560,9 +500,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         .values = &batch->values,
         .folder = batch->folder,
         .redo = batch->options->redo,
-        .memory = batch->options->memory      ? batch->options->memory
-                  : batch->options->in_memory ? MEMORY
-                                              : NULL,
+        .memory = batch->options->memory,
     };
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
         fprintf(
@@ -591,8 +529,7 @@ static void sum_up(struct batch *batch) {
             batch->disturbed, batch->options->others);
     if (batch->options->quiet)
         return;
-    fprintf(stderr, "ssbatch: %zu of %zu runs done", done,
-        batch->count - skipped + batch->refusals.count);
+    fprintf(stderr, "ssbatch: %zu of %zu runs done", done, batch->count - skipped + batch->refused);
     if (skipped)
         fprintf(stderr, ", %zu skipped", skipped);
     if (batch->failed)
@@ -603,7 +540,8 @@ static void sum_up(struct batch *batch) {
 }
 
 static int carry_out(struct batch *batch, struct ss_error *error) {
-    if (choose_runs(batch, error) < 0)
+    if (ssbatch_joblog_open(&batch->joblog, batch->options->joblog, error) < 0 ||
+        choose_runs(batch, error) < 0)
         return -1;
     if (batch->options->add)
         return 0;
@@ -614,16 +552,10 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
     if (batch->pending > 0 || ssbatch_calls_any(&batch->study)) {
-        if (ssbatch_joblog_open(&batch->joblog, batch->options->joblog, error) < 0)
-            return -1;
         int status = open_call(batch, error);
         if (status == 0)
             status = carry_pending(batch, error);
-        ssbatch_joblog_close(&batch->joblog);
-        if (batch->crew.slots)
-            ssbatch_crew_close(&batch->crew);
-        if (batch->call.study)
-            ssbatch_call_close(&batch->call);
+        close_call(batch);
         if (status < 0)
             return -1;
     }
@@ -640,8 +572,9 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     int signal = batch->signal;
     if (batch->failed)
         *status = 1;
+    if (batch->joblog.file)
+        fclose(batch->joblog.file);
     ssbatch_plan_free(&batch->plan);
-    ssbatch_refusals_free(&batch->refusals);
     ssbatch_programs_free(&batch->programs);
     ssbatch_values_free(&batch->values);
     free(batch->runs);
@@ -669,10 +602,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
         struct ssbatch_undoer undoer = make_undoer(&after);
         result = ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &undoer, error);
     }
-    if (batch->crew.slots)
-        ssbatch_crew_close(&batch->crew);
-    if (batch->call.study)
-        ssbatch_call_close(&batch->call);
+    close_call(batch);
     free(batch);
     return result;
 }

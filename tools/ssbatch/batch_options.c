@@ -166,6 +166,8 @@ int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct s
         return -1;
     if (!options->help && !options->version && check(options, error) < 0)
         return -1;
+    if (options->in_memory && !options->memory)
+        options->memory = "/dev/shm";
     if (isnan(options->quiet_below))
         return 0;
     options->retries_disturbed = true;

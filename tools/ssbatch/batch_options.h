@@ -18,7 +18,7 @@ struct ssbatch_options {
     int go_on;
     int retries_disturbed;
     int in_memory;
-    const char *memory; /* folder of --ram; NULL: /dev/shm */
+    const char *memory; /* folder for records while they are written; NULL: in the study */
     int dry_run;
     int list;
     int csv;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "merge.h"
 #include "quiet.h"
@@ -29,7 +30,7 @@ struct carried {
 
 int ssbatch_open_log(const struct ssbatch_study *study) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, "undone.log", path);
+    ssbatch_study_file(study, path, "undone.log");
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
@@ -52,12 +53,26 @@ static int judge_record(
     return 0;
 }
 
-static bool has_after(const struct ssbatch_lines *lines) {
-    for (size_t i = 0; i < lines->count; i++) {
-        if (lines->items[i].kind == SSBATCH_AFTER)
-            return true;
+int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
+    const struct ssbatch_stage *stage, const char *scratch, const char *result,
+    struct ss_error *error) {
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
+    fputs("folder ", text.stream);
+    ss_words_quote_line(text.stream, stage->folder);
+    fputc('\n', text.stream);
+    ssbatch_stage_print_journal(stage, text.stream);
+    if (scratch) {
+        fputs("remove ", text.stream);
+        ss_words_quote_line(text.stream, scratch);
+        fputc(' ', text.stream);
+        if (result)
+            ss_words_quote_line(text.stream, result);
+        fputc('\n', text.stream);
     }
-    return false;
+    SS_OWNED(free) char *journal = ss_text_close(&text, error);
+    return journal ? ssbatch_call_note(call, name, journal, error) : -1;
 }
 
 /*
@@ -66,31 +81,10 @@ static bool has_after(const struct ssbatch_lines *lines) {
  */
 static int note_journal(const struct carried *carried, bool copies, struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
-    char *text = NULL;
-    size_t size;
-    if (!has_after(&carried->run->lines) && !carried->carrier->memory)
+    if (!carrier->memory && !ssbatch_lines_have(&carried->run->lines, SSBATCH_AFTER))
         return 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    fputs("folder ", stream);
-    ss_words_quote_line(stream, carrier->folder);
-    fputc('\n', stream);
-    ssbatch_stage_print_journal(&carried->stage, stream);
-    if (carried->carrier->memory) {
-        fputs(copies ? "claimed\nremove " : "remove ", stream);
-        ss_words_quote_line(stream, carried->scratch);
-        if (copies) {
-            fputc(' ', stream);
-            ss_words_quote_line(stream, carried->result);
-        }
-        fputc('\n', stream);
-    }
-    int status = fclose(stream) == EOF
-                     ? ss_error_memory(error)
-                     : ssbatch_call_note(carrier->call, carried->run->name, text, error);
-    free(text);
-    return status;
+    return ssbatch_note_journal(carrier->call, carried->run->name, &carried->stage,
+        carrier->memory ? carried->scratch : NULL, copies ? carried->result : NULL, error);
 }
 
 /*
@@ -114,9 +108,13 @@ static int choose_memory(struct carried *carried, struct ss_error *error) {
     uint32_t random; /* short, because paths of sockets have at most 107 bytes */
     if (getrandom(&random, sizeof random, 0) < 0)
         return ss_error_fail(error, "cannot choose a folder in memory: %s", strerror(errno));
-    snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%08" PRIx32 "-%.200s",
-        carried->carrier->memory, (int)getpid(), random, carried->run->name);
-    return 0;
+    int length =
+        snprintf(carried->scratch, sizeof carried->scratch, "%s/ssbatch-%d-%08" PRIx32 "-%s",
+            carried->carrier->memory, (int)getpid(), random, carried->run->name);
+    if (length + (int)sizeof SSBATCH_RESULT < SSBATCH_PATH)
+        return 0;
+    return ss_error_fail(
+        error, "%s: the path is too long", ss_words_show(carried->carrier->memory).text);
 }
 
 static int choose_folders(struct carried *carried, struct ss_error *error) {
@@ -138,11 +136,8 @@ static int choose_folders(struct carried *carried, struct ss_error *error) {
 static int choose_files(const struct carried *carried, struct ss_error *error) {
     if (!carried->run->keep)
         return SSBATCH_REUSE_NOTHING;
-    struct json_object *document =
-        ssbatch_run_document_read(carried->carrier->study, carried->run->name, error);
-    enum ssbatch_status status = ssbatch_run_document_status(document);
-    json_object_put(document);
-    if (error->status)
+    int status = ssbatch_run_status(carried->carrier->study, carried->run->name, error);
+    if (status < 0)
         return -1;
     return status == SSBATCH_FAILED ? SSBATCH_REUSE_RESULT : SSBATCH_REUSE_INTERRUPTED;
 }
@@ -228,30 +223,6 @@ static int write_document(
     return 0;
 }
 
-/* Removes the output of commands that printed nothing, and copies the result out of memory. */
-static int collect(const struct carried *carried, struct ss_error *error) {
-    ssbatch_stage_remove_empty_output(&carried->stage);
-    if (!carried->carrier->memory)
-        return 0;
-    return ssbatch_disk_copy_tree(carried->out, carried->result, error);
-}
-
-/* The attempt counts although files remain: only a warning names them. */
-static void note_left(struct ssbatch_attempt *attempt, struct ss_error *left) {
-    snprintf(attempt->left, sizeof attempt->left, "%s", left->message);
-    *left = (struct ss_error){0};
-}
-
-/* Removes the journal. Keeps it if an `after` failed, so that the next call tries it again. */
-static int forget(
-    const struct carried *carried, struct ssbatch_attempt *attempt, struct ss_error *error) {
-    if (carried->carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
-        note_left(attempt, error);
-    return carried->stage.left.status
-               ? 0
-               : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
-}
-
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
     struct ssbatch_stage *stage = &carried->stage;
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
@@ -266,47 +237,47 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
     const struct ssbatch_act *failed = failed_main(stage);
     attempt->exit_status = failed ? failed->status : 0;
     attempt->ended_by = failed ? failed->ended_by : 0;
-    attempt->status = stage->signal            ? SSBATCH_TO_COME
-                      : stage->why.status != 0 ? SSBATCH_FAILED
-                                               : SSBATCH_DONE;
-    snprintf(
-        attempt->reason, sizeof attempt->reason, "%s", stage->why.status ? stage->why.message : "");
-    if (stage->left.status && strcmp(stage->left.message, stage->why.message) != 0)
-        snprintf(attempt->not_undone, sizeof attempt->not_undone, "%s", stage->left.message);
+    attempt->status = stage->why.status ? SSBATCH_FAILED : SSBATCH_DONE;
+    if (stage->signal)
+        attempt->status = SSBATCH_TO_COME;
+    attempt->reason = stage->why;
+    if (strcmp(stage->left.message, stage->why.message) != 0)
+        attempt->not_undone = stage->left;
 }
 
-/*
- * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
- * memory until they are made readable.
- */
-static void fail_unreadable(struct ssbatch_attempt *attempt, struct ss_error *error) {
-    if (attempt->status != SSBATCH_TO_COME) {
-        attempt->status = SSBATCH_FAILED;
-        snprintf(attempt->reason, sizeof attempt->reason,
-            "cannot copy a file out of memory: %.900s", error->message);
-    }
+/* Fails the attempt for the reason in `error`, which it clears: the study continues. */
+static void fail_attempt(
+    struct ssbatch_attempt *attempt, const char *what, struct ss_error *error) {
+    attempt->status = SSBATCH_FAILED;
+    attempt->reason = *error;
+    ss_error_wrap(&attempt->reason, "%s", what);
     *error = (struct ss_error){0};
-}
-
-/* Removes the hidden folder of the attempt. */
-static int drop(const struct carried *carried, struct ss_error *error) {
-    char hidden[SSBATCH_PATH];
-    ssbatch_study_run_folder(carried->carrier->study, carried->run->name, true, hidden);
-    return ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
 }
 
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
 static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
-    int status = collect(carried, error);
-    if (status == SSBATCH_UNREADABLE && !carried->run->keep) {
-        fail_unreadable(attempt, error);
+    const struct ssbatch_run *run = carried->run;
+    char hidden[SSBATCH_PATH];
+    int status = 0;
+    ssbatch_stage_remove_empty_output(&carried->stage);
+    if (carrier->memory)
+        status = ssbatch_disk_copy_tree(carried->out, carried->result, error);
+    /*
+     * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
+     * memory until they are made readable.
+     */
+    if (status == SSBATCH_UNREADABLE && !run->keep) {
+        if (attempt->status != SSBATCH_TO_COME)
+            fail_attempt(attempt, "cannot copy a file out of memory", error);
+        *error = (struct ss_error){0};
         status = 0;
     }
+
     struct ssbatch_done done = {
         .status = attempt->status,
-        .reason = attempt->reason[0] ? attempt->reason : NULL,
+        .reason = attempt->reason.status ? attempt->reason.message : run->reason,
         .begin = attempt->begin,
         .end = attempt->begin ? carrier->spawner->wallclock(carrier->spawner->context) : 0,
         .seconds = attempt->seconds,
@@ -315,62 +286,53 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .attempts = number,
     };
     if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
-        status = drop(carried, error);
+        ssbatch_study_run_folder(carrier->study, run->name, true, hidden);
+        status = ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
     } else if (status == 0 && attempt->status != SSBATCH_TO_COME) {
         status = write_document(carried, &done, error);
         if (status == 0)
-            status = ssbatch_study_commit(carrier->study, carried->run->name, error);
+            status = ssbatch_study_commit(carrier->study, run->name, error);
     }
-    if (status == SSBATCH_LEFT)
-        note_left(attempt, error);
-    else if (status < 0)
+    if (status < 0 && status != SSBATCH_LEFT)
         return -1;
-    return forget(carried, attempt, error);
-}
 
-/* Returns whether another call has carried out the run since this call last checked. */
-static bool is_done_meanwhile(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
-    struct ssbatch_attempt *attempt, struct ss_error *error) {
-    if (ssbatch_is_listed(carrier->redo, run->name))
-        return false;
-    struct json_object *document = ssbatch_run_document_read(carrier->study, run->name, error);
-    enum ssbatch_status status = ssbatch_run_document_status(document);
-    json_object_put(document);
-    if (status != SSBATCH_DONE)
-        return false;
-    attempt->status = SSBATCH_DONE;
-    return true;
+    /* The attempt counts although files remain: only a warning names them. */
+    if (carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
+        status = SSBATCH_LEFT;
+    if (status == SSBATCH_LEFT) {
+        attempt->left = *error;
+        *error = (struct ss_error){0};
+    }
+    /* If an `after` failed, the journal stays, so that the next call tries it again. */
+    return carried->stage.left.status ? 0 : ssbatch_call_forget(carrier->call, run->name, error);
 }
 
 static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done};
     struct ss_error left = {0};
-    if (number == 1 && is_done_meanwhile(carrier, run, attempt, error))
-        return 0;
-    if (error->status)
+    int status = ssbatch_run_status(carrier->study, run->name, error);
+    if (status < 0)
         return -1;
+    if (number == 1 && status == SSBATCH_DONE && !ssbatch_is_listed(carrier->redo, run->name)) {
+        attempt->status = SSBATCH_DONE; /* by another call, since this one last looked */
+        return 0;
+    }
     if (ssbatch_calls_clear(
             carrier->study, carrier->call->mark, run->name, carrier->undoer, &left) < 0) {
-        attempt->status = SSBATCH_FAILED;
-        snprintf(attempt->reason, sizeof attempt->reason,
-            "cannot undo what an earlier call left: %.900s", left.message);
+        fail_attempt(attempt, "cannot undo what an earlier call left", &left);
         return 0;
     }
-    int status = prepare(&carried, error);
+
+    status = prepare(&carried, error);
     if (status == SSBATCH_LEFT) {
-        attempt->status = SSBATCH_FAILED;
-        snprintf(attempt->reason, sizeof attempt->reason,
-            "cannot remove what an earlier attempt left: %.900s", error->message);
-        *error = (struct ss_error){0};
+        fail_attempt(attempt, "cannot remove what an earlier attempt left", error);
         return 0;
     }
-    if (status == 0 && run->reason) {
+    if (status == 0 && run->reason)
         attempt->status = SSBATCH_SKIPPED;
-        snprintf(attempt->reason, sizeof attempt->reason, "%s", run->reason);
-    } else if (status == 0) {
+    else if (status == 0)
         carry_out(&carried, attempt);
-    }
     if (status == 0)
         status = keep(&carried, number, attempt, error);
     if (carried.stage.lines)
@@ -384,8 +346,8 @@ int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatc
     *attempt = (struct ssbatch_attempt){.others = NAN, .waited = attempt->waited};
     int lock = ssbatch_study_lock_run(carrier->study, run->name, &holder, error);
     if (lock == SSBATCH_HELD) {
-        snprintf(attempt->reason, sizeof attempt->reason,
-            "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
+        ss_error_fail(&attempt->reason, "it is being carried out on %s by process %d", holder.host,
+            (int)holder.pid);
         return 0;
     }
     if (lock < 0)

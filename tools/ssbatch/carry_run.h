@@ -24,13 +24,13 @@ struct ssbatch_carrier {
 /* The outcome of an attempt. */
 struct ssbatch_attempt {
     enum ssbatch_status
-        status;            /* SSBATCH_TO_COME: interrupted, or another process carries it out */
-    char reason[1024];     /* why it failed, or who carries it out; "" otherwise */
-    char not_undone[1024]; /* why an `after` failed, unless that is `reason`; "" otherwise */
-    char left[1024]; /* why files of the attempt remain that were to be removed; "" otherwise */
-    int signal;      /* the signal that interrupted the attempt; 0: none */
-    int exit_status; /* exit status of the first `main` that failed; 0: none did */
-    int ended_by;    /* the signal that ended it; 0: none */
+        status;             /* SSBATCH_TO_COME: interrupted, or another process carries it out */
+    struct ss_error reason; /* why it failed, or who carries it out */
+    struct ss_error not_undone; /* why an `after` failed, unless that is `reason` */
+    struct ss_error left;       /* why files of the attempt remain that were to be removed */
+    int signal;                 /* the signal that interrupted the attempt; 0: none */
+    int exit_status;            /* exit status of the first `main` that failed; 0: none did */
+    int ended_by;               /* the signal that ended it; 0: none */
     double seconds;
     int64_t begin;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
@@ -45,7 +45,39 @@ SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(const struct ssbatch_carri
     const struct ssbatch_run *run, uint64_t number, bool is_done, struct ssbatch_attempt *attempt,
     struct ss_error *error);
 
+/*
+ * Writes the journal that undoes a stage. It removes the folder `scratch`, unless that is NULL,
+ * after its result was copied to `result`, unless that is NULL. `name` is that of the run, or "".
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_note_journal(const struct ssbatch_call *call,
+    const char *name, const struct ssbatch_stage *stage, const char *scratch, const char *result,
+    struct ss_error *error);
+
 /* Opens the file for the output of `after`s that a keeper or a later call carries out. */
 int ssbatch_open_log(const struct ssbatch_study *study) SS_NONNULL();
+
+/* Adds the values of `once` lines that the study keeps. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_read(
+    struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);
+
+/*
+ * Keeps all values. If another call has found values meanwhile, they replace the ones of this call.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_keep(
+    struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);
+
+/* A table of attempts with the columns of GNU parallel's --joblog. */
+struct ssbatch_joblog {
+    FILE *file; /* NULL: --joblog was not given */
+    size_t rows;
+};
+
+/* Opens the file for appending, with a heading if it is empty. `path` may be NULL. */
+SS_MUST_USE SS_NONNULL(1) int ssbatch_joblog_open(
+    struct ssbatch_joblog *log, const char *path, struct ss_error *error);
+
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4) int ssbatch_joblog_add(struct ssbatch_joblog *log,
+    const struct ssbatch_study *study, const struct ssbatch_run *run,
+    const struct ssbatch_attempt *attempt, struct ss_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 #include "merge.h"
 #include "option_value.h"
 #include "order.h"
-#include "run_document.h"
 
 struct missing {
     const char *run;
@@ -18,14 +17,6 @@ static void report_missing(void *context, const struct ssbatch_line *line) {
     missing->count++;
     printf("%s: the program '%s' is missing\n", missing->run, ss_words_show(line->words[0]).text);
 }
-
-/* The call would do one of these with a run. */
-enum fate {
-    CARRY_OUT,
-    SKIP,
-    KEEP,
-    REFUSE, /* it is done, with other columns, commands or programs */
-};
 
 struct preview {
     const struct ssbatch_options *options;
@@ -39,44 +30,28 @@ struct preview {
     size_t refused;
 };
 
-/* Returns -1 with the error set. For REFUSE, writes the reason to `why`. */
-static int foresee(
-    struct preview *preview, const struct ssbatch_run *run, char why[300], struct ss_error *error) {
-    char identity[SSBATCH_SHA256_TEXT];
-    int fate = run->reason ? SKIP : CARRY_OUT;
-    if (!preview->study)
-        return fate;
-    struct json_object *document = ssbatch_run_document_read(preview->study, run->name, error);
-    if (error->status)
-        return -1;
-    if (ssbatch_run_document_status(document) == SSBATCH_DONE &&
-        !ssbatch_is_listed(preview->options->redo, run->name)) {
-        fate = -1;
-        if (ssbatch_identity(&preview->plan, run, identity, error) == 0)
-            fate = ssbatch_run_document_fits(document, identity, run, &preview->programs, why)
-                       ? KEEP
-                       : REFUSE;
-    }
-    json_object_put(document);
-    return fate;
-}
-
 static int print_run(
     struct preview *preview, const struct ssbatch_run *run, struct ss_error *error) {
-    char why[300];
-    int fate = foresee(preview, run, why, error);
+    struct ss_error why = {0};
+    int fate = SSBATCH_CARRY_OUT;
+    if (preview->study)
+        fate = ssbatch_foresee(preview->study, &preview->plan, run, preview->options->redo,
+            &preview->programs, &why, error);
     if (fate < 0)
         return -1;
     printf("%s: ", run->name);
-    if (fate == SKIP)
+    if (run->reason && fate != SSBATCH_REFUSE)
         printf("skipped: %s", run->reason);
     else
         ssbatch_span_print(stdout, run->takes);
-    if (fate == REFUSE)
-        printf(", refused: it is done, and %s", why);
-    puts(fate == KEEP ? ", done" : "");
-    preview->refused += fate == REFUSE;
-    preview->left += fate == CARRY_OUT ? run->takes : 0;
+    if (fate == SSBATCH_REFUSE)
+        printf(", refused: it is done, and %s", why.message);
+    else if (fate == SSBATCH_KEEP && !run->reason)
+        printf(", done");
+    putchar('\n');
+    preview->refused += fate == SSBATCH_REFUSE;
+    if (fate == SSBATCH_CARRY_OUT && !run->reason)
+        preview->left += run->takes;
     preview->missing.run = run->name;
     ssbatch_programs_missing(&run->lines, report_missing, &preview->missing);
     return 0;

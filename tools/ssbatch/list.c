@@ -72,77 +72,59 @@ static void print_text_row(struct table *table, const struct row *row) {
         row->reason ? row->reason : "");
 }
 
-static void print_text_end(const struct table *table) {
-    fprintf(table->stream, "%zu done, %zu failed, %zu skipped, %zu to come\n",
-        table->counts[SSBATCH_DONE], table->counts[SSBATCH_FAILED], table->counts[SSBATCH_SKIPPED],
-        table->counts[SSBATCH_TO_COME]);
-}
-
 static const char *column_of(const struct row *row, const char *key) {
     const char *value = row->line ? ssbatch_columns_get(&row->line->columns, key) : NULL;
     return value ? value : ssbatch_columns_get(&row->run->columns, key);
 }
 
-/* The columns before those of the plan. */
-static const char *const names[] = {
-    "run", "role", "status", "reason", "begin", "end", "host", "version", "record"};
+/* The columns before those of the plan: texts, then numbers. */
+static const char *const names[] = {"run", "role", "status", "reason", "begin", "end", "host",
+    "version", "record", "takes", "seconds", "others", "limit"};
 
-#define NAMES (sizeof names / sizeof *names)
+#define TEXTS   9
+#define NUMBERS (sizeof names / sizeof *names - TEXTS)
 
-/* Numbers, between those and the columns of the plan. */
-static const char *const number_names[] = {"takes", "seconds", "others", "limit"};
+struct cells {
+    const char *texts[TEXTS];
+    double numbers[NUMBERS];
+};
 
-#define NUMBER_NAMES (sizeof number_names / sizeof *number_names)
-
-static void get_texts(const struct row *row, const char *texts[NAMES]) {
-    const char *const all[NAMES] = {row->run->name, row->line ? row->line->role : NULL, row->status,
-        row->reason, row->begin, row->end, row->host, row->version, row->record};
-    memcpy(texts, all, sizeof all);
-}
-
-static void print_csv_number(FILE *stream, double value) {
-    char text[SS_NUMBER_ROOM] = "";
-    if (!isnan(value))
-        ss_number_put(text, value);
-    fprintf(stream, ",%s", text);
-}
-
-static bool is_own_name(const char *key) {
-    for (size_t i = 0; i < NAMES; i++) {
-        if (strcmp(names[i], key) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < NUMBER_NAMES; i++) {
-        if (strcmp(number_names[i], key) == 0)
-            return true;
-    }
-    return false;
+static struct cells get_cells(const struct row *row) {
+    ss_time limit = row->run->limit;
+    return (struct cells){
+        .texts = {row->run->name, row->line ? row->line->role : NULL, row->status, row->reason,
+            row->begin, row->end, row->host, row->version, row->record},
+        .numbers = {ss_time_seconds(row->run->takes), row->seconds, row->others,
+            limit ? ss_time_seconds(limit) : (double)NAN},
+    };
 }
 
 /* A column of the plan that has the name of one of ours, such as seconds, gets another one. */
 static void print_csv_heading(const struct table *table) {
-    for (size_t i = 0; i < NAMES; i++)
+    for (size_t i = 0; i < TEXTS + NUMBERS; i++)
         fprintf(table->stream, "%s%s", i ? "," : "", names[i]);
-    for (size_t i = 0; i < NUMBER_NAMES; i++)
-        fprintf(table->stream, ",%s", number_names[i]);
-    for (size_t i = 0; i < table->key_count; i++)
-        fprintf(table->stream, ",%s%s", is_own_name(table->keys[i]) ? "plan_" : "", table->keys[i]);
+    for (size_t i = 0; i < table->key_count; i++) {
+        bool is_own = false;
+        for (size_t j = 0; j < TEXTS + NUMBERS; j++)
+            is_own |= strcmp(names[j], table->keys[i]) == 0;
+        fprintf(table->stream, ",%s%s", is_own ? "plan_" : "", table->keys[i]);
+    }
     fputc('\n', table->stream);
 }
 
 static void print_csv_row(struct table *table, const struct row *row) {
-    const char *texts[NAMES];
-    get_texts(row, texts);
-    for (size_t i = 0; i < NAMES; i++) {
+    const struct cells cells = get_cells(row);
+    for (size_t i = 0; i < TEXTS; i++) {
         if (i)
             fputc(',', table->stream);
-        ss_words_quote_csv(table->stream, texts[i] ? texts[i] : "");
+        ss_words_quote_csv(table->stream, cells.texts[i] ? cells.texts[i] : "");
     }
-    print_csv_number(table->stream, ss_time_seconds(row->run->takes));
-    print_csv_number(table->stream, row->seconds);
-    print_csv_number(table->stream, row->others);
-    print_csv_number(
-        table->stream, row->run->limit ? ss_time_seconds(row->run->limit) : (double)NAN);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char text[SS_NUMBER_ROOM] = "";
+        if (!isnan(cells.numbers[i]))
+            ss_number_put(text, cells.numbers[i]);
+        fprintf(table->stream, ",%s", text);
+    }
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
         fputc(',', table->stream);
@@ -152,16 +134,13 @@ static void print_csv_row(struct table *table, const struct row *row) {
 }
 
 static void print_json_row(struct table *table, const struct row *row) {
+    const struct cells cells = get_cells(row);
     struct ss_json *json = &table->json;
-    const char *texts[NAMES];
-    get_texts(row, texts);
     ss_json_open(json, NULL, '{');
-    for (size_t i = 0; i < NAMES; i++)
-        ss_json_text(json, names[i], texts[i]);
-    ss_json_number(json, "takes", ss_time_seconds(row->run->takes));
-    ss_json_number(json, "seconds", row->seconds);
-    ss_json_number(json, "others", row->others);
-    ss_json_number(json, "limit", row->run->limit ? ss_time_seconds(row->run->limit) : (double)NAN);
+    for (size_t i = 0; i < TEXTS; i++)
+        ss_json_text(json, names[i], cells.texts[i]);
+    for (size_t i = 0; i < NUMBERS; i++)
+        ss_json_number(json, names[TEXTS + i], cells.numbers[i]);
     ss_json_open(json, "columns", '{');
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
@@ -221,14 +200,6 @@ static int read_columns(
     return 0;
 }
 
-static enum ssbatch_kind read_kind(const struct json_object *command) {
-    const char *name = document_text(command, "kind");
-    int kind = 0;
-    while (kind < SSBATCH_KINDS && name && strcmp(ssbatch_kind_name(kind), name) != 0)
-        kind++;
-    return (enum ssbatch_kind)kind;
-}
-
 /*
  * Takes the columns and commands of the run from its result: the plan may have others by now,
  * which are still to be carried out (--redo). The texts are those of the document.
@@ -244,7 +215,10 @@ static int read_carried_out(
     while (run->lines.count < count) {
         const struct json_object *command = json_object_array_get_idx(commands, run->lines.count);
         struct ssbatch_line *line = &run->lines.items[run->lines.count++];
-        line->kind = read_kind(command);
+        const char *kind = document_text(command, "kind");
+        while (
+            kind && line->kind < SSBATCH_KINDS && strcmp(ssbatch_kind_name(line->kind), kind) != 0)
+            line->kind++;
         line->role = document_text(command, "role");
         if (read_columns(&line->columns, command, error) < 0)
             return -1;
@@ -327,9 +301,9 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
 
 static int print_table(struct table *table, const struct ssbatch_options *options,
     const struct ssbatch_study *study, const struct ssbatch_plan *plan, struct ss_error *error) {
-    print_row *print = options->csv    ? print_csv_row
-                       : options->json ? print_json_row
-                                       : print_text_row;
+    print_row *print = print_text_row;
+    if (options->csv || options->json)
+        print = options->csv ? print_csv_row : print_json_row;
     if (print != print_text_row && find_keys(table, study, plan, error) < 0)
         return -1;
     if (options->csv)
@@ -346,7 +320,9 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     if (options->json)
         ss_json_close(&table->json, ']');
     else if (!options->csv)
-        print_text_end(table);
+        fprintf(table->stream, "%zu done, %zu failed, %zu skipped, %zu to come\n",
+            table->counts[SSBATCH_DONE], table->counts[SSBATCH_FAILED],
+            table->counts[SSBATCH_SKIPPED], table->counts[SSBATCH_TO_COME]);
     return 0;
 }
 

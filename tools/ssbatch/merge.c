@@ -5,37 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
-#include "programs.h"
 #include "run_document.h"
 
 bool ssbatch_is_listed(const char *list, const char *name) {
     return list && ss_words_has(list, ',', name);
 }
 
-int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct ss_error *error) {
-    if (!path || strcmp(path, "-") == 0)
-        return ssbatch_plan_read(plan, stdin, "standard input", error);
+static int read_plan(
+    struct ssbatch_plan *plan, const char *path, bool may_lack, struct ss_error *error) {
     *plan = (struct ssbatch_plan){0};
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file && errno == ENOENT && may_lack)
+        return 0;
     if (!file)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
     return ssbatch_plan_read(plan, file, path, error);
 }
 
+int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct ss_error *error) {
+    if (!path || strcmp(path, "-") == 0)
+        return ssbatch_plan_read(plan, stdin, "standard input", error);
+    return read_plan(plan, path, false, error);
+}
+
 int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    *plan = (struct ssbatch_plan){0};
-    ssbatch_study_file(study, "plan", path);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file && errno == ENOENT)
-        return 0;
-    if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return ssbatch_plan_read(plan, file, path, error);
+    ssbatch_study_file(study, path, "plan");
+    return read_plan(plan, path, true, error);
 }
 
 static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan *plan,
@@ -53,41 +53,26 @@ static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan
     return names ? 0 : -1;
 }
 
-static int is_done(const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    struct json_object *document = ssbatch_run_document_read(study, name, error);
-    enum ssbatch_status status = ssbatch_run_document_status(document);
-    json_object_put(document);
-    return error->status ? -1 : status == SSBATCH_DONE;
+/* Returns the line as text; free() it. */
+static char *print_line(const struct ssbatch_line *line, struct ss_error *error) {
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return NULL;
+    ssbatch_plan_print_line(text.stream, line);
+    return ss_text_close(&text, error);
 }
 
 static int is_same_line(
     const struct ssbatch_line *one, const struct ssbatch_line *other, struct ss_error *error) {
-    const struct ssbatch_line *const lines[] = {one, other};
-    char *texts[2] = {NULL, NULL};
-    size_t size;
-    int same = 0;
-    for (int i = 0; i < 2; i++) {
-        FILE *stream = open_memstream(&texts[i], &size);
-        if (stream)
-            ssbatch_plan_print_line(stream, lines[i]);
-        if (!stream || fclose(stream) == EOF)
-            same = ss_error_memory(error);
-    }
-    if (same == 0)
-        same = strcmp(texts[0], texts[1]) == 0;
-    free(texts[0]);
-    free(texts[1]);
-    return same;
+    SS_OWNED(free) char *text = print_line(one, error);
+    SS_OWNED(free) char *text2 = print_line(other, error);
+    return text && text2 ? strcmp(text, text2) == 0 : -1;
 }
 
 /* Returns the line of the study that finds this value, or NULL. */
 static const struct ssbatch_line *find_value(const struct ssbatch_plan *plan, const char *name) {
-    for (size_t i = 0; i < plan->study.count; i++) {
-        const struct ssbatch_line *line = &plan->study.items[i];
-        if (line->kind == SSBATCH_ONCE && strcmp(line->role, name) == 0)
-            return line;
-    }
-    return NULL;
+    const struct ssbatch_line *line = ssbatch_lines_find(&plan->study, name);
+    return line && line->kind == SSBATCH_ONCE ? line : NULL;
 }
 
 /* Returns the index of the first line at or after `index` that is not a value, or their number. */
@@ -149,10 +134,10 @@ static int find_done(const struct ssbatch_study *study, const struct ssbatch_pla
     for (size_t i = 0; i < kept->run_count && !*done; i++) {
         if (ssbatch_is_listed(redo, kept->runs[i].name))
             continue;
-        int status = is_done(study, kept->runs[i].name, error);
+        int status = ssbatch_run_status(study, kept->runs[i].name, error);
         if (status < 0)
             return -1;
-        if (status)
+        if (status == SSBATCH_DONE)
             *done = &kept->runs[i];
     }
     return 0;
@@ -267,32 +252,28 @@ static int is_other(const struct ssbatch_plan *kept, const struct ssbatch_run *b
     return strcmp(identity, identity2) != 0;
 }
 
-static int refuse(struct ssbatch_refusals *refusals, const char *name, struct ss_error *error) {
-    if (!SS_GROW(refusals->names, refusals->count + 1, refusals->room))
-        return ss_error_memory(error);
-    refusals->names[refusals->count] = strdup(name);
-    return refusals->names[refusals->count++] ? 0 : ss_error_memory(error);
-}
-
 struct merging {
     const struct ssbatch_study *study;
     const struct ssbatch_plan *kept, *plan;
     const char *redo;
-    struct ssbatch_refusals *refusals;
     FILE *stream;
 };
 
 /* Chooses the kept run or the run that replaces it. */
 static int choose_run(const struct merging *merging, const struct ssbatch_run *kept,
     const struct ssbatch_run **chosen, struct ss_error *error) {
-    const struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
+    struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
     int other = after ? is_other(merging->kept, kept, merging->plan, after, error) : 0;
-    int done = other > 0 && !ssbatch_is_listed(merging->redo, kept->name)
-                   ? is_done(merging->study, kept->name, error)
-                   : 0;
-    if (other < 0 || done < 0 || (done && refuse(merging->refusals, kept->name, error) < 0))
+    int status = SSBATCH_TO_COME;
+    if (other > 0 && !ssbatch_is_listed(merging->redo, kept->name))
+        status = ssbatch_run_status(merging->study, kept->name, error);
+    if (other < 0 || status < 0)
         return -1;
-    *chosen = after && !done ? after : kept;
+    *chosen = after ? after : kept;
+    if (status == SSBATCH_DONE) {
+        after->refused = true;
+        *chosen = kept;
+    }
     return 0;
 }
 
@@ -352,49 +333,53 @@ static int check_merged(const char *text, struct ss_error *error) {
     return status;
 }
 
-/*
- * Forgets the values of the study before it gets new lines: their commands, or what runs beside
- * them, may have changed.
- */
-static int forget_values(const struct ssbatch_study *study, struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_file(study, "values", path);
-    return ssbatch_disk_unlink(study->disk, path, error);
-}
-
-int ssbatch_merge(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
-    const char *redo, struct ssbatch_refusals *refusals, struct ss_error *error) {
+int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, const char *redo,
+    struct ss_error *error) {
     struct ssbatch_plan kept;
-    char path[SSBATCH_PATH];
-    char *text = NULL;
-    size_t size;
-    int choice = SAME_LINES;
+    char path[SSBATCH_PATH], values[SSBATCH_PATH];
+    SS_OWNED(free) char *text = NULL;
+    struct ss_text merged;
     int status = ssbatch_kept_plan_read(&kept, study, error);
-    FILE *stream = open_memstream(&text, &size);
-    const struct merging merging = {study, &kept, plan, redo, refusals, stream};
-    ssbatch_study_file(study, "plan", path);
-    if (!stream)
-        status = ss_error_memory(error);
-    if (status == 0) {
-        choice = choose_lines(study, &kept, plan, redo, error);
-        status = choice < 0 ? -1 : print_merged(&merging, choice, error);
+    int choice = status == 0 ? choose_lines(study, &kept, plan, redo, error) : -1;
+    if (choice >= 0 && ss_text_open(&merged, error) == 0) {
+        const struct merging merging = {study, &kept, plan, redo, merged.stream};
+        status = print_merged(&merging, choice, error);
+        text = ss_text_close(&merged, error);
     }
-    if (stream && fclose(stream) == EOF)
-        status = ss_error_memory(error);
-    if (status == 0)
-        status = check_merged(text, error);
+    if (!text || status < 0 || check_merged(text, error) < 0)
+        status = -1;
+
+    ssbatch_study_file(study, path, "plan");
+    ssbatch_study_file(study, values, "values");
+    /* The commands that found the values, or what runs beside them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
-        status = forget_values(study, error);
+        status = ssbatch_disk_unlink(study->disk, values, error);
     if (status == 0)
         status = ssbatch_disk_write(study->disk, path, text, error);
-    free(text);
     ssbatch_plan_free(&kept);
     return status;
 }
 
-void ssbatch_refusals_free(struct ssbatch_refusals *refusals) {
-    for (size_t i = 0; i < refusals->count; i++)
-        free(refusals->names[i]);
-    free(refusals->names);
-    *refusals = (struct ssbatch_refusals){0};
+int ssbatch_foresee(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
+    const struct ssbatch_run *run, const char *redo, struct ssbatch_programs *programs,
+    struct ss_error *why, struct ss_error *error) {
+    char identity[SSBATCH_SHA256_TEXT];
+    struct ss_error failure = {0};
+    struct json_object *document = ssbatch_run_document_read(study, run->name, &failure);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    int fate = SSBATCH_CARRY_OUT;
+    if (failure.status)
+        return ss_error_set(error, failure.status, "%s", failure.message);
+
+    if ((status == SSBATCH_DONE || status == SSBATCH_SKIPPED) &&
+        !ssbatch_is_listed(redo, run->name)) {
+        if (ssbatch_identity(plan, run, identity, error) < 0)
+            fate = -1;
+        else if (ssbatch_run_document_compare(document, identity, run, programs, why) == 0)
+            fate = SSBATCH_KEEP;
+        else if (status == SSBATCH_DONE)
+            fate = SSBATCH_REFUSE;
+    }
+    json_object_put(document);
+    return fate;
 }

@@ -3,13 +3,8 @@
 #define SSBATCH_MERGE_H
 
 #include "plan.h"
+#include "programs.h"
 #include "study_folder.h"
-
-/* Names of runs that were refused because they differ from finished runs of the same name. */
-struct ssbatch_refusals {
-    char **names; /* owned, with their texts */
-    size_t count, room;
-};
 
 /* Returns whether the name is in a list separated by commas; the list may be NULL. */
 SS_NONNULL(2) bool ssbatch_is_listed(const char *list, const char *name);
@@ -36,14 +31,26 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *
 
 /*
  * Adds the runs of a plan to those that the study keeps. A run with other columns or commands
- * replaces the kept run. If the kept run is done and not listed in `redo`, the new one is refused
- * instead. Fails if ssbatch_check_runs() would. If the study gets new lines, because none of its
- * runs is done, its values are forgotten. The caller holds the lock of the study.
+ * replaces the kept run. If the kept run is done and not listed in `redo`, the new one is marked as
+ * refused instead. Fails if ssbatch_check_runs() would. If the study gets new lines, because none
+ * of its runs is done, its values are forgotten. The caller holds the lock of the study.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_merge(const struct ssbatch_study *study,
-    const struct ssbatch_plan *plan, const char *redo, struct ssbatch_refusals *refusals,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_merge(const struct ssbatch_study *study,
+    struct ssbatch_plan *plan, const char *redo, struct ss_error *error);
 
-SS_NONNULL() void ssbatch_refusals_free(struct ssbatch_refusals *refusals);
+/* What a call does with a run. */
+enum ssbatch_fate {
+    SSBATCH_CARRY_OUT, /* or note as skipped */
+    SSBATCH_KEEP,      /* it is done or skipped */
+    SSBATCH_REFUSE,    /* it is done, with other columns, commands or programs */
+};
+
+/*
+ * Returns the fate of a run, or -1 with the error set. For SSBATCH_REFUSE, `why` says what has
+ * changed.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3, 5, 6) int ssbatch_foresee(const struct ssbatch_study *study,
+    const struct ssbatch_plan *plan, const struct ssbatch_run *run, const char *redo,
+    struct ssbatch_programs *programs, struct ss_error *why, struct ss_error *error);
 
 #endif

@@ -75,23 +75,18 @@ void ssbatch_order_needs(
     }
 }
 
-static bool is_chosen(const struct ssbatch_run **runs, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(runs[i]->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int choose_only(const struct ssbatch_plan *plan, const char *only,
     const struct ssbatch_run **runs, size_t *count, struct ss_error *error) {
     SS_OWNED(free) char **names = ss_words_split_list(only, NULL, error);
     for (char **name = names; name && *name; name++) {
         const struct ssbatch_run *run = ssbatch_plan_find(plan, *name);
+        size_t i = 0;
         if (!run)
             return ss_error_fail(
                 error, "--only: the study has no run '%s': see --list", ss_words_show(*name).text);
-        if (!is_chosen(runs, *count, *name))
+        while (i < *count && runs[i] != run)
+            i++;
+        if (i == *count)
             runs[(*count)++] = run;
     }
     return names ? 0 : -1;

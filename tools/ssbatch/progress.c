@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
 
+#include "option_value.h"
+
 double ssbatch_progress_left(const struct ssbatch_progress *progress) {
     double factor = progress->planned > 0 ? progress->taken / progress->planned : 1;
     return progress->left * factor;
-}
-
-static void print_span(FILE *stream, double seconds) {
-    if (seconds < 90)
-        fprintf(stream, "%.0f s", seconds);
-    else if (seconds < 90 * 60)
-        fprintf(stream, "%.0f min", seconds / 60);
-    else
-        fprintf(stream, "%.1f h", seconds / 3600);
 }
 
 void ssbatch_progress_clear(struct ssbatch_progress *progress) {
@@ -30,7 +23,8 @@ void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name)
     ssbatch_progress_clear(progress);
     fprintf(progress->stream, "ssbatch: run %zu of %zu, %s; about ", progress->begun,
         progress->runs, name);
-    print_span(progress->stream, ssbatch_progress_left(progress));
+    ssbatch_span_print(
+        progress->stream, SS_SECOND * (ss_time)(ssbatch_progress_left(progress) + 0.5));
     fputs(progress->rewrites ? " left" : " left\n", progress->stream);
     fflush(progress->stream);
     progress->shown = progress->rewrites;

@@ -1,55 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "values.h"
+/* The values of `once` lines in the folder of a study, as lines NAME VALUE. */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
-
-static int read_line(struct ssbatch_values *values, const char *line, struct ss_error *error) {
-    size_t count;
-    SS_OWNED(free) char **words = ss_words_split(line, &count, error);
-    if (!words)
-        return -1;
-    return count == 2 ? ssbatch_values_set(values, words[0], words[1], error) : 0;
-}
+#include "carry_run.h"
+#include "placeholders.h"
 
 int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
     char path[SSBATCH_PATH];
     SS_OWNED(free) char *line = NULL;
-    size_t room = 0;
-    int status = 0;
-    ssbatch_study_file(study, "values", path);
+    size_t room = 0, count;
+    ssbatch_study_file(study, path, "values");
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file && errno == ENOENT)
+        return 0;
     if (!file)
-        return errno == ENOENT
-                   ? 0
-                   : ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    while (status == 0 && getline(&line, &room, file) > 0)
-        status = read_line(values, line, error);
-    return status < 0 ? ss_error_wrap(error, "%s", path) : 0;
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    while (getline(&line, &room, file) > 0) {
+        SS_OWNED(free) char **words = ss_words_split(line, &count, error);
+        if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))
+            return ss_error_wrap(error, "%s", path);
+    }
+    return 0;
 }
 
 static int write_all(const struct ssbatch_values *values, const struct ssbatch_study *study,
     struct ss_error *error) {
     char path[SSBATCH_PATH];
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
     for (size_t i = 0; i < values->count; i++) {
-        fprintf(stream, "%s ", values->items[i].name);
-        ss_words_quote_line(stream, values->items[i].value);
-        fputc('\n', stream);
+        fprintf(text.stream, "%s ", values->items[i].name);
+        ss_words_quote_line(text.stream, values->items[i].value);
+        fputc('\n', text.stream);
     }
-    ssbatch_study_file(study, "values", path);
-    int status = fclose(stream) == EOF ? ss_error_memory(error)
-                                       : ssbatch_disk_write(study->disk, path, text, error);
-    free(text);
-    return status;
+    SS_OWNED(free) char *lines = ss_text_close(&text, error);
+    ssbatch_study_file(study, path, "values");
+    return lines ? ssbatch_disk_write(study->disk, path, lines, error) : -1;
 }
 
 int ssbatch_values_keep(

@@ -46,21 +46,17 @@ bool ssbatch_follows_trace(char *const *words) {
     return follows;
 }
 
-static bool is_attached(char *const *words) {
-    struct ss_cli cli;
-    parse(&cli, words);
-    bool attached = cli.attach || cli.attach_name;
-    ss_cli_free(&cli);
-    return attached;
-}
-
 /* Describes why the run was shorter than planned; "" if it was not. */
 static const char *describe_early_end(const struct json_object *summary, char *const *words) {
     const char *by = document_text(summary, "ended_by");
+    struct ss_cli cli;
     if (!by || strcmp(by, "workloads") != 0)
         return "";
-    return is_attached(words) ? "the attached processes ended by themselves"
-                              : "the command ended by itself; --repeat starts it again";
+    parse(&cli, words);
+    bool is_attached = cli.attach || cli.attach_name;
+    ss_cli_free(&cli);
+    return is_attached ? "the attached processes ended by themselves"
+                       : "the command ended by itself; --repeat starts it again";
 }
 
 static bool has_file(const char *record, const char *name) {

@@ -86,6 +86,7 @@ struct ssbatch_run {
     ss_time takes;
     ss_time limit; /* 0: none; never below `takes` */
     bool keep;     /* later attempts reuse the folder of the run */
+    bool refused;  /* set by ssbatch_merge() */
 
     /* Names of values (once) and earlier runs, none of them skipped; the list is owned. */
     const char **needs;

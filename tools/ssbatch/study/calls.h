@@ -64,8 +64,9 @@ struct ssbatch_undoer {
  * Carries out the journals of one call. After a failure it continues with the next line. A journal
  * is removed once all of its lines have succeeded.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_undo(const struct ssbatch_study *study,
-    const char *mark, const struct ssbatch_undoer *undoer, struct ss_error *error);
+SS_NONNULL(1, 2, 3)
+int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
+    const struct ssbatch_undoer *undoer, struct ss_error *error);
 
 /* Returns whether a call is running, or was killed and is not undone yet. */
 SS_NONNULL() bool ssbatch_calls_any(const struct ssbatch_study *study);
