@@ -30,7 +30,7 @@ struct carried {
 
 int ssbatch_open_log(const struct ssbatch_study *study) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, path, "undone.log");
+    ssbatch_study_path(study, path, ".study/undone.log");
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
@@ -111,20 +111,18 @@ static int choose_memory(struct carried *carried, struct ss_error *error) {
     int length =
         snprintf(carried->scratch, sizeof carried->scratch, "%s/ssbatch-%d-%08" PRIx32 "-%s",
             carried->carrier->memory, (int)getpid(), random, carried->run->name);
-    if (length + (int)sizeof SSBATCH_RESULT < SSBATCH_PATH)
+    if (length < SSBATCH_PATH)
         return 0;
     return ss_error_fail(
         error, "%s: the path is too long", ss_words_show(carried->carrier->memory).text);
 }
 
 static int choose_folders(struct carried *carried, struct ss_error *error) {
-    const struct ssbatch_run *run = carried->run;
-    char hidden[SSBATCH_PATH];
-    ssbatch_study_run_folder(carried->carrier->study, run->name, true, hidden);
-    snprintf(carried->scratch, sizeof carried->scratch, "%s", hidden);
+    const struct ssbatch_study *study = carried->carrier->study;
+    const char *name = carried->run->name;
+    ssbatch_study_path(study, carried->result, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    ssbatch_study_path(study, carried->scratch, SSBATCH_HIDDEN, name);
     if (carried->carrier->memory && choose_memory(carried, error) < 0)
-        return -1;
-    if (ssbatch_disk_path(carried->result, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
 }
@@ -286,7 +284,7 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .attempts = number,
     };
     if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
-        ssbatch_study_run_folder(carrier->study, run->name, true, hidden);
+        ssbatch_study_path(carrier->study, hidden, SSBATCH_HIDDEN, run->name);
         status = ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
     } else if (status == 0 && attempt->status != SSBATCH_TO_COME) {
         status = write_document(carried, &done, error);

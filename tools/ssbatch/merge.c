@@ -34,7 +34,7 @@ int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct 
 int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, path, "plan");
+    ssbatch_study_path(study, path, ".study/plan");
     return read_plan(plan, path, true, error);
 }
 
@@ -349,8 +349,8 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
     if (!text || status < 0 || check_merged(text, error) < 0)
         status = -1;
 
-    ssbatch_study_file(study, path, "plan");
-    ssbatch_study_file(study, values, "values");
+    ssbatch_study_path(study, path, ".study/plan");
+    ssbatch_study_path(study, values, ".study/values");
     /* The commands that found the values, or what runs beside them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
         status = ssbatch_disk_unlink(study->disk, values, error);

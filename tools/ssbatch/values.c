@@ -15,7 +15,7 @@ int ssbatch_values_read(
     char path[SSBATCH_PATH];
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, count;
-    ssbatch_study_file(study, path, "values");
+    ssbatch_study_path(study, path, ".study/values");
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file && errno == ENOENT)
         return 0;
@@ -41,7 +41,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);
-    ssbatch_study_file(study, path, "values");
+    ssbatch_study_path(study, path, ".study/values");
     return lines ? ssbatch_disk_write(study->disk, path, lines, error) : -1;
 }
 

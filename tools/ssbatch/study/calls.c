@@ -20,11 +20,11 @@
 #define JOURNAL       ".undo"
 
 /* In the hidden folder of a run: the mark of the call that has the files of the run in memory. */
-#define CLAIM ".call"
+#define CLAIM SSBATCH_HIDDEN "/.call"
 
 static void call_file(const struct ssbatch_study *study, const char *mark, const char *name,
     char path[SSBATCH_PATH]) {
-    ssbatch_study_file(study, path, "calls/%s%s%s", mark, *name ? "/" : "", name);
+    ssbatch_study_path(study, path, ".study/calls/%s%s%s", mark, *name ? "/" : "", name);
 }
 
 static int fail(const char *path, struct ss_error *error) {
@@ -49,7 +49,7 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
 
 static void journal_path(const struct ssbatch_study *study, const char *mark, const char *name,
     char path[SSBATCH_PATH]) {
-    ssbatch_study_file(study, path, "calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
+    ssbatch_study_path(study, path, ".study/calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
 }
 
 int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
@@ -59,18 +59,10 @@ int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const c
     return ssbatch_disk_write(call->study->disk, path, journal, error);
 }
 
-static int claim_path(const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH],
-    struct ss_error *error) {
-    char hidden[SSBATCH_PATH];
-    ssbatch_study_run_folder(study, name, true, hidden);
-    return ssbatch_disk_path(path, hidden, CLAIM, error);
-}
-
 int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    if (claim_path(call->study, name, path, error) < 0)
-        return -1;
+    ssbatch_study_path(call->study, path, CLAIM, name);
     return in_memory ? ssbatch_disk_write(call->study->disk, path, call->mark, error)
                      : ssbatch_disk_unlink(call->study->disk, path, error);
 }
@@ -83,8 +75,7 @@ int ssbatch_call_claim(
 static int has_claim(
     const struct ssbatch_study *study, const char *name, const char *mark, struct ss_error *error) {
     char path[SSBATCH_PATH], text[SSBATCH_CALL_MARK + 1] = "";
-    if (claim_path(study, name, path, error) < 0)
-        return -1;
+    ssbatch_study_path(study, path, CLAIM, name);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return errno == ENOENT ? 0 : fail(path, error);
@@ -336,7 +327,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char path[SSBATCH_PATH];
     int status = 0;
-    ssbatch_study_file(study, path, "calls");
+    ssbatch_study_path(study, path, ".study/calls");
     SS_OWNED(closedir) DIR *calls = opendir(path);
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
@@ -350,7 +341,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
 bool ssbatch_calls_any(const struct ssbatch_study *study) {
     char path[SSBATCH_PATH];
     bool any = false;
-    ssbatch_study_file(study, path, "calls");
+    ssbatch_study_path(study, path, ".study/calls");
     SS_OWNED(closedir) DIR *calls = opendir(path);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/json.h"
@@ -112,9 +112,9 @@ char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct
 struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char folder[SSBATCH_PATH], path[SSBATCH_PATH];
-    struct stat status;
-    ssbatch_study_run_folder(study, name, false, folder);
-    if (ssbatch_disk_path(path, folder, "run.json", error) < 0 || stat(path, &status) < 0)
+    ssbatch_study_path(study, folder, "%s", name);
+    ssbatch_study_path(study, path, "%s/run.json", name);
+    if (access(path, F_OK) < 0)
         return NULL;
     struct json_object *document = document_read(folder, "run.json", "", error);
     double schema = document_number(document, "schema");

@@ -16,6 +16,10 @@
 /* Room for the longest name of a file in the folder. */
 #define NAME_ROOM 500
 
+/* Formats of paths: an earlier result that is being replaced, and the lock of a run. */
+#define OLD  ".study/old-%s"
+#define LOCK ".study/runs/%s"
+
 /* Polling interval in milliseconds for a reader that looks whether a run is locked. */
 #define READER_INTERVAL 1
 
@@ -33,10 +37,10 @@ static int make_folder(const char *path, struct ss_error *error) {
  */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
     char inner[SSBATCH_PATH], runs[SSBATCH_PATH], calls[SSBATCH_PATH];
-    ssbatch_study_file(study, runs, "runs");
-    ssbatch_study_file(study, calls, "calls");
-    if (ssbatch_disk_path(inner, study->path, ".study", error) < 0 ||
-        ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
+    ssbatch_study_path(study, inner, ".study");
+    ssbatch_study_path(study, runs, ".study/runs");
+    ssbatch_study_path(study, calls, ".study/calls");
+    if (ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
         ssbatch_disk_make_folder(study->disk, inner, error) < 0 || make_folder(runs, error) < 0)
         return -1;
     return make_folder(calls, error);
@@ -79,31 +83,25 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path,
 
     if (create)
         return make_folders(study, error);
-    ssbatch_study_file(study, inner, "plan");
+    ssbatch_study_path(study, inner, ".study/plan");
     if (stat(inner, &status) < 0)
         return ss_error_fail(
             error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
     return 0;
 }
 
-void ssbatch_study_file(
+void ssbatch_study_path(
     const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...) {
     va_list arguments;
-    int length = snprintf(path, SSBATCH_PATH, "%s/.study/", study->path);
+    int length = snprintf(path, SSBATCH_PATH, "%s/", study->path);
     va_start(arguments, format);
     vsnprintf(path + length, SSBATCH_PATH - (size_t)length, format, arguments);
     va_end(arguments);
 }
 
-void ssbatch_study_run_folder(
-    const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]) {
-    int length = snprintf(path, SSBATCH_PATH, "%s/", study->path);
-    snprintf(path + length, SSBATCH_PATH - (size_t)length, hidden ? ".%s.part" : "%s", name);
-}
-
 int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, path, "lock");
+    ssbatch_study_path(study, path, ".study/lock");
     SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0 || flock(lock, LOCK_EX) < 0)
         return fail(path, error);
@@ -132,7 +130,7 @@ static bool has_name(int lock, const char *path) {
 int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
     char path[SSBATCH_PATH], text[128];
-    ssbatch_study_file(study, path, "runs/%s", name);
+    ssbatch_study_path(study, path, LOCK, name);
     for (;;) {
         SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock < 0)
@@ -160,7 +158,7 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
 bool ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, path, "runs/%s", name);
+    ssbatch_study_path(study, path, LOCK, name);
     SS_OWNED(close) int lock = open(path, O_RDONLY | O_CLOEXEC);
     if (lock < 0)
         return false;
@@ -172,7 +170,7 @@ bool ssbatch_study_is_locked(
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
     char path[SSBATCH_PATH];
-    ssbatch_study_file(study, path, "runs/%s", name);
+    ssbatch_study_path(study, path, LOCK, name);
     unlink(path);
     flock(lock, LOCK_UN);
     close(lock);
@@ -186,10 +184,9 @@ static bool exists(const char *path) {
 int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     enum ssbatch_reuse reuse, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH];
-    ssbatch_study_run_folder(study, name, true, hidden);
-    ssbatch_study_run_folder(study, name, false, result);
-    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
-        return -1;
+    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
+    ssbatch_study_path(study, result, "%s", name);
+    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
     if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden, error) < 0)
         return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
@@ -204,12 +201,9 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
 int ssbatch_study_check_place(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char result[SSBATCH_PATH], document[SSBATCH_PATH];
-    ssbatch_study_run_folder(study, name, false, result);
-    if (!exists(result))
-        return 0;
-    if (ssbatch_disk_path(document, result, "run.json", error) < 0)
-        return -1;
-    if (exists(document))
+    ssbatch_study_path(study, result, "%s", name);
+    ssbatch_study_path(study, document, "%s/run.json", name);
+    if (!exists(result) || exists(document))
         return 0;
     return ss_error_fail(error,
         "%s is not a run of this study, and run %s would replace it: rename one of them, or use "
@@ -239,11 +233,11 @@ static int remove_both(const char *one, const char *other, struct ss_error *erro
 int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH];
-    ssbatch_study_run_folder(study, name, true, hidden);
-    ssbatch_study_run_folder(study, name, false, result);
-    ssbatch_study_file(study, old, "old-%s", name);
-    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
-        ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
+    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
+    ssbatch_study_path(study, result, "%s", name);
+    ssbatch_study_path(study, old, OLD, name);
+    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    if (ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
         displace(study, name, result, old, error) < 0 ||
         ssbatch_disk_rename(study->disk, inner, result, error) < 0)
         return -1;
@@ -252,17 +246,14 @@ int ssbatch_study_commit(
 
 int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], document[SSBATCH_PATH], result[SSBATCH_PATH],
-        old[SSBATCH_PATH];
+    char inner[SSBATCH_PATH], document[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH];
     struct ssbatch_holder holder;
-    ssbatch_study_run_folder(study, name, true, hidden);
-    ssbatch_study_run_folder(study, name, false, result);
-    ssbatch_study_file(study, old, "old-%s", name);
+    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    ssbatch_study_path(study, document, SSBATCH_HIDDEN "/" SSBATCH_RESULT "/run.json", name);
+    ssbatch_study_path(study, result, "%s", name);
+    ssbatch_study_path(study, old, OLD, name);
     if (exists(result) || !exists(old))
         return 0;
-    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
-        ssbatch_disk_path(document, inner, "run.json", error) < 0)
-        return -1;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
@@ -277,9 +268,9 @@ int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH];
     struct ssbatch_holder holder;
-    ssbatch_study_run_folder(study, name, true, hidden);
-    ssbatch_study_file(study, held, "runs/%s", name);
-    ssbatch_study_file(study, old, "old-%s", name);
+    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
+    ssbatch_study_path(study, held, LOCK, name);
+    ssbatch_study_path(study, old, OLD, name);
     if (!exists(hidden) && !exists(held) && !exists(old))
         return 0;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);

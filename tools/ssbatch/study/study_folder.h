@@ -36,18 +36,14 @@ struct ssbatch_study {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
     const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
 
-/* Writes the path of a file in .study, whose name is printed. */
+/* Writes a path below the folder of the study, which is printed. */
 SS_FORMAT(3, 4)
 SS_NONNULL(1, 2, 3)
-void ssbatch_study_file(
+void ssbatch_study_path(
     const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...);
 
-/* Writes the path of a run's folder: the result, or the hidden one for temporary files. */
-SS_NONNULL()
-void ssbatch_study_run_folder(
-    const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]);
-
-/* The name of the folder in the hidden one that becomes the result. */
+/* The hidden folder of a run, and the one in it that becomes the result. */
+#define SSBATCH_HIDDEN ".%s.part"
 #define SSBATCH_RESULT "result"
 
 /* Waits for the lock on the plan. Returns its descriptor, or -1; closing it unlocks. */
