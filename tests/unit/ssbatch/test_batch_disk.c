@@ -31,7 +31,6 @@ static void note(const char *what, const char *path) {
 
 static int sync_logged(void *context, int descriptor, const char *path) {
     struct stat opened, named;
-    (void)context;
     assert_int_equal(fstat(descriptor, &opened), 0);
     assert_int_equal(stat(path, &named), 0);
     assert_int_equal(opened.st_ino, named.st_ino);
@@ -40,14 +39,12 @@ static int sync_logged(void *context, int descriptor, const char *path) {
 }
 
 static int rename_logged(void *context, const char *from, const char *to) {
-    (void)context;
     note("move:", from);
     note("to:", to);
     return rename(from, to);
 }
 
 static int unlink_logged(void *context, const char *path) {
-    (void)context;
     note("drop:", path);
     return unlink(path);
 }
@@ -60,7 +57,6 @@ static struct ssbatch_study study;
 static int make_study(void **state) {
     struct ss_error error = {0};
     char path[100];
-    (void)state;
     strcpy(root, "/tmp/ssbatch-disk-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -75,30 +71,47 @@ static int make_study(void **state) {
 
 static int remove_study(void **state) {
     struct ss_error error = {0};
-    (void)state;
     return ssbatch_disk_remove_tree(root, &error);
 }
 
+/* Returns the path of a file below the root, until the next two calls. */
+static const char *whole(const char *path) {
+    static char paths[2][300];
+    static int call;
+    char *text = paths[call++ % 2];
+    snprintf(text, sizeof paths[0], "%s/%s", root, path);
+    return text;
+}
+
 static void write_text(const char *path, const char *text) {
-    char whole[200];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    FILE *file = fopen(whole, "w");
+    FILE *file = fopen(whole(path), "w");
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
 }
 
 static bool exists(const char *path) {
-    char whole[300];
     struct stat status;
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    return lstat(whole, &status) == 0;
+    return lstat(whole(path), &status) == 0;
 }
 
 static void make_folder(const char *path) {
-    char whole[200];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    assert_int_equal(mkdir(whole, 0777), 0);
+    assert_int_equal(mkdir(whole(path), 0777), 0);
+}
+
+static int lock_run(const char *name) {
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    int lock = ssbatch_study_lock_run(&study, name, &holder, &error);
+    assert_that(lock, >=, 0);
+    return lock;
+}
+
+/* Leaves an earlier result of run a. */
+static void leave_result(void) {
+    make_folder("study/a");
+    write_text("study/a/run.json", "");
+    write_text("study/a/old", "");
 }
 
 static void assert_operations(const char *expected) {
@@ -117,23 +130,18 @@ static void commit_run(const char *name) {
 }
 
 static void folders_of_a_new_study_are_synced_to_disk(void **state) {
-    (void)state;
     assert_operations("sync:. sync:study"); /* the folders in .study follow with the plan */
 }
 
 static void a_file_is_synced_before_it_is_renamed(void **state) {
     struct ss_error error = {0};
-    char path[100];
-    (void)state;
     operations[0] = '\0';
-    snprintf(path, sizeof path, "%s/study/.study/plan", root);
-    assert_int_equal(ssbatch_disk_write(&disk, path, "plan 1\n", &error), 0);
+    assert_int_equal(ssbatch_disk_write(&disk, whole("study/.study/plan"), "plan 1\n", &error), 0);
     assert_operations("sync:study/.study/plan.new move:study/.study/plan.new "
                       "to:study/.study/plan sync:study/.study");
 }
 
 static void a_result_is_synced_before_it_is_renamed(void **state) {
-    (void)state;
     begin_run("a", SSBATCH_REUSE_NOTHING);
     make_folder("study/.a.part/result/record");
     write_text("study/.a.part/result/record/samples.csv", "1\n");
@@ -147,10 +155,7 @@ static void a_result_is_synced_before_it_is_renamed(void **state) {
 }
 
 static void a_new_result_replaces_the_old_one(void **state) {
-    (void)state;
-    make_folder("study/a");
-    write_text("study/a/run.json", "");
-    write_text("study/a/old", "");
+    leave_result();
     begin_run("a", SSBATCH_REUSE_NOTHING);
     write_text("study/.a.part/result/new", "");
     assert_true(exists("study/a/old")); /* kept until the new one is complete */
@@ -163,7 +168,6 @@ static void a_new_result_replaces_the_old_one(void **state) {
 /* Fails the second rename, as if the call had been killed before it. */
 static int rename_once(void *context, const char *from, const char *to) {
     static int calls;
-    (void)context;
     errno = EIO;
     return calls++ == 0 ? rename(from, to) : -1;
 }
@@ -171,12 +175,8 @@ static int rename_once(void *context, const char *from, const char *to) {
 static void the_next_call_completes_an_interrupted_rename_of_a_result(void **state) {
     static const struct ssbatch_disk killed = {
         .sync = sync_logged, .rename = rename_once, .unlink = unlink_logged};
-    struct ssbatch_holder holder;
     struct ss_error error = {0};
-    (void)state;
-    make_folder("study/a");
-    write_text("study/a/run.json", "");
-    write_text("study/a/old", "");
+    leave_result();
     begin_run("a", SSBATCH_REUSE_NOTHING);
     write_text("study/.a.part/result/run.json", "");
     study.disk = &killed;
@@ -184,7 +184,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     study.disk = &disk;
     assert_false(exists("study/a"));
     error = (struct ss_error){0};
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    int lock = lock_run("a");
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
     assert_false(exists("study/a")); /* the other call has the lock and will rename it */
     ssbatch_study_unlock_run(&study, "a", lock);
@@ -199,7 +199,6 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
 }
 
 static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **state) {
-    (void)state;
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
     write_text("study/.a.part/result/half", "");
@@ -210,7 +209,6 @@ static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **s
 }
 
 static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
-    (void)state;
     make_folder("study/a");
     write_text("study/a/half", "");
     operations[0] = '\0';
@@ -221,7 +219,6 @@ static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
 }
 
 static void a_finished_attempt_with_a_kept_folder_is_not_continued(void **state) {
-    (void)state;
     make_folder("study/a");
     write_text("study/a/whole", "");
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -234,7 +231,6 @@ static void a_finished_attempt_with_a_kept_folder_is_not_continued(void **state)
  * first.
  */
 static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
-    (void)state;
     operations[0] = '\0';
     begin_run("a", SSBATCH_REUSE_NOTHING);
     assert_operations("");
@@ -243,13 +239,11 @@ static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
 }
 
 static void leftovers_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
-    struct ssbatch_holder holder;
     struct ss_error error = {0};
-    (void)state;
     make_folder("study/.a.part");
     write_text("study/.a.part/temporary", "");
     make_folder("study/.study/old-a");
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    int lock = lock_run("a");
     assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
     assert_true(exists("study/.a.part/temporary"));
     close(lock); /* as if its process had been killed */
@@ -262,7 +256,6 @@ static void leftovers_of_a_finished_run_are_removed_unless_it_is_locked(void **s
 static void a_study_path_with_placeholders_is_refused(void **state) {
     struct ss_error error = {0};
     struct ssbatch_study other;
-    (void)state;
     assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", &disk, true, &error), -1);
     assert_non_null(strstr(error.message, "placeholder"));
     error = (struct ss_error){0};
@@ -272,19 +265,15 @@ static void a_study_path_with_placeholders_is_refused(void **state) {
 static void a_locked_run_names_its_holder(void **state) {
     struct ssbatch_holder holder;
     struct ss_error error = {0};
-    (void)state;
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
-    assert_that(lock, >=, 0);
+    int lock = lock_run("a");
     assert_int_equal(ssbatch_study_lock_run(&study, "a", &holder, &error), SSBATCH_HELD);
     assert_string_equal(holder.host, "here");
     assert_int_equal(holder.pid, getpid());
-    int other = ssbatch_study_lock_run(&study, "b", &holder, &error);
-    assert_that(other, >=, 0);
+    int other = lock_run("b");
     /* Unlocking works even if a child still has a copy of the descriptor. */
     int copy = dup(lock);
     ssbatch_study_unlock_run(&study, "a", lock);
-    lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
-    assert_that(lock, >=, 0);
+    lock = lock_run("a");
     ssbatch_study_unlock_run(&study, "a", lock);
     ssbatch_study_unlock_run(&study, "b", other);
     close(copy);
@@ -292,10 +281,8 @@ static void a_locked_run_names_its_holder(void **state) {
 
 static void the_lock_of_a_killed_process_is_not_held(void **state) {
     struct ssbatch_holder holder;
-    struct ss_error error = {0};
-    (void)state;
     assert_false(ssbatch_study_is_locked(&study, "a", &holder));
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    int lock = lock_run("a");
     assert_true(ssbatch_study_is_locked(&study, "a", &holder));
     assert_string_equal(holder.host, "here");
     assert_int_equal(holder.pid, getpid());
@@ -309,24 +296,17 @@ static void the_lock_of_a_killed_process_is_not_held(void **state) {
 static int reader;
 
 static void close_reader(int number) {
-    (void)number;
     close(reader);
 }
 
 static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
-    struct ssbatch_holder holder;
-    struct ss_error error = {0};
-    char path[100];
-    (void)state;
     write_text("study/.study/runs/a", "here 1\n");
-    snprintf(path, sizeof path, "%s/study/.study/runs/a", root);
-    reader = open(path, O_RDONLY | O_CLOEXEC);
+    reader = open(whole("study/.study/runs/a"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(reader, LOCK_SH), 0);
     signal(SIGALRM, close_reader);
     setitimer(ITIMER_REAL, &soon, NULL);
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
-    assert_that(lock, >=, 0);
+    int lock = lock_run("a");
     ssbatch_study_unlock_run(&study, "a", lock);
 }
 
@@ -334,8 +314,6 @@ static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
 static int sync_and_remove(void *context, int descriptor, const char *path) {
     char other[300];
     size_t length = strlen(path);
-    (void)context;
-    (void)descriptor;
     snprintf(other, sizeof other, "%.*s%c", (int)length - 1, path, path[length - 1] ^ 3);
     unlink(other);
     return 0;
@@ -344,41 +322,30 @@ static int sync_and_remove(void *context, int descriptor, const char *path) {
 static void files_that_vanish_are_not_synced(void **state) {
     static const struct ssbatch_disk removing = {.sync = sync_and_remove};
     struct ss_error error = {0};
-    char path[100];
-    (void)state;
     make_folder("folder");
     write_text("folder/1", "");
     write_text("folder/2", "");
-    snprintf(path, sizeof path, "%s/folder", root);
-    assert_int_equal(ssbatch_disk_sync_tree(&removing, path, &error), 0);
+    assert_int_equal(ssbatch_disk_sync_tree(&removing, whole("folder"), &error), 0);
     assert_true(exists("folder/1") != exists("folder/2"));
 }
 
 static void make_link(const char *path) {
-    char whole[200];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    assert_int_equal(symlink("elsewhere", whole), 0);
+    assert_int_equal(symlink("elsewhere", whole(path)), 0);
 }
 
 static void remove_tree(const char *path) {
     struct ss_error error = {0};
-    char whole[200];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    assert_int_equal(ssbatch_disk_remove_tree(whole, &error), 0);
+    assert_int_equal(ssbatch_disk_remove_tree(whole(path), &error), 0);
 }
 
 static void copy_tree(const char *path, const char *copy) {
     struct ss_error error = {0};
-    char from[200], to[200];
-    snprintf(from, sizeof from, "%s/%s", root, path);
-    snprintf(to, sizeof to, "%s/%s", root, copy);
-    assert_int_equal(ssbatch_disk_copy_tree(from, to, &error), 0);
+    assert_int_equal(ssbatch_disk_copy_tree(whole(path), whole(copy), &error), 0);
 }
 
 /* A later copy has no files that were removed from the original, or replaced by folders or links.
  */
 static void a_copy_loses_what_the_original_has_lost(void **state) {
-    (void)state;
     make_folder("from");
     make_folder("to");
     write_text("from/file", "");
@@ -406,21 +373,17 @@ static size_t ended;
 static int undo(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     size_t length = strlen(undone);
-    (void)context;
     snprintf(undone + length, sizeof undone - length, "%s%s:%s(%s)%s%s", length ? " " : "", folder,
         words[0], words[1] ? words[1] : "", strcmp(ok, "0") ? "=" : "", strcmp(ok, "0") ? ok : "");
     return fails ? ss_error_fail(error, "it is busy") : 0;
 }
 
 static size_t end_marked(const char *mark) {
-    (void)mark;
     ended++;
     return 0;
 }
 
 static bool is_alive(pid_t pid, uint64_t started) {
-    (void)pid;
-    (void)started;
     return lives;
 }
 
@@ -462,11 +425,15 @@ static int clear_calls(const char *name, struct ss_error *error) {
     return ssbatch_calls_clear(&study, "", name, &undoer, error);
 }
 
+static void clear_all(void) {
+    struct ss_error error;
+    assert_int_equal(clear_calls(NULL, &error), 0);
+}
+
 static void a_journal_is_synced_before_it_is_renamed(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     char expected[1200];
-    (void)state;
     open_call(&call);
     note_journal(&call, "a", "after close a\n");
     snprintf(expected, sizeof expected,
@@ -485,9 +452,7 @@ static void a_journal_is_synced_before_it_is_renamed(void **state) {
 
 static void journals_of_a_dead_call_are_undone(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
     char path[200];
-    (void)state;
     open_call(&call);
     make_folder("ram");
     write_text("ram/file", "x");
@@ -495,7 +460,7 @@ static void journals_of_a_dead_call_are_undone(void **state) {
     note_journal(&call, "", "folder /var\nafter stop all\n");
     note_journal(&call, "a", path);
     die(&call);
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_string_equal(undone, "/tmp:close(a) /var:stop(all)");
     assert_false(exists("ram"));
     assert_int_equal(ended, 1);
@@ -505,10 +470,8 @@ static void journals_of_a_dead_call_are_undone(void **state) {
 
 static void journals_have_the_statuses_of_an_after(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
-    (void)state;
     leave_call(&call, "statuses 0,1\nafter close\nafter close2\n");
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_string_equal(undone, "/:close()=0,1 /:close2()");
 }
 
@@ -518,8 +481,7 @@ static void leave_files(struct ssbatch_call *call) {
     make_folder("ram");
     make_folder("ram/result");
     write_text("ram/result/half", "x");
-    snprintf(
-        journal, sizeof journal, "claimed\nremove %s/ram %s/study/.a.part/result\n", root, root);
+    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
     leave_call(call, journal);
 }
 
@@ -530,13 +492,11 @@ static void claim(const struct ssbatch_call *call, bool in_memory) {
 
 static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state) {
     struct ssbatch_call call;
-    struct ssbatch_holder holder;
     struct ss_error error = {0};
-    (void)state;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
     claim(&call, true);
-    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    int lock = lock_run("a");
     write_text("study/.study/runs/a", "elsewhere 1\n");
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_string_equal(error.message, "a: it is being carried out on elsewhere by process 1");
@@ -544,24 +504,9 @@ static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state)
     assert_true(exists("ram/result/half"));
     ssbatch_study_unlock_run(&study, "a", lock);
     error = (struct ss_error){0};
-    lock = ssbatch_study_lock_run(&study, "a", &holder, &error); /* as the next attempt does */
+    lock = lock_run("a");
     assert_int_equal(clear_calls("a", &error), 0);
     ssbatch_study_unlock_run(&study, "a", lock);
-    assert_true(exists("study/.a.part/result/half"));
-    assert_false(exists("ram"));
-}
-
-/* A call of an earlier version has noted no claim. */
-static void the_result_of_an_attempt_without_a_claim_is_copied(void **state) {
-    struct ssbatch_call call;
-    struct ss_error error = {0};
-    char journal[200];
-    (void)state;
-    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
-    leave_files(&call);
-    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
-    assert_int_equal(ssbatch_call_note(&call, "a", journal, &error), 0);
-    assert_int_equal(clear_calls(NULL, &error), 0);
     assert_true(exists("study/.a.part/result/half"));
     assert_false(exists("ram"));
 }
@@ -569,15 +514,13 @@ static void the_result_of_an_attempt_without_a_claim_is_copied(void **state) {
 /* The call on the other host was killed, too, or is interrupted. */
 static void files_of_a_later_attempt_on_another_host_are_not_replaced(void **state) {
     struct ssbatch_call call, later = {.study = &study, .mark = "elsewhere:1:2:3"};
-    struct ss_error error = {0};
-    (void)state;
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         begin_run("a", SSBATCH_REUSE_INTERRUPTED);
         leave_files(&call);
         claim(&call, true);
         begin_run("a", SSBATCH_REUSE_INTERRUPTED);
         claim(&later, in_memory);
-        assert_int_equal(clear_calls(NULL, &error), 0);
+        clear_all();
         assert_false(exists("study/.a.part/result/half"));
         assert_false(exists("ram"));
     }
@@ -587,22 +530,19 @@ static void files_of_a_later_attempt_on_another_host_are_not_replaced(void **sta
 static void a_result_in_memory_is_kept_while_its_claim_cannot_be_read(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
-    char path[200];
-    (void)state;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
-    snprintf(path, sizeof path, "%s/study/.a.part/.call", root);
-    assert_int_equal(symlink(".call", path), 0); /* a loop of links */
+    assert_int_equal(symlink(".call", whole("study/.a.part/.call")), 0); /* a loop of links */
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_non_null(strstr(error.message, ".a.part/.call: "));
     assert_true(exists("ram/result/half"));
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(whole("study/.a.part/.call")), 0);
     make_folder("study/.a.part/.call"); /* it can be opened, but not read */
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_true(exists("ram/result/half"));
-    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(whole("study/.a.part/.call")), 0);
     claim(&call, true);
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_true(exists("study/.a.part/result/half"));
     assert_false(exists("ram"));
 }
@@ -610,12 +550,10 @@ static void a_result_in_memory_is_kept_while_its_claim_cannot_be_read(void **sta
 /* Killed between naming the result and removing the hidden folder. */
 static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
-    (void)state;
     make_folder("study/.a.part");
     leave_files(&call);
     claim(&call, true);
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_false(exists("ram"));
     assert_false(exists("study/.a.part/result"));
 }
@@ -623,13 +561,11 @@ static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
 /* In a folder that is not in memory, files remain, but may be damaged. */
 static void results_from_before_a_reboot_are_not_copied(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
-    (void)state;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
     claim(&call, true);
     strcpy(study.boot, "87654321-9");
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_false(exists("ram"));
     assert_false(exists("study/.a.part/result/half"));
 }
@@ -637,11 +573,10 @@ static void results_from_before_a_reboot_are_not_copied(void **state) {
 static void journals_of_a_living_call_are_left_alone(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
-    (void)state;
     open_call(&call);
     lives = true;
     note_journal(&call, "a", "after close\n");
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_string_equal(undone, "");
     assert_int_equal(clear_calls("a", &error), -1);
     assert_int_equal(clear_calls("b", &error), 0);
@@ -652,27 +587,24 @@ static void journals_of_a_living_call_are_left_alone(void **state) {
 /* A call that begins has its folder before it has its lock. */
 static void the_folder_of_a_call_without_a_lock_is_not_removed(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
     char path[200];
-    (void)state;
     open_call(&call);
     lives = true;
     die(&call);
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     snprintf(path, sizeof path, "study/.study/calls/%s/lock", call.mark);
     assert_true(exists(path));
     lives = false;
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_false(exists(path));
 }
 
 static void journals_of_another_host_are_left_alone(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
-    (void)state;
     leave_call(&call, "after close\n");
     strcpy(study.host, "her");
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     strcpy(study.host, "elsewhere");
     assert_int_equal(clear_calls("a", &error), 0);
     assert_string_equal(undone, "");
@@ -680,11 +612,9 @@ static void journals_of_another_host_are_left_alone(void **state) {
 
 static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
-    (void)state;
     leave_call(&call, "after close\n");
     strcpy(study.boot, "87654321-9");
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_string_equal(undone, "/:close()");
     assert_int_equal(ended, 0);
 }
@@ -692,7 +622,6 @@ static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state
 static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
-    (void)state;
     leave_call(&call, "after close\nafter close2\n");
     fails = true;
     assert_int_equal(clear_calls(NULL, &error), -1);
@@ -703,7 +632,7 @@ static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
     assert_int_equal(clear_calls("a", &error), 0);
     assert_string_equal(undone, "/:close() /:close2()");
     undone[0] = '\0';
-    assert_int_equal(clear_calls(NULL, &error), 0);
+    clear_all();
     assert_string_equal(undone, "");
 }
 
@@ -730,7 +659,6 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(journals_have_the_statuses_of_an_after, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
     cmocka_unit_test_setup_teardown(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_result_of_an_attempt_without_a_claim_is_copied, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study),
     cmocka_unit_test_setup_teardown(results_from_before_a_reboot_are_not_copied, make_study, remove_study),

@@ -15,7 +15,6 @@ static const struct ssbatch_method *find(const char *name) {
 }
 
 static void nbench_rounds_a_load_to_whole_instances(void **state) {
-    (void)state;
     static const struct {
         uint64_t cpus;
         double load;
@@ -32,7 +31,6 @@ static void nbench_rounds_a_load_to_whole_instances(void **state) {
 }
 
 static void nbench_fit_divides_by_the_load_of_one_instance(void **state) {
-    (void)state;
     struct ssbatch_control control = {
         .method = find("nbench-fit"), .target = 0.5, .cpus = 4, .one = 0.2};
     assert_int_equal(ssbatch_control_instances(&control), 3);
@@ -43,7 +41,6 @@ static void nbench_fit_divides_by_the_load_of_one_instance(void **state) {
 }
 
 static void other_methods_use_the_given_number_of_instances(void **state) {
-    (void)state;
     struct ssbatch_control control = {
         .method = find("default"), .target = 0.66, .cpus = 12, .instances = 7};
     assert_int_equal(ssbatch_control_instances(&control), 7);
@@ -53,7 +50,6 @@ static void other_methods_use_the_given_number_of_instances(void **state) {
 }
 
 static void unknown_methods_are_refused(void **state) {
-    (void)state;
     struct ss_error error = {0};
     assert_null(ssbatch_method_find("pi-evn", &error));
     assert_string_equal(error.message,
@@ -87,7 +83,6 @@ static void assert_plan(const struct ssbatch_planned_run *run, const char *expec
 }
 
 static void method_sets_columns_and_options_of_a_run(void **state) {
-    (void)state;
     const struct ssbatch_control control = {.method = find("cdc"),
         .tau = "107m",
         .cdc = "phase=hash",
@@ -121,7 +116,6 @@ static void method_sets_columns_and_options_of_a_run(void **state) {
 }
 
 static void quota_method_runs_the_command_in_a_control_group(void **state) {
-    (void)state;
     const struct ssbatch_control control = {
         .method = find("quota"), .target = 0.75, .cpus = 2, .instances = 1};
     const struct ssbatch_use use = {.role = NULL};
@@ -146,7 +140,6 @@ static void quota_method_runs_the_command_in_a_control_group(void **state) {
 }
 
 static void columns_of_a_side_replace_those_of_the_run(void **state) {
-    (void)state;
     const struct ssbatch_control control = {
         .method = find("default"), .feedback = "-f own", .target = 1, .cpus = 1, .instances = 3};
     const struct ssbatch_use use = {.role = "background"};
@@ -166,7 +159,6 @@ static void columns_of_a_side_replace_those_of_the_run(void **state) {
 }
 
 static void expressions_of_typed_workloads_are_checked(void **state) {
-    (void)state;
     struct ssbatch_catalogue catalogue = {0};
     const struct ssbatch_definition definition = {.name = "a", .command = "true", .iteration = "("};
     struct ss_error error = {0};

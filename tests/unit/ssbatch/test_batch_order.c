@@ -38,7 +38,6 @@ static void read_rounds(void) {
 }
 
 static void shuffled_runs_stay_in_their_rounds(void **state) {
-    (void)state;
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 1);
     for (size_t i = 0; i < plan.run_count; i++)
@@ -48,7 +47,6 @@ static void shuffled_runs_stay_in_their_rounds(void **state) {
 
 static void a_shuffle_loses_no_run(void **state) {
     unsigned seen = 0;
-    (void)state;
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 7);
     for (size_t i = 0; i < plan.run_count; i++)
@@ -59,7 +57,6 @@ static void a_shuffle_loses_no_run(void **state) {
 
 static void equal_seeds_give_equal_orders(void **state) {
     char first[500], second[500], other[500];
-    (void)state;
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 5);
     print_order(first);
@@ -83,7 +80,6 @@ static const char chain[] = "run a takes 1s\nmain -- true\n"
 
 static void needed_runs_are_moved_before_those_that_need_them(void **state) {
     char order[500];
-    (void)state;
     read_plan(chain);
     ssbatch_order_needs(&plan, runs, plan.run_count);
     print_order(order);
@@ -100,7 +96,6 @@ static void a_list_of_runs_selects_each_of_them_once(void **state) {
     struct ssbatch_options options = {.only = "d,a,d,c"};
     struct ss_error error = {0};
     size_t count;
-    (void)state;
     read_plan(chain);
     assert_int_equal(ssbatch_choose_runs(&options, &plan, &plan, runs, &count, &error), 0);
     assert_int_equal(count, 3);
@@ -115,7 +110,6 @@ static void a_list_of_runs_selects_each_of_them_once(void **state) {
 
 static void the_time_left_is_scaled_by_the_times_of_earlier_runs(void **state) {
     struct ssbatch_progress progress = {.runs = 3, .left = 300};
-    (void)state;
     assert_near(ssbatch_progress_left(&progress), 300, 0);
     ssbatch_progress_end(&progress, 100, 150);
     assert_near(ssbatch_progress_left(&progress), 300, 1e-9);

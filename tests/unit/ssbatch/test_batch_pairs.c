@@ -85,7 +85,6 @@ static size_t assert_balanced(const char *text, size_t names, size_t places) {
 }
 
 static void every_prefix_of_the_pair_order_is_balanced(void **state) {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 25};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct names names;
@@ -108,7 +107,6 @@ static void every_prefix_of_the_pair_order_is_balanced(void **state) {
 }
 
 static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
-    (void)state;
     char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
     char *abc[] = {a, b, c, NULL}, *ab[] = {a, b, NULL}, *cd[] = {c, d, NULL}, *none[] = {NULL};
     static const char product[] = "a d p0 1\nb c p0 1\na c p0 1\nb d p0 1\n";
@@ -127,7 +125,6 @@ static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
 }
 
 static void invalid_pairs_are_refused(void **state) {
-    (void)state;
     char a[] = "a", other[] = "a";
     char *twice[] = {a, other, NULL}, *none[] = {NULL};
     assert_refused("all", twice, none, "the workload 'a' is named twice: remove one of them");

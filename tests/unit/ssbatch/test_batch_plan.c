@@ -21,15 +21,30 @@ static struct ssbatch_plan *parse(const char *text) {
     return &plan;
 }
 
-static void assert_refused(const char *text, const char *message) {
-    struct ssbatch_plan plan;
-    struct ss_error error = {0};
-    if (read_text(&plan, text, &error) == 0)
-        fail_msg("a plan was accepted: %s", text);
-    ssbatch_plan_free(&plan);
-    assert_string_equal(error.message, message);
-    assert_int_equal(error.status, SS_ERROR_FAILED);
+/* A plan, and parts of the message by which it is refused: its line and what is wrong. */
+struct refusal {
+    const char *text;
+    unsigned line;
+    const char *says;
+};
+
+static void assert_refused(const struct refusal *refusals, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct ssbatch_plan plan;
+        struct ss_error error = {0};
+        char begin[32];
+        if (read_text(&plan, refusals[i].text, &error) == 0)
+            fail_msg("a plan was accepted: %s", refusals[i].text);
+        ssbatch_plan_free(&plan);
+        snprintf(begin, sizeof begin, "plan:%u: ", refusals[i].line);
+        if (strncmp(error.message, begin, strlen(begin)) != 0 ||
+            !strstr(error.message, refusals[i].says))
+            fail_msg("%s: %s", refusals[i].text, error.message);
+        assert_int_equal(error.status, SS_ERROR_FAILED);
+    }
 }
+
+#define ASSERT_REFUSED(refusals) assert_refused(refusals, sizeof(refusals) / sizeof *(refusals))
 
 /* Expects the words, and NULL after them. */
 static void assert_words(char **words, const char *expected) {
@@ -57,7 +72,6 @@ static void assert_printed(
 
 static void print_all(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
-    (void)run;
     fputs("plan 1\n", stream);
     ssbatch_plan_print_study(stream, plan);
     for (size_t i = 0; i < plan->run_count; i++)
@@ -66,12 +80,10 @@ static void print_all(
 
 static void print_run(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
-    (void)plan;
     ssbatch_plan_print_run(stream, run);
 }
 
 static void simplest_plan_has_one_run_with_one_command(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("run a takes 70s size=big load=20\nmain -- ./bench --big\n");
     assert_int_equal(plan->run_count, 1);
     assert_int_equal(plan->study.count, 0);
@@ -102,7 +114,6 @@ static void simplest_plan_has_one_run_with_one_command(void **state) {
 }
 
 static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("plan 1\n"
                                       "run x takes 2M limit 4M keep target=0.5\n"
                                       "  before -- mkdir {scratch}/a\n"
@@ -133,7 +144,6 @@ static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **st
 }
 
 static void set_adds_columns_to_all_runs_below_it(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("set a=1 b=2\n"
                                       "run x takes 1s b=3\n main -- x\n"
                                       "set a= c=4\n"
@@ -145,7 +155,6 @@ static void set_adds_columns_to_all_runs_below_it(void **state) {
 }
 
 static void lines_above_the_first_run_belong_to_the_study(void **state) {
-    (void)state;
     struct ssbatch_plan *plan =
         parse("once work match='work ([0-9]+)' -- calibrate\n"
               "before -- mount\n"
@@ -167,7 +176,6 @@ static void lines_above_the_first_run_belong_to_the_study(void **state) {
 }
 
 static void backslashes_comments_and_quotes_work_as_in_a_shell(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("# run no takes 1s \\\n"
                                       "\r\n"
                                       "run a \\\n  takes 1s \\\r\n  note='a b' # not this \\\n"
@@ -182,7 +190,6 @@ static void backslashes_comments_and_quotes_work_as_in_a_shell(void **state) {
 }
 
 static void printed_plan_reads_back_as_the_same(void **state) {
-    (void)state;
     static const char text[] = "plan 1\n"
                                "once n match='([0-9]+)' -- nbench\n"
                                "before -- mkdir 'a b'\n"
@@ -197,7 +204,6 @@ static void printed_plan_reads_back_as_the_same(void **state) {
 }
 
 static void identity_of_a_run_excludes_its_times(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("once n match=(.) -- nbench\n"
                                       "once m match=(.) -- mbench\n"
                                       "set b=2\n"
@@ -222,23 +228,20 @@ static void identity_of_a_run_excludes_its_times(void **state) {
 }
 
 static void identity_of_a_skipped_run_includes_its_reason(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("skip a reason='not here' b=1 a=2\n");
     assert_printed(ssbatch_plan_print_identity, plan, "a", "run a reason='not here' a=2 b=1\n");
     ssbatch_plan_free(plan);
 }
 
 static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
-    (void)state;
     struct ssbatch_plan *plan = parse("run a takes 2m limit 6m\nmain -- x\n");
     assert_int_equal(plan->runs[0].takes, 2 * SS_MILLISECOND);
     assert_int_equal(plan->doubt_count, 2);
-    assert_string_equal(plan->doubt, "plan:1: takes 2m is 2 milliseconds; for minutes write 2M");
+    assert_non_null(strstr(plan->doubt, "plan:1: takes 2m"));
     ssbatch_plan_free(plan);
 }
 
 static void ten_thousand_runs_are_found_by_name(void **state) {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -256,223 +259,132 @@ static void ten_thousand_runs_are_found_by_name(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void lines_that_cannot_be_read_are_refused(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s\nmian -- x\n",
-        "plan:2: unknown first word 'mian': did you mean 'main'? Available: run, before, beside, "
-        "main, after, set, once, skip, plan");
-    assert_refused("\xef\xbb\xbf# A comment\nrun a takes 1s\nmain -- x\n",
-        "plan:1: the line begins with a byte order mark, which some editors add: save the plan as "
-        "UTF-8 without it");
-    assert_refused("\nrun a takes 1s 'b\n",
-        "plan:2: the quote ' at column 16 is not closed: close it, or write \\' for the character "
-        "itself");
-    assert_refused("run a \\\n takes 1s \\\n",
-        "plan:1: the plan ends with a backslash, which continues a line: the next line is missing");
-    assert_refused("plan 2\n", "plan:1: the plan has version '2', but this program reads only "
-                               "version 1: use the program that the plan was written for");
-    assert_refused("plan\n", "plan:1: expected the version of the plan: write 'plan 1'");
-    assert_refused(
-        "set a=1\nplan 1\n", "plan:2: the version of the plan must be in its first line");
-    assert_refused("set a\n", "plan:1: 'a' is not a column: write KEY=VALUE");
-    assert_refused("set\n", "plan:1: set has no column: write 'set KEY=VALUE...'");
+/* Nothing in a plan is ignored. */
+static void invalid_lines_are_refused(void **state) {
+    static const struct refusal refusals[] = {
+        {"run a takes 1s\nmian -- x\n", 2, "'mian': did you mean 'main'?"},
+        {"\xef\xbb\xbf# A comment\nrun a takes 1s\nmain -- x\n", 1, "byte order mark"},
+        {"\nrun a takes 1s 'b\n", 2, "the quote ' at column 16"},
+        {"run a \\\n takes 1s \\\n", 1, "the next line is missing"},
+        {"plan 2\n", 1, "version '2'"},
+        {"plan\n", 1, "'plan 1'"},
+        {"set a=1\nplan 1\n", 2, "in its first line"},
+        {"set a\n", 1, "'a' is not a column"},
+        {"set\n", 1, "set has no column"},
+
+        {"# nothing\n", 2, "no run"},
+        {"run\n", 1, "no name"},
+        {"run a load=3\nmain -- x\n", 1, "no duration"},
+        {"run a takes\n", 1, "takes has no time"},
+        {"run a takes 10x\n", 1, "takes: '10x' has an unknown unit"},
+        {"run a takes 10s limit 9s\n", 1, "shorter than the time it takes"},
+        {"run a takes 0s limit 0s\n", 1, "limit of 0"},
+        {"run a take 1s\n", 1, "'take': did you mean 'takes'?"},
+        {"run a takes 1s\nbefore -- x\nrun b takes 1s\nmain -- x\n", 1, "run a has no main"},
+        {"skip a\n", 1, "no reason"},
+        {"skip a reason=no cpus\n", 1, "'cpus'"},
+
+        {"run a takes 1s takes 2s\n", 1, "takes appears twice"},
+        {"run a takes 1s limit 2s limit 3s\n", 1, "limit appears twice"},
+        {"run a takes 1s keep keep\n", 1, "keep appears twice"},
+        {"run a takes 1s\nbeside ready=x ready=y -- z\n", 2, "ready= appears twice"},
+        {"run a takes 1s\nbeside ready-file=x ready-file=y -- z\n", 2, "ready-file= appears twice"},
+        {"once a match=(x) match=(y) -- z\n", 1, "match= appears twice"},
+        {"run a takes 1s\nmain ok=1 ok=0 -- x\n", 2, "ok= appears twice"},
+        {"skip a reason=x reason=y\n", 1, "reason= appears twice"},
+
+        {"run a takes 1s\nmain -- x\nskip a reason=y\n", 3, "already used in line 1"},
+        {"run .a takes 1s\n", 1, "'.a' begins with '.'"},
+        {"run '' takes 1s\n", 1, "the name is empty"},
+        {"run a/b takes 1s\n", 1, "'a/b' cannot name a run"},
+        {"run a,b takes 1s\n", 1, "'a,b' cannot name a run"},
+        {"run a%b takes 1s\n", 1, "'a%b' cannot name a run"},
+        {"run 'a b' takes 1s\n", 1, "'a b' cannot name a run"},
+        {"run {a} takes 1s\n", 1, "'{a}' cannot name a run"},
+        {"run a\xc3\xa4 takes 1s\n", 1, "cannot name a run"},
+        {"run plan.json takes 1s\n", 1, "'plan.json' cannot name a run"},
+
+        {"run a takes 1s\nmain ./bench\n", 2, "no command"},
+        {"run a takes 1s\nmain x --\n", 2, "no command"},
+        {"run a takes 1s\nmain -- ''\n", 2, "no command"},
+        {"main -- x\n", 1, "outside of a run"},
+        {"run a takes 1s\nmain -- x\nset b=1\nafter -- x\n", 4, "outside of a run"},
+        {"once a -- x\n", 1, "'once NAME match=REGEX -- COMMAND'"},
+        {"once a match=b -- x\n", 1, "match: 'b' has no group"},
+        {"once a match=(b) c=1 -- x\n", 1, "'c' is not match=REGEX"},
+
+        {"run a takes 1s\nmain x -- x\nmain x -- x\n", 3, "'x' is already used in line 2"},
+        {"beside x -- x\nrun a takes 1s\nmain x -- x\n", 3, "'x' is already used in line 1"},
+        {"run a takes 1s\nmain x -- x\nonce x match=(.) -- x\n", 3,
+            "'x' is already used in line 2"},
+        {"run a takes 1s\nmain -- x\nmain -- x\n", 3, "already in line 2"},
+        {"run a takes 1s\nmain 1x -- x\n", 2, "'1x' cannot be a role"},
+        {"run a takes 1s\nmain x.pid -- x\n", 2, "'x.pid' cannot be a role"},
+        {"run a takes 1s\nmain x ./bench -- x\n", 2, "'./bench' follows the role 'x'"},
+        {"once run match=(.) -- x\n", 1, "the placeholder {run}"},
+
+        {"run a takes 1s\nbeside ready=a ready-file=b -- x\n", 2, "ready= and ready-file="},
+        {"run a takes 1s\nbeside ready-file= -- x\n", 2, "ready-file= is empty"},
+        {"run a takes 1s\nmain ready-file=b -- x\n", 2, "ready-file= is for a beside"},
+        {"run a takes 1s\nmain ready='(' -- x\n", 2, "ready: '('"},
+        {"run a takes 1s\nmain ok=256 -- x\n", 2, "'256'"},
+        {"run a takes 1s\nmain ok=00000000001 -- x\n", 2, "'00000000001'"},
+
+        {"run a takes 1s 2=3\n", 1, "'2' cannot name a column"},
+        {"run a takes 1s b=3 b=3\n", 1, "'b' appears twice"},
+        {"set status=3\n", 1, "'status' is filled in"},
+        {"set a=1 needs=b\n", 1, "needs= is allowed only"},
+        {"before needs=b -- x\n", 1, "needs= is allowed only"},
+        {"skip a reason=x needs=b\n", 1, "needs= is allowed only"},
+
+        {"run a takes 1s needs=b\nmain -- x\n", 1, "run a needs 'b'"},
+        {"run a takes 1s needs=a\nmain -- x\n", 1, "run a needs 'a'"},
+        {"run a takes 1s needs=b\nmain -- x\nrun b takes 1s\nmain -- x\n", 1, "run a needs 'b'"},
+        {"beside b -- x\nrun a takes 1s needs=b\nmain -- x\n", 2, "run a needs 'b'"},
+        {"skip b reason=x\nrun a takes 1s needs=b\nmain -- x\n", 2, "skipped in line 1"},
+        {"run a takes 1s needs=,\n", 1, "needs= is empty"},
+    };
+    ASSERT_REFUSED(refusals);
 }
 
 static void null_bytes_are_refused(void **state) {
-    (void)state;
     struct ssbatch_plan plan;
     struct ss_error error = {0};
     char text[] = "set a=1\nset\0b=1\n";
     FILE *stream = fmemopen(text, sizeof text - 1, "r");
     assert_int_equal(ssbatch_plan_read(&plan, stream, "plan", &error), -1);
-    assert_string_equal(error.message, "plan:2: the line contains a null byte: a plan is text");
+    assert_non_null(strstr(error.message, "plan:2: the line contains a null byte"));
     ssbatch_plan_free(&plan);
     fclose(stream);
 }
 
-/*
- * A script may have read a value from a DOS file. The rest of the line must not be lost.
- */
+/* A script may have read a value from a DOS file. The rest of the line must not be lost. */
 static void carriage_returns_within_a_line_are_refused(void **state) {
-    (void)state;
-    const char *const message =
-        "plan:2: the line contains a carriage return, perhaps from a value that was read from a "
-        "DOS file: remove it, or write $'\\r'";
-    assert_refused("run a takes 1s\nmain -- x small\r --load 20\n", message);
-    assert_refused("run a takes 1s\nmain -- x 'small\r'\n", message);
-    assert_refused("run a takes 1s\nmain -- x small\r\r\n", message);
+    static const struct refusal refusals[] = {
+        {"run a takes 1s\nmain -- x small\r --load 20\n", 2, "carriage return"},
+        {"run a takes 1s\nmain -- x 'small\r'\n", 2, "carriage return"},
+        {"run a takes 1s\nmain -- x small\r\r\n", 2, "carriage return"},
+    };
+    ASSERT_REFUSED(refusals);
     struct ssbatch_plan *plan = parse("run a takes 1s\r\nmain -- x $'small\\r' y\r");
     assert_words(plan->runs[0].lines.items[0].words, "[x][small\r][y]");
     assert_printed(print_run, plan, "a", "run a takes 1s\n  main -- x $'small\\015' y\n");
     ssbatch_plan_free(plan);
 }
 
-static void runs_that_cannot_be_carried_out_are_refused(void **state) {
-    (void)state;
-    assert_refused("# nothing\n", "plan:2: the plan has no run: add a line 'run NAME takes TIME' "
-                                  "and, below it, 'main -- COMMAND'");
-    assert_refused("run\n", "plan:1: the run has no name: write 'run NAME'");
-    assert_refused("run a load=3\nmain -- x\n",
-        "plan:1: run a has no duration: add 'takes TIME', such as 'takes 70s'");
-    assert_refused("run a takes\n", "plan:1: takes has no time: write 'takes 70s'");
-    assert_refused("run a takes 10x\n",
-        "plan:1: takes: '10x' has an unknown unit, 'x': units are n, u, m "
-        "(milliseconds), s, M (minutes), h and d, or ns, us, ms and min");
-    assert_refused("run a takes 10s limit 9s\n", "plan:1: run a has a limit that is shorter than "
-                                                 "the time it takes: write a longer limit");
-    assert_refused("run a take 1s\n", "plan:1: unknown word 'take': did you mean 'takes'? "
-                                      "Available: takes, limit, keep, needs=NAME, KEY=VALUE");
-    assert_refused("run a takes 1s\nbefore -- x\nrun b takes 1s\nmain -- x\n",
-        "plan:1: run a has no main: add a line 'main -- COMMAND' below it");
-    assert_refused("skip a\n", "plan:1: skip a has no reason: add reason=TEXT");
-    assert_refused("skip a reason=no cpus\n",
-        "plan:1: 'cpus' is not reason=TEXT or KEY=VALUE: quote the reason");
-}
-
-/* None of them is ignored. */
-static void words_that_appear_twice_are_refused(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s takes 2s\n", "plan:1: takes appears twice: remove one of them");
-    assert_refused(
-        "run a takes 1s limit 2s limit 3s\n", "plan:1: limit appears twice: remove one of them");
-    assert_refused("run a takes 0s limit 0s\n",
-        "plan:1: run a has a limit of 0: write a longer limit, or leave it out");
-    assert_refused("run a takes 1s keep keep\n", "plan:1: keep appears twice: remove one of them");
-    assert_refused("run a takes 1s\nbeside ready=x ready=y -- z\n",
-        "plan:2: ready= appears twice: remove one of them");
-    assert_refused(
-        "once a match=(x) match=(y) -- z\n", "plan:1: match= appears twice: remove one of them");
-    assert_refused(
-        "run a takes 1s\nmain ok=1 ok=0 -- x\n", "plan:2: ok= appears twice: remove one of them");
-    assert_refused(
-        "skip a reason=x reason=y\n", "plan:1: reason= appears twice: remove one of them");
-}
-
-static void names_must_be_unique_and_usable_as_file_names(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s\nmain -- x\nskip a reason=y\n",
-        "plan:3: the name 'a' is already used in line 1: give each run a name of its own");
-    assert_refused("run .a takes 1s\n", "plan:1: the name '.a' begins with '.': begin it with a "
-                                        "letter or a digit, because a folder has this name");
-    assert_refused(
-        "run '' takes 1s\n", "plan:1: the name is empty: write a name that a file can have");
-    static const char *const names[] = {"a/b", "a,b", "a%b", "'a b'", "{a}", "a\xc3\xa4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct ssbatch_plan plan;
-        struct ss_error error = {0};
-        char text[64];
-        snprintf(text, sizeof text, "run %s takes 1s\nmain -- x\n", names[i]);
-        assert_int_equal(read_text(&plan, text, &error), -1);
-        assert_non_null(strstr(error.message, "cannot name a run"));
-        ssbatch_plan_free(&plan);
-    }
+static void names_have_up_to_200_bytes(void **state) {
     char text[260];
     snprintf(text, sizeof text, "run %0201d takes 1s\nmain -- x\n", 1);
-    struct ssbatch_plan plan;
-    struct ss_error error = {0};
-    assert_int_equal(read_text(&plan, text, &error), -1);
-    assert_non_null(strstr(error.message, "too long: use at most 200 bytes"));
-    ssbatch_plan_free(&plan);
+    const struct refusal refusals[] = {{text, 1, "too long"}};
+    ASSERT_REFUSED(refusals);
     snprintf(text, sizeof text, "run %0200d takes 1s\nmain -- x\n", 1);
     ssbatch_plan_free(parse(text));
 }
 
-static void commands_that_are_incomplete_are_refused(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s\nmain ./bench\n",
-        "plan:2: the line has no command: end it with -- COMMAND");
-    assert_refused(
-        "run a takes 1s\nmain x --\n", "plan:2: the line has no command: end it with -- COMMAND");
-    assert_refused(
-        "run a takes 1s\nmain -- ''\n", "plan:2: the line has no command: end it with -- COMMAND");
-    assert_refused(
-        "main -- x\n", "plan:1: the main is outside of a run: put it below a line 'run NAME'");
-    assert_refused("run a takes 1s\nmain -- x\nset b=1\nafter -- x\n",
-        "plan:4: the after is outside of a run: put it below a line 'run NAME'");
-    assert_refused("once a -- x\n",
-        "plan:1: a value needs a name and a pattern: write 'once NAME match=REGEX -- COMMAND'");
-    assert_refused("once a match=b -- x\n",
-        "plan:1: match: 'b' has no group: put parentheses around the part that is the value");
-    assert_refused(
-        "once a match=(b) c=1 -- x\n", "plan:1: 'c' is not match=REGEX: a value has no columns");
-}
-
-static void roles_must_be_unique_and_usable_in_placeholders(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s\nmain x -- x\nmain x -- x\n",
-        "plan:3: the name 'x' is already used in line 2: choose another name");
-    assert_refused("beside x -- x\nrun a takes 1s\nmain x -- x\n",
-        "plan:3: the name 'x' is already used in line 1: choose another name");
-    assert_refused("run a takes 1s\nmain x -- x\nonce x match=(.) -- x\n",
-        "plan:3: the name 'x' is already used in line 2: choose another name");
-    assert_refused("run a takes 1s\nmain -- x\nmain -- x\n",
-        "plan:3: a main without a role is already in line 2: write 'main ROLE -- COMMAND', so that "
-        "each has a record of its own");
-    assert_refused("run a takes 1s\nmain 1x -- x\n",
-        "plan:2: '1x' cannot be a role or name a value: use letters, digits, _ and -, and begin "
-        "with a letter");
-    assert_refused("run a takes 1s\nmain x.pid -- x\n",
-        "plan:2: 'x.pid' cannot be a role or name a value: use letters, digits, _ and -, and begin "
-        "with a letter");
-    assert_refused("run a takes 1s\nmain x ./bench -- x\n",
-        "plan:2: './bench' follows the role 'x', but only KEY=VALUE and -- COMMAND may: write -- "
-        "before the command");
-    assert_refused("once run match=(.) -- x\n",
-        "plan:1: 'run' is the placeholder {run} in commands: choose another name");
+/* Runs may have the same roles, and commands without a role. */
+static void roles_are_unique_within_a_run(void **state) {
     ssbatch_plan_free(parse(
         "run a takes 1s\nmain x -- x\nrun b takes 1s\nbefore -- x\nbefore -- x\nmain x -- x\n"));
-}
-
-static void invalid_readiness_conditions_are_refused(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s\nbeside ready=a ready-file=b -- x\n",
-        "plan:2: the line has ready= and ready-file=: remove one of them");
-    assert_refused("run a takes 1s\nmain ready-file=b -- x\n",
-        "plan:2: ready-file= is for a beside, but this is a main: remove ready-file=");
-    assert_refused("run a takes 1s\nmain ready=a ready=b -- x\n",
-        "plan:2: ready= appears twice: remove one of them");
-    assert_refused("run a takes 1s\nmain ready='(' -- x\n",
-        "plan:2: ready: '(': Unmatched ( or \\(: write an extended regular expression");
-    assert_refused("run a takes 1s\nmain ok=256 -- x\n",
-        "plan:2: '256' is not a list of exit statuses: write numbers from 0 to 255, such as "
-        "ok=0,1");
-    assert_refused("run a takes 1s\nmain ok=00000000001 -- x\n",
-        "plan:2: '00000000001' is not a list of exit statuses: write numbers from 0 to 255, such "
-        "as ok=0,1");
-}
-
-static void columns_must_be_usable_in_a_table(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s 2=3\n", "plan:1: '2' cannot name a column: use letters, digits, "
-                                           "_ and -, and begin with a letter");
-    assert_refused("run a takes 1s b=3 b=3\n",
-        "plan:1: the column 'b' appears twice in this line: remove one of them");
-    assert_refused("set status=3\n", "plan:1: the column 'status' is filled in when the run is "
-                                     "done: choose another name");
-}
-
-static void needs_of_a_run_is_not_the_name_of_a_column(void **state) {
-    (void)state;
-    static const char why[] = "plan:1: needs= is allowed only in the line of a run: write it "
-                              "there, or give the column another name";
-    assert_refused("set a=1 needs=b\n", why);
-    assert_refused("before needs=b -- x\n", why);
-    assert_refused("skip a reason=x needs=b\n", why);
-}
-
-static void needed_runs_must_be_declared_above(void **state) {
-    (void)state;
-    assert_refused("run a takes 1s needs=b\nmain -- x\n",
-        "plan:1: run a needs 'b', but no line above it is 'once b' or 'run b'");
-    assert_refused("run a takes 1s needs=a\nmain -- x\n",
-        "plan:1: run a needs 'a', but no line above it is 'once a' or 'run a'");
-    assert_refused("run a takes 1s needs=b\nmain -- x\nrun b takes 1s\nmain -- x\n",
-        "plan:1: run a needs 'b', but no line above it is 'once b' or 'run b'");
-    assert_refused("beside b -- x\nrun a takes 1s needs=b\nmain -- x\n",
-        "plan:2: run a needs 'b', but no line above it is 'once b' or 'run b'");
-    assert_refused("skip b reason=x\nrun a takes 1s needs=b\nmain -- x\n",
-        "plan:2: run a needs b, which is skipped in line 1: skip this run, too");
-    assert_refused("run a takes 1s needs=,\n", "plan:1: needs= is empty: name what the run needs");
 }
 
 // clang-format off
@@ -487,15 +399,8 @@ UNIT_MAIN(
     cmocka_unit_test(identity_of_a_skipped_run_includes_its_reason),
     cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
     cmocka_unit_test(ten_thousand_runs_are_found_by_name),
-    cmocka_unit_test(lines_that_cannot_be_read_are_refused),
+    cmocka_unit_test(invalid_lines_are_refused),
     cmocka_unit_test(null_bytes_are_refused),
     cmocka_unit_test(carriage_returns_within_a_line_are_refused),
-    cmocka_unit_test(runs_that_cannot_be_carried_out_are_refused),
-    cmocka_unit_test(words_that_appear_twice_are_refused),
-    cmocka_unit_test(names_must_be_unique_and_usable_as_file_names),
-    cmocka_unit_test(commands_that_are_incomplete_are_refused),
-    cmocka_unit_test(roles_must_be_unique_and_usable_in_placeholders),
-    cmocka_unit_test(invalid_readiness_conditions_are_refused),
-    cmocka_unit_test(columns_must_be_usable_in_a_table),
-    cmocka_unit_test(needs_of_a_run_is_not_the_name_of_a_column),
-    cmocka_unit_test(needed_runs_must_be_declared_above))
+    cmocka_unit_test(names_have_up_to_200_bytes),
+    cmocka_unit_test(roles_are_unique_within_a_run))

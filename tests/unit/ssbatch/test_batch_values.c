@@ -35,7 +35,6 @@ static void assert_refused(const char *type, const char *text, const char *messa
 }
 
 static void times_are_printed_in_seconds(void **state) {
-    (void)state;
     assert_becomes("time", "3M", "180");
     assert_becomes("time", "0", "0");
     assert_becomes("time", "1500m", "1.5");
@@ -54,7 +53,6 @@ static void times_are_printed_in_seconds(void **state) {
 }
 
 static void loads_are_printed_in_percent(void **state) {
-    (void)state;
     assert_becomes("load", "25", "25");
     assert_becomes("load", "1", "100");
     assert_becomes("load", "1/3", "33.3333333333333");
@@ -67,7 +65,6 @@ static void loads_are_printed_in_percent(void **state) {
 }
 
 static void numbers_are_parsed_and_invalid_ones_refused(void **state) {
-    (void)state;
     assert_becomes("count", "07", "7");
     assert_becomes("whole", "0", "0");
     assert_becomes("percent", "5%", "5");
@@ -79,7 +76,6 @@ static void numbers_are_parsed_and_invalid_ones_refused(void **state) {
 }
 
 static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
-    (void)state;
     assert_becomes("sets", "0-3/4-7", "0-3 4-7 4 4 -");
     assert_becomes("sets", "0,2,2/1-2", "0,2,2 1-2 2 2 2");
     assert_refused(
@@ -91,7 +87,6 @@ static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
 }
 
 static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
-    (void)state;
     assert_becomes("stairs", "95%:5%:5%", "95:5:5 38");
     assert_becomes("stairs", "0.9:1/10:20", "90:10:20 10");
     assert_becomes("stairs", "90:10:1", "90:10:1 162");
@@ -110,7 +105,6 @@ static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
 }
 
 static void spans_are_rounded_for_display(void **state) {
-    (void)state;
     assert_becomes("span", "0.25", "0.25 s");
     assert_becomes("span", "59.4", "59.4 s");
     assert_becomes("span", "361", "6 min 01 s");

@@ -17,13 +17,11 @@ static void write_summary(const char *text) {
 }
 
 static int make_folder(void **state) {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state) {
     char path[100];
-    (void)state;
     snprintf(path, sizeof path, "%s/summary.json", folder);
     unlink(path);
     return rmdir(folder);
@@ -39,7 +37,6 @@ static void repeat_is_suggested_only_for_commands(void **state) {
     static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
     static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
     static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
-    (void)state;
     write_summary("{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
     assert_fails(command, "it ended before the trace of the run did: the command ended by itself; "
                           "--repeat starts it again");
@@ -64,7 +61,6 @@ static void only_options_of_showstopper_name_a_trace(void **state) {
         {"showstopper", "-t", "constant", "-T", "50%", "x"},
         {"./bench", "-t", "file"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         assert_true(ssbatch_follows_trace((char *const *)with[i]));
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)

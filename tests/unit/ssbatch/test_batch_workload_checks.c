@@ -26,7 +26,6 @@ static int open_catalogue(void **state) {
     static const struct ssbatch_definition typed = {.name = "typed", .command = "sh"};
     struct ss_error error = {0};
     char path[64];
-    (void)state;
     int file = memfd_create("catalogue", MFD_CLOEXEC);
     assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -37,7 +36,6 @@ static int open_catalogue(void **state) {
 }
 
 static int close_catalogue(void **state) {
-    (void)state;
     ssbatch_catalogue_free(&catalogue);
     return 0;
 }
@@ -107,20 +105,17 @@ static char ready[] = "ready", absent[] = "absent", silent[] = "silent", slow[] 
             gone[] = "suite/gone", lost[] = "suite/lost", other[] = "other", mine[] = "mine";
 
 static void counted_workloads_are_printed(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.warmup = "30s"), NAMES(ready, silent, typed)), 0);
     assert_said("ready\ntyped\n", "");
 }
 
 static void unknown_workloads_are_refused(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.even_if_missing = true), NAMES(ready, unknown)), -1);
     assert_string_equal(
         said.error.message, "--background: readdy: no such workload: see --list-workloads");
 }
 
 static void workloads_that_cannot_run_here_are_refused_unless_allowed(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.warmup = NULL), NAMES(absent)), -1);
     assert_string_equal(said.error.message, "--background: absent cannot run here: no no-program");
     assert_said("", "");
@@ -129,7 +124,6 @@ static void workloads_that_cannot_run_here_are_refused_unless_allowed(void **sta
 }
 
 static void uncounted_workloads_cause_a_warning_on_request(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.warn_uncounted = true), NAMES(silent, typed, ready)), 0);
     assert_said("typed\nready\n",
         "Warning: silent has no throughput: give --iteration or --repeat to count its iterations\n"
@@ -139,7 +133,6 @@ static void uncounted_workloads_cause_a_warning_on_request(void **state) {
 
 /* Times with and without a unit are compared; equal ones suffice. */
 static void warmups_that_are_too_short_cause_a_warning(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.warmup = "119.9"), NAMES(slow, lasting, ready)), 0);
     assert_said("slow\nlong\nready\n", "Warning: slow takes 2M to warm up, longer than --warmup\n");
     assert_int_equal(check(CHECK(.warmup = "1M"), NAMES(lasting)), 0);
@@ -149,13 +142,11 @@ static void warmups_that_are_too_short_cause_a_warning(void **state) {
 }
 
 static void unfit_workloads_cause_a_warning(void **state) {
-    (void)state;
     assert_int_equal(check(CHECK(.warmup = NULL), NAMES(bad)), 0);
     assert_said("bad\n", "Warning: bad is unfit: it sleeps\n");
 }
 
 static void missing_published_workloads_are_represented(void **state) {
-    (void)state;
     assert_int_equal(represent(NAMES(ready, gone, lost), NAMES(unknown, ready, other, mine)), 0);
     assert_said("ready\nmine\n",
         "suite/gone cannot run here: no no-program; mine represents it\n"
