@@ -307,22 +307,6 @@ static const char *read_where(void) {
     return where.bytes;
 }
 
-START_TEST(records_in_memory_are_copied_and_removed) {
-    write_plan("run a takes 1s\nmain -- sh -c 'mkdir {record}; echo x >{record}/data; "
-               "echo {scratch} >where; echo y >{scratch}/temporary'\n");
-    struct run *run = run_wait(start("--ram"));
-    run_expect(run, 0);
-    struct run_text data = run_read_file(run_path(folder, "study/a/record/data"));
-    ck_assert_str_eq(data.bytes, "x\n");
-    const char *where = read_where();
-    ck_assert_int_eq(strncmp(where, "/dev/shm/", 9), 0);
-    ck_assert(!run_exists(where));
-    ck_assert(!is_there("study/a/temporary"));
-    run_free_clean(run);
-    run_remove_folder(folder);
-}
-END_TEST
-
 START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
     write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
     struct run *run = start("--ram");
@@ -434,7 +418,6 @@ PROCESS_MAIN(
     SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
-    SS_CASE(records_in_memory_are_copied_and_removed),
     SS_CASE(the_memory_folder_of_a_killed_call_is_removed),
     SS_CASE(a_replaced_keeper_copies_files_out_of_memory),
     SS_CASE(files_in_memory_do_not_replace_those_of_another_host))

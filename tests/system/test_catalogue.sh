@@ -86,33 +86,13 @@ workload_names_are_listed() {
     prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
 }
 
-invalid_catalogue_lines_are_refused() {
+# tests/unit/ssbatch/test_batch_catalogue.c has the other ones.
+invalid_catalogues_are_refused() {
     need_built ssbatch
-    local line why
-    while IFS='|' read -r line why; do
-        write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
-        refuses "accuracy: --catalogue: $scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
-        [ "$(wc -l <"$output")" -eq 1 ] || fail "$line: expected one line"
-    done <<'END'
-comand = true|unknown key 'comand': did you mean 'command'?
-command = false|command appears twice in this section
-just words|the line is neither [NAME] nor KEY = VALUE
-repeat = perhaps|repeat: 'perhaps' is not yes or no
-warmup = soon|warmup: 'soon'
-stop = 3 weeks|stop: '3 weeks' contains white space
-memory = much|memory: 'much' is not a size
-scratch = mine|scratch: 'mine' would be the folder of several instances
-scratch = ../{side}/{instance}|scratch: '../{side}/{instance}' is not a valid name for a folder
-iteration =|iteration: the value is missing
-[]|[] has no name
-[first]|the workload 'first' is in this file twice
-[a/../b c d!]|'d!' cannot name a workload
-[second]|[second] has no command
-  continued|the line begins with a blank, which continues a value
-END
-    write_catalogue 'note = of nothing' >"$scratch/name"
-    refuses "accuracy: --catalogue: $scratch/catalogue:1: note appears before the first [NAME]" accuracy --list-workloads \
-        --catalogue "$scratch/catalogue"
+    write_catalogue '[first]' 'command = true' 'comand = true' >"$scratch/name"
+    refuses "accuracy: --catalogue: $scratch/catalogue:3: unknown key 'comand'" accuracy --catalogue "$scratch/catalogue" \
+        --list-workloads
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "expected one line"
     refuses "accuracy: --catalogue: $scratch/nosuch: No such file or directory" accuracy --catalogue "$scratch/nosuch"
     SHOWSTOPPER_CATALOGUE=$scratch/nosuch refuses "accuracy: SHOWSTOPPER_CATALOGUE: $scratch/nosuch: No such file or directory" \
         accuracy --list-workloads
@@ -221,19 +201,6 @@ catalogue_files_without_a_folder_are_in_the_current_folder() {
         [ "$(cat "$scratch/here/"*/output/0.err)" = "$scratch" ] || fail "wrong current folder"
 }
 
-# A missing program is reported whether or not `needs` names it.
-workloads_with_missing_programs_are_refused() {
-    need_built ssbatch
-    write_catalogue '[lost]' 'command = nosuch --words' '[found]' 'command = sh -c true' >"$scratch/name"
-    experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
-    prints "lost +missing +no nosuch"
-    prints "found +ready"
-    refuses "--workloads: lost cannot run here: no nosuch" accuracy --catalogue "$scratch/catalogue" \
-        --workload lost
-    experiment accuracy --dry-run --quick --catalogue "$scratch/catalogue" --workload lost
-    prints "lost cannot run here: no nosuch"
-}
-
 # A workload without an expression for iterations is repeated, unless the catalogue forbids it.
 a_workload_without_iterations_causes_a_warning() {
     need_built ssbatch
@@ -310,132 +277,34 @@ shipped_workloads_are_planned() {
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
 }
 
-fields_of_workloads_are_printed() {
-    [ "$(batch --workload serial --memory 1g --print once)" = \
-        "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "wrong once"
+missing_programs_are_named() {
     env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --check-workloads xz 2>"$output" &&
         fail "xz is not missing"
     prints ".*xz cannot run here: no xz, no awk"
 }
 
-planned_workloads_are_listed() {
-    stub_java
-    experiment accuracy --list-workloads
-    PATH=$build/bin:$PATH batch --list-workloads | diff "$output" - || fail "the list differs"
-}
-
-# refuses_plan MESSAGE OPTION...
-refuses_plan() {
-    ! batch "${@:2}" >"$output" 2>&1 || fail "${*:2}: accepted"
-    [ "$(cat "$output")" = "ssbatch: $1" ] || fail "${*:2}: expected '$1', got $(cat "$output")"
-}
-
-workloads_that_cannot_be_planned_are_refused() {
-    refuses_plan "dacapo/h2 cannot run here: $(PATH=$build/bin:$PATH batch --list-workloads |
-        sed -n 's/^dacapo.h2 *missing *//p')" --workload dacapo/h2
-    refuses_plan "unknown workload 'serail': did you mean 'serial'?" --workload serail
-    refuses_plan "--memory: 'much' is not a size: write one such as 512M" --workload serial --memory much
-    refuses_plan "--role: 'a/b' is not a role: use letters, digits, _ and -" --workload serial --role a/b
-    refuses_plan "--catalogue: $scratch/none: No such file or directory" --workload serial --catalogue "$scratch/none"
-    refuses_plan "give exactly one of --list-workloads, --workload, --check-workloads, --represent, --pairs and --value: see --help" --workload serial --pairs all
+options_of_plans_are_checked() {
+    local part options
+    while IFS='|' read -r part options; do
+        # shellcheck disable=SC2086 # a list of words
+        ! batch $options >"$output" 2>&1 || fail "$options: accepted"
+        grep -q -- "^ssbatch: .*$part" "$output" || fail "$options: expected '$part', got $(cat "$output")"
+    done <<END
+dacapo/h2 cannot run here: |--workload dacapo/h2
+'serail': did you mean 'serial'|--workload serail
+--memory: 'much'|--workload serial --memory much
+--role: 'a/b'|--workload serial --role a/b
+--catalogue: $scratch/none: No such file|--workload serial --catalogue $scratch/none
+exactly one of|--workload serial --pairs all
+--workloads|--pairs all --places x
+--places|--pairs a:b
+--workloads|--pairs a:b --workloads a --places x
+--background|--pairs all --background a
+END
     batch --workload openssl/speed --even-if-missing >/dev/null 2>"$output"
     prints "ssbatch: warning: openssl/speed is unfit: .*"
-}
-
-pairs_without_names_or_places_are_refused() {
-    refuses_plan "the pairs have no names: add --workloads A,B,C" --pairs all --places x
-    refuses_plan "the pairs have no place: add --places NAME,..." --pairs a:b
-    refuses_plan "--pairs names all pairs: remove --workloads" --pairs a:b --workloads a
-    refuses_plan "--pairs cannot be combined with --background: remove one of them" --pairs all --background a
-}
-
-# check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints the largest difference, after any run, between
-# counts: as foreground in a placement, as background in a placement, as foreground, as background, of a placement; then
-# the number of runs, or a duplicate run.
-check_order() {
-    awk -v places="$1" '
-        # Counts grow by one, so it suffices to count the items that still have the minimum.
-        function count(what, key, size) {
-            many = ++seen[what, key]
-            at[what, many]++
-            if (many > most[what])
-                most[what] = many
-            while (at[what, least[what] + 1] == size)
-                least[what]++
-            if (most[what] - least[what] > apart[what])
-                apart[what] = most[what] - least[what]
-        }
-        { front[NR] = $1; back[NR] = $2; place[NR] = $3; names[$1]; names[$2] }
-        twice[$0]++ { print $0 " comes twice"; exit bad = 1 }
-        END {
-            if (bad)
-                exit
-            for (name in names)
-                programs++
-            for (i = 1; i <= NR; i++) {
-                count("in front in a place", front[i] " " place[i], programs * places)
-                count("behind in a place", back[i] " " place[i], programs * places)
-                count("in front", front[i], programs)
-                count("behind", back[i], programs)
-                count("of a place", place[i], places)
-            }
-            print apart["in front in a place"] + 0, apart["behind in a place"] + 0, apart["in front"] + 0,
-                apart["behind"] + 0, apart["of a place"] + 0, NR
-        }'
-}
-
-# order ROUNDS PLACES OPTION...: prints the order of pairs with this number of places.
-order() {
-    batch --rounds "$1" --places "$(seq -f none:%g -s , "$2")" "${@:3}"
-}
-
-# The expected checksum is that of the order in earlier versions.
-pairs_are_ordered_as_in_earlier_versions() {
-    local programs places pairs workloads
-    for places in 1 2 3 4 6; do
-        for programs in 1 2 3 4 5 7 25; do
-            workloads=$(seq -f p%g -s , "$programs")
-            order 2 "$places" --pairs all --workloads "$workloads"
-            order 2 "$places" --pairs symmetric --workloads "$workloads"
-            order 2 "$places" --workloads "$workloads" --background q1,p2,q3
-        done
-        for pairs in a:b,c:d,b:a,d:c a:b,a:c,d:a a:a,b:c x:y,y:x,x:x,z:x,z:y; do
-            order 2 "$places" --pairs "$pairs"
-        done
-    done >"$scratch/orders"
-    [ "$(cksum <"$scratch/orders")" = "2131760206 650112" ] || fail "the order of pairs has changed"
-}
-
-every_prefix_of_a_plan_of_pairs_is_balanced() {
-    local programs places workloads
-    : >"$output"
-    # check_order must detect an unbalanced order.
-    [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
-        fail "an unbalanced order is accepted"
-    for programs in 1 2 3 4 5 7 25; do
-        workloads=$(seq -f p%g -s , "$programs")
-        for places in 1 2 3 4 6; do
-            order 2 "$places" --pairs all --workloads "$workloads" | check_order "$places" >"$output"
-            prints "[01] [01] [01] [01] [01] $((2 * programs * programs * places))"
-            # With an even number of programs, half of them would need one more foreground in each placement.
-            [ $((programs % 2)) -eq 1 ] || continue
-            order 1 "$places" --pairs symmetric --workloads "$workloads" | check_order "$places" >"$output"
-            prints "[01] [01] [01] [01] [01] $((programs * (programs + 1) * places / 2))"
-        done
-    done
-    order 1 1 --pairs symmetric --workloads a,b,c,d >"$scratch/even"
-    [ "$(cut -d ' ' -f 1,2 "$scratch/even" | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] ||
-        fail "programs are in unequal numbers of pairs"
-    check_order 1 <"$scratch/even" >"$output"
-    prints "1 1 1 1 [01] 10"
-    # One list can be balanced. The other one cannot, but must be complete.
-    batch --pairs a:b,c:d,b:a,d:c --rounds 3 --places lxc:x,none:x,none:y | check_order 3 >"$output"
-    prints "1 1 1 1 1 36"
-    batch --pairs a:b,a:c,d:a --places x,y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
-    prints "a b x,a b y,a c x,a c y,d a x,d a y"
     # Without --pairs, each program of one list is paired with each of the other.
-    [ "$(batch --workloads a,b,c --background d,e --places x | sort -u | wc -l)" -eq 6 ] ||
-        fail "wrong pairs of two lists"
+    [ "$(batch --workloads a,b,c --background d,e --places x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
 }
 
 every_pair_of_programs_is_planned() {
@@ -462,25 +331,29 @@ END
     experiment interference --dry-run --pairs serial:forking,forking:serial "${one_cpu[@]}" --rounds 2
     [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
         )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"
-    refuses "interference: 'some' is not a pair: write all, symmetric, or a list" interference --pairs some
-    refuses "interference: 'serial:' is not a pair" interference --pairs serial:
-    refuses "interference: the pair serial:cereal is named twice" interference \
-        --pairs serial:serial,serial:cereal,serial:cereal
-    refuses "--pairs: cereal: no such workload" interference --pairs serial:cereal
     write_catalogue '[a a-b b-c c]' 'command = true' >"$scratch/name"
     refuses "two different runs would be called sets-a-b-c-1" interference --dry-run "${one_cpu[@]}" \
         --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
-    refuses "interference: the workload 'xz' is named twice" interference --pairs all --workloads xz,xz
-    refuses "--pairs cannot be combined with --background" interference --pairs all --background serial
     refuses "both sets have CPU $(first_cpu); --share allows that" interference "${one_cpu[@]:0:2}"
-    refuses "--share requires --sets" interference --share
-    refuses "--background-method: nbench: not one of" interference --background-method nbench
-    refuses "--background-method: uncontrolled: it cannot follow stairs" interference \
-        --background-method uncontrolled
-    refuses "--foreground-load requires a --foreground-method" interference --foreground-load 50%
-    refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x
-    refuses "--background-instances: '0' is too small: use at least 1" interference --background-instances 0
-    refuses "--instances: use --foreground-instances" interference --instances 2
+    local part words
+    while IFS='|' read -r part words; do
+        # shellcheck disable=SC2086 # a list of words
+        refuses "$part" interference $words
+    done <<'END'
+'some' is not a pair|--pairs some
+'serial:' is not a pair|--pairs serial:
+serial:cereal is named twice|--pairs serial:serial,serial:cereal,serial:cereal
+--pairs: cereal: no such workload|--pairs serial:cereal
+'xz' is named twice|--pairs all --workloads xz,xz
+--background|--pairs all --background serial
+--share requires --sets|--share
+--background-method: nbench|--background-method nbench
+--background-method: uncontrolled|--background-method uncontrolled
+--foreground-method|--foreground-load 50%
+--foreground-tau: '7x'|--foreground-tau 7x
+--background-instances: '0'|--background-instances 0
+--foreground-instances|--instances 2
+END
 }
 
 # Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
@@ -613,23 +486,18 @@ the_published_option_plans_every_published_study() {
 }
 
 run_case workload_names_are_listed
-run_case invalid_catalogue_lines_are_refused
+run_case invalid_catalogues_are_refused
 run_case the_first_catalogue_that_defines_a_name_wins
 run_case shipped_iteration_patterns_match_recorded_output
 run_case instances_of_a_workload_have_separate_folders
 run_case placeholders_in_commands_are_replaced
 run_case catalogue_files_without_a_folder_are_in_the_current_folder
-run_case workloads_with_missing_programs_are_refused
 run_case a_workload_without_iterations_causes_a_warning
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
 run_case shipped_workloads_are_planned
-run_case fields_of_workloads_are_printed
-run_case planned_workloads_are_listed
-run_case workloads_that_cannot_be_planned_are_refused
-run_case pairs_without_names_or_places_are_refused
-run_case pairs_are_ordered_as_in_earlier_versions
-run_case every_prefix_of_a_plan_of_pairs_is_balanced
+run_case missing_programs_are_named
+run_case options_of_plans_are_checked
 run_case every_pair_of_programs_is_planned
 run_case each_side_of_a_pair_has_its_own_options
 run_case two_sides_with_quotas_can_share_one_cpu

@@ -119,8 +119,26 @@ static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
     text = order("a:b,b:a", none, none, 2, 1);
     assert_string_equal(text, "a b p0 1\nb a p1 1\na b p1 1\nb a p0 1\n");
     free(text);
+    text = order("a:b,a:c,d:a", none, none, 1, 1); /* cannot be balanced */
+    assert_string_equal(text, "a b p0 1\na c p0 1\nd a p0 1\n");
+    free(text);
     text = order("a:a", none, none, 1, 2);
     assert_string_equal(text, "a a p0 1\na a p0 2\n");
+    free(text);
+}
+
+static void symmetric_pairs_have_each_of_an_even_number_of_names_equally_often(void **state) {
+    struct names names;
+    char *none[] = {NULL};
+    unsigned counts[4] = {0};
+    make_names(&names, 4);
+    char *text = order("symmetric", names.list, none, 1, 1);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        counts[line[0] - 'a']++;
+        counts[line[2] - 'a']++;
+    }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(counts[i], 5);
     free(text);
 }
 
@@ -144,4 +162,5 @@ static void invalid_pairs_are_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(every_prefix_of_the_pair_order_is_balanced),
     cmocka_unit_test(each_form_of_pairs_lists_the_expected_pairs),
+    cmocka_unit_test(symmetric_pairs_have_each_of_an_even_number_of_names_equally_often),
     cmocka_unit_test(invalid_pairs_are_refused))
