@@ -29,24 +29,16 @@ enum turn { TURN_PENDING, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE }
 
 struct batch {
     const struct ssbatch_options *options;
-    struct ssbatch_study study;
-    struct ssbatch_plan plan; /* the plan with all runs that the study keeps */
+    struct ssbatch_carrier carrier;
     const struct ssbatch_run **runs;
     enum turn *turns;
     size_t count;
     size_t refused; /* runs of the plan that are done with other columns or commands */
 
-    struct ssbatch_call call;
     struct ssbatch_crew crew;
-    struct ssbatch_spawner spawner;
-    struct ssbatch_undoer undoer;
-    struct ssbatch_programs programs;
-    struct ssbatch_values values;
-    char folder[SSBATCH_PATH];  /* the current folder */
     char scratch[SSBATCH_PATH]; /* the folder for temporary files of the study's lines */
     struct ssbatch_stage outer;
     bool has_outer;
-    struct ssbatch_carrier carrier;
     struct ssbatch_progress progress;
     struct ssbatch_joblog joblog;
 
@@ -116,17 +108,17 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
 /* An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
-    struct after_context after = {spawner, &batch->study};
+    struct after_context after = {spawner, &batch->carrier.study};
     struct ssbatch_undoer undoer = make_undoer(&after);
-    ssbatch_call_undo(&batch->study, batch->call.mark, &undoer, NULL);
+    ssbatch_call_undo(&batch->carrier.study, batch->carrier.call.mark, &undoer, NULL);
 }
 
 /* Also allocates `runs` and `turns` for all runs of the plan. */
 static int read_kept(struct batch *batch, struct ss_error *error) {
-    if (ssbatch_kept_plan_read(&batch->plan, &batch->study, error) < 0)
+    if (ssbatch_kept_plan_read(&batch->carrier.plan, &batch->carrier.study, error) < 0)
         return -1;
-    batch->runs = calloc(batch->plan.run_count + 1, sizeof *batch->runs);
-    batch->turns = calloc(batch->plan.run_count + 1, sizeof *batch->turns);
+    batch->runs = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->runs);
+    batch->turns = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->turns);
     return batch->runs && batch->turns ? 0 : ss_error_memory(error);
 }
 
@@ -165,16 +157,17 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0)
         status = check_given(options, &given, error);
     if (status == 0)
-        status = ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, true, error);
+        status = ssbatch_study_open(
+            &batch->carrier.study, options->study, &ssbatch_disk_real, true, error);
     if (status == 0) {
-        SS_OWNED(close) int lock = ssbatch_study_lock(&batch->study, error);
-        status = lock < 0 ? -1 : ssbatch_merge(&batch->study, &given, options->redo, error);
+        SS_OWNED(close) int lock = ssbatch_study_lock(&batch->carrier.study, error);
+        status = lock < 0 ? -1 : ssbatch_merge(&batch->carrier.study, &given, options->redo, error);
     }
     if (status == 0)
         status = read_kept(batch, error);
     if (status == 0)
-        status =
-            ssbatch_choose_runs(options, &batch->plan, &given, batch->runs, &batch->count, error);
+        status = ssbatch_choose_runs(
+            options, &batch->carrier.plan, &given, batch->runs, &batch->count, error);
     if (status == 0) /* after the choice, so that a seed gives the order of --dry-run */
         drop_refused(batch, &given);
     ssbatch_plan_free(&given);
@@ -187,9 +180,10 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
 static int open_kept(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     char folder[SSBATCH_PATH];
-    if (ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error) < 0 ||
-        ssbatch_disk_path(folder, batch->study.path, ".study", error) < 0 ||
-        ssbatch_disk_sync(batch->study.disk, folder, error) < 0)
+    if (ssbatch_study_open(
+            &batch->carrier.study, options->study, &ssbatch_disk_real, false, error) < 0 ||
+        ssbatch_disk_path(folder, batch->carrier.study.path, ".study", error) < 0 ||
+        ssbatch_disk_sync(batch->carrier.study.disk, folder, error) < 0)
         return -1;
     return read_kept(batch, error);
 }
@@ -200,10 +194,10 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
         if (merge_given(batch, error) < 0)
             return -1;
     } else if (open_kept(batch, error) < 0 ||
-               ssbatch_choose_runs(
-                   options, &batch->plan, &batch->plan, batch->runs, &batch->count, error) < 0 ||
-               ssbatch_check_runs(
-                   &batch->study, &batch->plan, options->only, options->redo, error) < 0) {
+               ssbatch_choose_runs(options, &batch->carrier.plan, &batch->carrier.plan, batch->runs,
+                   &batch->count, error) < 0 ||
+               ssbatch_check_runs(&batch->carrier.study, &batch->carrier.plan, options->only,
+                   options->redo, error) < 0) {
         return -1;
     }
     batch->failed = batch->refused;
@@ -214,10 +208,10 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 static int has_result(
     struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
     struct ss_error why = {0};
-    if (ssbatch_study_recover(&batch->study, run->name, error) < 0)
+    if (ssbatch_study_recover(&batch->carrier.study, run->name, error) < 0)
         return -1;
-    int fate = ssbatch_foresee(
-        &batch->study, &batch->plan, run, batch->options->redo, &batch->programs, &why, error);
+    int fate = ssbatch_foresee(&batch->carrier.study, &batch->carrier.plan, run,
+        batch->options->redo, &batch->carrier.programs, &why, error);
     if (fate < 0 || fate == SSBATCH_CARRY_OUT)
         return fate < 0 ? -1 : 0;
     *turn = run->reason ? TURN_SKIPPED : TURN_DONE;
@@ -235,7 +229,7 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         int known = has_result(batch, run, &batch->turns[i], error);
         if (known < 0)
             return -1;
-        int tidied = known ? ssbatch_study_tidy(&batch->study, run->name, error) : 0;
+        int tidied = known ? ssbatch_study_tidy(&batch->carrier.study, run->name, error) : 0;
         if (tidied == SSBATCH_LEFT) {
             say_left(batch, run->name, error->message);
             *error = (struct ss_error){0};
@@ -308,7 +302,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
         attempt->status = SSBATCH_TO_COME;
         if (!isnan(below) && !run->reason)
             attempt->signal = ssbatch_quiet_await(
-                &quiet, &batch->spawner, batch->carrier.outer, &attempt->waited);
+                &quiet, &batch->carrier.spawner, batch->carrier.outer, &attempt->waited);
         if (attempt->signal)
             return 0;
         if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
@@ -316,7 +310,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
         is_done |= attempt->status == SSBATCH_DONE;
         bool again = number < attempts_of(batch, attempt);
         report_attempt(batch, run, attempt, again);
-        if (ssbatch_joblog_add(&batch->joblog, &batch->study, run, attempt, error) < 0)
+        if (ssbatch_joblog_add(&batch->joblog, &batch->carrier.study, run, attempt, error) < 0)
             return -1;
     } while (number < attempts_of(batch, attempt));
     if (is_done && attempt->status == SSBATCH_FAILED) {
@@ -332,7 +326,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
-        const struct ssbatch_run *needed = ssbatch_plan_find(&batch->plan, run->needs[i]);
+        const struct ssbatch_run *needed = ssbatch_plan_find(&batch->carrier.plan, run->needs[i]);
         enum turn turn = TURN_FAILED;
         size_t j = 0;
         if (!needed)
@@ -370,7 +364,7 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
 
 /* Between two commands, nothing waits for signals. */
 static void notice_signal(struct batch *batch) {
-    struct ssbatch_spawner *spawner = &batch->spawner;
+    struct ssbatch_spawner *spawner = &batch->carrier.spawner;
     if (!batch->signal)
         batch->signal = spawner->wait(spawner->context, spawner->now(spawner->context));
 }
@@ -419,20 +413,20 @@ static int carry_turn(struct batch *batch, size_t index, struct ss_error *error)
 static int begin_study(struct batch *batch, struct ss_error *error) {
     struct ssbatch_stage *outer = &batch->outer;
     *outer = (struct ssbatch_stage){
-        .spawner = &batch->spawner,
-        .lines = &batch->plan.study,
+        .spawner = &batch->carrier.spawner,
+        .lines = &batch->carrier.plan.study,
         .name = "study",
         .out = batch->scratch,
         .scratch = batch->scratch,
-        .folder = batch->folder,
-        .values = &batch->values,
+        .folder = batch->carrier.folder,
+        .values = &batch->carrier.values,
     };
-    if (batch->plan.study.count == 0)
+    if (batch->carrier.plan.study.count == 0)
         return 0;
-    if (ssbatch_call_folder(&batch->call, batch->scratch, error) < 0 ||
-        ssbatch_values_read(&batch->values, &batch->study, error) < 0 ||
+    if (ssbatch_call_folder(&batch->carrier.call, batch->scratch, error) < 0 ||
+        ssbatch_values_read(&batch->carrier.values, &batch->carrier.study, error) < 0 ||
         ssbatch_stage_open(outer, error) < 0 ||
-        ssbatch_note_journal(&batch->call, "", outer, NULL, NULL, error) < 0)
+        ssbatch_note_journal(&batch->carrier.call, "", outer, NULL, NULL, error) < 0)
         return -1;
     batch->has_outer = true;
     batch->carrier.outer = outer;
@@ -440,7 +434,7 @@ static int begin_study(struct batch *batch, struct ss_error *error) {
         batch->signal = outer->signal;
         return batch->signal ? 0 : ss_error_fail(error, "%s", outer->why.message);
     }
-    return ssbatch_values_keep(&batch->values, &batch->study, error);
+    return ssbatch_values_keep(&batch->carrier.values, &batch->carrier.study, error);
 }
 
 static int end_study(struct batch *batch, struct ss_error *error) {
@@ -453,7 +447,7 @@ static int end_study(struct batch *batch, struct ss_error *error) {
         status = ss_error_fail(error, "%s", outer->why.message);
     if (outer->left.status && strcmp(outer->left.message, error->message) != 0)
         say_not_undone(batch, "the study", outer->left.message); /* the error is another one */
-    if (!outer->left.status && ssbatch_call_forget(&batch->call, "", error) < 0)
+    if (!outer->left.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
         status = -1;
     ssbatch_stage_free(outer);
     return status;
@@ -462,18 +456,18 @@ static int end_study(struct batch *batch, struct ss_error *error) {
 static int open_call(struct batch *batch, struct ss_error *error) {
     if (ss_platform_check_proc(error) < 0)
         return -1;
-    if (!getcwd(batch->folder, sizeof batch->folder))
+    if (!getcwd(batch->carrier.folder, sizeof batch->carrier.folder))
         return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
-    if (ssbatch_call_open(
-            &batch->call, &batch->study, ss_platform_process_started(getpid()), error) < 0)
+    if (ssbatch_call_open(&batch->carrier.call, &batch->carrier.study,
+            ss_platform_process_started(getpid()), error) < 0)
         return -1;
-    batch->crew.mark = batch->call.mark;
+    batch->crew.mark = batch->carrier.call.mark;
     batch->crew.undo = undo_in_keeper;
     batch->crew.undo_context = batch;
     if (ssbatch_crew_open(&batch->crew, error) < 0)
         return -1;
-    batch->spawner = ssbatch_crew_spawner(&batch->crew);
-    if (!isnan(batch->options->quiet_below) && batch->spawner.cpus <= 0)
+    batch->carrier.spawner = ssbatch_crew_spawner(&batch->crew);
+    if (!isnan(batch->options->quiet_below) && batch->carrier.spawner.cpus <= 0)
         return ss_error_fail(error, "--quiet-below: the load of this machine cannot be read");
     return 0;
 }
@@ -481,28 +475,19 @@ static int open_call(struct batch *batch, struct ss_error *error) {
 static void close_call(struct batch *batch) {
     if (batch->crew.slots)
         ssbatch_crew_close(&batch->crew);
-    if (batch->call.study)
-        ssbatch_call_close(&batch->call);
+    if (batch->carrier.call.study)
+        ssbatch_call_close(&batch->carrier.call);
 }
 
 /* Also undoes what dead calls have left, even if no run is pending. */
 static int carry_pending(struct batch *batch, struct ss_error *error) {
-    struct after_context after = {&batch->spawner, &batch->study};
+    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study};
     struct ss_error left = {0};
-    batch->undoer = make_undoer(&after);
-    batch->carrier = (struct ssbatch_carrier){
-        .study = &batch->study,
-        .plan = &batch->plan,
-        .call = &batch->call,
-        .spawner = &batch->spawner,
-        .undoer = &batch->undoer,
-        .programs = &batch->programs,
-        .values = &batch->values,
-        .folder = batch->folder,
-        .redo = batch->options->redo,
-        .memory = batch->options->memory,
-    };
-    if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
+    batch->carrier.undoer = make_undoer(&after);
+    batch->carrier.redo = batch->options->redo;
+    batch->carrier.memory = batch->options->memory;
+    if (ssbatch_calls_clear(&batch->carrier.study, batch->carrier.call.mark, NULL,
+            &batch->carrier.undoer, &left) < 0)
         fprintf(
             stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
     if (batch->pending == 0)
@@ -551,7 +536,7 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         batch->progress.stream = stderr;
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
-    if (batch->pending > 0 || ssbatch_calls_any(&batch->study)) {
+    if (batch->pending > 0 || ssbatch_calls_any(&batch->carrier.study)) {
         int status = open_call(batch, error);
         if (status == 0)
             status = carry_pending(batch, error);
@@ -574,9 +559,9 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
         *status = 1;
     if (batch->joblog.file)
         fclose(batch->joblog.file);
-    ssbatch_plan_free(&batch->plan);
-    ssbatch_programs_free(&batch->programs);
-    ssbatch_values_free(&batch->values);
+    ssbatch_plan_free(&batch->carrier.plan);
+    ssbatch_programs_free(&batch->carrier.programs);
+    ssbatch_values_free(&batch->carrier.values);
     free(batch->runs);
     free(batch->turns);
     free(batch);
@@ -594,13 +579,14 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
         return ss_error_memory(error);
     batch->options = options;
     int result =
-        ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error);
+        ssbatch_study_open(&batch->carrier.study, options->study, &ssbatch_disk_real, false, error);
     if (result == 0)
         result = open_call(batch, error);
     if (result == 0) {
-        struct after_context after = {&batch->spawner, &batch->study};
+        struct after_context after = {&batch->carrier.spawner, &batch->carrier.study};
         struct ssbatch_undoer undoer = make_undoer(&after);
-        result = ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &undoer, error);
+        result = ssbatch_calls_clear(
+            &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);
     }
     close_call(batch);
     free(batch);

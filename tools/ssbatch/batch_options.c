@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "batch_options.h"
+#include "batch.h"
 
 #include <errno.h>
 #include <math.h>

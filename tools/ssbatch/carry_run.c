@@ -19,7 +19,7 @@
 
 /* A run while it is carried out. */
 struct carried {
-    const struct ssbatch_carrier *carrier;
+    struct ssbatch_carrier *carrier;
     const struct ssbatch_run *run;
     char result[SSBATCH_PATH];  /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
@@ -66,9 +66,10 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
     if (scratch) {
         fputs("remove ", text.stream);
         ss_words_quote_line(text.stream, scratch);
-        fputc(' ', text.stream);
-        if (result)
+        if (result) {
+            fputc(' ', text.stream);
             ss_words_quote_line(text.stream, result);
+        }
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *journal = ss_text_close(&text, error);
@@ -80,10 +81,10 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
  * to be copied out of memory.
  */
 static int note_journal(const struct carried *carried, bool copies, struct ss_error *error) {
-    const struct ssbatch_carrier *carrier = carried->carrier;
+    struct ssbatch_carrier *carrier = carried->carrier;
     if (!carrier->memory && !ssbatch_lines_have(&carried->run->lines, SSBATCH_AFTER))
         return 0;
-    return ssbatch_note_journal(carrier->call, carried->run->name, &carried->stage,
+    return ssbatch_note_journal(&carrier->call, carried->run->name, &carried->stage,
         carrier->memory ? carried->scratch : NULL, copies ? carried->result : NULL, error);
 }
 
@@ -118,7 +119,7 @@ static int choose_memory(struct carried *carried, struct ss_error *error) {
 }
 
 static int choose_folders(struct carried *carried, struct ss_error *error) {
-    const struct ssbatch_study *study = carried->carrier->study;
+    const struct ssbatch_study *study = &carried->carrier->study;
     const char *name = carried->run->name;
     ssbatch_study_path(study, carried->result, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
     ssbatch_study_path(study, carried->scratch, SSBATCH_HIDDEN, name);
@@ -127,43 +128,37 @@ static int choose_folders(struct carried *carried, struct ss_error *error) {
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
 }
 
-/*
- * Returns the files that the attempt finds. Those of a finished one are not among them: a command
- * that continues by itself would find everything done, and measure nothing.
- */
-static int choose_files(const struct carried *carried, struct ss_error *error) {
-    if (!carried->run->keep)
-        return SSBATCH_REUSE_NOTHING;
-    int status = ssbatch_run_status(carried->carrier->study, carried->run->name, error);
-    if (status < 0)
-        return -1;
-    return status == SSBATCH_FAILED ? SSBATCH_REUSE_RESULT : SSBATCH_REUSE_INTERRUPTED;
-}
-
-static int prepare(struct carried *carried, struct ss_error *error) {
-    const struct ssbatch_carrier *carrier = carried->carrier;
+/* `before` is the status of the run so far. */
+static int prepare(struct carried *carried, int before, struct ss_error *error) {
+    struct ssbatch_carrier *carrier = carried->carrier;
     const struct ssbatch_run *run = carried->run;
     carried->stage = (struct ssbatch_stage){
-        .spawner = carrier->spawner,
+        .spawner = &carrier->spawner,
         .lines = &run->lines,
         .name = run->name,
         .out = carried->out,
         .scratch = carried->scratch,
         .folder = carrier->folder,
         .outer = carrier->outer,
-        .values = carrier->values,
+        .values = &carrier->values,
         .limit = run->limit,
         .judge = judge_record,
     };
-    int reuse = choose_files(carried, error);
-    if (reuse < 0 || choose_folders(carried, error) < 0)
+    /*
+     * The files of a finished attempt are not reused: a command that continues by itself would find
+     * everything done, and measure nothing.
+     */
+    enum ssbatch_reuse reuse = SSBATCH_REUSE_NOTHING;
+    if (choose_folders(carried, error) < 0)
         return -1;
-    int begun = ssbatch_study_begin(carrier->study, run->name, (enum ssbatch_reuse)reuse, error);
+    if (run->keep)
+        reuse = before == SSBATCH_FAILED ? SSBATCH_REUSE_RESULT : SSBATCH_REUSE_INTERRUPTED;
+    int begun = ssbatch_study_begin(&carrier->study, run->name, reuse, error);
     if (begun < 0)
         return begun;
     if (ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, false, error) < 0 ||
         make_memory(carried, error) < 0 ||
-        (run->keep && ssbatch_call_claim(carrier->call, run->name, carrier->memory, error) < 0))
+        (run->keep && ssbatch_call_claim(&carrier->call, run->name, carrier->memory, error) < 0))
         return -1;
     /* Until now the folder in memory lacked files of the attempt that this one continues. */
     return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;
@@ -189,7 +184,7 @@ static const struct ssbatch_act *failed_main(const struct ssbatch_stage *stage) 
 
 static int write_document(
     const struct carried *carried, struct ssbatch_done *done, struct ss_error *error) {
-    const struct ssbatch_carrier *carrier = carried->carrier;
+    struct ssbatch_carrier *carrier = carried->carrier;
     const struct ssbatch_stage *stage = &carried->stage;
     char path[SSBATCH_PATH], identity[SSBATCH_SHA256_TEXT];
     size_t count = stage->acts ? stage->lines->count : 0;
@@ -209,10 +204,10 @@ static int write_document(
     done->line_count = count;
     done->run = carried->run;
     done->identity = identity;
-    if (ssbatch_identity(carrier->plan, carried->run, identity, error) < 0)
+    if (ssbatch_identity(&carrier->plan, carried->run, identity, error) < 0)
         return -1;
     SS_OWNED(free)
-    char *text = ssbatch_run_document_write(carrier->study, done, carrier->programs, error);
+    char *text = ssbatch_run_document_write(&carrier->study, done, &carrier->programs, error);
     if (!text || ssbatch_disk_path(path, carried->result, "run.json", error) < 0)
         return -1;
     SS_OWNED(fclose) FILE *file = fopen(path, "we");
@@ -223,7 +218,7 @@ static int write_document(
 
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
     struct ssbatch_stage *stage = &carried->stage;
-    const struct ssbatch_spawner *spawner = carried->carrier->spawner;
+    const struct ssbatch_spawner *spawner = &carried->carrier->spawner;
     struct ssbatch_use before = ssbatch_use_read(spawner, stage);
     attempt->begin = spawner->wallclock(spawner->context);
     ssbatch_stage_run(stage);
@@ -255,7 +250,7 @@ static void fail_attempt(
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
 static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error) {
-    const struct ssbatch_carrier *carrier = carried->carrier;
+    struct ssbatch_carrier *carrier = carried->carrier;
     const struct ssbatch_run *run = carried->run;
     char hidden[SSBATCH_PATH];
     int status = 0;
@@ -277,19 +272,19 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .status = attempt->status,
         .reason = attempt->reason.status ? attempt->reason.message : run->reason,
         .begin = attempt->begin,
-        .end = attempt->begin ? carrier->spawner->wallclock(carrier->spawner->context) : 0,
+        .end = attempt->begin ? carrier->spawner.wallclock(carrier->spawner.context) : 0,
         .seconds = attempt->seconds,
         .others = attempt->others,
         .waited = attempt->waited,
         .attempts = number,
     };
     if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
-        ssbatch_study_path(carrier->study, hidden, SSBATCH_HIDDEN, run->name);
+        ssbatch_study_path(&carrier->study, hidden, SSBATCH_HIDDEN, run->name);
         status = ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
     } else if (status == 0 && attempt->status != SSBATCH_TO_COME) {
         status = write_document(carried, &done, error);
         if (status == 0)
-            status = ssbatch_study_commit(carrier->study, run->name, error);
+            status = ssbatch_study_commit(&carrier->study, run->name, error);
     }
     if (status < 0 && status != SSBATCH_LEFT)
         return -1;
@@ -302,14 +297,14 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         *error = (struct ss_error){0};
     }
     /* If an `after` failed, the journal stays, so that the next call tries it again. */
-    return carried->stage.left.status ? 0 : ssbatch_call_forget(carrier->call, run->name, error);
+    return carried->stage.left.status ? 0 : ssbatch_call_forget(&carrier->call, run->name, error);
 }
 
-static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
+static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done};
     struct ss_error left = {0};
-    int status = ssbatch_run_status(carrier->study, run->name, error);
+    int status = ssbatch_run_status(&carrier->study, run->name, error);
     if (status < 0)
         return -1;
     if (number == 1 && status == SSBATCH_DONE && !ssbatch_is_listed(carrier->redo, run->name)) {
@@ -317,12 +312,12 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
         return 0;
     }
     if (ssbatch_calls_clear(
-            carrier->study, carrier->call->mark, run->name, carrier->undoer, &left) < 0) {
+            &carrier->study, carrier->call.mark, run->name, &carrier->undoer, &left) < 0) {
         fail_attempt(attempt, "cannot undo what an earlier call left", &left);
         return 0;
     }
 
-    status = prepare(&carried, error);
+    status = prepare(&carried, status, error);
     if (status == SSBATCH_LEFT) {
         fail_attempt(attempt, "cannot remove what an earlier attempt left", error);
         return 0;
@@ -338,11 +333,11 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
     return status;
 }
 
-int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
+int ssbatch_carry_run(struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct ssbatch_holder holder;
     *attempt = (struct ssbatch_attempt){.others = NAN, .waited = attempt->waited};
-    int lock = ssbatch_study_lock_run(carrier->study, run->name, &holder, error);
+    int lock = ssbatch_study_lock_run(&carrier->study, run->name, &holder, error);
     if (lock == SSBATCH_HELD) {
         ss_error_fail(&attempt->reason, "it is being carried out on %s by process %d", holder.host,
             (int)holder.pid);
@@ -351,6 +346,6 @@ int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatc
     if (lock < 0)
         return -1;
     int status = carry_locked(carrier, run, number, is_done, attempt, error);
-    ssbatch_study_unlock_run(carrier->study, run->name, lock);
+    ssbatch_study_unlock_run(&carrier->study, run->name, lock);
     return status < 0 ? ss_error_wrap(error, "%s", run->name) : 0;
 }

@@ -8,15 +8,15 @@
 
 /* Everything that the runs of a call share. */
 struct ssbatch_carrier {
-    const struct ssbatch_study *study;
-    const struct ssbatch_plan *plan;
-    const struct ssbatch_call *call;
-    struct ssbatch_spawner *spawner;
-    const struct ssbatch_undoer *undoer;
-    struct ssbatch_programs *programs;
-    struct ssbatch_values *values;
+    struct ssbatch_study study;
+    struct ssbatch_plan plan; /* the plan with all runs that the study keeps */
+    struct ssbatch_call call;
+    struct ssbatch_spawner spawner;
+    struct ssbatch_undoer undoer;
+    struct ssbatch_programs programs;
+    struct ssbatch_values values;
     struct ssbatch_stage *outer; /* the study's lines, or NULL */
-    const char *folder;          /* the current folder */
+    char folder[SSBATCH_PATH];   /* the current folder */
     const char *redo;            /* names of runs to repeat; see ssbatch_is_listed() */
     const char *memory;          /* where records are written first; NULL: in the study */
 };
@@ -41,7 +41,7 @@ struct ssbatch_attempt {
  * Carries out a run, or records that it is skipped, and keeps the result; after an earlier attempt
  * that was done (`is_done`) not that of a failure. Fails only if the result could not be kept.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(const struct ssbatch_carrier *carrier,
+SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(struct ssbatch_carrier *carrier,
     const struct ssbatch_run *run, uint64_t number, bool is_done, struct ssbatch_attempt *attempt,
     struct ss_error *error);
 

@@ -5,23 +5,17 @@
 #include "base/words.h"
 #include "carry_run.h"
 
-/* Calls append to one file, whose rows are numbered through. Leaves the position at the end. */
-static size_t count_lines(FILE *file) {
-    size_t lines = 0;
-    int byte;
-    while ((byte = getc(file)) != EOF)
-        lines += byte == '\n';
-    fseek(file, 0, SEEK_END);
-    return lines;
-}
-
 int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_error *error) {
     if (!path)
         return 0;
     log->file = fopen(path, "a+e");
     if (!log->file)
         return ss_error_fail(error, "--joblog: %s: %s", ss_words_show(path).text, strerror(errno));
-    size_t lines = count_lines(log->file);
+    /* Calls append to one file, whose rows are numbered through. */
+    size_t lines = 0;
+    for (int byte; (byte = getc(log->file)) != EOF;)
+        lines += byte == '\n';
+    fseek(log->file, 0, SEEK_END);
     log->rows = lines > 0 ? lines - 1 : 0;
     if (lines == 0)
         fputs("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n",

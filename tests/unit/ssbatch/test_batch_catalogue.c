@@ -86,7 +86,6 @@ static void adjacent_headings_share_the_lines_below_them(void **state) {
     assert_string_equal(find(catalogue, "b")->values[SSBATCH_COMMAND], "x y z");
     assert_string_equal(find(catalogue, "c/d")->values[SSBATCH_COMMAND], "x y z");
     assert_string_equal(find(catalogue, "c/d")->values[SSBATCH_MEMORY], "1g");
-    assert_int_equal(find(catalogue, "a")->lines[SSBATCH_COMMAND], 5);
     assert_null(find(catalogue, "e")->values[SSBATCH_MEMORY]);
     struct ss_error error = {0};
     assert_null(ssbatch_catalogue_find(catalogue, "c/e", &error));

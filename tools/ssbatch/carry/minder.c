@@ -215,15 +215,9 @@ static void end_family(struct watch *watch) {
     }
 }
 
-static ss_time family_time(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    return ((ss_time)usage.ru_utime.tv_sec + (ss_time)usage.ru_stime.tv_sec) * SS_SECOND +
-           ((ss_time)usage.ru_utime.tv_usec + (ss_time)usage.ru_stime.tv_usec) * SS_MICROSECOND;
-}
-
 void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
     struct watch watch = {.minder = minder};
+    struct rusage usage;
     struct ssbatch_slot *slot = minder->slot;
     /* All signals stay blocked; sleep_until() waits for these two. */
     sigemptyset(&watch.signals);
@@ -244,6 +238,9 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
             break;
         }
     }
-    atomic_store(&slot->cpu_time, family_time());
+    getrusage(RUSAGE_CHILDREN, &usage);
+    atomic_store(&slot->cpu_time,
+        ((ss_time)usage.ru_utime.tv_sec + (ss_time)usage.ru_stime.tv_sec) * SS_SECOND +
+            ((ss_time)usage.ru_utime.tv_usec + (ss_time)usage.ru_stime.tv_usec) * SS_MICROSECOND);
     _exit(0);
 }

@@ -200,10 +200,8 @@ static int end_value(struct reader *reader, struct ss_error *error) {
         return ss_error_memory(error);
     if (ssbatch_catalogue_check_value((enum ssbatch_key)key, value, error) < 0)
         return ss_error_wrap(error, "%s", key_names[key]);
-    for (size_t i = reader->section; i < catalogue->count; i++) {
+    for (size_t i = reader->section; i < catalogue->count; i++)
         catalogue->items[i].values[key] = value;
-        catalogue->items[i].lines[key] = reader->key_line;
-    }
     return 0;
 }
 

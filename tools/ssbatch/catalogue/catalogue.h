@@ -29,7 +29,6 @@ struct ssbatch_workload {
     const char *name;
     const char *file;                 /* the file that defines it */
     const char *values[SSBATCH_KEYS]; /* NULL if absent */
-    unsigned lines[SSBATCH_KEYS];     /* line numbers of the values in the file, from 1 */
     bool typed; /* defined on a command line, where the shell has expanded variables; no {work} */
 };
 

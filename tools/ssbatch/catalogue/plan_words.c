@@ -271,14 +271,13 @@ static int read_one(const struct request *request, const struct ssbatch_workload
             error, "--one: the load of one instance of %s must be above 0", workload->name);
     if (!isnan(control->one) || control->method->copies != SSBATCH_COPIES_MEASURED)
         return 0;
-    return request->one
-               ? ss_error_fail(error,
-                     "--one: '%s' is not a load, nor a study that has found the value `one`: "
-                     "carry out that study first",
-                     ss_words_show(request->one).text)
-               : ss_error_fail(error,
-                     "--method: %s requires the load of one instance: add --one 50%%",
-                     request->method);
+    if (request->one)
+        return ss_error_fail(error,
+            "--one: '%s' is not a load, nor a study that has found the value `one`: carry out that "
+            "study first",
+            ss_words_show(request->one).text);
+    return ss_error_fail(
+        error, "--method: %s requires the load of one instance: add --one 50%%", request->method);
 }
 
 static int print_planned(FILE *stream, const struct request *request,
@@ -319,16 +318,6 @@ static int check_use(const struct request *request, struct ss_error *error) {
     return 0;
 }
 
-static int print_one(FILE *stream, const struct request *request,
-    const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
-    const struct ssbatch_workload *workload =
-        ssbatch_catalogue_find(catalogue, request->workload, error);
-    if (!workload)
-        return -1;
-    return request->method ? print_planned(stream, request, workload, error)
-                           : print_workload(stream, request, workload, error);
-}
-
 /* Carries out --check-workloads or --represent. */
 static int print_lists(FILE *stream, const struct request *request,
     const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
@@ -351,11 +340,18 @@ static int print_lists(FILE *stream, const struct request *request,
 static int print_from_catalogue(
     FILE *stream, const struct request *request, struct ss_error *error) {
     struct ssbatch_catalogue catalogue = {0};
+    const struct ssbatch_workload *workload = NULL;
     int status = read_catalogue(request, &catalogue, error);
+    if (status == 0 && request->workload) {
+        workload = ssbatch_catalogue_find(&catalogue, request->workload, error);
+        status = workload ? 0 : -1;
+    }
     if (status == 0 && request->list)
         status = ssbatch_catalogue_list(stream, &catalogue, error);
-    else if (status == 0 && request->workload)
-        status = print_one(stream, request, &catalogue, error);
+    else if (status == 0 && workload && request->method)
+        status = print_planned(stream, request, workload, error);
+    else if (status == 0 && workload)
+        status = print_workload(stream, request, workload, error);
     else if (status == 0)
         status = print_lists(stream, request, &catalogue, error);
     ssbatch_catalogue_free(&catalogue);

@@ -33,10 +33,6 @@ static char *find_program(const char *word, struct stat *status) {
     return NULL;
 }
 
-static int64_t time_of(const struct stat *status) {
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
 /*
  * Returns NULL if the program cannot be read; a later change of it then goes unnoticed. Takes
  * ownership of the path.
@@ -47,7 +43,7 @@ static const struct ssbatch_program *read_program(
         .path = path,
         .device = status->st_dev,
         .inode = status->st_ino,
-        .changed = time_of(status),
+        .changed = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
         .size = status->st_size,
     };
     for (size_t i = 0; i < programs->count; i++) {
