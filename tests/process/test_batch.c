@@ -41,11 +41,33 @@ static bool is_there(const char *name) {
     return run_exists(run_path(folder, name));
 }
 
-static struct run *start_endless(void) {
-    write_plan(endless);
-    struct run *run = start(NULL);
+/* Starts a study and waits until its run has made the file `begun`. */
+static struct run *start_until_begun(const char *plan, const char *option) {
+    write_plan(plan);
+    struct run *run = start(option);
     RUN_UNTIL(run, is_there("begun"));
     return run;
+}
+
+static struct run *start_endless(void) {
+    return start_until_begun(endless, NULL);
+}
+
+static void finish(struct run *run) {
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+
+static void clean_study(void) {
+    const struct run_setup setup = {.folder = folder};
+    struct run *run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
+    run_expect(run, 0);
+    run_free_clean(run);
+}
+
+static void kill_call(struct run *run) {
+    kill(run->pid, SIGKILL);
+    run_wait(run);
 }
 
 /* Returns the parent of the command of `main`, the only shell that runs. It may just have forked.
@@ -72,8 +94,7 @@ static void expect_completion(void) {
     ck_assert(is_there("study/a/run.json"));
     ck_assert(!is_there("made-a"));
     ck_assert(!is_there("study/.a.part"));
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 
 START_TEST(a_killed_call_leaves_nothing_behind) {
@@ -90,21 +111,19 @@ END_TEST
 
 /* The keeper, and a later call, know which exit statuses mean success. */
 START_TEST(statuses_of_an_after_mean_success_after_a_kill) {
-    write_plan("run a takes 1s\n"
-               "main -- sh -c '[ -e begun ] || { touch begun; exec sleep 1000; }'\n"
-               "after ok=7 -- sh -c 'echo x >>closed; exit 7'\n");
-    struct run *run = start(NULL);
-    RUN_UNTIL(run, is_there("begun"));
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    struct run *run =
+        start_until_begun("run a takes 1s\n"
+                          "main -- sh -c '[ -e begun ] || { touch begun; exec sleep 1000; }'\n"
+                          "after ok=7 -- sh -c 'echo x >>closed; exit 7'\n",
+            NULL);
+    kill_call(run);
     run_expect_nothing_left();
     run_free(run);
     run = run_wait(start(NULL));
     run_expect(run, 0);
     struct run_text closed = run_read_file(run_path(folder, "closed"));
     ck_assert_str_eq(closed.bytes, "x\nx\n");
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -122,12 +141,9 @@ START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
      * The next call completes the cleanup if the previous one did not: after the keeper's death the
      * stopped call continues, and may replace the keeper before it is killed.
      */
-    const struct run_setup setup = {.folder = folder};
-    run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
-    run_expect(run, 0);
+    clean_study();
     ck_assert(is_there("closed-a"));
     ck_assert(!is_there("made-a"));
-    run_free_clean(run);
     expect_completion();
 }
 END_TEST
@@ -139,8 +155,7 @@ START_TEST(a_killed_keeper_is_replaced_by_the_call) {
     RUN_UNTIL(run, run_state(first) == 0);
     pid_t second = run_find(run, "ssbatch-keeper");
     ck_assert_int_ne(first, second);
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    kill_call(run);
     run_expect_nothing_left();
     ck_assert(is_there("closed-a"));
     run_free_clean(run);
@@ -168,8 +183,7 @@ static size_t kill_all(struct run *run) {
         if (pids[i] != run->pid)
             kill(pids[i], SIGKILL);
     }
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    kill_call(run);
     return count;
 }
 
@@ -182,12 +196,11 @@ START_TEST(the_next_call_ends_processes_of_a_killed_call) {
 END_TEST
 
 START_TEST(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
-    write_plan(
+    struct run *run = start_until_begun(
         "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
         "run a takes 1s\n"
-        "main -- true\n");
-    struct run *run = start(NULL);
-    RUN_UNTIL(run, is_there("begun"));
+        "main -- true\n",
+        NULL);
     kill_all(run);
     run_free(run);
     ck_assert(is_there("study/a/run.json"));
@@ -196,8 +209,7 @@ START_TEST(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
     run = run_wait(start(NULL));
     run_expect(run, 0);
     ck_assert(is_there("closed"));
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -214,20 +226,18 @@ END_TEST
 
 /* The user must know that something may still run. */
 START_TEST(a_terminated_call_says_what_it_could_not_undo) {
-    write_plan("after -- sh -c 'echo no bridge >&2; exit 3'\n"
-               "run a takes 1s\n"
-               "main -- sh -c 'touch begun; exec sleep 1000'\n"
-               "after -- sh -c 'echo no cable >&2; exit 4'\n");
-    struct run *run = start(NULL);
-    RUN_UNTIL(run, is_there("begun"));
+    struct run *run = start_until_begun("after -- sh -c 'echo no bridge >&2; exit 3'\n"
+                                        "run a takes 1s\n"
+                                        "main -- sh -c 'touch begun; exec sleep 1000'\n"
+                                        "after -- sh -c 'echo no cable >&2; exit 4'\n",
+        NULL);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_text(&run->err,
         "ssbatch: a: warning: cannot undo it: after ended with status 4: no cable; the next "
         "call, or ssbatch --clean, tries again\n");
     run_expect_text(&run->err, "ssbatch: after ended with status 3: no bridge\n");
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -240,8 +250,7 @@ START_TEST(a_call_as_first_process_exits_with_the_number_of_the_signal) {
     struct run *run = run_wait(run_start(&setup,
         WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SSBATCH, "study", "plan")));
     run_expect(run, 128 + SIGTERM);
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -260,16 +269,14 @@ START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     struct run *run = run_start(&setup, WORDS(SSBATCH, "study", "plan"));
     RUN_UNTIL(run, is_there("begun"));
     RUN_UNTIL(run, run_state(program->pid) == 'T');
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    kill_call(run);
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(NULL, run_alive(pids) == 1); /* only the program is left */
     RUN_UNTIL(NULL, run_state(program->pid) == 'S');
     kill(program->pid, SIGKILL);
     run_wait(program);
     run_free(program);
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -284,8 +291,7 @@ START_TEST(a_run_that_another_call_carries_out_is_not_started) {
     run_write_file(run_path(folder, "enough"), "");
     run_expect(run_wait(run), 0);
     ck_assert(is_there("study/a/run.json"));
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -295,8 +301,7 @@ START_TEST(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     struct run *run = run_wait(start(NULL));
     run_expect(run, 1);
     run_expect_text(&run->err, "a: failed: did not finish within its limit of 1 s");
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -308,17 +313,15 @@ static const char *read_where(void) {
 }
 
 START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
-    write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
-    struct run *run = start("--ram");
-    RUN_UNTIL(run, is_there("begun"));
+    struct run *run = start_until_begun(
+        "run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n",
+        "--ram");
     const char *where = read_where();
     ck_assert(run_exists(where));
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    kill_call(run);
     run_expect_nothing_left();
     ck_assert(!run_exists(where));
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -329,23 +332,21 @@ static void expect_state(const char *expected) {
 
 /* A keeper that was started during the run has inherited the lock of the run. */
 START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
-    write_plan("run a takes 1s keep\n"
-               "main -- sh -c 'echo x >{out}/state; echo {scratch} >where; touch begun; "
-               "exec sleep 1000'\n");
-    struct run *run = start("--ram");
-    RUN_UNTIL(run, is_there("begun"));
+    struct run *run =
+        start_until_begun("run a takes 1s keep\n"
+                          "main -- sh -c 'echo x >{out}/state; echo {scratch} >where; touch begun; "
+                          "exec sleep 1000'\n",
+            "--ram");
     const char *where = read_where();
     pid_t first = run_find(run, "ssbatch-keeper");
     kill(first, SIGKILL);
     RUN_UNTIL(run, run_state(first) == 0);
     ck_assert_int_ne(first, run_find(run, "ssbatch-keeper"));
-    kill(run->pid, SIGKILL);
-    run_wait(run);
+    kill_call(run);
     run_expect_nothing_left();
     expect_state("x\n");
     ck_assert(!run_exists(where));
-    run_free_clean(run);
-    run_remove_folder(folder);
+    finish(run);
 }
 END_TEST
 
@@ -393,12 +394,9 @@ START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     expect_state("2");
     ck_assert_int_eq(rename(away, call), 0);
     globfree(&found);
-    const struct run_setup setup = {.folder = folder};
-    run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
-    run_expect(run, 0);
+    clean_study();
     expect_state("2");
     ck_assert(!run_exists(where));
-    run_free_clean(run);
     run_remove_folder(folder);
 }
 END_TEST
