@@ -74,7 +74,7 @@ static void assert_printed(const struct ssbatch_catalogue *catalogue, enum print
     free(text);
 }
 
-static void adjacent_headings_share_the_lines_below_them(void **state) {
+TEST(adjacent_headings_share_the_lines_below_them) {
     struct ssbatch_catalogue *catalogue = read_text("# comment\n\n"
                                                     "[a b]\n[c/d]\n"
                                                     "command = x  \r\n"
@@ -93,7 +93,7 @@ static void adjacent_headings_share_the_lines_below_them(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void first_catalogue_that_defines_a_name_wins(void **state) {
+TEST(first_catalogue_that_defines_a_name_wins) {
     struct ssbatch_catalogue *catalogue = read_text("[a b]\ncommand = x\n");
     struct ss_error error = {0};
     assert_int_equal(
@@ -106,7 +106,7 @@ static void first_catalogue_that_defines_a_name_wins(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void invalid_lines_are_refused_with_their_number(void **state) {
+TEST(invalid_lines_are_refused_with_their_number) {
     static const struct {
         const char *text, *says;
     } rows[] = {
@@ -139,7 +139,7 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
     }
 }
 
-static void printed_words_count_iterations_and_name_the_command(void **state) {
+TEST(printed_words_count_iterations_and_name_the_command) {
     struct ssbatch_catalogue *catalogue =
         read_text("[a/b]\n"
                   "command = x {name} {side} {instance} {memory}\n"
@@ -152,7 +152,7 @@ static void printed_words_count_iterations_and_name_the_command(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void workloads_without_counted_iterations_are_repeated(void **state) {
+TEST(workloads_without_counted_iterations_are_repeated) {
     static const char *const cases[][2] = {
         {"[a]\ncommand = x\n", "--repeat -- x\n"},
         {"[a]\ncommand = x\nrepeat = yes\n", "--repeat -- x\n"},
@@ -167,7 +167,7 @@ static void workloads_without_counted_iterations_are_repeated(void **state) {
     }
 }
 
-static void literal_braces_and_percent_signs_are_kept(void **state) {
+TEST(literal_braces_and_percent_signs_are_kept) {
     assert_int_equal(setenv("BATCH_TEST", "1%{run}", 1), 0);
     struct ssbatch_catalogue *catalogue =
         read_text("[a]\ncommand = x%{record}{a $BATCH_TEST/$BATCH_TESTS. $x {scratch}/$\n");
@@ -177,7 +177,7 @@ static void literal_braces_and_percent_signs_are_kept(void **state) {
     assert_int_equal(unsetenv("BATCH_TEST"), 0);
 }
 
-static void percent_sign_of_a_typed_command_is_the_index(void **state) {
+TEST(percent_sign_of_a_typed_command_is_the_index) {
     struct ssbatch_catalogue catalogue = {0};
     struct ss_error error = {0};
     const struct ssbatch_definition definition = {.name = "a", .command = "x%{record} {instance}"};
@@ -186,7 +186,7 @@ static void percent_sign_of_a_typed_command_is_the_index(void **state) {
     ssbatch_catalogue_free(&catalogue);
 }
 
-static void setup_runs_in_the_folder_of_each_instance(void **state) {
+TEST(setup_runs_in_the_folder_of_each_instance) {
     struct ssbatch_catalogue *catalogue =
         read_text("[a]\ncommand = x {scratch}\nscratch = i{instance}.{side}\n"
                   "setup = f() {{ :; } # $PATH 5% {scratch}\n");
@@ -200,7 +200,7 @@ static void setup_runs_in_the_folder_of_each_instance(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void calibrated_work_is_a_value_of_the_study(void **state) {
+TEST(calibrated_work_is_a_value_of_the_study) {
     struct ssbatch_catalogue *catalogue =
         read_text("[c/seri.al]\ncommand = ssburn {name} --work {work}\n");
     assert_printed(catalogue, WORDS, NULL, "--repeat -- ssburn seri.al --work '{work-seri_al}'\n");
@@ -218,7 +218,7 @@ static void calibrated_work_is_a_value_of_the_study(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void missing_programs_files_and_variables_are_listed(void **state) {
+TEST(missing_programs_files_and_variables_are_listed) {
     assert_int_equal(setenv("BATCH_TEST", "/none/file", 1), 0);
     struct ssbatch_catalogue *catalogue =
         read_text("[a]\ncommand = no-program-1 x\n"
@@ -242,7 +242,7 @@ static void missing_programs_files_and_variables_are_listed(void **state) {
     assert_int_equal(unsetenv("BATCH_TEST"), 0);
 }
 
-static void workload_list_fits_in_80_columns(void **state) {
+TEST(workload_list_fits_in_80_columns) {
     struct ssbatch_catalogue *catalogue = read_text(
         "[a]\ncommand = sh\n[b]\ncommand = no-program\nnote = unfit: x\n[c]\ncommand = sh\n"
         "note = 0123456789 123456789 123456789 123456789 123456789\n");
@@ -255,16 +255,4 @@ static void workload_list_fits_in_80_columns(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(adjacent_headings_share_the_lines_below_them),
-    cmocka_unit_test(first_catalogue_that_defines_a_name_wins),
-    cmocka_unit_test(invalid_lines_are_refused_with_their_number),
-    cmocka_unit_test(printed_words_count_iterations_and_name_the_command),
-    cmocka_unit_test(workloads_without_counted_iterations_are_repeated),
-    cmocka_unit_test(literal_braces_and_percent_signs_are_kept),
-    cmocka_unit_test(percent_sign_of_a_typed_command_is_the_index),
-    cmocka_unit_test(setup_runs_in_the_folder_of_each_instance),
-    cmocka_unit_test(calibrated_work_is_a_value_of_the_study),
-    cmocka_unit_test(missing_programs_files_and_variables_are_listed),
-    cmocka_unit_test(workload_list_fits_in_80_columns))
+UNIT_RUN

@@ -129,11 +129,11 @@ static void commit_run(const char *name) {
     assert_int_equal(ssbatch_study_commit(&study, name, &error), 0);
 }
 
-static void folders_of_a_new_study_are_synced_to_disk(void **state) {
+TEST_WITH(folders_of_a_new_study_are_synced_to_disk, make_study, remove_study) {
     assert_operations("sync:. sync:study"); /* the folders in .study follow with the plan */
 }
 
-static void a_file_is_synced_before_it_is_renamed(void **state) {
+TEST_WITH(a_file_is_synced_before_it_is_renamed, make_study, remove_study) {
     struct ss_error error = {0};
     operations[0] = '\0';
     assert_int_equal(ssbatch_disk_write(&disk, whole("study/.study/plan"), "plan 1\n", &error), 0);
@@ -141,7 +141,7 @@ static void a_file_is_synced_before_it_is_renamed(void **state) {
                       "to:study/.study/plan sync:study/.study");
 }
 
-static void a_result_is_synced_before_it_is_renamed(void **state) {
+TEST_WITH(a_result_is_synced_before_it_is_renamed, make_study, remove_study) {
     begin_run("a", SSBATCH_REUSE_NOTHING);
     make_folder("study/.a.part/result/record");
     write_text("study/.a.part/result/record/samples.csv", "1\n");
@@ -154,7 +154,7 @@ static void a_result_is_synced_before_it_is_renamed(void **state) {
     assert_false(exists("study/.a.part"));
 }
 
-static void a_new_result_replaces_the_old_one(void **state) {
+TEST_WITH(a_new_result_replaces_the_old_one, make_study, remove_study) {
     leave_result();
     begin_run("a", SSBATCH_REUSE_NOTHING);
     write_text("study/.a.part/result/new", "");
@@ -172,7 +172,7 @@ static int rename_once(void *context, const char *from, const char *to) {
     return calls++ == 0 ? rename(from, to) : -1;
 }
 
-static void the_next_call_completes_an_interrupted_rename_of_a_result(void **state) {
+TEST_WITH(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study) {
     static const struct ssbatch_disk killed = {
         .sync = sync_logged, .rename = rename_once, .unlink = unlink_logged};
     struct ss_error error = {0};
@@ -198,7 +198,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     assert_operations("");
 }
 
-static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **state) {
+TEST_WITH(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, remove_study) {
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
     write_text("study/.a.part/result/half", "");
@@ -208,7 +208,7 @@ static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **s
     assert_false(exists("study/.a.part/result/half"));
 }
 
-static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
+TEST_WITH(a_failed_attempt_with_a_kept_folder_continues_there, make_study, remove_study) {
     make_folder("study/a");
     write_text("study/a/half", "");
     operations[0] = '\0';
@@ -218,7 +218,7 @@ static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
     assert_false(exists("study/a"));
 }
 
-static void a_finished_attempt_with_a_kept_folder_is_not_continued(void **state) {
+TEST_WITH(a_finished_attempt_with_a_kept_folder_is_not_continued, make_study, remove_study) {
     make_folder("study/a");
     write_text("study/a/whole", "");
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -230,7 +230,7 @@ static void a_finished_attempt_with_a_kept_folder_is_not_continued(void **state)
  * Files that a command syncs in a kept folder must survive a power cut, so the folder is synced
  * first.
  */
-static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
+TEST_WITH(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study) {
     operations[0] = '\0';
     begin_run("a", SSBATCH_REUSE_NOTHING);
     assert_operations("");
@@ -238,7 +238,7 @@ static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
     assert_operations("sync:study sync:study/.b.part");
 }
 
-static void leftovers_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
+TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study) {
     struct ss_error error = {0};
     make_folder("study/.a.part");
     write_text("study/.a.part/temporary", "");
@@ -253,7 +253,7 @@ static void leftovers_of_a_finished_run_are_removed_unless_it_is_locked(void **s
     assert_false(exists("study/.study/runs/a"));
 }
 
-static void a_study_path_with_placeholders_is_refused(void **state) {
+TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, remove_study) {
     struct ss_error error = {0};
     struct ssbatch_study other;
     assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", &disk, true, &error), -1);
@@ -262,7 +262,7 @@ static void a_study_path_with_placeholders_is_refused(void **state) {
     assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", &disk, true, &error), -1);
 }
 
-static void a_locked_run_names_its_holder(void **state) {
+TEST_WITH(a_locked_run_names_its_holder, make_study, remove_study) {
     struct ssbatch_holder holder;
     struct ss_error error = {0};
     int lock = lock_run("a");
@@ -279,7 +279,7 @@ static void a_locked_run_names_its_holder(void **state) {
     close(copy);
 }
 
-static void the_lock_of_a_killed_process_is_not_held(void **state) {
+TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, remove_study) {
     struct ssbatch_holder holder;
     assert_false(ssbatch_study_is_locked(&study, "a", &holder));
     int lock = lock_run("a");
@@ -299,7 +299,7 @@ static void close_reader(int number) {
     close(reader);
 }
 
-static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
+TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study) {
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     write_text("study/.study/runs/a", "here 1\n");
     reader = open(whole("study/.study/runs/a"), O_RDONLY | O_CLOEXEC);
@@ -319,7 +319,7 @@ static int sync_and_remove(void *context, int descriptor, const char *path) {
     return 0;
 }
 
-static void files_that_vanish_are_not_synced(void **state) {
+TEST_WITH(files_that_vanish_are_not_synced, make_study, remove_study) {
     static const struct ssbatch_disk removing = {.sync = sync_and_remove};
     struct ss_error error = {0};
     make_folder("folder");
@@ -345,7 +345,7 @@ static void copy_tree(const char *path, const char *copy) {
 
 /* A later copy has no files that were removed from the original, or replaced by folders or links.
  */
-static void a_copy_loses_what_the_original_has_lost(void **state) {
+TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, remove_study) {
     make_folder("from");
     make_folder("to");
     write_text("from/file", "");
@@ -430,7 +430,7 @@ static void clear_all(void) {
     assert_int_equal(clear_calls(NULL, &error), 0);
 }
 
-static void a_journal_is_synced_before_it_is_renamed(void **state) {
+TEST_WITH(a_journal_is_synced_before_it_is_renamed, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     char expected[1200];
@@ -450,7 +450,7 @@ static void a_journal_is_synced_before_it_is_renamed(void **state) {
     assert_false(exists(expected));
 }
 
-static void journals_of_a_dead_call_are_undone(void **state) {
+TEST_WITH(journals_of_a_dead_call_are_undone, make_study, remove_study) {
     struct ssbatch_call call;
     char path[200];
     open_call(&call);
@@ -468,7 +468,7 @@ static void journals_of_a_dead_call_are_undone(void **state) {
     assert_false(exists(path));
 }
 
-static void journals_have_the_statuses_of_an_after(void **state) {
+TEST_WITH(journals_have_the_statuses_of_an_after, make_study, remove_study) {
     struct ssbatch_call call;
     leave_call(&call, "statuses 0,1\nafter close\nafter close2\n");
     clear_all();
@@ -490,7 +490,7 @@ static void claim(const struct ssbatch_call *call, bool in_memory) {
     assert_int_equal(ssbatch_call_claim(call, "a", in_memory, &error), 0);
 }
 
-static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state) {
+TEST_WITH(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -512,7 +512,7 @@ static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state)
 }
 
 /* The call on the other host was killed, too, or is interrupted. */
-static void files_of_a_later_attempt_on_another_host_are_not_replaced(void **state) {
+TEST_WITH(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study) {
     struct ssbatch_call call, later = {.study = &study, .mark = "elsewhere:1:2:3"};
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -527,7 +527,7 @@ static void files_of_a_later_attempt_on_another_host_are_not_replaced(void **sta
 }
 
 /* It may be the only copy. */
-static void a_result_in_memory_is_kept_while_its_claim_cannot_be_read(void **state) {
+TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -548,7 +548,7 @@ static void a_result_in_memory_is_kept_while_its_claim_cannot_be_read(void **sta
 }
 
 /* Killed between naming the result and removing the hidden folder. */
-static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
+TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study) {
     struct ssbatch_call call;
     make_folder("study/.a.part");
     leave_files(&call);
@@ -559,7 +559,7 @@ static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
 }
 
 /* In a folder that is not in memory, files remain, but may be damaged. */
-static void results_from_before_a_reboot_are_not_copied(void **state) {
+TEST_WITH(results_from_before_a_reboot_are_not_copied, make_study, remove_study) {
     struct ssbatch_call call;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
@@ -570,7 +570,7 @@ static void results_from_before_a_reboot_are_not_copied(void **state) {
     assert_false(exists("study/.a.part/result/half"));
 }
 
-static void journals_of_a_living_call_are_left_alone(void **state) {
+TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     open_call(&call);
@@ -585,7 +585,7 @@ static void journals_of_a_living_call_are_left_alone(void **state) {
 }
 
 /* A call that begins has its folder before it has its lock. */
-static void the_folder_of_a_call_without_a_lock_is_not_removed(void **state) {
+TEST_WITH(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove_study) {
     struct ssbatch_call call;
     char path[200];
     open_call(&call);
@@ -599,7 +599,7 @@ static void the_folder_of_a_call_without_a_lock_is_not_removed(void **state) {
     assert_false(exists(path));
 }
 
-static void journals_of_another_host_are_left_alone(void **state) {
+TEST_WITH(journals_of_another_host_are_left_alone, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     leave_call(&call, "after close\n");
@@ -610,7 +610,7 @@ static void journals_of_another_host_are_left_alone(void **state) {
     assert_string_equal(undone, "");
 }
 
-static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state) {
+TEST_WITH(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, remove_study) {
     struct ssbatch_call call;
     leave_call(&call, "after close\n");
     strcpy(study.boot, "87654321-9");
@@ -619,7 +619,7 @@ static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state
     assert_int_equal(ended, 0);
 }
 
-static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
+TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, remove_study) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     leave_call(&call, "after close\nafter close2\n");
@@ -636,34 +636,4 @@ static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
     assert_string_equal(undone, "");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(folders_of_a_new_study_are_synced_to_disk, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_file_is_synced_before_it_is_renamed, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_result_is_synced_before_it_is_renamed, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_failed_attempt_with_a_kept_folder_continues_there, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_finished_attempt_with_a_kept_folder_is_not_continued, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_lock_of_a_killed_process_is_not_held, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(files_that_vanish_are_not_synced, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_copy_loses_what_the_original_has_lost, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(journals_have_the_statuses_of_an_after, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(results_from_before_a_reboot_are_not_copied, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(lines_that_cannot_be_undone_stay_in_the_journal, make_study, remove_study))
+UNIT_RUN

@@ -14,7 +14,7 @@ static const struct ssbatch_method *find(const char *name) {
     return method;
 }
 
-static void nbench_rounds_a_load_to_whole_instances(void **state) {
+TEST(nbench_rounds_a_load_to_whole_instances) {
     static const struct {
         uint64_t cpus;
         double load;
@@ -30,7 +30,7 @@ static void nbench_rounds_a_load_to_whole_instances(void **state) {
     }
 }
 
-static void nbench_fit_divides_by_the_load_of_one_instance(void **state) {
+TEST(nbench_fit_divides_by_the_load_of_one_instance) {
     struct ssbatch_control control = {
         .method = find("nbench-fit"), .target = 0.5, .cpus = 4, .one = 0.2};
     assert_int_equal(ssbatch_control_instances(&control), 3);
@@ -40,7 +40,7 @@ static void nbench_fit_divides_by_the_load_of_one_instance(void **state) {
     assert_near(ssbatch_control_stands_for(&control), 1, 0);
 }
 
-static void other_methods_use_the_given_number_of_instances(void **state) {
+TEST(other_methods_use_the_given_number_of_instances) {
     struct ssbatch_control control = {
         .method = find("default"), .target = 0.66, .cpus = 12, .instances = 7};
     assert_int_equal(ssbatch_control_instances(&control), 7);
@@ -49,7 +49,7 @@ static void other_methods_use_the_given_number_of_instances(void **state) {
     assert_int_equal(ssbatch_control_instances(&control), 1);
 }
 
-static void unknown_methods_are_refused(void **state) {
+TEST(unknown_methods_are_refused) {
     struct ss_error error = {0};
     assert_null(ssbatch_method_find("pi-evn", &error));
     assert_string_equal(error.message,
@@ -82,7 +82,7 @@ static void assert_plan(const struct ssbatch_planned_run *run, const char *expec
     free(text);
 }
 
-static void method_sets_columns_and_options_of_a_run(void **state) {
+TEST(method_sets_columns_and_options_of_a_run) {
     const struct ssbatch_control control = {.method = find("cdc"),
         .tau = "107m",
         .cdc = "phase=hash",
@@ -115,7 +115,7 @@ static void method_sets_columns_and_options_of_a_run(void **state) {
         "--iteration 'took ([0-9]+)' -- sleep 9 '$HOME' '{{work}' alone\n");
 }
 
-static void quota_method_runs_the_command_in_a_control_group(void **state) {
+TEST(quota_method_runs_the_command_in_a_control_group) {
     const struct ssbatch_control control = {
         .method = find("quota"), .target = 0.75, .cpus = 2, .instances = 1};
     const struct ssbatch_use use = {.role = NULL};
@@ -139,7 +139,7 @@ static void quota_method_runs_the_command_in_a_control_group(void **state) {
         "after -- /100%/env/group close '{place}.{run}'\n");
 }
 
-static void columns_of_a_side_replace_those_of_the_run(void **state) {
+TEST(columns_of_a_side_replace_those_of_the_run) {
     const struct ssbatch_control control = {
         .method = find("default"), .feedback = "-f own", .target = 1, .cpus = 1, .instances = 3};
     const struct ssbatch_use use = {.role = "background"};
@@ -158,7 +158,7 @@ static void columns_of_a_side_replace_those_of_the_run(void **state) {
         "'{out}/background.output' -n 3 -f own --repeat -- enter -- true background\n");
 }
 
-static void expressions_of_typed_workloads_are_checked(void **state) {
+TEST(expressions_of_typed_workloads_are_checked) {
     struct ssbatch_catalogue catalogue = {0};
     const struct ssbatch_definition definition = {.name = "a", .command = "true", .iteration = "("};
     struct ss_error error = {0};
@@ -167,13 +167,4 @@ static void expressions_of_typed_workloads_are_checked(void **state) {
     ssbatch_catalogue_free(&catalogue);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(nbench_rounds_a_load_to_whole_instances),
-    cmocka_unit_test(nbench_fit_divides_by_the_load_of_one_instance),
-    cmocka_unit_test(other_methods_use_the_given_number_of_instances),
-    cmocka_unit_test(unknown_methods_are_refused),
-    cmocka_unit_test(method_sets_columns_and_options_of_a_run),
-    cmocka_unit_test(quota_method_runs_the_command_in_a_control_group),
-    cmocka_unit_test(columns_of_a_side_replace_those_of_the_run),
-    cmocka_unit_test(expressions_of_typed_workloads_are_checked))
+UNIT_RUN

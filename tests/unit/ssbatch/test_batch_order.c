@@ -37,7 +37,7 @@ static void read_rounds(void) {
     read_plan(text);
 }
 
-static void shuffled_runs_stay_in_their_rounds(void **state) {
+TEST(shuffled_runs_stay_in_their_rounds) {
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 1);
     for (size_t i = 0; i < plan.run_count; i++)
@@ -45,7 +45,7 @@ static void shuffled_runs_stay_in_their_rounds(void **state) {
     ssbatch_plan_free(&plan);
 }
 
-static void a_shuffle_loses_no_run(void **state) {
+TEST(a_shuffle_loses_no_run) {
     unsigned seen = 0;
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 7);
@@ -55,7 +55,7 @@ static void a_shuffle_loses_no_run(void **state) {
     ssbatch_plan_free(&plan);
 }
 
-static void equal_seeds_give_equal_orders(void **state) {
+TEST(equal_seeds_give_equal_orders) {
     char first[500], second[500], other[500];
     read_rounds();
     ssbatch_shuffle(runs, plan.run_count, 5);
@@ -78,7 +78,7 @@ static const char chain[] = "run a takes 1s\nmain -- true\n"
                             "run c takes 1s\nmain -- true\n"
                             "run d takes 1s needs=c,b\nmain -- true\n";
 
-static void needed_runs_are_moved_before_those_that_need_them(void **state) {
+TEST(needed_runs_are_moved_before_those_that_need_them) {
     char order[500];
     read_plan(chain);
     ssbatch_order_needs(&plan, runs, plan.run_count);
@@ -92,7 +92,7 @@ static void needed_runs_are_moved_before_those_that_need_them(void **state) {
     ssbatch_plan_free(&plan);
 }
 
-static void a_list_of_runs_selects_each_of_them_once(void **state) {
+TEST(a_list_of_runs_selects_each_of_them_once) {
     struct ssbatch_options options = {.only = "d,a,d,c"};
     struct ss_error error = {0};
     size_t count;
@@ -108,7 +108,7 @@ static void a_list_of_runs_selects_each_of_them_once(void **state) {
     ssbatch_plan_free(&plan);
 }
 
-static void the_time_left_is_scaled_by_the_times_of_earlier_runs(void **state) {
+TEST(the_time_left_is_scaled_by_the_times_of_earlier_runs) {
     struct ssbatch_progress progress = {.runs = 3, .left = 300};
     assert_near(ssbatch_progress_left(&progress), 300, 0);
     ssbatch_progress_end(&progress, 100, 150);
@@ -117,11 +117,4 @@ static void the_time_left_is_scaled_by_the_times_of_earlier_runs(void **state) {
     assert_near(ssbatch_progress_left(&progress), 150, 1e-9);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(shuffled_runs_stay_in_their_rounds),
-    cmocka_unit_test(a_shuffle_loses_no_run),
-    cmocka_unit_test(equal_seeds_give_equal_orders),
-    cmocka_unit_test(needed_runs_are_moved_before_those_that_need_them),
-    cmocka_unit_test(a_list_of_runs_selects_each_of_them_once),
-    cmocka_unit_test(the_time_left_is_scaled_by_the_times_of_earlier_runs))
+UNIT_RUN

@@ -84,7 +84,7 @@ static size_t assert_balanced(const char *text, size_t names, size_t places) {
     return lines;
 }
 
-static void every_prefix_of_the_pair_order_is_balanced(void **state) {
+TEST(every_prefix_of_the_pair_order_is_balanced) {
     static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 25};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct names names;
@@ -106,7 +106,7 @@ static void every_prefix_of_the_pair_order_is_balanced(void **state) {
     }
 }
 
-static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
+TEST(each_form_of_pairs_lists_the_expected_pairs) {
     char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
     char *abc[] = {a, b, c, NULL}, *ab[] = {a, b, NULL}, *cd[] = {c, d, NULL}, *none[] = {NULL};
     static const char product[] = "a d p0 1\nb c p0 1\na c p0 1\nb d p0 1\n";
@@ -127,7 +127,7 @@ static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
     free(text);
 }
 
-static void symmetric_pairs_have_each_of_an_even_number_of_names_equally_often(void **state) {
+TEST(symmetric_pairs_have_each_of_an_even_number_of_names_equally_often) {
     struct names names;
     char *none[] = {NULL};
     unsigned counts[4] = {0};
@@ -142,7 +142,7 @@ static void symmetric_pairs_have_each_of_an_even_number_of_names_equally_often(v
     free(text);
 }
 
-static void invalid_pairs_are_refused(void **state) {
+TEST(invalid_pairs_are_refused) {
     char a[] = "a", other[] = "a";
     char *twice[] = {a, other, NULL}, *none[] = {NULL};
     assert_refused("all", twice, none, "the workload 'a' is named twice: remove one of them");
@@ -158,9 +158,4 @@ static void invalid_pairs_are_refused(void **state) {
     assert_refused("a:b,b:a,a:b", none, none, "the pair a:b is named twice: remove one of them");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(every_prefix_of_the_pair_order_is_balanced),
-    cmocka_unit_test(each_form_of_pairs_lists_the_expected_pairs),
-    cmocka_unit_test(symmetric_pairs_have_each_of_an_even_number_of_names_equally_often),
-    cmocka_unit_test(invalid_pairs_are_refused))
+UNIT_RUN

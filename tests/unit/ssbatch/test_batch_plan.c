@@ -83,7 +83,7 @@ static void print_run(
     ssbatch_plan_print_run(stream, run);
 }
 
-static void simplest_plan_has_one_run_with_one_command(void **state) {
+TEST(simplest_plan_has_one_run_with_one_command) {
     struct ssbatch_plan *plan = parse("run a takes 70s size=big load=20\nmain -- ./bench --big\n");
     assert_int_equal(plan->run_count, 1);
     assert_int_equal(plan->study.count, 0);
@@ -113,7 +113,7 @@ static void simplest_plan_has_one_run_with_one_command(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **state) {
+TEST(commands_of_a_run_keep_roles_patterns_statuses_and_columns) {
     struct ssbatch_plan *plan = parse("plan 1\n"
                                       "run x takes 2M limit 4M keep target=0.5\n"
                                       "  before -- mkdir {scratch}/a\n"
@@ -143,7 +143,7 @@ static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **st
     ssbatch_plan_free(plan);
 }
 
-static void set_adds_columns_to_all_runs_below_it(void **state) {
+TEST(set_adds_columns_to_all_runs_below_it) {
     struct ssbatch_plan *plan = parse("set a=1 b=2\n"
                                       "run x takes 1s b=3\n main -- x\n"
                                       "set a= c=4\n"
@@ -154,7 +154,7 @@ static void set_adds_columns_to_all_runs_below_it(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void lines_above_the_first_run_belong_to_the_study(void **state) {
+TEST(lines_above_the_first_run_belong_to_the_study) {
     struct ssbatch_plan *plan =
         parse("once work match='work ([0-9]+)' -- calibrate\n"
               "before -- mount\n"
@@ -175,7 +175,7 @@ static void lines_above_the_first_run_belong_to_the_study(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void backslashes_comments_and_quotes_work_as_in_a_shell(void **state) {
+TEST(backslashes_comments_and_quotes_work_as_in_a_shell) {
     struct ssbatch_plan *plan = parse("# run no takes 1s \\\n"
                                       "\r\n"
                                       "run a \\\n  takes 1s \\\r\n  note='a b' # not this \\\n"
@@ -189,7 +189,7 @@ static void backslashes_comments_and_quotes_work_as_in_a_shell(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void printed_plan_reads_back_as_the_same(void **state) {
+TEST(printed_plan_reads_back_as_the_same) {
     static const char text[] = "plan 1\n"
                                "once n match='([0-9]+)' -- nbench\n"
                                "before -- mkdir 'a b'\n"
@@ -203,7 +203,7 @@ static void printed_plan_reads_back_as_the_same(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void identity_of_a_run_excludes_its_times(void **state) {
+TEST(identity_of_a_run_excludes_its_times) {
     struct ssbatch_plan *plan = parse("once n match=(.) -- nbench\n"
                                       "once m match=(.) -- mbench\n"
                                       "set b=2\n"
@@ -227,13 +227,13 @@ static void identity_of_a_run_excludes_its_times(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void identity_of_a_skipped_run_includes_its_reason(void **state) {
+TEST(identity_of_a_skipped_run_includes_its_reason) {
     struct ssbatch_plan *plan = parse("skip a reason='not here' b=1 a=2\n");
     assert_printed(ssbatch_plan_print_identity, plan, "a", "run a reason='not here' a=2 b=1\n");
     ssbatch_plan_free(plan);
 }
 
-static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
+TEST(milliseconds_meant_as_minutes_cause_a_warning) {
     struct ssbatch_plan *plan = parse("run a takes 2m limit 6m\nmain -- x\n");
     assert_int_equal(plan->runs[0].takes, 2 * SS_MILLISECOND);
     assert_int_equal(plan->doubt_count, 2);
@@ -241,7 +241,7 @@ static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void ten_thousand_runs_are_found_by_name(void **state) {
+TEST(ten_thousand_runs_are_found_by_name) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -260,7 +260,7 @@ static void ten_thousand_runs_are_found_by_name(void **state) {
 }
 
 /* Nothing in a plan is ignored. */
-static void invalid_lines_are_refused(void **state) {
+TEST(invalid_lines_are_refused) {
     static const struct refusal refusals[] = {
         {"run a takes 1s\nmian -- x\n", 2, "'mian': did you mean 'main'?"},
         {"\xef\xbb\xbf# A comment\nrun a takes 1s\nmain -- x\n", 1, "byte order mark"},
@@ -347,7 +347,7 @@ static void invalid_lines_are_refused(void **state) {
     ASSERT_REFUSED(refusals);
 }
 
-static void null_bytes_are_refused(void **state) {
+TEST(null_bytes_are_refused) {
     struct ssbatch_plan plan;
     struct ss_error error = {0};
     char text[] = "set a=1\nset\0b=1\n";
@@ -359,7 +359,7 @@ static void null_bytes_are_refused(void **state) {
 }
 
 /* A script may have read a value from a DOS file. The rest of the line must not be lost. */
-static void carriage_returns_within_a_line_are_refused(void **state) {
+TEST(carriage_returns_within_a_line_are_refused) {
     static const struct refusal refusals[] = {
         {"run a takes 1s\nmain -- x small\r --load 20\n", 2, "carriage return"},
         {"run a takes 1s\nmain -- x 'small\r'\n", 2, "carriage return"},
@@ -372,7 +372,7 @@ static void carriage_returns_within_a_line_are_refused(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void names_have_up_to_200_bytes(void **state) {
+TEST(names_have_up_to_200_bytes) {
     char text[260];
     snprintf(text, sizeof text, "run %0201d takes 1s\nmain -- x\n", 1);
     const struct refusal refusals[] = {{text, 1, "too long"}};
@@ -382,25 +382,9 @@ static void names_have_up_to_200_bytes(void **state) {
 }
 
 /* Runs may have the same roles, and commands without a role. */
-static void roles_are_unique_within_a_run(void **state) {
+TEST(roles_are_unique_within_a_run) {
     ssbatch_plan_free(parse(
         "run a takes 1s\nmain x -- x\nrun b takes 1s\nbefore -- x\nbefore -- x\nmain x -- x\n"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(simplest_plan_has_one_run_with_one_command),
-    cmocka_unit_test(commands_of_a_run_keep_roles_patterns_statuses_and_columns),
-    cmocka_unit_test(set_adds_columns_to_all_runs_below_it),
-    cmocka_unit_test(lines_above_the_first_run_belong_to_the_study),
-    cmocka_unit_test(backslashes_comments_and_quotes_work_as_in_a_shell),
-    cmocka_unit_test(printed_plan_reads_back_as_the_same),
-    cmocka_unit_test(identity_of_a_run_excludes_its_times),
-    cmocka_unit_test(identity_of_a_skipped_run_includes_its_reason),
-    cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
-    cmocka_unit_test(ten_thousand_runs_are_found_by_name),
-    cmocka_unit_test(invalid_lines_are_refused),
-    cmocka_unit_test(null_bytes_are_refused),
-    cmocka_unit_test(carriage_returns_within_a_line_are_refused),
-    cmocka_unit_test(names_have_up_to_200_bytes),
-    cmocka_unit_test(roles_are_unique_within_a_run))
+UNIT_RUN

@@ -17,7 +17,7 @@ static void assert_digest(const char *text, size_t times, const char *expected) 
     assert_string_equal(digest, expected);
 }
 
-static void digests_match_the_examples_of_the_standard(void **state) {
+TEST(digests_match_the_examples_of_the_standard) {
     assert_digest("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     assert_digest("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
@@ -29,13 +29,13 @@ static void digests_match_the_examples_of_the_standard(void **state) {
 }
 
 /* From 56 bytes on, the padding needs another block. */
-static void digests_are_correct_for_every_padding_length(void **state) {
+TEST(digests_are_correct_for_every_padding_length) {
     assert_digest("a", 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
     assert_digest("a", 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
     assert_digest("a", 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-static void file_digest_equals_digest_of_its_contents(void **state) {
+TEST(file_digest_equals_digest_of_its_contents) {
     char path[] = "/tmp/ssbatch-sha256-XXXXXX";
     char digest[SSBATCH_SHA256_TEXT];
     FILE *file = fdopen(mkstemp(path), "w");
@@ -48,8 +48,4 @@ static void file_digest_equals_digest_of_its_contents(void **state) {
     assert_int_equal(ssbatch_sha256_of_file(path, digest), -1);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(digests_match_the_examples_of_the_standard),
-    cmocka_unit_test(digests_are_correct_for_every_padding_length),
-    cmocka_unit_test(file_digest_equals_digest_of_its_contents))
+UNIT_RUN

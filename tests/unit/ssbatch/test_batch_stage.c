@@ -270,7 +270,7 @@ static void assert_outcomes(
 #define ASSERT_OUTCOMES(outcomes, scripts)                                                         \
     assert_outcomes(outcomes, sizeof(outcomes) / sizeof *(outcomes), scripts)
 
-static void lines_are_carried_out_in_order(void **state) {
+TEST_WITH(lines_are_carried_out_in_order, make_scratch, remove_scratch) {
     static const struct outcome outcomes[] = {
         {"before -- prepare\nbefore -- prepare2\nmain -- work\nafter -- close\nafter -- close2\n",
             "+prepare +prepare2 +work +close +close2", ""},
@@ -283,7 +283,7 @@ static void lines_are_carried_out_in_order(void **state) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-static void failures_end_the_run_with_the_first_reason(void **state) {
+TEST_WITH(failures_end_the_run_with_the_first_reason, make_scratch, remove_scratch) {
     static const struct outcome outcomes[] = {
         {"beside -- serve\nbefore -- broken\nmain -- work\nafter -- close\n",
             "+serve +broken -serve +close", "before ended with status 3: no disk"},
@@ -308,7 +308,7 @@ static void failures_end_the_run_with_the_first_reason(void **state) {
 }
 
 /* A command with a pattern must print a line that matches. */
-static void unmatched_output_fails_the_run(void **state) {
+TEST_WITH(unmatched_output_fails_the_run, make_scratch, remove_scratch) {
     static const struct outcome outcomes[] = {
         {"before found ready='^name' -- tell\nmain -- work\n", "+tell",
             "found: no line of the output of 'tell' matched '^name'"},
@@ -319,7 +319,7 @@ static void unmatched_output_fails_the_run(void **state) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-static void unknown_placeholders_of_a_run_fail_it(void **state) {
+TEST_WITH(unknown_placeholders_of_a_run_fail_it, make_scratch, remove_scratch) {
     static const struct outcome outcomes[] = {
         {"before -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n", "",
             "{srv.pid} is not known yet"},
@@ -331,7 +331,7 @@ static void unknown_placeholders_of_a_run_fail_it(void **state) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-static void cpu_time_includes_commands_that_run(void **state) {
+TEST_WITH(cpu_time_includes_commands_that_run, make_scratch, remove_scratch) {
     struct ss_error error = {0};
     read_plan("run a takes 1s\nbeside -- serve\nmain -- work\n");
     assert_int_equal(open_stage(usual, &error), 0);
@@ -342,7 +342,7 @@ static void cpu_time_includes_commands_that_run(void **state) {
     close_stage();
 }
 
-static void adjacent_mains_run_simultaneously(void **state) {
+TEST_WITH(adjacent_mains_run_simultaneously, make_scratch, remove_scratch) {
     begin("run a takes 1s\nmain x -- work\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1005 * SS_SECOND);
@@ -350,14 +350,14 @@ static void adjacent_mains_run_simultaneously(void **state) {
     close_stage();
 }
 
-static void mains_separated_by_other_lines_run_one_after_another(void **state) {
+TEST_WITH(mains_separated_by_other_lines_run_one_after_another, make_scratch, remove_scratch) {
     begin("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1009 * SS_SECOND);
     close_stage();
 }
 
-static void reason_has_the_beginning_of_a_long_error(void **state) {
+TEST_WITH(reason_has_the_beginning_of_a_long_error, make_scratch, remove_scratch) {
     char error[300], why[300];
     const struct script scripts[] = {
         {"broken", .lasts = SS_SECOND, .status = 1, .complains = error}, {0}};
@@ -375,7 +375,7 @@ static int judge(
     return strcmp(act->words[0], "work2") == 0 ? ss_error_fail(error, "nothing was counted") : 0;
 }
 
-static void main_without_a_result_ends_the_other_mains(void **state) {
+TEST_WITH(main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch) {
     begin("run a takes 1s\nmain x -- hung\nmain y -- brief\nmain z -- work2\n", usual);
     stage.judge = judge;
     carry_out();
@@ -384,7 +384,7 @@ static void main_without_a_result_ends_the_other_mains(void **state) {
     close_stage();
 }
 
-static void failed_after_fails_the_run_and_keeps_its_journal(void **state) {
+TEST_WITH(failed_after_fails_the_run_and_keeps_its_journal, make_scratch, remove_scratch) {
     begin("run a takes 1s\nmain -- work\nafter -- broken\nafter -- close\n", usual);
     carry_out();
     assert_string_equal(stage.why.message, "after ended with status 3: no disk");
@@ -393,7 +393,7 @@ static void failed_after_fails_the_run_and_keeps_its_journal(void **state) {
     close_stage();
 }
 
-static void signal_ends_commands_in_the_usual_order(void **state) {
+TEST_WITH(signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch) {
     begin("run a takes 1s\nbeside -- serve\nmain -- work\nafter -- close\n", usual);
     world.signal_at = 1002 * SS_SECOND;
     carry_out();
@@ -403,7 +403,7 @@ static void signal_ends_commands_in_the_usual_order(void **state) {
 }
 
 /* Signals to all processes of a job may reach the command first. */
-static void command_that_ends_just_before_a_signal_has_not_failed(void **state) {
+TEST_WITH(command_that_ends_just_before_a_signal_has_not_failed, make_scratch, remove_scratch) {
     begin("run a takes 1s\nmain -- signaled\nafter -- close\n", usual);
     world.signal_at = 1002 * SS_SECOND + 100 * SS_MILLISECOND;
     carry_out();
@@ -432,7 +432,7 @@ static void assert_words(const struct words *rows, size_t count) {
 
 #define ASSERT_WORDS(rows) assert_words(rows, sizeof(rows) / sizeof *(rows))
 
-static void placeholders_are_replaced(void **state) {
+TEST_WITH(placeholders_are_replaced, make_scratch, remove_scratch) {
     static const struct words rows[] = {
         {"main fg -- work {record} {run} {out} {scratch}/x\n", "work %s/fg a %s /scratch/x"},
         {"main -- work {record} {out}\n", "work %s/record %s"},
@@ -451,7 +451,7 @@ static void placeholders_are_replaced(void **state) {
     ASSERT_WORDS(rows);
 }
 
-static void matching_line_may_follow_much_output(void **state) {
+TEST_WITH(matching_line_may_follow_much_output, make_scratch, remove_scratch) {
     static const char line[] = "0123456789abcdefghijklmnopqrstuvwxyz\n", last[] = "port 80\n";
     static char text[4000000];
     const struct script flood[] = {
@@ -469,7 +469,7 @@ static void matching_line_may_follow_much_output(void **state) {
     ASSERT_OUTCOMES(outcomes, flood);
 }
 
-static void afters_with_placeholders_of_the_run_are_refused(void **state) {
+TEST_WITH(afters_with_placeholders_of_the_run_are_refused, make_scratch, remove_scratch) {
     struct ss_error error = {0};
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
     assert_int_equal(open_stage(usual, &error), -1);
@@ -477,7 +477,7 @@ static void afters_with_placeholders_of_the_run_are_refused(void **state) {
     close_stage();
 }
 
-static void only_showstopper_commands_get_a_record_option(void **state) {
+TEST_WITH(only_showstopper_commands_get_a_record_option, make_scratch, remove_scratch) {
     static const struct words rows[] = {
         {"main -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x"},
         {"main fg -- showstopper --record {record} x\n", "showstopper --record %s/fg x"},
@@ -515,7 +515,7 @@ static void assert_study_fails(const char *text, const char *why) {
     close_stage();
 }
 
-static void value_is_computed_only_once(void **state) {
+TEST_WITH(value_is_computed_only_once, make_scratch, remove_scratch) {
     begin(
         "once base match='^base ([0-9]+)' -- print\nrun a takes 1s\nmain -- work {base}\n", usual);
     struct ssbatch_stage study = open_study();
@@ -532,7 +532,7 @@ static void value_is_computed_only_once(void **state) {
 }
 
 /* On the first call, the braces would remain in the command. */
-static void values_that_are_not_found_yet_are_refused(void **state) {
+TEST_WITH(values_that_are_not_found_yet_are_refused, make_scratch, remove_scratch) {
     struct ss_error error = {0};
     begin("after -- close {base}\nonce base match='^base ([0-9]+)' -- print\n"
           "run a takes 1s\nmain -- work {base}\n",
@@ -552,14 +552,14 @@ static void values_that_are_not_found_yet_are_refused(void **state) {
         "before: {base} is not known yet");
 }
 
-static void value_without_matching_output_fails(void **state) {
+TEST_WITH(value_without_matching_output_fails, make_scratch, remove_scratch) {
     assert_study_fails("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n",
         "base: no line of the output of 'print'");
     assert_study_fails("once base match='^seed( [0-9]+)?' -- print\nrun a takes 1s\nmain -- work\n",
         "base: the group of '^seed( [0-9]+)?' matched nothing");
 }
 
-static void journal_has_afters_with_placeholders_replaced(void **state) {
+TEST_WITH(journal_has_afters_with_placeholders_replaced, make_scratch, remove_scratch) {
     char *text = NULL;
     size_t size;
     begin("run a takes 1s\nmain -- work\nafter -- close {run}.bg 'a b'\n"
@@ -579,7 +579,7 @@ static void count_announcement(void *context, const char *text) {
     ++*count;
 }
 
-static void run_waits_until_the_machine_is_quiet(void **state) {
+TEST_WITH(run_waits_until_the_machine_is_quiet, make_scratch, remove_scratch) {
     struct ss_error error = {0};
     unsigned said = 0;
     double waited = 0;
@@ -605,26 +605,4 @@ static void run_waits_until_the_machine_is_quiet(void **state) {
     close_stage();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(lines_are_carried_out_in_order, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(failures_end_the_run_with_the_first_reason, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(unmatched_output_fails_the_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(unknown_placeholders_of_a_run_fail_it, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(cpu_time_includes_commands_that_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(adjacent_mains_run_simultaneously, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(mains_separated_by_other_lines_run_one_after_another, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(reason_has_the_beginning_of_a_long_error, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(failed_after_fails_the_run_and_keeps_its_journal, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(command_that_ends_just_before_a_signal_has_not_failed, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(matching_line_may_follow_much_output, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(afters_with_placeholders_of_the_run_are_refused, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(only_showstopper_commands_get_a_record_option, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(value_is_computed_only_once, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(values_that_are_not_found_yet_are_refused, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(value_without_matching_output_fails, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(journal_has_afters_with_placeholders_replaced, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(run_waits_until_the_machine_is_quiet, make_scratch, remove_scratch))
+UNIT_RUN

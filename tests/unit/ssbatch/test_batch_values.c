@@ -30,7 +30,7 @@ static void check(const struct row *row, bool is_valid) {
     free(line);
 }
 
-static void values_are_printed_in_the_form_of_plans(void **state) {
+TEST(values_are_printed_in_the_form_of_plans) {
     static const struct row rows[] = {
         {"time", "3M", "180"},
         {"time", "0", "0"},
@@ -75,7 +75,7 @@ static void values_are_printed_in_the_form_of_plans(void **state) {
         check(&rows[i], true);
 }
 
-static void invalid_values_are_refused(void **state) {
+TEST(invalid_values_are_refused) {
     static const struct row rows[] = {
         {"length", "0", "'0' is not a time above 0"},
         {"duration", "0s", "'0s' is not a time above 0"},
@@ -109,7 +109,4 @@ static void invalid_values_are_refused(void **state) {
         check(&rows[i], false);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(values_are_printed_in_the_form_of_plans),
-    cmocka_unit_test(invalid_values_are_refused))
+UNIT_RUN

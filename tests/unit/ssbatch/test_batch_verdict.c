@@ -33,7 +33,7 @@ static void assert_fails(const char *const *words, const char *message) {
     assert_string_equal(error.message, message);
 }
 
-static void repeat_is_suggested_only_for_commands(void **state) {
+TEST_WITH(repeat_is_suggested_only_for_commands, make_folder, remove_folder) {
     static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
     static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
     static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
@@ -47,7 +47,7 @@ static void repeat_is_suggested_only_for_commands(void **state) {
 }
 
 /* Options of showstopper may be joined; those of its command do not concern it. */
-static void only_options_of_showstopper_name_a_trace(void **state) {
+TEST(only_options_of_showstopper_name_a_trace) {
     static const char *const with[][8] = {
         {"showstopper", "-t", "file", "-T", "x"},
         {"showstopper", "-tstaircase", "x"},
@@ -67,7 +67,4 @@ static void only_options_of_showstopper_name_a_trace(void **state) {
         assert_false(ssbatch_follows_trace((char *const *)without[i]));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(only_options_of_showstopper_name_a_trace),
-    cmocka_unit_test_setup_teardown(repeat_is_suggested_only_for_commands, make_folder, remove_folder))
+UNIT_RUN

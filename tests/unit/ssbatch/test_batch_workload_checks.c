@@ -104,18 +104,19 @@ static char ready[] = "ready", absent[] = "absent", silent[] = "silent", slow[] 
             lasting[] = "long", bad[] = "bad", typed[] = "typed", unknown[] = "readdy",
             gone[] = "suite/gone", lost[] = "suite/lost", other[] = "other", mine[] = "mine";
 
-static void counted_workloads_are_printed(void **state) {
+TEST_WITH(counted_workloads_are_printed, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warmup = "30s"), NAMES(ready, silent, typed)), 0);
     assert_said("ready\ntyped\n", "");
 }
 
-static void unknown_workloads_are_refused(void **state) {
+TEST_WITH(unknown_workloads_are_refused, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.even_if_missing = true), NAMES(ready, unknown)), -1);
     assert_string_equal(
         said.error.message, "--background: readdy: no such workload: see --list-workloads");
 }
 
-static void workloads_that_cannot_run_here_are_refused_unless_allowed(void **state) {
+TEST_WITH(
+    workloads_that_cannot_run_here_are_refused_unless_allowed, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warmup = NULL), NAMES(absent)), -1);
     assert_string_equal(said.error.message, "--background: absent cannot run here: no no-program");
     assert_said("", "");
@@ -123,7 +124,7 @@ static void workloads_that_cannot_run_here_are_refused_unless_allowed(void **sta
     assert_said("absent\n", "absent cannot run here: no no-program\n");
 }
 
-static void uncounted_workloads_cause_a_warning_on_request(void **state) {
+TEST_WITH(uncounted_workloads_cause_a_warning_on_request, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warn_uncounted = true), NAMES(silent, typed, ready)), 0);
     assert_said("typed\nready\n",
         "Warning: silent has no throughput: give --iteration or --repeat to count its iterations\n"
@@ -132,7 +133,7 @@ static void uncounted_workloads_cause_a_warning_on_request(void **state) {
 }
 
 /* Times with and without a unit are compared; equal ones suffice. */
-static void warmups_that_are_too_short_cause_a_warning(void **state) {
+TEST_WITH(warmups_that_are_too_short_cause_a_warning, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warmup = "119.9"), NAMES(slow, lasting, ready)), 0);
     assert_said("slow\nlong\nready\n", "Warning: slow takes 2M to warm up, longer than --warmup\n");
     assert_int_equal(check(CHECK(.warmup = "1M"), NAMES(lasting)), 0);
@@ -141,12 +142,12 @@ static void warmups_that_are_too_short_cause_a_warning(void **state) {
     assert_said("slow\nlong\n", "");
 }
 
-static void unfit_workloads_cause_a_warning(void **state) {
+TEST_WITH(unfit_workloads_cause_a_warning, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warmup = NULL), NAMES(bad)), 0);
     assert_said("bad\n", "Warning: bad is unfit: it sleeps\n");
 }
 
-static void missing_published_workloads_are_represented(void **state) {
+TEST_WITH(missing_published_workloads_are_represented, open_catalogue, close_catalogue) {
     assert_int_equal(represent(NAMES(ready, gone, lost), NAMES(unknown, ready, other, mine)), 0);
     assert_said("ready\nmine\n",
         "suite/gone cannot run here: no no-program; mine represents it\n"
@@ -155,13 +156,4 @@ static void missing_published_workloads_are_represented(void **state) {
     assert_non_null(strstr(said.error.message, "did you mean 'ready'"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(counted_workloads_are_printed, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(unknown_workloads_are_refused, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(workloads_that_cannot_run_here_are_refused_unless_allowed, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(uncounted_workloads_cause_a_warning_on_request, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(warmups_that_are_too_short_cause_a_warning, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(unfit_workloads_cause_a_warning, open_catalogue, close_catalogue),
-    cmocka_unit_test_setup_teardown(missing_published_workloads_are_represented, open_catalogue, close_catalogue))
-// clang-format on
+UNIT_RUN
