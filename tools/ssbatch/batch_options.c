@@ -35,6 +35,10 @@ static int take_word(
     return 0;
 }
 
+/* Options that concern how runs are carried out. */
+#define CARRYING_OUT                                                                               \
+    "only retries retry-disturbed quiet-below go-on shuffle ram ram-folder others joblog dry-run"
+
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "NAMES", {"only", SS_OPTION_TEXT, AT(only),
@@ -46,7 +50,7 @@ static const struct ss_argument rows[] = {
         .help = "repeat a run that fails up to N times"}},
     {0, NULL, {"retry-disturbed", AT(retries_disturbed),
         .help = "also repeat a run, up to --retries times (at least once), in which other processes "
-                "used more than --others"}},
+                "used more than --others"}, .needs = "others quiet-below"},
     {0, "PERCENT", {"quiet-below", SS_OPTION_PERCENT, AT(quiet_below), .min = "0.1", .max = "100",
         .help = "before each attempt, wait until other processes use at most this much of the machine; "
                 "includes --retry-disturbed, with --others of the same if it is not given"}},
@@ -66,12 +70,16 @@ static const struct ss_argument rows[] = {
     {'q', NULL, {"quiet", AT(quiet), .help = "show no progress"}},
 
     {0, NULL, {"list", AT(list), .help = "print which runs are done, failed, skipped and to come"},
-        .heading = "Instead of carrying out runs"},
-    {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"}},
-    {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"}},
-    {0, NULL, {"add", AT(add), .help = "add the runs of PLAN to STUDY, and carry out none"}},
+        .excludes = CARRYING_OUT " redo add clean", .heading = "Instead of carrying out runs"},
+    {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"},
+        .needs = "list", .excludes = "json"},
+    {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"},
+        .needs = "list"},
+    {0, NULL, {"add", AT(add), .help = "add the runs of PLAN to STUDY, and carry out none"},
+        .excludes = CARRYING_OUT " clean"},
     {0, NULL, {"clean", AT(clean),
-        .help = "undo what killed calls on this host left behind"}},
+        .help = "undo what killed calls on this host left behind"},
+        .excludes = CARRYING_OUT " redo"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -93,57 +101,14 @@ void ssbatch_options_print_help(void) {
            "if something else failed.\n");
 }
 
-/* Fails if an option is given that --list, --clean or --add would ignore. */
-static int refuse_ignored(const struct ssbatch_options *options, struct ss_error *error) {
-    const char *action = options->list    ? "list"
-                         : options->clean ? "clean"
-                         : options->add   ? "add"
-                                          : NULL;
-    const struct {
-        const char *name;
-        bool given;
-    } ignored[] = {
-        {"only", options->only != NULL},
-        {"redo", options->redo && !options->add},
-        {"retries", options->retries > 0},
-        {"retry-disturbed", options->retries_disturbed},
-        {"go-on", options->go_on},
-        {"shuffle", options->shuffles},
-        {"ram", options->in_memory},
-        {"ram-folder", options->memory != NULL},
-        {"others", !isnan(options->others)},
-        {"quiet-below", !isnan(options->quiet_below)},
-        {"joblog", options->joblog != NULL},
-    };
-    for (size_t i = 0; action && i < sizeof ignored / sizeof *ignored; i++) {
-        if (ignored[i].given)
-            return ss_error_fail(
-                error, "--%s has no effect with --%s: remove it", ignored[i].name, action);
-    }
-    return 0;
-}
-
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
     if (!options->study || !*options->study)
         return ss_error_fail(
             error, "no study is given: name the folder for its results; see --help");
-    if ((options->csv || options->json) && !options->list)
-        return ss_error_fail(error, "--csv and --json require --list");
-    if (options->csv && options->json)
-        return ss_error_fail(error, "--csv cannot be combined with --json: choose one");
     if (options->plan && (options->list || options->clean || options->only))
-        return ss_error_fail(error, "--%s uses the plan that the study keeps: remove '%s'",
-            options->list    ? "list"
-            : options->clean ? "clean"
-                             : "only",
+        return ss_error_fail(error,
+            "unexpected argument '%s': this call uses the plan of the study",
             ss_words_show(options->plan).text);
-    if (options->list + options->clean + options->dry_run + options->add > 1)
-        return ss_error_fail(
-            error, "--list, --clean, --add and --dry-run cannot be combined: choose one");
-    if (options->add && options->only)
-        return ss_error_fail(error, "--add adds a whole plan: remove --only");
-    if (refuse_ignored(options, error) < 0)
-        return -1;
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);
@@ -154,9 +119,6 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
     if (options->memory && access(options->memory, W_OK | X_OK) < 0)
         return ss_error_fail(
             error, "--ram-folder: %s: %s", ss_words_show(options->memory).text, strerror(errno));
-    if (options->retries_disturbed && isnan(options->others))
-        return ss_error_fail(
-            error, "--retry-disturbed requires a limit for other processes: add --others 2%%");
     return 0;
 }
 

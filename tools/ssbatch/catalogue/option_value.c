@@ -126,8 +126,7 @@ static int print_whole(FILE *stream, const struct ssbatch_option_value *value,
         return ss_error_fail(
             error, "'%s' is not a whole number: use one such as 180", ss_words_show(text).text);
     if (type->is_positive && !text[strspn(text, "0")])
-        return ss_error_fail(
-            error, "'%s' is too small: use at least 1", ss_words_show(text).text);
+        return ss_error_fail(error, "'%s' is too small: use at least 1", ss_words_show(text).text);
     put_decimal(stream, text);
     return 0;
 }

@@ -87,9 +87,10 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"catalogue", .help = "search this file first; may be given several times"},
         .take = add_file},
     {0, "NAME", {"define", SS_OPTION_TEXT, AT(defined.name),
-        .help = "add a workload of this name, with the words of --command"}},
+        .help = "add a workload of this name, with the words of --command"}, .needs = "command"},
     {0, "WORDS", {"command", SS_OPTION_TEXT, AT(defined.command),
-        .help = "quoted words; {scratch} and so on are replaced, variables are not"}},
+        .help = "quoted words; {scratch} and so on are replaced, variables are not"},
+        .needs = "define"},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(defined.iteration),
         .help = "the expression that counts its iterations"}},
     {0, NULL, {"repeat", AT(is_repeated), .help = "restart its command when it ends; implied without --iteration"}},
@@ -111,7 +112,7 @@ static const struct ss_argument rows[] = {
         .heading = "A workload under a method, as lines of a plan:"},
     {0, "NAME", {"run", SS_OPTION_TEXT, AT(run.name),
         .help = "print a whole run of this name; in it, in columns and in options {instances}, "
-                "{stands_for} and {target} are replaced"}},
+                "{stands_for} and {target} are replaced"}, .needs = "takes"},
     {0, "TIME", {"takes", SS_OPTION_TEXT, AT(run.takes), .help = "how long the run takes"}},
     {0, "N", {"round", SS_OPTION_TEXT, AT(run.round), .help = "the column `round`"}},
     {0, "LINES", {"lines", SS_OPTION_TEXT, AT(run.lines),
@@ -151,7 +152,8 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"workloads", SS_OPTION_TEXT, AT(workloads),
         .help = "the names to pair"}},
     {0, "LIST", {"background", SS_OPTION_TEXT, AT(background),
-        .help = "pair each of --workloads with each of these, instead of --pairs"}},
+        .help = "pair each of --workloads with each of these, instead of --pairs"},
+        .excludes = "pairs"},
     {0, "LIST", {"places", SS_OPTION_TEXT, AT(places), .help = "where each pair runs"}},
     {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "how often each pair runs in each place"}},
@@ -294,8 +296,6 @@ static int print_planned(FILE *stream, const struct request *request,
     if (ssbatch_method_has_rounds(control.method) && !control.tau)
         return ss_error_fail(
             error, "--method: %s requires a length of rounds: add --tau 107m", request->method);
-    if (run.name && !run.takes)
-        return ss_error_fail(error, "--run requires a duration: add --takes 60s");
     run.workload = workload;
     run.use = &use;
     run.control = &control;
@@ -389,9 +389,6 @@ static int print_pairs(FILE *stream, const struct request *request, struct ss_er
 
 static int check_pairs(const struct request *request, struct ss_error *error) {
     bool is_list = request->pairs && strchr(request->pairs, ':');
-    if (request->pairs && request->background)
-        return ss_error_fail(
-            error, "--pairs cannot be combined with --background: remove one of them");
     if (!is_list && !request->workloads)
         return ss_error_fail(error, "the pairs have no names: add --workloads A,B,C");
     if (is_list && request->workloads)
@@ -426,8 +423,6 @@ static int print_requested(FILE *stream, struct request *request, struct ss_erro
     if (*request->rest && !request->method)
         return ss_error_fail(
             error, "unexpected argument '%s': see --help", ss_words_show(*request->rest).text);
-    if ((request->defined.name != NULL) != (request->defined.command != NULL))
-        return ss_error_fail(error, "--define and --command require each other");
     if (catalogue)
         return check_use(request, error) < 0 ? -1 : print_from_catalogue(stream, request, error);
     return check_pairs(request, error) < 0 ? -1 : print_pairs(stream, request, error);
