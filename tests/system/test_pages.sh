@@ -124,7 +124,7 @@ check_catalogue() {
         sed 's/.*Available: //' | tr -d ',' | tr ' ' '\n' | sort >"$scratch/keys"
     section_of "$1" KEYS | tagged | sort | diff "$scratch/keys" - |
         sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this key/p'
-    sed -n 's/^    {"\({[a-z]*}\)", put_.*/\1/p' "$source/tools/ssbatch/catalogue/workload.c" | sort >"$scratch/keys"
+    grep -o '"{[a-z]*}"' "$source/tools/ssbatch/catalogue/workload.c" | tr -d '"' | sort -u >"$scratch/keys"
     section_of "$1" PLACEHOLDERS | tagged | sort | diff "$scratch/keys" - |
         sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this placeholder/p'
     section_of "$1" 'SHIPPED WORKLOADS' | sed -n 's/\\-/-/g; s/\tT{$//p' | tr ' ' '\n' >"$scratch/shipped"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "batch.h"
+#include "batch_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

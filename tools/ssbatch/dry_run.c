@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/words.h"
-#include "batch.h"
+#include "batch_options.h"
 #include "merge.h"
 #include "option_value.h"
 #include "order.h"

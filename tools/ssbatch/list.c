@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/words.h"
-#include "batch.h"
+#include "batch_options.h"
 #include "merge.h"
 #include "run_document.h"
 

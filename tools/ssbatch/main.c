@@ -15,7 +15,7 @@
  *                 run.json, sync, rename --> STUDY/NAME/ --> list, ssreport
  */
 
-#include "batch.h"
+#include "batch_options.h"
 #include "plan_words.h"
 #include "platform/platform.h"
 #include "platform/program.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "batch.h"
+#include "batch_options.h"
 #include "plan.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSBATCH_BATCH_H
-#define SSBATCH_BATCH_H
+#ifndef SSBATCH_BATCH_OPTIONS_H
+#define SSBATCH_BATCH_OPTIONS_H
 
 #include "options/arguments.h"
 
