@@ -53,7 +53,7 @@ END
         H2=$scratch/suite.jar LUCENE=$scratch/suite.jar
 }
 
-workload_names_are_listed() {
+workload_names_are_listed() { # case
     need_built ssbatch
     experiment accuracy --list-workloads
     [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
@@ -87,7 +87,7 @@ workload_names_are_listed() {
 }
 
 # tests/unit/ssbatch/test_batch_catalogue.c has the other ones.
-invalid_catalogues_are_refused() {
+invalid_catalogues_are_refused() { # case
     need_built ssbatch
     write_catalogue '[first]' 'command = true' 'comand = true' >"$scratch/name"
     refuses "accuracy: --catalogue: $scratch/catalogue:3: unknown key 'comand'" accuracy --catalogue "$scratch/catalogue" \
@@ -102,7 +102,7 @@ invalid_catalogues_are_refused() {
 }
 
 # The first file of the search path that defines a name wins.
-the_first_catalogue_that_defines_a_name_wins() {
+the_first_catalogue_that_defines_a_name_wins() { # case
     need_built ssbatch
     local name
     mkdir -p "$scratch/home/.config/showstopper"
@@ -122,7 +122,7 @@ the_first_catalogue_that_defines_a_name_wins() {
 
 # The shipped expressions match every iteration in the recorded output of harnesses, including the one marked PASSED,
 # and nothing else.
-shipped_iteration_patterns_match_recorded_output() {
+shipped_iteration_patterns_match_recorded_output() { # case
     need_built ssbatch
     local file name names='' heading run
     export STUB_DELAY=1.5 # iterations that end before all instances have started are not counted
@@ -148,7 +148,7 @@ shipped_iteration_patterns_match_recorded_output() {
 }
 
 # Two sides with two copies each use four folders.
-instances_of_a_workload_have_separate_folders() {
+instances_of_a_workload_have_separate_folders() { # case
     stub_java
     need_built ssbatch
     experiment interference "${one_cpu[@]}" --levels 40:40:10 --hold 5 --edge 0 \
@@ -169,7 +169,7 @@ unfinished() {
 
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
 # shellcheck disable=SC2016 # the catalogue expands them
-placeholders_in_commands_are_replaced() {
+placeholders_in_commands_are_replaced() { # case
     need_built ssbatch
     local mine="$scratch/100% mine"
     local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 5
@@ -191,7 +191,7 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/"*/o
 }
 
 # A name without a slash means a file in the current folder.
-catalogue_files_without_a_folder_are_in_the_current_folder() {
+catalogue_files_without_a_folder_are_in_the_current_folder() { # case
     need_built ssbatch
     write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
         'repeat = yes' >"$scratch/name"
@@ -202,7 +202,7 @@ catalogue_files_without_a_folder_are_in_the_current_folder() {
 }
 
 # A workload without an expression for iterations is repeated, unless the catalogue forbids it.
-a_workload_without_iterations_causes_a_warning() {
+a_workload_without_iterations_causes_a_warning() { # case
     need_built ssbatch
     write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
     experiment throughput --dry-run --quick --methods 1cdc --catalogue "$scratch/catalogue" \
@@ -213,7 +213,7 @@ a_workload_without_iterations_causes_a_warning() {
 
 # A command after -- must not get the settings of a workload with its name.
 # shellcheck disable=SC2016 # the instance expands it
-a_command_after_the_options_ignores_the_catalogue() {
+a_command_after_the_options_ignores_the_catalogue() { # case
     need_built ssbatch
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
     unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
@@ -236,7 +236,7 @@ print_planned() {
 }
 
 # Runs one iteration of the shipped workloads that need no special software.
-shipped_workloads_run() {
+shipped_workloads_run() { # case
     local name lacks words
     for name in xz compile/file; do
         if ! batch --check-workloads "$name" >/dev/null 2>"$scratch/lacks"; then
@@ -256,7 +256,7 @@ shipped_workloads_run() {
 }
 
 # No placeholder of the catalogue may remain in a plan.
-shipped_workloads_are_planned() {
+shipped_workloads_are_planned() { # case
     stub_java
     export SCALABENCH=$scratch/suite.jar
     local name options counted=0
@@ -277,13 +277,13 @@ shipped_workloads_are_planned() {
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
 }
 
-missing_programs_are_named() {
+missing_programs_are_named() { # case
     env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --check-workloads xz 2>"$output" &&
         fail "xz is not missing"
     prints ".*xz cannot run here: no xz, no awk"
 }
 
-options_of_plans_are_checked() {
+options_of_plans_are_checked() { # case
     local part options
     while IFS='|' read -r part options; do
         # shellcheck disable=SC2086 # a list of words
@@ -307,7 +307,7 @@ END
     [ "$(batch --workloads a,b,c --background d,e --places x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
 }
 
-every_pair_of_programs_is_planned() {
+every_pair_of_programs_is_planned() { # case
     need_built ssbatch
     experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
 serial
@@ -357,7 +357,7 @@ END
 }
 
 # Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
-each_side_of_a_pair_has_its_own_options() {
+each_side_of_a_pair_has_its_own_options() { # case
     need_built ssbatch
     local runs call=(interference "${one_cpu[@]}" --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
         --pairs serial:forking --foreground-method pi-even --output sides)
@@ -382,7 +382,7 @@ each_side_of_a_pair_has_its_own_options() {
 }
 
 # A quota limits time, so two sides can share even a single CPU.
-two_sides_with_quotas_can_share_one_cpu() (
+two_sides_with_quotas_can_share_one_cpu() ( # case
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/environments.sh
@@ -400,7 +400,7 @@ two_sides_with_quotas_can_share_one_cpu() (
     prints "a guest has half of the CPUs: see neutral"
 )
 
-the_published_option_plans_the_published_configurations() {
+the_published_option_plans_the_published_configurations() { # case
     need_built ssbatch
     with_reports
     local folder
@@ -438,7 +438,7 @@ plans() {
 }
 
 # In each experiment, runs that are compared with published values must use the published modules.
-the_published_option_plans_every_published_study() {
+the_published_option_plans_every_published_study() { # case
     need_built ssbatch
     local name tau pi="-f realtime -F count=ratio -d averageq -D (107|53)m -c rbpid -C bounds=none,start=target -s even"
     local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed" geom="-c geom -C previous=global -s (un)?even"
@@ -485,21 +485,4 @@ the_published_option_plans_every_published_study() {
         "fop avrora h2 luindex sunflow xalan" ] || fail "wrong programs"
 }
 
-run_case workload_names_are_listed
-run_case invalid_catalogues_are_refused
-run_case the_first_catalogue_that_defines_a_name_wins
-run_case shipped_iteration_patterns_match_recorded_output
-run_case instances_of_a_workload_have_separate_folders
-run_case placeholders_in_commands_are_replaced
-run_case catalogue_files_without_a_folder_are_in_the_current_folder
-run_case a_workload_without_iterations_causes_a_warning
-run_case a_command_after_the_options_ignores_the_catalogue
-run_case shipped_workloads_run
-run_case shipped_workloads_are_planned
-run_case missing_programs_are_named
-run_case options_of_plans_are_checked
-run_case every_pair_of_programs_is_planned
-run_case each_side_of_a_pair_has_its_own_options
-run_case two_sides_with_quotas_can_share_one_cpu
-run_case the_published_option_plans_the_published_configurations
-run_case the_published_option_plans_every_published_study
+run_cases

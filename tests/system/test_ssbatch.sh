@@ -34,7 +34,7 @@ is() {
     [ "$(cat "$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$1")"
 }
 
-finished_runs_are_not_repeated() {
+finished_runs_are_not_repeated() { # case
     begin
     cat >plan <<'END'
 run a takes 1s size=1
@@ -63,7 +63,7 @@ END
     says out "4 done, 0 failed, 0 skipped, 0 to come"
 }
 
-skipped_runs_get_the_reason_of_the_latest_plan() {
+skipped_runs_get_the_reason_of_the_latest_plan() { # case
     local reason
     begin
     for reason in 'no disk' 'no network'; do
@@ -74,7 +74,7 @@ skipped_runs_get_the_reason_of_the_latest_plan() {
     done
 }
 
-changed_runs_are_refused_without_redo() {
+changed_runs_are_refused_without_redo() { # case
     begin
     printf '%s\n' '#!/bin/sh' 'echo one >>log' >program
     chmod +x program
@@ -99,7 +99,7 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch study other
 }
 
-programs_in_other_folders_are_compared() {
+programs_in_other_folders_are_compared() { # case
     begin
     local name
     mkdir one same other
@@ -121,7 +121,7 @@ programs_in_other_folders_are_compared() {
 }
 
 # The folder is as after a call that was killed when --redo had moved the earlier result away.
-the_old_result_survives_a_kill_during_its_replacement() {
+the_old_result_survives_a_kill_during_its_replacement() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
     expect 0 ssbatch study plan
@@ -142,7 +142,7 @@ the_old_result_survives_a_kill_during_its_replacement() {
 }
 
 # A folder that no run has made, but which has the name of one.
-files_of_others_are_not_replaced() {
+files_of_others_are_not_replaced() { # case
     begin
     mkdir -p study/src
     echo text >study/src/code.c
@@ -173,7 +173,7 @@ files_of_others_are_not_replaced() {
 }
 
 # Files that a command makes in {out} are part of the result, even if empty; its own empty output is not.
-empty_files_are_kept_except_for_output() {
+empty_files_are_kept_except_for_output() { # case
     begin
     printf '%s\n' 'run a takes 1s keep' \
         "main -- sh -c 'test -e {out}/step1 || { touch {out}/step1; exit 1; }; echo done >&2'" >plan
@@ -183,7 +183,7 @@ empty_files_are_kept_except_for_output() {
 }
 
 # The folder of a finished run is not kept for the next attempt, even if the run has the word `keep`.
-redone_runs_begin_with_an_empty_folder() {
+redone_runs_begin_with_an_empty_folder() { # case
     begin
     printf '%s\n' 'run a takes 1s keep' "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo did >>log; }'" \
         'run b takes 1s needs=a' 'main -- true' >plan
@@ -201,7 +201,7 @@ redone_runs_begin_with_an_empty_folder() {
     is log "$(printf 'did\ndid\ndid')"
 }
 
-damaged_results_are_reported() {
+damaged_results_are_reported() { # case
     begin
     printf 'run a takes 1s\nmain -- true\n' >plan
     expect 0 ssbatch study plan
@@ -220,7 +220,7 @@ damaged_results_are_reported() {
 END
 }
 
-results_contain_output_columns_and_times() {
+results_contain_output_columns_and_times() { # case
     begin
     cat >plan <<'END'
 set place=here
@@ -252,7 +252,7 @@ END
 }
 
 # The earlier result remains until the run is done again.
-a_result_is_listed_with_the_columns_it_was_measured_with() {
+a_result_is_listed_with_the_columns_it_was_measured_with() { # case
     begin
     printf '%s\n' 'run a takes 1s size=1' 'main x way=1 -- true' 'main y way=2 -- true' >plan
     expect 0 ssbatch study plan
@@ -274,7 +274,7 @@ a_result_is_listed_with_the_columns_it_was_measured_with() {
     is columns "{'size': '2', 'more': '3', 'way': '4'}"
 }
 
-columns_of_a_plan_and_of_the_list_have_different_names() {
+columns_of_a_plan_and_of_the_list_have_different_names() { # case
     begin
     printf '%s\n' 'run a takes 1s limit 90s seconds=7 record=x size=2' 'main -- true' >plan
     expect 0 ssbatch --add study plan
@@ -289,7 +289,7 @@ assert row["seconds"] is None and row["columns"] == {"seconds": "7", "record": "
 }
 
 # Runs that a later plan adds, or moves up, may be needed by earlier ones that are not done.
-later_plans_may_order_runs_differently() {
+later_plans_may_order_runs_differently() { # case
     local i
     begin
     for i in c b a; do
@@ -306,7 +306,7 @@ later_plans_may_order_runs_differently() {
     is <(cut -d, -f 1,3 out) "$(printf '%s\n' run,status c,done d,done a,done b,done)"
 }
 
-a_plan_can_be_added_without_carrying_out_a_run() {
+a_plan_can_be_added_without_carrying_out_a_run() { # case
     begin
     printf '%s\n' 'run a takes 1s limit 90s' 'main -- sh -c "echo a >>log"' >plan
     expect 0 ssbatch --add study plan
@@ -325,7 +325,7 @@ a_plan_can_be_added_without_carrying_out_a_run() {
     says err "a: refused: it is done"
 }
 
-options_that_would_be_ignored_are_refused() {
+options_that_would_be_ignored_are_refused() { # case
     local action option
     begin
     printf '%s\n' 'run a takes 1s' 'main -- true' >plan
@@ -358,7 +358,7 @@ options_that_would_be_ignored_are_refused() {
 }
 
 # Runs that are needed or refused do not change this.
-the_order_of_a_dry_run_is_that_of_the_call() {
+the_order_of_a_dry_run_is_that_of_the_call() { # case
     local i seed
     begin
     for i in 1 2 3 4; do
@@ -383,7 +383,7 @@ the_order_of_a_dry_run_is_that_of_the_call() {
 }
 
 # A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
-only_locked_runs_are_listed_as_running() {
+only_locked_runs_are_listed_as_running() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during; [ -e fixed ]'" >plan
     expect 0 ssbatch --add study plan
@@ -401,7 +401,7 @@ only_locked_runs_are_listed_as_running() {
     done
 }
 
-options_select_runs() {
+options_select_runs() { # case
     begin
     for i in 1 2 3 4; do
         printf '%s\n' "run r$i takes 1s" "main -- sh -c 'echo r$i >>log'"
@@ -451,7 +451,7 @@ options_select_runs() {
     says err "elsewhere is not a study"
 }
 
-records_are_written_to_the_folder_in_memory() {
+records_are_written_to_the_folder_in_memory() { # case
     local ram
     begin
     mkdir ram
@@ -469,7 +469,7 @@ records_are_written_to_the_folder_in_memory() {
     done
 }
 
-kept_files_in_memory_survive_a_kill() {
+kept_files_in_memory_survive_a_kill() { # case
     begin
     mkdir ram
     cat >plan <<'END'
@@ -497,7 +497,7 @@ take_no_rights() {
     "${as[@]}" test -x "$build/bin/ssbatch" || skip "another-user: no other user can read the build folder"
 }
 
-read_only_folders_of_runs_are_removed() {
+read_only_folders_of_runs_are_removed() { # case
     local as memory
     begin
     take_no_rights
@@ -521,7 +521,7 @@ END
 
 # A run mounts a folder of the user, of the same file system, and cannot unmount it. The leak check cannot work in the
 # namespace of a user.
-files_that_are_mounted_in_a_run_are_not_removed() {
+files_that_are_mounted_in_a_run_are_not_removed() { # case
     local options=-m
     [ "$(id -u)" -eq 0 ] || options=-rm
     begin
@@ -543,7 +543,7 @@ END
 }
 
 # A command may run under sudo.
-files_that_cannot_be_read_are_kept() {
+files_that_cannot_be_read_are_kept() { # case
     local as
     begin
     take_no_rights
@@ -561,7 +561,7 @@ END
 }
 
 # They cannot be copied.
-files_in_memory_that_cannot_be_read_make_a_run_fail() {
+files_in_memory_that_cannot_be_read_make_a_run_fail() { # case
     local as out
     begin
     take_no_rights
@@ -585,7 +585,7 @@ END
 }
 
 # The second attempt finds the files of the first one, which was in memory or not.
-attempts_in_memory_continue_with_read_only_files() {
+attempts_in_memory_continue_with_read_only_files() { # case
     local as memory
     begin
     take_no_rights
@@ -625,7 +625,7 @@ files_that_cannot_be_removed_are_named() {
 }
 
 # Calls in two containers that share the folder may have the same pid and the same name of a run.
-files_of_other_calls_in_memory_are_left_alone() {
+files_of_other_calls_in_memory_are_left_alone() { # case
     local new=(unshare -mpf --mount-proc)
     begin
     [ "$(id -u)" -eq 0 ] || new=(unshare -rmpf --mount-proc)
@@ -648,7 +648,7 @@ END
 }
 
 # Options of showstopper may follow -- without a column before it. After a mistake, nothing is printed.
-a_planned_run_is_printed_as_a_whole() {
+a_planned_run_is_printed_as_a_whole() { # case
     begin
     local call=(ssbatch --workload serial --method default --target 50% --run x --takes 5s)
     expect 0 "${call[@]}" size=1 -- -l 20%
@@ -661,7 +661,7 @@ a_planned_run_is_printed_as_a_whole() {
     is out ''
 }
 
-nbench_fit_requires_the_load_of_one_instance() {
+nbench_fit_requires_the_load_of_one_instance() { # case
     begin
     local call=(ssbatch --define own --command 'sleep 1' --workload own --method nbench-fit --target 75%)
     expect 125 "${call[@]}"
@@ -679,7 +679,7 @@ nbench_fit_requires_the_load_of_one_instance() {
     says out " -n 3 "
 }
 
-failed_runs_are_repeated() {
+failed_runs_are_repeated() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
     expect 1 ssbatch --retries 1 --joblog jobs study plan
@@ -698,7 +698,7 @@ failed_runs_are_repeated() {
 }
 
 # A command that is not executed needs no slot, of which a call has 64.
-many_missing_programs_fail_by_themselves() {
+many_missing_programs_fail_by_themselves() { # case
     begin
     for run in $(seq 70); do
         printf '%s\n' "run r$run takes 1s" 'main -- ./absent'
@@ -707,7 +707,7 @@ many_missing_programs_fail_by_themselves() {
     grep -q 'main: .*./absent.*: No such file' study/r70/run.json || fail "$(cat study/r70/run.json)"
 }
 
-signal_during_the_last_after_ends_the_call() {
+signal_during_the_last_after_ends_the_call() { # case
     begin
     cat >plan <<'END'
 run a takes 1s
@@ -724,7 +724,7 @@ END
     done
 }
 
-missing_folder_of_the_call_is_named() {
+missing_folder_of_the_call_is_named() { # case
     begin
     mkdir gone
     printf '%s\n' 'run a takes 1s' "before -- rm -r '$PWD/gone'" 'main -- true' >plan
@@ -741,7 +741,7 @@ start_burners() {
     done
 }
 
-disturbed_runs_are_reported_and_repeated() {
+disturbed_runs_are_reported_and_repeated() { # case
     begin
     start_burners
     printf '%s\n' 'run a takes 1s keep' \
@@ -757,7 +757,7 @@ disturbed_runs_are_reported_and_repeated() {
     is tries "$(printf 'x\nx\nx')"
 }
 
-runs_wait_until_the_machine_is_quiet() {
+runs_wait_until_the_machine_is_quiet() { # case
     local pid
     begin
     start_burners
@@ -775,7 +775,7 @@ runs_wait_until_the_machine_is_quiet() {
     says study/a/run.json '"waited": 0'
 }
 
-a_failed_repetition_does_not_replace_a_result() {
+a_failed_repetition_does_not_replace_a_result() { # case
     begin
     start_burners
     printf '%s\n' 'run a takes 1s' \
@@ -801,7 +801,7 @@ assert 0 < run["others"] <= most, (run["others"], most)
 END
 }
 
-runs_are_not_disturbed_by_their_own_cpu_time_and_that_of_the_study() {
+runs_are_not_disturbed_by_their_own_cpu_time_and_that_of_the_study() { # case
     begin
     start_burners
     # The CPU time of a daemon counts as that of its run.
@@ -823,7 +823,7 @@ END
     others_exclude 1.8
 }
 
-concurrent_calls_share_the_runs() {
+concurrent_calls_share_the_runs() { # case
     local seed pids=()
     begin
     for i in $(seq 30); do
@@ -841,7 +841,7 @@ concurrent_calls_share_the_runs() {
 }
 
 # Run c needs a, which the other call carries out.
-needed_runs_may_be_carried_out_by_another_call() {
+needed_runs_may_be_carried_out_by_another_call() { # case
     local other
     begin
     cat >plan <<'END'
@@ -863,7 +863,7 @@ END
     says out "3 done, 0 failed, 0 skipped, 0 to come"
 }
 
-values_are_computed_once_and_needed_runs_come_first() {
+values_are_computed_once_and_needed_runs_come_first() { # case
     begin
     cat >plan <<'END'
 once base match='^base (.*)$' -- sh -c 'echo x >>calls; echo base 17'
@@ -895,7 +895,7 @@ END
     says err "b: not carried out: it needs a, which is not done"
 }
 
-values_are_found_again_if_the_study_changes_before_a_run_is_done() {
+values_are_found_again_if_the_study_changes_before_a_run_is_done() { # case
     begin
     printf '%s\n' "once v match='(.)' -- echo 1" 'run a takes 1s' "main -- sh -c 'echo {v} >>log; [ -e fixed ]'" >plan
     expect 1 ssbatch study plan
@@ -905,7 +905,7 @@ values_are_found_again_if_the_study_changes_before_a_run_is_done() {
     is log "$(printf '1\n2')"
 }
 
-the_lines_of_a_study_are_fixed_once_a_run_is_done() {
+the_lines_of_a_study_are_fixed_once_a_run_is_done() { # case
     local differ="the lines above the first run differ from those with which run" changed option
     begin
     cat >plan <<'END'
@@ -952,7 +952,7 @@ END
     is log "$(printf '1\n3\n1\n1\n2\n2')"
 }
 
-study_commands_begin_before_and_end_after_all_runs() {
+study_commands_begin_before_and_end_after_all_runs() { # case
     begin
     cat >plan <<'END'
 before -- sh -c 'echo before >>log'
@@ -970,7 +970,7 @@ END
 }
 
 # The first call would have to prepare the `after` before it finds the value.
-values_in_afters_above_the_first_run_are_refused() {
+values_in_afters_above_the_first_run_are_refused() { # case
     local option
     begin
     printf '%s\n' "once base match='^([0-9]+)' -- echo 17" "after -- sh -c 'echo {base} >>log'" \
@@ -992,7 +992,7 @@ values_in_afters_above_the_first_run_are_refused() {
 }
 
 # The user must know that something may still run.
-an_after_of_the_study_that_fails_is_reported_beside_another_error() {
+an_after_of_the_study_that_fails_is_reported_beside_another_error() { # case
     local text='ssbatch: the study: warning: cannot undo it: after ended with status 3: no bridge; the next call'
     begin
     printf '%s\n' 'before -- sh -c "[ -e fixed ] || exit 2"' 'after -- sh -c "echo no bridge >&2; exit 3"' \
@@ -1010,7 +1010,7 @@ an_after_of_the_study_that_fails_is_reported_beside_another_error() {
     [ "$(grep -c bridge err)" -eq 1 ] || fail "reported twice: $(cat err)"
 }
 
-a_run_that_cannot_be_undone_blocks_no_other_run() {
+a_run_that_cannot_be_undone_blocks_no_other_run() { # case
     begin
     cat >plan <<'END'
 run a takes 1s
@@ -1030,7 +1030,7 @@ END
     says err "2 of 2 runs done"
 }
 
-runs_whose_record_has_no_figures_fail() {
+runs_whose_record_has_no_figures_fail() { # case
     begin
     cat >plan <<'END'
 run none takes 1s
@@ -1070,7 +1070,7 @@ END
 
 # tests/system/batch-chaos makes many rounds.
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
-calls_that_see_the_proc_of_another_namespace_are_refused() {
+calls_that_see_the_proc_of_another_namespace_are_refused() { # case
     local options=-pf arguments
     [ "$(id -u)" -eq 0 ] || options=-rpf
     unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
@@ -1085,7 +1085,7 @@ calls_that_see_the_proc_of_another_namespace_are_refused() {
     [ ! -e begun ] || fail "the run was carried out"
 }
 
-killed_studies_are_completed() {
+killed_studies_are_completed() { # case
     begin
     "$tests/batch-chaos" --rounds 4 --patience 20 "$build" >out 2>&1 || fail "$(cat out)"
     says out "4 rounds, 0 failures"
@@ -1096,51 +1096,4 @@ killed_studies_are_completed() {
     esac
 }
 
-run_case killed_studies_are_completed
-run_case calls_that_see_the_proc_of_another_namespace_are_refused
-run_case finished_runs_are_not_repeated
-run_case skipped_runs_get_the_reason_of_the_latest_plan
-run_case changed_runs_are_refused_without_redo
-run_case programs_in_other_folders_are_compared
-run_case the_old_result_survives_a_kill_during_its_replacement
-run_case files_of_others_are_not_replaced
-run_case empty_files_are_kept_except_for_output
-run_case redone_runs_begin_with_an_empty_folder
-run_case a_planned_run_is_printed_as_a_whole
-run_case damaged_results_are_reported
-run_case results_contain_output_columns_and_times
-run_case a_result_is_listed_with_the_columns_it_was_measured_with
-run_case columns_of_a_plan_and_of_the_list_have_different_names
-run_case later_plans_may_order_runs_differently
-run_case a_plan_can_be_added_without_carrying_out_a_run
-run_case options_that_would_be_ignored_are_refused
-run_case the_order_of_a_dry_run_is_that_of_the_call
-run_case only_locked_runs_are_listed_as_running
-run_case options_select_runs
-run_case records_are_written_to_the_folder_in_memory
-run_case kept_files_in_memory_survive_a_kill
-run_case read_only_folders_of_runs_are_removed
-run_case files_that_are_mounted_in_a_run_are_not_removed
-run_case files_that_cannot_be_read_are_kept
-run_case files_in_memory_that_cannot_be_read_make_a_run_fail
-run_case attempts_in_memory_continue_with_read_only_files
-run_case files_of_other_calls_in_memory_are_left_alone
-run_case nbench_fit_requires_the_load_of_one_instance
-run_case failed_runs_are_repeated
-run_case many_missing_programs_fail_by_themselves
-run_case signal_during_the_last_after_ends_the_call
-run_case missing_folder_of_the_call_is_named
-run_case disturbed_runs_are_reported_and_repeated
-run_case runs_wait_until_the_machine_is_quiet
-run_case a_failed_repetition_does_not_replace_a_result
-run_case runs_are_not_disturbed_by_their_own_cpu_time_and_that_of_the_study
-run_case concurrent_calls_share_the_runs
-run_case needed_runs_may_be_carried_out_by_another_call
-run_case values_are_computed_once_and_needed_runs_come_first
-run_case values_are_found_again_if_the_study_changes_before_a_run_is_done
-run_case the_lines_of_a_study_are_fixed_once_a_run_is_done
-run_case study_commands_begin_before_and_end_after_all_runs
-run_case values_in_afters_above_the_first_run_are_refused
-run_case an_after_of_the_study_that_fails_is_reported_beside_another_error
-run_case a_run_that_cannot_be_undone_blocks_no_other_run
-run_case runs_whose_record_has_no_figures_fail
+run_cases
