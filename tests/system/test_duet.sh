@@ -40,10 +40,10 @@ second=0$((3 * ${run##* })) second=${second: -2}
     echo "2026-11-20T10:00:$second.000Z,0.500000,1,1,0,1,1"
     echo "2026-11-20T10:00:$second.500Z,1.000000,1,1,0,1,1"
 } >"$record/samples.csv"
-echo instance,start,end >"$record/iterations.csv"
-for ((i = 1; i <= count; i++)); do
-    printf '0,%d.%06d,%d.%06d\n' 0 $(((i - 1) * 1000000 / count)) $((i == count)) $((i == count ? 0 : i * 1000000 / count))
-done >>"$record/iterations.csv"
+awk -v count="$count" 'BEGIN {
+    print "instance,start,end"
+    for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
+}' >"$record/iterations.csv"
 END
     } >"$scratch/bin/showstopper"
     echo '#!/bin/sh' >"$scratch/bin/work" # the plan names it, but the stand-in does not run it

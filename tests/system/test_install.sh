@@ -43,7 +43,7 @@ while read -r page; do
     [ -e "$scratch/all/share/man/man${page##*.}/$page" ] || fail "$page is in the folder of another section"
 done <"$scratch/installed"
 
-modules=$(dirname "$(dirname "$(find "$build" -path '*/feedback/own.so')")")
+modules=$(dirname "$(dirname "$(find "$build" -path "$build/examples" -prune -o -path '*/feedback/own.so' -print)")")
 names "$modules" | cut -d ' ' -f 1 >"$scratch/expected" # only built modules are executable
 names "$scratch/all/${modules#"$build/"}" >"$scratch/installed"
 same modules
