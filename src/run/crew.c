@@ -14,7 +14,7 @@
 #include "base/streams.h"
 #include "platform/child.h"
 #include "platform/platform.h"
-#include "tree/guardian.h"
+#include "run/executor.h"
 
 int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)

@@ -7,8 +7,8 @@
 #include "command/plan.h"
 #include "keeper/keeper.h"
 #include "loop/board.h"
-#include "run/executor.h"
 #include "screen/terminal.h"
+#include "tree/guardian.h"
 
 /*
  * The processes of a run, as the master sees them. The master is the parent of the guardian and of

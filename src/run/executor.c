@@ -98,15 +98,6 @@ static void apply_state(struct executor *executor, enum ss_state state) {
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 
-/* The master wrote the instance's pid to the board before this process was forked. */
-static void attach_instance(struct executor *executor) {
-    executor->started = ss_platform_now();
-    ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
-        atomic_load(&executor->row->leader_started));
-    if (executor->setup->plan->counters)
-        ss_perf_counts_attach(&executor->perf_counts, executor->instance.leader);
-}
-
 static void count_leader(void *context, pid_t leader) {
     struct executor *executor = context;
     ss_perf_counts_start(&executor->perf_counts, leader);
@@ -115,10 +106,16 @@ static void count_leader(void *context, pid_t leader) {
 /* Starts an instance, or writes the reason for the failure to the board. */
 static bool start_instance(struct executor *executor) {
     struct ss_row *row = executor->row;
+    /* The master wrote an attached instance to the board before this process was forked. */
     if (executor->board->attached) {
-        attach_instance(executor);
+        executor->started = ss_platform_now();
+        ss_instance_attach(
+            &executor->instance, atomic_load(&row->leader), atomic_load(&row->leader_started));
+        if (executor->setup->plan->counters)
+            ss_perf_counts_attach(&executor->perf_counts, executor->instance.leader);
         return true;
     }
+
     struct ss_launch launch = executor->setup->launch;
     if (executor->setup->plan->counters) {
         launch.forked = count_leader;

@@ -172,17 +172,6 @@ static int open_board(struct ss_master *master) {
     return 0;
 }
 
-/*
- * Waits until the guardian listens. An attached program may fork and leave its parent at any time.
- * The guardian only finds processes that are born after it has begun to listen, so no signal may
- * cause births before that.
- */
-static void await_guardian(struct ss_board *board) {
-    ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
-    while (atomic_load(&board->looks) == 0 && ss_platform_now() < deadline)
-        ss_platform_sleep(&board->looks, 0, deadline);
-}
-
 static int open_crew(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
@@ -197,8 +186,17 @@ static int open_crew(struct ss_master *master) {
     };
     if (ss_crew_open(&master->crew, error) < 0 || ss_crew_start_guardian(&master->crew, error) < 0)
         return -1;
-    if (master->board->attached)
-        await_guardian(master->board);
+
+    /*
+     * An attached program may fork and leave its parent at any time. The guardian only finds
+     * processes that are born after it has begun to listen, so no signal may cause births before
+     * that.
+     */
+    ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
+    while (master->board->attached && atomic_load(&master->board->looks) == 0 &&
+           ss_platform_now() < deadline)
+        ss_platform_sleep(&master->board->looks, 0, deadline);
+
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
     struct ss_sensor_caller caller = {&master->signals, master->scheduling, master->board->mark};

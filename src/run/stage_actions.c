@@ -10,6 +10,7 @@
 
 #include "platform/platform.h"
 #include "run/perf.h"
+#include "tree/branches.h"
 
 /*
  * How long before --start-at a run begins to start instances, and the additional time for each

@@ -590,15 +590,6 @@ static bool is_leaving(const struct ss_census *census, uint32_t row) {
     return census->left_at[row] && census->now - census->left_at[row] < LEAVING;
 }
 
-/*
- * Returns for how long a process counts as young, that is, likely to leave its group: longer at a
- * low duty, at which it may hardly have run yet.
- */
-static ss_time time_young(const struct ss_census *census, uint32_t row) {
-    double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));
-    return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, DUTY_MIN), 1)) : YOUTH;
-}
-
 /* Checks a newcomer. Returns whether to check it again soon. */
 static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
@@ -614,7 +605,11 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
         forget(census, index);
         return false;
     }
-    return member->slot == SS_BOARD_BRANCHES && age < time_young(census, member->row);
+
+    /* A process counts as young for longer at a low duty, at which it may hardly have run yet. */
+    double duty = ss_double_from_word(atomic_load(&census->board->rows[member->row].global_duty));
+    double share = is_leaving(census, member->row) ? fmin(fmax(duty, DUTY_MIN), 1) : 1;
+    return member->slot == SS_BOARD_BRANCHES && age < (ss_time)(YOUTH / share);
 }
 
 /* Newcomers found meanwhile are appended, and checked as well. */

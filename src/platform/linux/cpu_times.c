@@ -126,16 +126,6 @@ static void take_group(const struct ss_cpu_reader *reader, struct ss_cpu_reading
     }
 }
 
-/*
- * Reads the parts from /proc/stat. The load does not depend on that file: without it, the reading
- * has no parts.
- */
-static void take_runtime(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
-    struct ss_counters ignored;
-    if (reader->stat.file >= 0 && ss_platform_counters_read(&reader->stat, &ignored) == 0)
-        take_stat(&reader->stat, reading);
-}
-
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
     *reading =
         (struct ss_cpu_reading){.group = reader->group, .parts = true, .items = reading->items};
@@ -148,11 +138,14 @@ int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_readi
         reader->pressure_due = now + PRESSURE_PERIOD;
     }
     reading->pressure = reader->pressure_now;
+
+    struct ss_counters ignored;
     if (reader->group)
         take_group(reader, reading);
-    else if (reader->counters.source == SS_SOURCE_RUNTIME)
-        take_runtime(reader, reading);
-    else
+    else if (reader->counters.source != SS_SOURCE_RUNTIME)
         take_stat(&reader->counters, reading);
+    /* The load does not depend on /proc/stat: without it, the reading has no parts. */
+    else if (reader->stat.file >= 0 && ss_platform_counters_read(&reader->stat, &ignored) == 0)
+        take_stat(&reader->stat, reading);
     return 0;
 }

@@ -36,22 +36,18 @@ static bool write_number(int file, int number) {
     return write(file, text, (size_t)length) == length;
 }
 
-/*
- * Returns whether the group can be frozen (from Linux 5.2) and killed (5.14). A process that cannot
- * be ended must not be in it.
- */
-static bool works(const char *name) {
-    SS_OWNED(close) int freeze = open_file(name, "cgroup.freeze");
-    SS_OWNED(close) int end = open_file(name, "cgroup.kill");
-    return freeze >= 0 && end >= 0;
-}
-
 bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
     struct ss_linux_path folder;
     if (!find_folder(name, &folder))
         return false;
     mkdir(folder.text, 0700);
-    if (!works(name)) {
+    /*
+     * Groups can be frozen from Linux 5.2 on, and killed from 5.14. A process that cannot be ended
+     * must not be in one.
+     */
+    SS_OWNED(close) int freeze = open_file(name, "cgroup.freeze");
+    SS_OWNED(close) int end = open_file(name, "cgroup.kill");
+    if (freeze < 0 || end < 0) {
         rmdir(folder.text);
         return false;
     }

@@ -15,16 +15,6 @@
 #define LOOK_INTERVAL (2 * SS_SECOND)
 
 /*
- * Returns whether this is the initial namespace. In any other one, the visible root is a
- * container's, not the machine's.
- */
-static bool is_first_namespace(const struct ss_platform_roots *roots) {
-    struct stat status;
-    return stat(ss_linux_path("%s/self/ns/cgroup", ss_linux_proc(roots)).text, &status) < 0 ||
-           status.st_ino == FIRST_NAMESPACE;
-}
-
-/*
  * Returns whether this mount is the root of a hierarchy, and finds its folder. "ID PARENT DEVICE
  * ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
  */
@@ -58,22 +48,22 @@ static uint32_t count_online(void) {
     return (uint32_t)get_nprocs();
 }
 
-static const char *open_usage(struct ss_counter_reader *reader, const char *folder) {
-    const char *name = reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu";
-    strcpy(reader->path, ss_linux_path("%s/%s", folder, name).text);
-    reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
-    return reader->file < 0 ? strerror(errno) : NULL;
-}
-
 /* Returns NULL, or why the CPU time of processes cannot be read. */
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];
     reader->whole = ss_cpus_count(&reader->cpus) >= count_online();
-    if (!is_first_namespace(roots))
+    /* In any other namespace, the visible root is a container's, not the machine's. */
+    struct stat status;
+    if (stat(ss_linux_path("%s/self/ns/cgroup", ss_linux_proc(roots)).text, &status) == 0 &&
+        status.st_ino != FIRST_NAMESPACE)
         return "the machine's control groups are not visible in a container";
-    if (find_root(roots, " - cgroup ", "cpuacct", folder))
-        return open_usage(reader, folder);
+    if (find_root(roots, " - cgroup ", "cpuacct", folder)) {
+        const char *name = reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu";
+        strcpy(reader->path, ss_linux_path("%s/%s", folder, name).text);
+        reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
+        return reader->file < 0 ? strerror(errno) : NULL;
+    }
     if (!find_root(roots, " - cgroup2 ", "", folder))
         return "no control group counts CPU time";
     if (!reader->whole)
