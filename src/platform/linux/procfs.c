@@ -134,11 +134,11 @@ static void see_if_child(void *context, pid_t pid) {
  */
 static void see_children_of_thread(void *context, pid_t thread) {
     const struct parent *parent = context;
-    struct ss_linux_path path =
-        ss_linux_path("/proc/%d/task/%d/children", (int)parent->pid, (int)thread);
+    char path[64]; /* small, because callers visit trees of any depth */
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
-    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent->pid, (int)thread);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && getdelim(&text, &size, ' ', file) > 0)
         parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
 }

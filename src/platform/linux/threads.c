@@ -24,7 +24,9 @@ static bool wants_cpu(pid_t process, pid_t thread) {
 
 void ss_platform_process_threads(
     pid_t process, void (*see)(void *context, pid_t thread), void *context) {
-    SS_OWNED(closedir) DIR *folder = opendir(ss_linux_path("/proc/%d/task", (int)process).text);
+    char path[64]; /* small, because callers visit trees of any depth */
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    SS_OWNED(closedir) DIR *folder = opendir(path);
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
