@@ -30,7 +30,6 @@ static void note(const char *what, const char *path) {
 }
 
 static int sync_logged(void *context, int descriptor, const char *path) {
-    (void)context;
     struct stat opened, named;
     assert_int_equal(fstat(descriptor, &opened), 0);
     assert_int_equal(stat(path, &named), 0);
@@ -40,14 +39,12 @@ static int sync_logged(void *context, int descriptor, const char *path) {
 }
 
 static int rename_logged(void *context, const char *from, const char *to) {
-    (void)context;
     note("move:", from);
     note("to:", to);
     return rename(from, to);
 }
 
 static int unlink_logged(void *context, const char *path) {
-    (void)context;
     note("drop:", path);
     return unlink(path);
 }
@@ -58,7 +55,6 @@ static const struct ssbatch_disk disk = {
 static struct ssbatch_study study;
 
 static int make_study(void **state) {
-    (void)state;
     struct ss_error error = {0};
     char path[100];
     strcpy(root, "/tmp/ssbatch-disk-XXXXXX");
@@ -74,7 +70,6 @@ static int make_study(void **state) {
 }
 
 static int remove_study(void **state) {
-    (void)state;
     struct ss_error error = {0};
     return ssbatch_disk_remove_tree(root, &error);
 }
@@ -172,7 +167,6 @@ TEST_WITH(a_new_result_replaces_the_old_one, make_study, remove_study) {
 
 /* Fails the second rename, as if the call had been killed before it. */
 static int rename_once(void *context, const char *from, const char *to) {
-    (void)context;
     static int calls;
     errno = EIO;
     return calls++ == 0 ? rename(from, to) : -1;
@@ -302,7 +296,6 @@ TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, remove_study) {
 static int reader;
 
 static void close_reader(int number) {
-    (void)number;
     close(reader);
 }
 
@@ -319,8 +312,6 @@ TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_
 
 /* Removes the other one of two files. */
 static int sync_and_remove(void *context, int descriptor, const char *path) {
-    (void)context;
-    (void)descriptor;
     char other[300];
     size_t length = strlen(path);
     snprintf(other, sizeof other, "%.*s%c", (int)length - 1, path, path[length - 1] ^ 3);
@@ -381,7 +372,6 @@ static size_t ended;
 
 static int undo(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
-    (void)context;
     size_t length = strlen(undone);
     snprintf(undone + length, sizeof undone - length, "%s%s:%s(%s)%s%s", length ? " " : "", folder,
         words[0], words[1] ? words[1] : "", strcmp(ok, "0") ? "=" : "", strcmp(ok, "0") ? ok : "");
@@ -389,14 +379,11 @@ static int undo(
 }
 
 static size_t end_marked(const char *mark) {
-    (void)mark;
     ended++;
     return 0;
 }
 
 static bool is_alive(pid_t pid, uint64_t started) {
-    (void)pid;
-    (void)started;
     return lives;
 }
 

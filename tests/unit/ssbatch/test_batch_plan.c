@@ -72,7 +72,6 @@ static void assert_printed(
 
 static void print_all(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
-    (void)run;
     fputs("plan 1\n", stream);
     ssbatch_plan_print_study(stream, plan);
     for (size_t i = 0; i < plan->run_count; i++)
@@ -81,7 +80,6 @@ static void print_all(
 
 static void print_run(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
-    (void)plan;
     ssbatch_plan_print_run(stream, run);
 }
 

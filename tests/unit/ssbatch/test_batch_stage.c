@@ -50,7 +50,6 @@ static void note(const char *what, const char *name) {
 }
 
 static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
-    (void)context;
     const struct script *script = world.scripts;
     while (script->name && strcmp(script->name, order->words[0]) != 0)
         script++;
@@ -77,7 +76,6 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
 }
 
 static struct ssbatch_state look(void *context, int number) {
-    (void)context;
     const struct command *command = &world.commands[number];
     assert_true(command->used);
     return (struct ssbatch_state){
@@ -92,8 +90,6 @@ static struct ssbatch_state look(void *context, int number) {
 }
 
 static void end(void *context, int number, ss_time grace) {
-    (void)context;
-    (void)grace;
     struct command *command = &world.commands[number];
     note("-", command->script->name);
     if (world.now < command->end) {
@@ -104,17 +100,14 @@ static void end(void *context, int number, ss_time grace) {
 }
 
 static void forget(void *context, int number) {
-    (void)context;
     world.commands[number].used = false;
 }
 
 static void clear(void *context) {
-    (void)context;
 }
 
 /* Advances to the next event, or to the deadline. */
 static int wait_for_events(void *context, ss_time deadline) {
-    (void)context;
     ss_time next = deadline;
     for (int i = 0; i < world.count; i++) {
         const struct command *command = &world.commands[i];
@@ -131,24 +124,20 @@ static int wait_for_events(void *context, ss_time deadline) {
 }
 
 static ss_time now(void *context) {
-    (void)context;
     return world.now;
 }
 
 static int64_t wallclock(void *context) {
-    (void)context;
     return INT64_C(1700000000000000000) + (int64_t)world.now;
 }
 
 /* Until a command is gone, half of its 1 s of CPU time counts. */
 static ss_time cpu_time(void *context, int number) {
-    (void)context;
     assert_that(world.now, <, world.commands[number].gone);
     return SS_SECOND / 2;
 }
 
 static ss_time machine_time(void *context) {
-    (void)context;
     if (world.busy_until == 0)
         return SS_TIME_NEVER;
     return world.now < world.busy_until ? world.now : world.busy_until;
@@ -174,13 +163,11 @@ static struct ssbatch_values values;
 static struct ssbatch_stage stage;
 
 static int make_scratch(void **state) {
-    (void)state;
     strcpy(scratch, "/tmp/ssbatch-stage-XXXXXX");
     return mkdtemp(scratch) ? 0 : -1;
 }
 
 static int remove_scratch(void **state) {
-    (void)state;
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", scratch);
     return system(command);

@@ -17,12 +17,10 @@ static void write_summary(const char *text) {
 }
 
 static int make_folder(void **state) {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state) {
-    (void)state;
     char path[100];
     snprintf(path, sizeof path, "%s/summary.json", folder);
     unlink(path);

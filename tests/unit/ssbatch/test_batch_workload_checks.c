@@ -23,7 +23,6 @@ static const char text[] = "[ready]\ncommand = sh\niteration = done\n"
 static struct ssbatch_catalogue catalogue;
 
 static int open_catalogue(void **state) {
-    (void)state;
     static const struct ssbatch_definition typed = {.name = "typed", .command = "sh"};
     struct ss_error error = {0};
     char path[64];
@@ -37,7 +36,6 @@ static int open_catalogue(void **state) {
 }
 
 static int close_catalogue(void **state) {
-    (void)state;
     ssbatch_catalogue_free(&catalogue);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "minder.h"
+#include "batch_crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
