@@ -82,9 +82,9 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
     sensor->last_line = now;
     if (unusable)
         return ss_error_fail(error,
-            "the sensor printed '%.40s', which is not a load: it must print one number from 0 to 1 "
+            "the sensor printed '%s', which is not a load: it must print one number from 0 to 1 "
             "per line",
-            text);
+            ss_words_show(text).text);
     return 0;
 }
 

@@ -81,23 +81,15 @@ TEST(root_of_the_v1_hierarchy_is_found) {
     assert_int_equal(counters.set, set);
 }
 
-TEST(v1_controllers_may_share_a_hierarchy) {
+TEST(root_of_the_v1_hierarchy_is_chosen_by_its_mount) {
+    char text[4096];
     make_machine();
     tree_write("both/cpuacct.usage", "5\n");
     mount("/", "both", "cgroup cgroup rw,cpu,cpuacct");
     assert_found("both/cpuacct.usage");
     mount("/", "both", "cgroup none rw,cpuacct,cpu");
     assert_found("both/cpuacct.usage");
-}
-
-/* The mount shows a group, not the root of all groups. */
-TEST(v1_mounts_with_a_different_root_are_skipped) {
-    make_machine();
-    mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
-    assert_fallback(NO_GROUPS);
-    mount("/..", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
-    assert_fallback(NO_GROUPS);
-    char text[4096];
+    /* The first mount shows a group, not the root of all groups. */
     snprintf(text, sizeof text,
         "33 31 0:30 /box %s/box rw - cgroup cgroup rw,cpuacct\n"
         "34 31 0:30 / %s/groups/cpuacct rw - cgroup cgroup rw,cpuacct\n",
@@ -107,28 +99,30 @@ TEST(v1_mounts_with_a_different_root_are_skipped) {
 }
 
 TEST(missing_run_time_falls_back_to_proc_stat) {
+    static const char *const mounts[][2] = {
+        {"/box/7", "cgroup cgroup rw,cpuacct"},
+        {"/..", "cgroup cgroup rw,cpuacct"},
+        {"/", "cgroup cgroup rw,cpu"},
+        {"/", "tmpfs cpuacct rw"},
+    };
     make_machine();
-    mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
-    assert_fallback(NO_GROUPS);
-    mount("/", "groups/cpuacct", "tmpfs cpuacct rw");
-    assert_fallback(NO_GROUPS);
+    for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
+        mount(mounts[i][0], "groups/cpuacct", mounts[i][1]);
+        assert_fallback(NO_GROUPS);
+    }
     tree_write("proc/self/mountinfo", "");
     assert_fallback(NO_GROUPS);
     tree_write("proc/self/mountinfo", "33 - cgroup cpuacct\n - cgroup cpuacct");
     assert_fallback(NO_GROUPS);
     assert_int_equal(remove(tree_path("proc/self/mountinfo")), 0);
     assert_fallback(NO_GROUPS);
-}
 
-TEST(missing_run_time_file_is_reported_as_the_reason) {
     make_machine();
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage")), 0);
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage_percpu")), 0);
     assert_fallback(strerror(ENOENT));
-}
 
-/* The inode of the fake file differs from the inode of the first namespace. */
-TEST(run_time_in_another_namespace_is_refused) {
+    /* The inode of the fake file differs from the inode of the first namespace. */
     make_machine();
     tree_write("proc/self/ns/cgroup", "");
     assert_fallback(CONTAINER);
