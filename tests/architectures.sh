@@ -28,9 +28,10 @@ declare -A emulators=([arm64]=aarch64 [armhf]=arm [ppc64el]=ppc64le [riscv64]=ri
 # library.
 untrue='^unit\.(actuate_running|branches_reach|launch|registry|usage)$'
 
-takes_operands=yes cmocka='' folder='' jobs=$(nproc)
+cmocka='' folder='' jobs=$(nproc)
 # shellcheck source=options.sh
 . "$(dirname "$0")/options.sh"
+takes_operands=yes
 take_options cmocka folder jobs -- "$@"
 names=("${operands[@]}")
 for name in "${names[@]}"; do
