@@ -274,7 +274,7 @@ interrupt_study() {
     [ "$(listed "$1" status)" = "done to come" ] || fail "interrupted: wrong completed runs"
 }
 
-tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
+tiny=(accuracy --methods cdc --taus 107m --workloads serial --catalogue idle.txt --targets '25,50' --warmup 0
     --settle 0 --seconds 2 --energy "echo 7.5")
 
 interrupted_half_way() {
@@ -323,7 +323,8 @@ an_interrupted_study_is_resumed() { # case
 # The signal arrives in the middle of a long run.
 a_terminated_study_leaves_no_process() { # case
     need_built ssbatch
-    (cd "$scratch" && exec "$experiments/accuracy" "${options[@]}" --methods cdc --targets 50 --seconds 300) \
+    (cd "$scratch" && exec "$experiments/accuracy" "${options[@]}" --methods cdc --targets 50 --workloads serial \
+        --catalogue idle.txt --seconds 300) \
         >"$output" 2>&1 &
     await records
     kill $!
