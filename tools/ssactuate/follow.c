@@ -73,6 +73,7 @@ struct follow {
     ss_time begin;
     struct change *changes;
     size_t change_count, change_room;
+    bool changes_lost; /* memory was exhausted */
     int signals_received;
     struct ssactuate_end last;
     ss_time known;     /* the latest time at which the load was known, or the start */
@@ -237,6 +238,8 @@ static void note_change(struct follow *follow, ss_time now, double load) {
     if (SS_GROW(follow->changes, follow->change_count + 1, follow->change_room))
         follow->changes[follow->change_count++] =
             (struct change){ss_time_since(now, follow->begin), load, follow->decision.rule};
+    else
+        follow->changes_lost = true;
 }
 
 /* Plans again after restoring limits, which the plan may then have to change. */
@@ -701,6 +704,8 @@ static void write_changes(const struct follow *follow, FILE *stream) {
 static int write_record(const struct follow *follow, struct ss_error *error) {
     struct ss_whole_file file;
     const char *path = follow->options->record;
+    if (follow->changes_lost)
+        return ss_error_memory(error);
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
     write_changes(follow, file.stream);
