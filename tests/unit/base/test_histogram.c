@@ -205,36 +205,6 @@ TEST_WITH(merging_histograms_is_exact, set_up, tear_down) {
     ss_histogram_close(&backward);
 }
 
-/*
- * Buckets that are written to a record and read again give the same quantiles, except the smallest
- * value, which is known only to within a bucket.
- */
-TEST_WITH(recorded_buckets_give_the_same_quantiles, set_up, tear_down) {
-    struct ss_histogram read;
-    uint64_t random = 5;
-    assert_int_equal(ss_histogram_open(&read, SS_HISTOGRAM_FINE), 0);
-    for (int i = 0; i < 10000; i++)
-        ss_histogram_add(&histogram, (ss_time)(1e6 * exp(5 * ss_random_next(&random))));
-    for (unsigned i = 0; ss_histogram_next(&histogram, &i); i++)
-        ss_histogram_add_bucket(&read, i, histogram.counts[i]);
-    ss_histogram_set_max(&read, histogram.max);
-    for (int i = 1; i <= 1000; i++)
-        assert_near(ss_histogram_quantile(&read, i / 1000.0),
-            ss_histogram_quantile(&histogram, i / 1000.0),
-            i > 1 ? 0 : 5e-4 * (double)(ss_histogram_quantile(&histogram, i / 1000.0)));
-    ss_histogram_close(&read);
-}
-
-/* An impossible maximum would move quantiles beyond the last bucket, so it is ignored. */
-TEST_WITH(maximum_outside_of_the_last_bucket_is_ignored, set_up, tear_down) {
-    ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 3);
-    ss_time middle = histogram.max;
-    ss_histogram_set_max(&histogram, 2 * SS_SECOND);
-    assert_int_equal(histogram.max, middle);
-    ss_histogram_set_max(&histogram, SS_SECOND);
-    assert_int_equal(histogram.max, SS_SECOND);
-}
-
 TEST_WITH(cleared_histogram_is_empty, set_up, tear_down) {
     struct ss_histogram fresh;
     assert_int_equal(ss_histogram_open(&fresh, SS_HISTOGRAM_FINE), 0);
