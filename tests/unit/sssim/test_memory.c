@@ -9,19 +9,13 @@
 static const struct memory_use plain = {0};
 
 /* Returns the work of a thread of side 0 per nanosecond. */
-static double speed_of(struct memory *memory, const struct memory_use *use) {
-    return memory_work(use, &memory->sides[0].pace);
+static double speed_of(const struct memory *memory, const struct memory_use *use) {
+    struct memory_pace pace = memory_pace(memory, 0);
+    return memory_work(use, &pace);
 }
 
 static void set_side(struct memory *memory, int side, double asked, double share, double beside) {
-    static struct work works[MEMORY_SIDES];
-    works[side].memory = memory;
-    works[side].side = side;
-    static struct work_point points[MEMORY_SIDES][64];
-    works[side].points = points[side];
-    works[side].point_count = 0;
-    memory->sides[side].work = &works[side];
-    memory_follow(memory, side, asked, share, beside, 0);
+    memory->sides[side] = (struct memory_side){.asked = asked, .share = share, .beside = beside};
 }
 
 static void threads_on_other_cpus_slow_a_thread(void **state) {

@@ -182,11 +182,11 @@ static int check(
         simulation->csv || simulation->help || simulation->version)
         return ss_error_fail(error, "options after -- must not contain --foreground, --sweep, "
                                     "--record, --csv, --help or --version");
-    if (simulation->seed != seed)
+    if (simulation->trial.seed != seed)
         return ss_error_fail(error, "options after -- must not contain --seed, because each node "
                                     "has a seed of its own: give --seed before --");
-    if (trace && (strcmp(simulation->modules[SS_KIND_TRACE], "file") != 0 ||
-                     strcmp(simulation->options[SS_KIND_TRACE], trace) != 0))
+    if (trace && (strcmp(simulation->trial.modules[SS_KIND_TRACE], "file") != 0 ||
+                     strcmp(simulation->trial.options[SS_KIND_TRACE], trace) != 0))
         return ss_error_fail(error, "options after -- must not contain -t or -T, because --traces "
                                     "gives each node its trace");
     return 0;

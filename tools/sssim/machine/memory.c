@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "work.h"
-
-static struct memory_pace find_pace(const struct memory *memory, int number) {
+struct memory_pace memory_pace(const struct memory *memory, int number) {
     const struct memory_side *side = &memory->sides[number];
     const struct memory_side *other = &memory->sides[1 - number];
     double share = side->share;
@@ -21,29 +19,6 @@ static struct memory_pace find_pace(const struct memory *memory, int number) {
         .lost = busy * (side->beside * side->asked + outside),
         .back = busy * side->beside,
     };
-}
-
-static bool is_same(const struct memory_pace *left, const struct memory_pace *right) {
-    return left->ran == right->ran && left->served == right->served && left->lost == right->lost &&
-           left->back == right->back;
-}
-
-void memory_follow(
-    struct memory *memory, int number, double asked, double share, double beside, ss_time now) {
-    struct memory_side *changed = &memory->sides[number];
-    if (changed->asked == asked && changed->share == share && changed->beside == beside)
-        return;
-    changed->asked = asked;
-    changed->share = share;
-    changed->beside = beside;
-    for (int i = 0; i < MEMORY_SIDES; i++) {
-        struct memory_side *side = &memory->sides[i];
-        struct memory_pace pace = find_pace(memory, i);
-        if (!side->work || is_same(&pace, &side->pace))
-            continue;
-        work_mark(side->work, now);
-        side->pace = pace;
-    }
 }
 
 double memory_work(const struct memory_use *use, const struct memory_pace *sums) {

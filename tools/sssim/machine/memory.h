@@ -2,11 +2,7 @@
 #ifndef SSSIM_MEMORY_H
 #define SSSIM_MEMORY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <showstopper/contract.h>
-#include <showstopper/time.h>
 
 struct work;
 
@@ -32,7 +28,7 @@ struct memory_pace {
 
 /* The threads of one trial. */
 struct memory_side {
-    struct work *work; /* notified before the pace changes; NULL: this side is absent */
+    struct work *work; /* the work that has this pace; NULL: this side is absent */
     double asked;      /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* part of a CPU that each of them gets */
     double beside;     /* part of a thread's time in which each other thread of this side runs */
@@ -55,10 +51,9 @@ struct memory {
     struct memory_side sides[MEMORY_SIDES];
 };
 
-/* Sets the demand of a side, and its part of the CPUs, from `now` on. */
+/* Returns the pace of a side that follows from the demand of both. */
 SS_NONNULL()
-void memory_follow(
-    struct memory *memory, int side, double asked, double share, double beside, ss_time now);
+struct memory_pace memory_pace(const struct memory *memory, int side);
 
 /* Returns the work of a thread with this memory use, given the pace summed over the time. */
 SS_NONNULL()

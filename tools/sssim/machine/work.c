@@ -204,14 +204,32 @@ void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
     one->use = *use;
 }
 
-void work_follow(struct work *work, double share, double beside, ss_time now) {
-    if (work->count > 0)
-        memory_follow(work->memory, work->side, work->asked, share, beside, now);
+static bool is_same(const struct memory_pace *left, const struct memory_pace *right) {
+    return left->ran == right->ran && left->served == right->served && left->lost == right->lost &&
+           left->back == right->back;
 }
 
-void work_mark(struct work *work, ss_time now) {
-    follow_speed(work, now);
-    keep_point(work, now);
+void work_follow(struct work *work, double share, double beside, ss_time now) {
+    if (work->count == 0)
+        return;
+    struct memory *memory = work->memory;
+    struct memory_side *changed = &memory->sides[work->side];
+    if (changed->asked == work->asked && changed->share == share && changed->beside == beside)
+        return;
+    changed->asked = work->asked;
+    changed->share = share;
+    changed->beside = beside;
+
+    /* The demand of one side changes the pace of both. */
+    for (int i = 0; i < MEMORY_SIDES; i++) {
+        struct memory_side *side = &memory->sides[i];
+        struct memory_pace pace = memory_pace(memory, i);
+        if (!side->work || is_same(&pace, &side->pace))
+            continue;
+        follow_speed(side->work, now);
+        keep_point(side->work, now);
+        side->pace = pace;
+    }
 }
 
 static int compare_ends(const void *left, const void *right) {

@@ -2,6 +2,7 @@
 #ifndef SSSIM_WORK_H
 #define SSSIM_WORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,10 +87,6 @@ void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
 /* Sets the state of the machine from `now`, see struct memory_side. */
 SS_NONNULL()
 void work_follow(struct work *work, double share, double beside, ss_time now);
-
-/* Records that the pace is about to change. */
-SS_NONNULL()
-void work_mark(struct work *work, ss_time now);
 
 /*
  * Calls `tell` for all iterations that ended since the last call, ordered by end. Fails if memory

@@ -9,6 +9,9 @@
 /* The duration if neither the command line nor the trace determines one. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
 
+/* The CPU time that an executor of showstopper uses per wake-up. */
+#define SWITCH_COST (42 * SS_MICROSECOND)
+
 /* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
@@ -38,52 +41,45 @@ const struct ss_argument simulation_rows[] = {
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
                   .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; queue:LOAD: one while work waits, which arrives all the time; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
-    SS_ARGUMENTS_MODULES(struct simulation),
-    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
+    SS_ARGUMENTS_MODULES(struct trial_options),
+    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(trial.warmup), .initial = "0", .max = "36500d",
                  .sensible = "500m",
                  .help = "let the instances run at full speed for this long before control and "
                          "the trace start"}},
-    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(trial.settle), .initial = "0", .max = "36500d",
                  .sensible = "500m",
                  .help = "exclude this much time at the start of control from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500m",
                  .help = "time under control, including --settle; default: until the end of a trace "
                          "that does not loop, otherwise 1M"}},
-    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
+    {0, "N", {"seed", COUNT_AT(trial.seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
-    {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
+    {0, "TIME", {"lateness", SS_OPTION_TIME, AT(trial.lateness), .max = "1h",
                  .help = "executors wake up late by random times with this mean; default: as on a real machine"}},
-    {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
-                 .help = "CPU time that an executor uses whenever it wakes up"}},
-    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "0", .max = "1h",
+    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(trial.preempt), .initial = "0", .max = "1h",
                  .help = "executors at normal priority: each thread that they continue and that finds no idle CPU delays them by this; 0: real-time priority"}},
-    {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
-                 .help = "a stop reaches one thread of an instance at once and the others at the "
-                         "next tick; this is the time between ticks; 0: all at once"}},
-    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0", .max = "65536",
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(trial.quota), .initial = "0", .max = "65536",
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota in each 100 ms: 0.5 is half of one CPU; 0: no limit"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
                  .help = "the part of the machine that other processes demand"}},
-    {0, "LOAD", {"steal", SS_OPTION_LOAD, AT(steal), .initial = "0", .max = "99%",
-                 .help = "the part of the time of busy CPUs that a hypervisor takes"}},
-    {0, "HZ", {"tick-rate", COUNT_AT(tick_rate), .initial = "0", .max = "10000",
+    {0, "HZ", {"tick-rate", COUNT_AT(trial.tick_rate), .initial = "0", .max = "10000",
                .help = "the modules see the counters of /proc/stat, with this many ticks per second; 0: exact values"}},
-    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(work.iteration), .initial = "0", .max = "1h",
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(trial.work.iteration), .initial = "0", .max = "1h",
                  .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
                          "no iterations are counted"}},
-    {0, "PART", {"noise", SS_OPTION_LOAD, AT(work.noise), .initial = "0",
+    {0, "PART", {"noise", SS_OPTION_LOAD, AT(trial.work.noise), .initial = "0",
                  .help = "standard deviation of the length of iterations, as a part of the mean"}},
-    {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(work.speed.deviation), .initial = "0",
+    {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(trial.work.speed.deviation), .initial = "0",
                  .help = "standard deviation of the speed of the machine, as a part of the mean; the speed changes once a second"}},
-    {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
+    {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(trial.memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}},
-    {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
+    {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(trial.work.use.accesses), .initial = "0",
                  .help = "accesses per second that a running thread makes if nothing disturbs it"}},
-    {0, "PART", {"waiting", SS_OPTION_LOAD, AT(work.use.waiting), .initial = "0",
+    {0, "PART", {"waiting", SS_OPTION_LOAD, AT(trial.work.use.waiting), .initial = "0",
                  .help = "the part of its time that such a thread waits for its accesses"}},
-    {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(smt), .initial = "0",
+    {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(trial.cores.gain), .initial = "0",
                  .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}},
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
                  .choices = "cores random",
@@ -107,15 +103,15 @@ const struct ss_argument simulation_rows[] = {
 };
 // clang-format on
 
-static int check_work(const struct simulation *simulation, struct ss_error *error) {
-    const struct work_options *work = &simulation->work;
+static int check_work(const struct trial_options *trial, struct ss_error *error) {
+    const struct work_options *work = &trial->work;
     bool accesses = work->use.accesses > 0;
     bool noise = work->noise > 0 || work->speed.deviation > 0;
-    if (work->iteration == 0 && (noise || simulation->memory_rate > 0 || accesses))
+    if (work->iteration == 0 && (noise || trial->memory_rate > 0 || accesses))
         return ss_error_fail(error,
             "--noise, --speed-noise, --memory and --accesses require --iteration: they change how "
             "long iterations take");
-    if (accesses && !(simulation->memory_rate > 0))
+    if (accesses && !(trial->memory_rate > 0))
         return ss_error_fail(
             error, "--accesses requires --memory, the number of accesses that the memory serves");
     if (work->use.waiting > 0 && !accesses)
@@ -125,21 +121,20 @@ static int check_work(const struct simulation *simulation, struct ss_error *erro
 }
 
 static int check_cores(struct simulation *simulation, struct ss_error *error) {
-    simulation->cores = (struct cores){
-        .gain = simulation->smt, .overlaps_at_random = simulation->smt_fill == FILL_RANDOM};
-    if (simulation->smt != 0 && !(simulation->smt >= 1 && simulation->smt <= 2))
-        return ss_error_fail(
-            error, "--smt must be 0 or a gain from 1 to 2, not %g", simulation->smt);
-    if (simulation->smt > 0 && simulation->cpus % 2 != 0)
+    struct cores *cores = &simulation->trial.cores;
+    if (cores->gain != 0 && !(cores->gain >= 1 && cores->gain <= 2))
+        return ss_error_fail(error, "--smt must be 0 or a gain from 1 to 2, not %g", cores->gain);
+    if (cores->gain > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
-    if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
+    if (simulation->trial.work.iteration == 0 && (cores->gain > 0 || simulation->turbo))
         return ss_error_fail(
             error, "--smt and --turbo require --iteration: they change how long iterations take");
-    if (simulation->turbo && cores_parse_steps(&simulation->cores, simulation->turbo, error) < 0)
+    if (simulation->turbo && cores_parse_steps(cores, simulation->turbo, error) < 0)
         return ss_error_wrap(error, "--turbo");
+    cores->overlaps_at_random = simulation->smt_fill == FILL_RANDOM;
     /* A sweep may have runs without --smt. */
-    if (simulation->grid.count == 0 && simulation->smt_fill != FILL_CORES && simulation->smt <= 0)
+    if (simulation->grid.count == 0 && cores->overlaps_at_random && cores->gain <= 0)
         return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
     return 0;
 }
@@ -152,7 +147,7 @@ static int check_no_study(const struct simulation *simulation, struct ss_error *
 }
 
 static int check_study(const struct simulation *simulation, struct ss_error *error) {
-    if (simulation->work.iteration == 0)
+    if (simulation->trial.work.iteration == 0)
         return ss_error_fail(
             error, "--foreground requires --iteration, because a study counts iterations");
     if (simulation->grid.count > 0 || simulation->csv)
@@ -171,20 +166,36 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
 }
 
 static int check(struct simulation *simulation, struct ss_error *error) {
-    if (check_work(simulation, error) < 0 || check_cores(simulation, error) < 0)
+    if (check_work(&simulation->trial, error) < 0 || check_cores(simulation, error) < 0)
         return -1;
     return simulation->foreground ? check_study(simulation, error)
                                   : check_no_study(simulation, error);
 }
 
+/* Sets the members of the trial that depend on several options. */
+static void complete(struct simulation *simulation) {
+    struct trial_options *trial = &simulation->trial;
+    trial->cpus = (uint32_t)simulation->cpus;
+    trial->instances = (uint32_t)(simulation->instances ? simulation->instances : simulation->cpus);
+    trial->mix = &simulation->mix;
+    trial->background = simulation->background * trial->cpus;
+    trial->inside = trial->preempt > 0;
+    trial->work.speed.seed = trial->seed; /* both sides of a study use the same machine */
+    trial->lateness_law =
+        trial->lateness == SS_TIME_NEVER ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL;
+}
+
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
     *simulation = (struct simulation){
+        .trial = {.lateness = SS_TIME_NEVER,
+            .switch_cost = SWITCH_COST,
+            .work.speed = {.correlation = 0.5, .window = SS_SECOND},
+            .quota_period = 100 * SS_MILLISECOND},
         .duration = SS_TIME_NEVER,
-        .lateness = SS_TIME_NEVER,
-        .work.speed = {.correlation = 0.5, .window = SS_SECOND},
     };
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
+    complete(simulation);
     return check(simulation, error);
 }
 
@@ -196,10 +207,11 @@ void simulation_close(struct simulation *simulation) {
 }
 
 static int resolve_trace(struct simulation *simulation, struct ss_error *error) {
-    const char **options = &simulation->options[SS_KIND_TRACE];
-    bool constant = strcmp(simulation->modules[SS_KIND_TRACE], SS_TRACE_DEFAULT) == 0;
+    const char **module = &simulation->trial.modules[SS_KIND_TRACE];
+    const char **options = &simulation->trial.options[SS_KIND_TRACE];
+    bool constant = strcmp(*module, SS_TRACE_DEFAULT) == 0;
     if (simulation->foreground && constant && !*options) {
-        simulation->modules[SS_KIND_TRACE] = "staircase";
+        *module = "staircase";
         *options = STAIRS_DEFAULT;
         return 0;
     }
@@ -209,38 +221,6 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
     return 0;
 }
 
-static struct trial_options make_options(const struct simulation *simulation) {
-    uint64_t cpus = simulation->cpus;
-    bool recorded = simulation->lateness == SS_TIME_NEVER;
-    struct trial_options options = {
-        .cpus = (uint32_t)cpus,
-        .instances = (uint32_t)(simulation->instances ? simulation->instances : cpus),
-        .mix = &simulation->mix,
-        .background = simulation->background * (double)cpus,
-        .steal = simulation->steal,
-        .switch_cost = simulation->switch_cost,
-        .quota = simulation->quota,
-        .quota_period = 100 * SS_MILLISECOND,
-        .inside = simulation->preempt > 0,
-        .tick_rate = simulation->tick_rate,
-        .window = simulation->window,
-        .warmup = simulation->warmup,
-        .settle = simulation->settle,
-        .lateness = recorded ? 0 : simulation->lateness,
-        .lateness_law = recorded ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL,
-        .preempt = simulation->preempt,
-        .stop_lateness = simulation->stop_lateness,
-        .work = simulation->work,
-        .memory_rate = simulation->memory_rate,
-        .cores = simulation->cores,
-        .seed = simulation->seed,
-    };
-    options.work.speed.seed = simulation->seed; /* both sides of a study use the same machine */
-    memcpy(options.modules, simulation->modules, sizeof options.modules);
-    memcpy(options.options, simulation->options, sizeof options.options);
-    return options;
-}
-
 int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
     struct ss_error *error) {
@@ -248,9 +228,8 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         return -1;
     if (demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
         return ss_error_wrap(error, "--class");
-    struct trial_options options = make_options(simulation);
-    options.on_sample = on_sample;
-    if (trial_open(trial, &options, error) < 0)
+    simulation->trial.on_sample = on_sample;
+    if (trial_open(trial, &simulation->trial, error) < 0)
         return -1;
     ss_option_store_merge(&simulation->store, &trial->set.store);
     ss_time duration = trial_trace_length(trial);
@@ -258,8 +237,8 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         duration = simulation->duration;
     if (duration == SS_TIME_NEVER)
         duration = DURATION_DEFAULT;
-    *length = ss_time_add(simulation->warmup, duration);
-    if (simulation->settle < duration)
+    *length = ss_time_add(simulation->trial.warmup, duration);
+    if (simulation->trial.settle < duration)
         return 0;
     trial_close(trial);
     return ss_error_fail(
@@ -282,7 +261,7 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
     options->instances = (uint32_t)simulation->cpus;
     options->mix = &simulation->front_mix;
     options->quota = 0;
-    options->seed = ss_random_hash(simulation->seed + FRONT_SALT);
+    options->seed = ss_random_hash(simulation->trial.seed + FRONT_SALT);
 }
 
 int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
@@ -296,13 +275,13 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
     *options = (struct study_options){
         .workloads =
             {[STUDY_FOREGROUND] = simulation->foreground, [STUDY_BACKGROUND] = simulation->class},
-        .memory_rate = simulation->memory_rate,
+        .memory_rate = simulation->trial.memory_rate,
         .duration = simulation->duration,
         .round = 1,
         .argv = argv,
     };
-    options->sides[STUDY_BACKGROUND] = make_options(simulation);
-    options->sides[STUDY_FOREGROUND] = make_options(simulation);
+    options->sides[STUDY_BACKGROUND] = simulation->trial;
+    options->sides[STUDY_FOREGROUND] = simulation->trial;
     make_foreground(simulation, &options->sides[STUDY_FOREGROUND]);
     return 0;
 }

@@ -11,30 +11,14 @@
 #include "trial.h"
 
 struct simulation {
+    struct trial_options trial; /* first: rows of modules set it */
     uint64_t cpus;
     uint64_t instances; /* 0: one for each CPU */
     const char *class;
-    ss_time switch_cost;
-    const char *modules[SS_KINDS];
-    const char *options[SS_KINDS];
-    ss_time window;
-    ss_time warmup;
-    ss_time settle;
-    ss_time duration; /* SS_TIME_NEVER if not given */
-    uint64_t seed;
-    uint64_t tick_rate;
-    ss_time lateness; /* SS_TIME_NEVER if not given */
-    ss_time preempt;
-    ss_time stop_lateness;
-    double quota;      /* quota in CPUs; 0: no quota */
-    double background; /* CPU use of the background, as a part of the machine */
-    double steal;
-    struct work_options work;
-    double memory_rate; /* maximum number of memory accesses per second; 0: no limit */
-    double smt;         /* see struct cores; 0: every CPU is a core */
-    int smt_fill;       /* enum simulation_fill */
-    const char *turbo;  /* frequency steps as text; NULL if not given */
-    struct cores cores;
+    ss_time duration;       /* SS_TIME_NEVER if not given */
+    double background;      /* CPU use of the background, as a part of the machine */
+    int smt_fill;           /* enum simulation_fill */
+    const char *turbo;      /* frequency steps as text; NULL if not given */
     const char *foreground; /* class of the foreground; NULL: no study */
     uint64_t rounds;
     const char *record; /* NULL: nothing is recorded */
