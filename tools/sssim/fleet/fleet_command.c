@@ -17,11 +17,44 @@
 
 #include <showstopper/random.h>
 
+#include "base/owned.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "fleet_node.h"
+#include "options/arguments.h"
 #include "platform/platform.h"
 #include "platform/program.h"
+
+#define AT(member)       .offset = offsetof(struct fleet_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct fleet_options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'N', "N", {"nodes", COUNT_AT(nodes), .initial = "100", .min = "1", .max = "1000000",
+                .help = "number of nodes"}},
+    {0, "DIR", {"traces", SS_OPTION_TEXT, AT(traces),
+                .help = "the traces that the nodes follow, in the order of names, as often as needed"}},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+                .help = "write a record of each node, and fleet.csv, which ssreport reads, to this new folder"}},
+    {0, "TIME", {"late", SS_OPTION_TIME, AT(late), .initial = "0", .max = "1h",
+                 .help = "how late nodes start on average, exponentially distributed"}},
+    {0, "TIME", {"clock", SS_OPTION_TIME, AT(clock), .initial = "0", .max = "36500d",
+                 .help = "standard deviation of the offset of the nodes' clocks, normally distributed"}},
+    {0, "TIME", {"clock-error", SS_OPTION_TIME, AT(clock_error), .initial = "0", .max = "1h",
+                 .help = "the measured offsets are wrong by up to this, uniformly distributed, and so are the starts"}},
+    {0, "PART", {"failures", SS_OPTION_LOAD, AT(failures), .initial = "0",
+                 .help = "part of the nodes that fail, each at a random moment"}},
+    {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "10s", .min = "100m", .max = "1d",
+                 .help = "time between the samples of records"}},
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
+              .help = "seed of the random numbers; the same seed gives the same nodes"}},
+    {'j', "N", {"jobs", COUNT_AT(jobs), .min = "1", .max = "4096",
+                .help = "simulate in this many processes; default: one for each CPU"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
 
 /* The number of bootstrap samples for the interval of the fleet's mean error. */
 #define DRAWS 1000
@@ -49,7 +82,7 @@ static void print_help(void) {
            "prints how well they hold the load together. Each node runs the real modules on\n"
            "its own simulated machine, which the options after -- describe.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
-    ss_arguments_print_help(stdout, fleet_rows);
+    ss_arguments_print_help(stdout, rows);
     printf("\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
            "one node in a hundred fails.\n"
            "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
@@ -211,8 +244,11 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
 
 static int write_table(const struct fleet *fleet, struct ss_error *error) {
     struct ss_whole_file file;
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/fleet.csv", fleet->options->record);
+    SS_OWNED(free) char *path = NULL;
+    if (asprintf(&path, "%s/fleet.csv", fleet->options->record) < 0) {
+        path = NULL;
+        return ss_error_memory(error);
+    }
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
     fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
@@ -342,8 +378,8 @@ static int simulate(const struct fleet_options *options, struct ss_error *error)
 }
 
 int fleet_command(char **argv, struct ss_error *error) {
-    struct fleet_options options;
-    int status = fleet_options_parse(&options, argv, error);
+    struct fleet_options options = {0};
+    int status = ss_arguments_parse(rows, &options, &options.store, argv, &options.words, error);
     if (status == 0 &&
         !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
         status = simulate(&options, error);

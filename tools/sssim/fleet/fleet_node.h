@@ -4,12 +4,29 @@
 
 /* One simulated node of a fleet: its random properties, its run, and its record. */
 
-#include <stdbool.h>
+#include <showstopper/contract.h>
+#include <showstopper/time.h>
 
-#include "fleet_options.h"
+#include "options/option.h"
 
 /* The planned start: 2000-01-01T00:00:00Z, in seconds since 1970. */
 #define FLEET_START 946684800.0
+
+struct fleet_options {
+    uint64_t nodes;
+    const char *traces;  /* a folder of traces; NULL: `words` set the target */
+    const char *record;  /* a new folder; NULL: nothing is recorded */
+    ss_time late;        /* mean of the exponential lateness of a start */
+    ss_time clock;       /* standard deviation of the normal offset of a clock */
+    ss_time clock_error; /* maximum error of a measured offset, uniformly distributed */
+    double failures;     /* part of the nodes that fail at a random moment */
+    ss_time interval;    /* time between samples in records */
+    uint64_t seed;
+    uint64_t jobs; /* number of processes; 0: one for each CPU */
+    int help, version;
+    char **words; /* options of sssim for each node, ended by NULL; NULL if absent */
+    struct ss_option_store store;
+};
 
 struct fleet_node {
     /* Random properties: */

@@ -2,17 +2,291 @@
 #include "queue_command.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "queue_options.h"
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "options/arguments.h"
+#include "queue_run.h"
+#include "rate_options.h"
 #include "result_document.h"
 #include "summary.h"
+
+struct queue_options {
+    struct request_given given;   /* after request_given_settle() */
+    struct queue_run_options run; /* after complete() */
+    uint64_t workers;
+    uint64_t servers; /* 0: one for each speed, or 1 without speeds */
+    const char *speeds;
+    const char *frequency, *base;
+    double beta;
+    const char *contention; /* "servers:A,B", "workers:FILE" */
+    const char *power_file;
+    int json;
+    int help;
+    int version;
+    struct ss_option_store store;
+
+    double speed[REQUEST_TARGETS_MAX]; /* speeds as given, times `factor` */
+    double factor;                     /* effect of frequency and contention on the speed */
+    struct queue_contention fitted;    /* NaN without --contention */
+    struct queue_power power;          /* no points without --power */
+    struct request_profile shape;      /* the rate over time */
+};
+
+#define AT(member)       .offset = offsetof(struct queue_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct queue_options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
+                    .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on below --max, each for --hold; or --rate times the load of --trace; default: the one that the other options imply"},
+                    .heading = "Requests:"},
+    {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
+                 .sensible = "500m",
+                 .help = "send for this long; default, without --requests: 10s, or the length of the trace"}},
+    {0, "N", {"requests", COUNT_AT(run.rules.max), .min = "1",
+              .help = "send at most this many requests"}},
+    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "with steps, end before this rate"}},
+    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "with steps, increase the rate by this much per step, from 0"}},
+    {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
+                 .help = "with steps, hold each rate for this long"}},
+    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "follow this trace, text or compiled"}},
+    {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(run.arrival), .initial = "even",
+                 .choices = "concurrent even poisson",
+                 .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"}},
+    {0, "N", {"closed", COUNT_AT(given.closed), .min = "1", .max = "1000000",
+              .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
+    {0, "N", {"cap", COUNT_AT(given.cap), .min = "1", .max = "1000000",
+              .help = "allow at most this many unfinished requests; default 200"}},
+    {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(run.rules.when_full), .initial = "delay",
+                 .choices = "delay drop",
+                 .help = "what to do with a request that is due at the cap: send it later, still measured from when it was due, or drop it"}},
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(run.timeout), .initial = "10s", .max = "36500d",
+                 .help = "clients give up on a request this long after sending it; 0: never"}},
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(run.settle), .initial = "0", .max = "36500d",
+                 .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
+    {0, "N", {"seed", COUNT_AT(run.seed), .initial = "1",
+              .help = "seed of the random numbers; the same seed gives the same output"}},
+    {0, "TIME", {"work", SS_OPTION_TIME, AT(run.service.work), .initial = "10m", .min = "1u", .max = "1h",
+                 .help = "CPU time of a request on a server of speed 1"},
+                 .heading = "\nService:"},
+    {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(run.service.spread), .initial = "constant",
+                 .choices = "constant exponential",
+                 .help = "whether --work is the same for each request, or the mean of an exponential distribution"}},
+    {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
+              .help = "the number of workers of each server, each on a CPU of its own"}},
+    {0, "N", {"servers", COUNT_AT(servers), .min = "1", .max = "64",
+              .help = "the number of servers, each with a queue; default: as many as --speeds lists, or one"}},
+    {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
+                 .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
+    {0, "WORD", {"balance", SS_OPTION_CHOICE, AT(run.rules.balance), .initial = "round-robin",
+                 .choices = "round-robin least-connections",
+                 .help = "which server gets the next request: each in turn, or the one with the "
+                         "fewest unfinished requests"}},
+    {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(run.service.given_up), .initial = "serve",
+                 .choices = "serve skip",
+                 .help = "what to do with a request whose client gave up: serve it, or skip it unless work on it has begun"}},
+    {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(run.duty), .initial = "100%",
+                 .help = "the part of each round in which a server runs; it is stopped for the "
+                         "rest"}},
+    {0, "TIME", {"tau", SS_OPTION_TIME, AT(run.tau), .initial = "107m", .min = "2m", .max = "1h",
+                 .help = "the mean length of a round"}},
+    {0, "F", {"frequency", SS_OPTION_TEXT, AT(frequency),
+              .help = "the frequency of the CPUs, such as 1.4GHz"}, .heading = "\nMachine:"},
+    {0, "F", {"base", SS_OPTION_TEXT, AT(base),
+              .help = "the frequency at which --work and --power were measured"}},
+    {0, "PART", {"beta", SS_OPTION_LOAD, AT(beta), .initial = "100%",
+                 .help = "the part of the time of work, at the base frequency, that depends on the frequency"}},
+    {0, "WHICH:AB", {"contention", SS_OPTION_TEXT, AT(contention),
+              .help = "n servers, or n workers, each have the speed 1/(1 + a(n-1) + b n(n-1)): servers:A,B or workers:A,B, or the path of a file with capacities, to which a and b are fitted"}},
+    {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),
+              .help = "a table of the power by the number of busy CPUs: CSV with columns busy and watts"}},
+    {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "\nOutput:"},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+static int parse_speed(
+    struct queue_options *options, const char *word, size_t number, struct ss_error *error) {
+    if (number == REQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "--speeds: too many servers (at most %d)", REQUEST_TARGETS_MAX);
+    if (ss_units_number(word, &options->speed[number], error) < 0)
+        return ss_error_wrap(error, "--speeds");
+    if (!(options->speed[number] >= 1e-6 && options->speed[number] <= 1e6))
+        return ss_error_fail(
+            error, "--speeds: '%s' is not between 0.000001 and 1000000", ss_words_show(word).text);
+    return 0;
+}
+
+static int parse_speeds(struct queue_options *options, struct ss_error *error) {
+    size_t count;
+    if (!options->speeds)
+        return 0;
+    SS_OWNED(free) char **words = ss_words_split_list(options->speeds, &count, error);
+    if (!words)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (parse_speed(options, words[i], i, error) < 0)
+            return -1;
+    }
+    if (options->servers > 0 && options->servers != count)
+        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: give one for each",
+            count, (unsigned long long)options->servers);
+    options->servers = count;
+    return 0;
+}
+
+static int parse_frequency(
+    const char *name, const char *text, double *hertz, struct ss_error *error) {
+    uint64_t value = 0;
+    if (ss_units_frequency(text, &value, error) < 0)
+        return ss_error_wrap(error, "--%s", name);
+    *hertz = (double)value;
+    return 0;
+}
+
+static int check_frequency(struct queue_options *options, struct ss_error *error) {
+    double frequency = 0, base = 0;
+    if (!options->frequency != !options->base)
+        return ss_error_fail(error, "--frequency and --base require each other");
+    if (!options->frequency && options->beta != 1)
+        return ss_error_fail(error, "--beta requires --frequency and --base");
+    if (!options->frequency)
+        return 0;
+    if (parse_frequency("frequency", options->frequency, &frequency, error) < 0 ||
+        parse_frequency("base", options->base, &base, error) < 0)
+        return -1;
+    options->run.relative_frequency = frequency / base;
+    if (!(options->run.relative_frequency >= 0.1 && options->run.relative_frequency <= 2))
+        return ss_error_fail(error, "--frequency must be between 0.1 and 2 times --base");
+    options->factor *= queue_frequency_speed(frequency, base, options->beta);
+    return 0;
+}
+
+/* Parses "A,B" into numbers that are not negative. Returns false if the text is anything else. */
+static bool parse_ab(const char *text, struct queue_contention *contention) {
+    double values[2];
+    size_t count = 0;
+    struct ss_words_part part;
+    for (const char *at = text; ss_words_next(&at, ',', &part); count++) {
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)part.length, part.text);
+        if (count == 2 || part.length >= sizeof word ||
+            ss_units_number(word, &values[count], NULL) < 0)
+            return false;
+    }
+    *contention = (struct queue_contention){values[0], values[count - 1]};
+    return count == 2;
+}
+
+/* Call this after parse_speeds(), which may set the number of servers. */
+static int check_contention(struct queue_options *options, struct ss_error *error) {
+    const char *text = options->contention;
+    if (!text)
+        return 0;
+    bool workers = strncmp(text, "workers:", 8) == 0;
+    if (!workers && strncmp(text, "servers:", 8) != 0)
+        return ss_error_fail(error,
+            "--contention: '%s' is not servers:A,B, workers:A,B, servers:FILE or workers:FILE",
+            ss_words_show(text).text);
+    if (!parse_ab(text + 8, &options->fitted) &&
+        queue_contention_read(&options->fitted, text + 8, error) < 0)
+        return ss_error_wrap(error, "--contention");
+    uint64_t servers = options->servers ? options->servers : 1;
+    options->factor *=
+        queue_contention_speed(&options->fitted, (double)(workers ? options->workers : servers));
+    return 0;
+}
+
+static int check_power(struct queue_options *options, struct ss_error *error) {
+    uint64_t cpus = options->workers * (options->servers ? options->servers : 1);
+    if (!options->power_file)
+        return 0;
+    if (queue_power_read(&options->power, options->power_file, error) < 0)
+        return ss_error_wrap(error, "--power");
+    double known = options->power.points[options->power.count - 1].busy;
+    if ((double)cpus > known)
+        return ss_error_fail(error,
+            "--power: up to %llu workers may be busy, but the table ends at %g busy CPUs",
+            (unsigned long long)cpus, known);
+    return 0;
+}
+
+/* Applies frequency and contention to the speed of every server. */
+static int check_machine(struct queue_options *options, struct ss_error *error) {
+    if (check_frequency(options, error) < 0 || check_contention(options, error) < 0 ||
+        check_power(options, error) < 0)
+        return -1;
+    uint64_t servers = options->servers ? options->servers : 1;
+    for (uint64_t i = 0; i < servers; i++)
+        options->speed[i] = (options->speeds ? options->speed[i] : 1) * options->factor;
+    return 0;
+}
+
+static int check(struct queue_options *options, struct ss_error *error) {
+    if (request_given_settle(&options->given, error) < 0)
+        return -1;
+    if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
+        return ss_error_fail(
+            error, "--settle requires --profile constant: a changing rate never settles");
+    if (!(options->run.duty > 0))
+        return ss_error_fail(error, "--duty must be above 0: a stopped server answers no requests");
+    return parse_speeds(options, error) < 0 ? -1 : check_machine(options, error);
+}
+
+/*
+ * Returns a duration that suffices for --requests under every kind of arrival: the number of
+ * requests has a standard deviation of at most its square root.
+ */
+static ss_time find_duration(const struct queue_options *options) {
+    double count = (double)options->run.rules.max;
+    if (options->run.rules.max == 0)
+        return REQUEST_DURATION_DEFAULT;
+    if (options->given.closed)
+        return SS_TIME_NEVER;
+    return ss_time_add(SS_SECOND,
+        ss_time_from_double((count + 10 * sqrt(count) + 10) / options->given.rate * 1e9));
+}
+
+/* Sets the members of the run that depend on several options. */
+static int complete(struct queue_options *options, struct ss_error *error) {
+    struct request_given *given = &options->given;
+    struct queue_run_options *run = &options->run;
+    if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
+        given->duration = find_duration(options);
+    if (request_given_profile(given, &options->shape, error) < 0)
+        return -1;
+
+    run->profile = given->closed ? NULL : &options->shape;
+    run->rules.cap = given->cap;
+    run->rules.closed = given->closed;
+    run->rules.end = given->closed ? given->duration : request_profile_length(&options->shape);
+    if (run->timeout == 0)
+        run->timeout = SS_TIME_NEVER;
+    run->service.servers = options->servers ? (uint32_t)options->servers : 1;
+    run->service.workers = (uint32_t)options->workers;
+    run->service.speeds = options->speeds || options->factor != 1 ? options->speed : NULL;
+    run->service.seed = run->seed;
+    run->power = options->power.count > 0 ? &options->power : NULL;
+
+    if (run->settle < run->rules.end)
+        return 0;
+    return ss_error_fail(
+        error, "--settle leaves no time to count: give a time that is shorter than the run");
+}
 
 static void print_help(void) {
     printf("Usage: sssim queue [OPTION]...\n"
            "Sends requests to a simulated service, as ssrequest would, and prints the\n"
            "response times and the power of the machine.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
-    ss_arguments_print_help(stdout, queue_rows);
+    ss_arguments_print_help(stdout, rows);
     printf("\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
            "Does it help to know which of two servers has less to do?\n"
            "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
@@ -22,8 +296,8 @@ static void print_help(void) {
 
 /* Describes the run as if it had begun at the end of --settle. */
 static struct request_account make_account(const struct queue_options *options,
-    const struct queue_run_options *run, const struct queue_run_end *end,
-    const struct request_tally *tally) {
+    const struct queue_run_end *end, const struct request_tally *tally) {
+    const struct queue_run_options *run = &options->run;
     return (struct request_account){
         .program = "sssim queue",
         .rules = run->rules,
@@ -37,9 +311,9 @@ static struct request_account make_account(const struct queue_options *options,
         .arrival = run->arrival,
         .seed = run->seed,
         .begin = NAN,
-        .asked = ss_time_since(end->sending, options->settle),
-        .took = ss_time_since(end->end, options->settle),
-        .skipped = options->settle,
+        .asked = ss_time_since(end->sending, run->settle),
+        .took = ss_time_since(end->end, run->settle),
+        .skipped = run->settle,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
@@ -50,8 +324,8 @@ static struct request_account make_account(const struct queue_options *options,
 }
 
 static struct request_machine make_machine(const struct queue_options *options,
-    const struct queue_run_options *run, const struct queue_run_end *end,
-    const struct request_tally *tally) {
+    const struct queue_run_end *end, const struct request_tally *tally) {
+    const struct queue_run_options *run = &options->run;
     const struct queue_meter *meter = &end->meter;
     double successes = (double)tally->outcomes[REQUEST_SUCCESS];
     double cpus = (double)queue_service_workers(&run->service);
@@ -68,15 +342,13 @@ static struct request_machine make_machine(const struct queue_options *options,
 }
 
 static int run(struct queue_options *options, struct ss_error *error) {
-    struct queue_run_options what;
     struct queue_run_end end;
     struct request_tally tally;
-    if (queue_options_resolve(options, &what, error) < 0 ||
-        request_tally_open(&tally, what.timeout, error) < 0)
+    if (complete(options, error) < 0 || request_tally_open(&tally, options->run.timeout, error) < 0)
         return -1;
-    int status = queue_run(&what, &tally, &end, error);
-    struct request_account account = make_account(options, &what, &end, &tally);
-    struct request_machine machine = make_machine(options, &what, &end, &tally);
+    int status = queue_run(&options->run, &tally, &end, error);
+    struct request_account account = make_account(options, &end, &tally);
+    struct request_machine machine = make_machine(options, &end, &tally);
     account.machine = &machine;
     if (status == 0 && options->json)
         request_document_print(stdout, &account);
@@ -87,11 +359,16 @@ static int run(struct queue_options *options, struct ss_error *error) {
 }
 
 int queue_command(char **argv, struct ss_error *error) {
-    struct queue_options options;
-    int status = queue_options_parse(&options, argv, error);
+    struct queue_options options = {.given = request_given_nothing(),
+        .run.relative_frequency = 1,
+        .factor = 1,
+        .fitted = {NAN, NAN}};
+    int status = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);
     if (status == 0 &&
         !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
-        status = run(&options, error);
-    queue_options_close(&options);
+        status = check(&options, error) < 0 ? -1 : run(&options, error);
+    request_profile_free(&options.shape);
+    queue_power_free(&options.power);
+    ss_option_store_free(&options.store);
     return status;
 }
