@@ -71,16 +71,7 @@ static void on_period(void *context, ss_time end) {
 static int run_schedule(struct finder *finder, struct request_schedule *schedule,
     const struct request_transport *transport, const struct ssrequest_beside *beside,
     struct ss_error *error) {
-    const struct ssrequest_options *options = finder->options;
-    const struct request_rules rules = {
-        .cap = options->cap,
-        .when_full = (enum request_when_full)options->when_full,
-        .end = request_profile_length(schedule->profile),
-        .targets = options->url_count,
-        .balance = (enum request_balance)options->balance,
-        .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
-        .order_count = options->messages.count,
-    };
+    const struct request_rules rules = ssrequest_options_rules(finder->options, schedule->profile);
     request_tally_begin(&finder->tally);
     if (request_generator_open(
             &finder->generator, &rules, schedule, transport, &finder->tally, error) < 0)
@@ -98,7 +89,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
     const struct ssrequest_beside beside = {
         .second = on_period,
-        .period = options->duration / REQUEST_TRIAL_STAGE,
+        .period = options->given.duration / REQUEST_TRIAL_STAGE,
         .descriptor = -1,
         .context = finder,
     };
@@ -111,8 +102,8 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
         request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
         /* A different seed for each trial: with the same times, trials would not be independent. */
-        request_schedule_begin(&schedule, &profile, (enum request_arrival)options->arrival,
-            options->seed + finder->capacity->trial_count);
+        request_schedule_begin(&schedule, &profile, (enum request_arrival)options->given.arrival,
+            options->given.seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &transport, &beside, error);
     }
     request_profile_free(&profile);
@@ -238,7 +229,8 @@ int ssrequest_capacity_run(struct request_capacity *capacity,
     struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
     struct ss_error *error) {
     const struct request_search search = {
-        isnan(options->rate) ? RATE_START : options->rate, RATE_MAX, PRECISION, REPEATS};
+        isnan(options->given.rate) ? RATE_START : options->given.rate, RATE_MAX, PRECISION,
+        REPEATS};
     struct finder finder = {
         .capacity = capacity,
         .options = options,
@@ -248,7 +240,7 @@ int ssrequest_capacity_run(struct request_capacity *capacity,
         .course = course,
     };
     *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
-    if (request_tally_open(&finder.tally, options->timeout, error) < 0)
+    if (request_tally_open(&finder.tally, options->given.timeout, error) < 0)
         return -1;
     request_capacity_begin(capacity, &search);
     int result = 0;

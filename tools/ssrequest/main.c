@@ -95,8 +95,8 @@ static int aim(struct run *run, struct ss_error *error) {
 static int open_http(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     const struct ssrequest_http_rules rules = {
-        .slots = options->cap,
-        .timeout = options->timeout,
+        .slots = options->given.cap,
+        .timeout = options->given.timeout,
         .fresh = options->connections == SSREQUEST_FRESH,
         .http2 = options->http2,
         .insecure = options->insecure,
@@ -129,17 +129,8 @@ static int open_network(struct run *run, struct ss_error *error) {
 
 static int open_run(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    run->rules = (struct request_rules){
-        .cap = options->cap,
-        .when_full = (enum request_when_full)options->when_full,
-        .closed = options->closed,
-        .end = ssrequest_options_end(options, &run->profile),
-        .targets = options->url_count,
-        .balance = (enum request_balance)options->balance,
-        .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
-        .order_count = options->messages.count,
-    };
-    if (request_tally_open(&run->tally, options->timeout, error) < 0)
+    run->rules = ssrequest_options_rules(options, &run->profile);
+    if (request_tally_open(&run->tally, options->given.timeout, error) < 0)
         return -1;
     const struct ssrequest_parts parts = {
         .options = options,
@@ -153,7 +144,7 @@ static int open_run(struct run *run, struct ss_error *error) {
         return -1;
     const struct request_transport transport = ssrequest_output_transport(run->output);
     if (request_generator_open(&run->generator, &run->rules,
-            options->closed ? NULL : &run->schedule, &transport, &run->tally, error) < 0)
+            options->given.closed ? NULL : &run->schedule, &transport, &run->tally, error) < 0)
         return -1;
     ssrequest_output_attach(run->output, run->generator);
     return 0;
@@ -201,9 +192,9 @@ static void close_connections(struct run *run) {
 /* The timeout may be the narrower limit: the rate that is found is then too low for the demand. */
 static void warn_of_timeout(const struct ssrequest_options *options) {
     char timeout[32];
-    if (options->criterion.limit < options->timeout)
+    if (options->criterion.limit < options->given.timeout)
         return;
-    ss_units_print_time(timeout, sizeof timeout, options->timeout);
+    ss_units_print_time(timeout, sizeof timeout, options->given.timeout);
     fprintf(stderr,
         "ssrequest: warning: --capacity: %s: requests fail after %s, and at most 1 %% of them may "
         "fail: give a --timeout above the limit\n",
@@ -250,12 +241,12 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
     int result = 0;
     if (options->capacity) {
         result = find_capacity(&run, status, error);
-    } else if (ssrequest_options_profile(options, &run.profile, error) < 0) {
+    } else if (request_given_profile(&options->given, &run.profile, error) < 0) {
         result = -1;
     } else {
-        if (!options->closed)
-            request_schedule_begin(
-                &run.schedule, &run.profile, (enum request_arrival)options->arrival, options->seed);
+        if (!options->given.closed)
+            request_schedule_begin(&run.schedule, &run.profile,
+                (enum request_arrival)options->given.arrival, options->given.seed);
         if (options->dry_run)
             print_moments(&run);
         else

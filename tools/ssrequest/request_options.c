@@ -7,7 +7,6 @@
 #include "base/paths.h"
 #include "base/wallclock.h"
 #include "platform/platform.h"
-#include "rate_options.h"
 
 #define AT(member)       .offset = offsetof(struct ssrequest_options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ssrequest_options, member)
@@ -16,40 +15,16 @@ static ss_argument_taker take_url, take_header;
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
-        .help = "shape of the rate; default: the one that the other options imply"},
-        .heading = "Rate:"},
-    {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
-        .help = "requests per second; with a trace, at a load of 1"}},
-    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1m", .sensible = "500m",
-        .help = "send for this long; default 10s, or the length of the trace"}},
-    {0, "NUMBER", {"max", SS_OPTION_NUMBER, AT(max), .max = "1000000",
-        .help = "with steps, end before this rate"}},
-    {0, "NUMBER", {"step", SS_OPTION_NUMBER, AT(step), .min = "0.001",
-        .help = "with steps, increase the rate by this much per step, from 0"}},
-    {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .sensible = "500m",
-        .help = "with steps, hold each rate for this long"}},
-    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
-        .help = "send --rate times the load of this trace, text or compiled"}},
-    {0, "CLIENTS", {"closed", COUNT_AT(closed), .min = "1", .max = "100000",
-        .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
+    REQUEST_ARGUMENTS(struct ssrequest_options),
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .min = "1m",
+        .max = "1h", .help = "fail a request that has no complete answer after this time"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
-        .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"}},
-    {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
-        .initial = "even",
-        .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},
-        .heading = "When:"},
+        .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"},
+        .excludes = "closed profile max step hold trace dry-run each control"},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at_text),
         .help = "first wait until this time: 08:00, 2026-11-20T08:00:00Z or @EPOCH"}},
-    {0, "NUMBER", {"seed", COUNT_AT(seed), .initial = "1",
-        .help = "seed of the random numbers; the same seed gives the same times"}},
-    {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"}},
-    {0, "NUMBER", {"cap", COUNT_AT(cap), .min = "1", .max = "100000",
-        .help = "allow at most this many unfinished requests; default 200"}, .heading = "Limits:"},
-    {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
-        .initial = "delay", .help = "delay or drop a request that is due at the cap; the response time of a delayed one counts from when it was due"}},
-    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
-        .max = "1h", .help = "fail a request that has no complete answer after this time"}},
+    {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"},
+        .excludes = "closed wait-for start-at record each json control quiet"},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
         .help = "method of the requests; default: GET, or POST with --data"}, .heading = "Requests:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
@@ -58,19 +33,19 @@ static const struct ss_argument rows[] = {
     {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
         .help = "send this text as the body, or the content of a file: @FILE"}, .may_be_empty = true},
     {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
-        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] on each line"}},
-    {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
-        .choices = "round-robin least-connections", .initial = "round-robin",
-        .help = "how to choose among several URLs"}, .heading = "Network:"},
+        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] on each line"},
+        .excludes = "method data"},
     {0, "TIME", {"wait-for", SS_OPTION_TIME, AT(wait_for), .min = "1m", .max = "1h",
-        .help = "first wait up to this long until each URL accepts connections"}},
+        .help = "first wait up to this long until each URL accepts connections"},
+        .heading = "Network:"},
     {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
         .initial = "reuse", .help = "reuse connections, or open one per request"}},
     {0, NULL, {"http2", AT(http2),
         .help = "use HTTP/2: over TLS if the server agrees, without TLS from the first byte on"}},
     {0, NULL, {"insecure", AT(insecure), .help = "with TLS, accept any certificate"}},
     {0, "FILE", {"cacert", SS_OPTION_TEXT, AT(authorities),
-        .help = "with TLS, trust only the authorities in this file (PEM)"}},
+        .help = "with TLS, trust only the authorities in this file (PEM)"},
+        .excludes = "insecure"},
     {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
         .help = "connect to this socket instead of the URL's host; for one of several URLs, write http+unix://%2Frun%2Fa.sock/page"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
@@ -126,49 +101,17 @@ static int take_header(
     return request_messages_add_header(&options->messages, value, error);
 }
 
-static struct request_given given_of(const struct ssrequest_options *options) {
-    return (struct request_given){
-        .shape = options->shape,
-        .rate = options->rate,
-        .max = options->max,
-        .step = options->step,
-        .duration = options->duration,
-        .hold = options->hold,
-        .trace = options->trace,
-        .closed = options->closed,
-        .cap = options->cap,
-        .finds_rate = options->capacity,
-    };
-}
-
+/* Checks how the rate is given, or sought. */
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
-    struct request_given given = given_of(options);
-    if (request_given_settle(&given, error) < 0)
+    struct request_given *given = &options->given;
+    if (request_given_settle(given, options->capacity, error) < 0)
         return -1;
-    if (options->dry_run && given.closed)
-        return request_given_refuse(&given, "dry-run", error);
-    if (options->capacity && (given.closed || given.shape != REQUEST_CONSTANT))
-        return request_given_refuse(&given, "capacity", error);
-    if (given.duration == SS_TIME_NEVER && given.shape == REQUEST_CONSTANT)
-        given.duration = REQUEST_DURATION_DEFAULT;
-    options->shape = given.shape;
-    options->duration = given.duration;
-    options->cap = given.cap;
+    if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
+        given->duration = REQUEST_DURATION_DEFAULT;
+    if (options->capacity &&
+        request_criterion_parse(options->capacity, &options->criterion, error) < 0)
+        return ss_error_wrap(error, "--capacity");
     return 0;
-}
-
-/* Checks the options of a search. Options that apply to a single run have no meaning for it. */
-static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
-    if (!options->capacity)
-        return 0;
-    if (options->dry_run || options->each || options->control)
-        return ss_error_fail(error, "--%s has no meaning with --capacity: leave it out",
-            options->dry_run ? "dry-run"
-            : options->each  ? "each"
-                             : "control");
-    return request_criterion_parse(options->capacity, &options->criterion, error) < 0
-               ? ss_error_wrap(error, "--capacity")
-               : 0;
 }
 
 /* Returns whether a path is a file: "-" is standard output. */
@@ -178,7 +121,7 @@ static bool is_file(const char *path) {
 
 static int check_paths(const struct ssrequest_options *options, struct ss_error *error) {
     const struct ss_path paths[] = {
-        {"--trace", options->trace, true},
+        {"--trace", options->given.trace, true},
         {"--cacert", options->authorities, true},
         {"--requests-file", options->requests_file, true},
         {"--data", options->data && options->data[0] == '@' ? options->data + 1 : NULL, true},
@@ -209,9 +152,6 @@ static int settle_messages(struct ssrequest_options *options, struct ss_error *e
     struct request_messages *messages = &options->messages;
     if (!options->requests_file)
         return request_messages_open(messages, options->method, options->data, error);
-    if (options->method || options->data)
-        return ss_error_fail(error, "--%s has no meaning with --requests-file: leave it out",
-            options->method ? "method" : "data");
     return request_messages_read(messages, options->requests_file, error) < 0
                ? -1
                : take_origins(options, error);
@@ -231,19 +171,9 @@ static int settle_start(struct ssrequest_options *options, struct ss_error *erro
 }
 
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
-    if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0 ||
-        settle_start(options, error) < 0)
+    if (settle_given(options, error) < 0 || settle_start(options, error) < 0 ||
+        settle_messages(options, error) < 0)
         return -1;
-    if (settle_messages(options, error) < 0)
-        return -1;
-    if (options->insecure && options->authorities)
-        return ss_error_fail(
-            error, "--cacert has no meaning with --insecure: leave out one of the two");
-    if (options->dry_run &&
-        (options->record || options->each || options->json || options->control || options->quiet ||
-            options->wait_for > 0 || options->start_at_text))
-        return ss_error_fail(error, "--dry-run sends nothing: it cannot be combined with "
-                                    "--wait-for, --start-at, --control, --quiet or output files");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(
             error, "no URL given: write, for example, ssrequest --rate 50 http://127.0.0.1:8080/");
@@ -252,20 +182,10 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
-    const struct request_given nothing = request_given_nothing();
-    *options = (struct ssrequest_options){
-        .shape = nothing.shape,
-        .rate = nothing.rate,
-        .max = nothing.max,
-        .step = nothing.step,
-        .duration = nothing.duration,
-        .hold = nothing.hold,
-    };
+    *options = (struct ssrequest_options){.given = request_given_nothing()};
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
-    if (options->help || options->version)
-        return 0;
-    return settle(options, error);
+    return options->help || options->version ? 0 : settle(options, error);
 }
 
 void ssrequest_options_close(struct ssrequest_options *options) {
@@ -273,13 +193,12 @@ void ssrequest_options_close(struct ssrequest_options *options) {
     ss_option_store_free(&options->store);
 }
 
-int ssrequest_options_profile(const struct ssrequest_options *options,
-    struct request_profile *profile, struct ss_error *error) {
-    const struct request_given given = given_of(options);
-    return request_given_profile(&given, profile, error);
-}
-
-ss_time ssrequest_options_end(
+struct request_rules ssrequest_options_rules(
     const struct ssrequest_options *options, const struct request_profile *profile) {
-    return options->closed ? options->duration : request_profile_length(profile);
+    const struct request_messages *messages = &options->messages;
+    struct request_rules rules = request_given_rules(&options->given, profile);
+    rules.targets = options->url_count;
+    rules.order = messages->origin_count > 0 ? messages->order : NULL;
+    rules.order_count = messages->count;
+    return rules;
 }

@@ -6,8 +6,7 @@
 
 #include "capacity.h"
 #include "messages.h"
-#include "options/arguments.h"
-#include "run_result.h"
+#include "rate_options.h"
 
 /* In the order of the choices of --connections. */
 enum ssrequest_connections {
@@ -18,23 +17,12 @@ enum ssrequest_connections {
 struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
-    int shape; /* enum request_shape, never -1 after parsing */
-    double rate, max, step;
-    ss_time duration; /* SS_TIME_NEVER: the length of the trace */
-    ss_time hold;
-    const char *trace;
-    int arrival; /* enum request_arrival */
-    uint64_t seed;
-    uint64_t cap;
-    int when_full; /* enum request_when_full */
-    ss_time timeout;
-    ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
-    const char *start_at_text; /* NULL: begin at once */
-    int64_t start_at;          /* wall clock, nanoseconds since 1970 */
-    uint64_t closed;           /* number of clients; 0 in an open loop */
-    const char *capacity;      /* the criterion of a search, as given; NULL: no search */
+    struct request_given given; /* after parsing, `shape` and `duration` are set */
+    ss_time wait_for;           /* how long to wait for the service to start; 0: do not wait */
+    const char *start_at_text;  /* NULL: begin at once */
+    int64_t start_at;           /* wall clock, nanoseconds since 1970 */
+    const char *capacity;       /* the criterion of a search, as given; NULL: no search */
     struct request_criterion criterion; /* parsed `capacity` */
-    int balance;                        /* enum request_balance */
     int connections;                    /* enum ssrequest_connections */
     int http2;
     int insecure;
@@ -56,16 +44,9 @@ struct ssrequest_options {
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error);
 
-/*
- * Makes the profile from --profile and its options, and reads the trace. With --closed the profile
- * has no stretches.
- */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_profile(const struct ssrequest_options *options,
-    struct request_profile *profile, struct ss_error *error);
-
-/* Returns when sending ends in a run with this profile. */
+/* Returns the rules of a run with this profile. */
 SS_NONNULL()
-ss_time ssrequest_options_end(
+struct request_rules ssrequest_options_rules(
     const struct ssrequest_options *options, const struct request_profile *profile);
 
 SS_NONNULL()

@@ -30,7 +30,7 @@ struct ssrequest_output {
 };
 
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
-    if (output->parts.options->closed)
+    if (output->parts.options->given.closed)
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
     ss_time now = ssrequest_loop_now(output->parts.loop);
@@ -101,7 +101,7 @@ static void on_found(void *context) {
 
 /* Returns the rate at this time; NaN in a closed loop. */
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
-    if (output->parts.options->closed)
+    if (output->parts.options->given.closed)
         return NAN;
     if (output->turned >= 0)
         return output->turned;
@@ -177,8 +177,8 @@ static void on_second(void *context, ss_time end) {
     request_rows_advance(output->rows, end);
     const struct ssrequest_block_values values = {
         .total = output->parts.rules->end,
-        .closed = options->closed,
-        .cap = options->cap,
+        .closed = options->given.closed,
+        .cap = options->given.cap,
         .second = request_rows_last(output->rows),
         .tally = output->parts.tally,
     };
@@ -216,7 +216,7 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = parts->options;
     if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
         request_rows_open(
-            &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
+            &output->rows, parts->tally, options->given.closed ? NULL : parts->profile, error) < 0)
         return -1;
     output->aimed = options->url_count;
     if (options->each && request_rows_keep_each(output->rows, options->each,
@@ -265,15 +265,8 @@ static struct request_account account_of(
         .targets = output->targets,
         .target_count = output->target_count,
         .rules = *output->parts.rules,
-        .profile = options->closed ? NULL : output->parts.profile,
-        .shape = (enum request_shape)options->shape,
-        .rate = options->rate,
-        .max = options->max,
-        .step = options->step,
-        .hold = options->hold,
-        .trace = options->trace,
-        .arrival = (enum request_arrival)options->arrival,
-        .seed = options->seed,
+        .profile = options->given.closed ? NULL : output->parts.profile,
+        .given = options->given,
         .turned = output->turned >= 0,
         .begin = (double)course->begin / 1e9,
         .asked = asked,
@@ -327,27 +320,22 @@ int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequ
 int ssrequest_output_capacity(const struct ssrequest_options *options,
     const struct request_capacity *capacity, const struct ssrequest_course *course,
     struct ss_error *error) {
-    struct request_stretch trial = {.end = options->duration, .rate = NAN};
+    struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
     const struct request_profile profile = {.stretches = &trial, .count = 1};
-    const struct request_account account = {
+    struct request_account account = {
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = options->urls,
         .target_count = options->url_count,
-        .rules = {.cap = options->cap,
-            .when_full = (enum request_when_full)options->when_full,
-            .balance = (enum request_balance)options->balance},
+        .rules = ssrequest_options_rules(options, &profile),
         .profile = &profile,
-        .shape = REQUEST_CONSTANT,
-        .rate = NAN,
-        .arrival = (enum request_arrival)options->arrival,
-        .seed = options->seed,
+        .given = options->given,
         .begin = (double)course->begin / 1e9,
         .asked = course->length,
         .took = course->length,
         .capacity = capacity,
         .demand = options->capacity,
-        .timeout = options->timeout,
     };
+    account.given.rate = NAN;
     return tell(options, &account, 0, error);
 }

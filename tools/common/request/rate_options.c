@@ -5,7 +5,7 @@
 
 #define CAP_DEFAULT 200
 
-/* An option, the shapes (or CLOSED) to which it applies, and those that require it, as bits. */
+/* An option, the shapes to which it applies, and those that require it, as bits. */
 struct belonging {
     const char *name;
     bool given;
@@ -15,7 +15,6 @@ struct belonging {
 #define CONSTANT (1U << REQUEST_CONSTANT)
 #define STEP     (1U << REQUEST_STEP)
 #define TRACE    (1U << REQUEST_TRACE)
-#define CLOSED   (TRACE << 1)
 
 struct request_given request_given_nothing(void) {
     return (struct request_given){
@@ -28,41 +27,43 @@ struct request_given request_given_nothing(void) {
     };
 }
 
-static unsigned way_of(const struct request_given *given) {
-    return given->closed ? CLOSED : 1U << given->shape;
+const char *request_shape_name(enum request_shape shape) {
+    static const char *const names[] = {"constant", "step", "trace"};
+    return names[shape];
 }
 
-static const char *name_of(unsigned way) {
-    return way == CONSTANT ? "--profile constant"
-           : way == STEP   ? "--profile step"
-           : way == TRACE  ? "--profile trace"
-                           : "--closed";
+const char *request_arrival_name(enum request_arrival arrival) {
+    static const char *const names[] = {"concurrent", "even", "poisson"};
+    return names[arrival];
 }
 
-int request_given_refuse(
-    const struct request_given *given, const char *name, struct ss_error *error) {
-    return ss_error_fail(
-        error, "--%s has no meaning with %s: leave out --%s", name, name_of(way_of(given)), name);
+const char *request_when_full_name(enum request_when_full when_full) {
+    static const char *const names[] = {"delay", "drop"};
+    return names[when_full];
 }
 
-static int check(const struct request_given *given, bool has_shape, struct ss_error *error) {
+const char *request_balance_name(enum request_balance balance) {
+    static const char *const names[] = {"round-robin", "least-connections"};
+    return names[balance];
+}
+
+static int check(const struct request_given *given, bool finds_rate, struct ss_error *error) {
     const struct belonging all[] = {
-        {"rate", !isnan(given->rate), CONSTANT | TRACE,
-            given->finds_rate ? TRACE : CONSTANT | TRACE},
-        {"duration", given->duration != SS_TIME_NEVER, CONSTANT | TRACE | CLOSED, 0},
+        {"rate", !isnan(given->rate), CONSTANT | TRACE, finds_rate ? TRACE : CONSTANT | TRACE},
+        {"duration", given->duration != SS_TIME_NEVER, CONSTANT | TRACE, 0},
         {"max", !isnan(given->max), STEP, STEP},
         {"step", !isnan(given->step), STEP, STEP},
         {"hold", given->hold != SS_TIME_NEVER, STEP, STEP},
         {"trace", given->trace, TRACE, TRACE},
-        {"profile", has_shape, CONSTANT | STEP | TRACE, 0},
-        {"cap", given->cap > 0, CONSTANT | STEP | TRACE, 0},
     };
-    unsigned way = way_of(given);
+    const char *shape = request_shape_name((enum request_shape)given->shape);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].given && !(all[i].to & way))
-            return request_given_refuse(given, all[i].name, error);
-        if (!all[i].given && (all[i].needed_by & way))
-            return ss_error_fail(error, "%s requires --%s: see --help", name_of(way), all[i].name);
+        if (all[i].given && !(all[i].to & 1U << given->shape))
+            return ss_error_fail(error, "--%s has no meaning with --profile %s: leave out --%s",
+                all[i].name, shape, all[i].name);
+        if (!all[i].given && (all[i].needed_by & 1U << given->shape))
+            return ss_error_fail(
+                error, "--profile %s requires --%s: see --help", shape, all[i].name);
     }
     return 0;
 }
@@ -74,15 +75,12 @@ static int guess_shape(const struct request_given *given) {
     return steps ? REQUEST_STEP : REQUEST_CONSTANT;
 }
 
-int request_given_settle(struct request_given *given, struct ss_error *error) {
-    bool has_shape = given->shape >= 0;
-    if (!has_shape)
+int request_given_settle(struct request_given *given, bool finds_rate, struct ss_error *error) {
+    if (given->shape < 0)
         given->shape = guess_shape(given);
-    if (check(given, has_shape, error) < 0)
-        return -1;
     if (given->cap == 0)
         given->cap = given->closed ? given->closed : CAP_DEFAULT;
-    return 0;
+    return given->closed ? 0 : check(given, finds_rate, error);
 }
 
 int request_given_profile(
@@ -98,4 +96,15 @@ int request_given_profile(
     default:
         return request_profile_constant(profile, given->rate, given->duration, error);
     }
+}
+
+struct request_rules request_given_rules(
+    const struct request_given *given, const struct request_profile *profile) {
+    return (struct request_rules){
+        .cap = given->cap,
+        .when_full = (enum request_when_full)given->when_full,
+        .closed = given->closed,
+        .end = given->closed ? given->duration : request_profile_length(profile),
+        .balance = (enum request_balance)given->balance,
+    };
 }

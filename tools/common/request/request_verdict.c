@@ -10,7 +10,7 @@ static uint64_t count_successes(const struct request_account *account) {
 /* Returns whether the load on the service is constant, so that response times should not change. */
 static bool is_steady(const struct request_account *account) {
     bool closed = account->rules.closed > 0;
-    return !account->turned && (closed || account->shape == REQUEST_CONSTANT);
+    return !account->turned && (closed || account->given.shape == REQUEST_CONSTANT);
 }
 
 /*

@@ -31,16 +31,16 @@ static void print_url(struct ss_json *json, const char *name, const char *url) {
 
 static void print_profile(struct ss_json *json, const struct request_account *account) {
     ss_json_open(json, "profile", '{');
-    ss_json_text(json, "kind", request_shape_name(account->shape));
-    if (account->shape == REQUEST_STEP) {
-        ss_json_number(json, "max", account->max);
-        ss_json_number(json, "step", account->step);
-        print_time(json, "hold_seconds", account->hold);
+    ss_json_text(json, "kind", request_shape_name((enum request_shape)account->given.shape));
+    if (account->given.shape == REQUEST_STEP) {
+        ss_json_number(json, "max", account->given.max);
+        ss_json_number(json, "step", account->given.step);
+        print_time(json, "hold_seconds", account->given.hold);
     } else {
-        ss_json_number(json, "rate", account->rate);
+        ss_json_number(json, "rate", account->given.rate);
     }
-    if (account->shape == REQUEST_TRACE)
-        ss_json_text(json, "trace", account->trace);
+    if (account->given.shape == REQUEST_TRACE)
+        ss_json_text(json, "trace", account->given.trace);
     ss_json_bool(json, "changed", account->turned);
     print_time(json, "length_seconds", request_profile_length(account->profile));
     ss_json_close(json, '}');
@@ -63,15 +63,16 @@ static void print_request(struct ss_json *json, const struct request_account *ac
     } else {
         ss_json_text(json, "clients", NULL);
         print_profile(json, account);
-        ss_json_text(json, "arrival", request_arrival_name(account->arrival));
-        print_whole(json, "seed", account->seed);
+        ss_json_text(
+            json, "arrival", request_arrival_name((enum request_arrival)account->given.arrival));
+        print_whole(json, "seed", account->given.seed);
     }
     print_whole(json, "cap", account->rules.cap);
     /* Clients never exceed the cap, which is their number. */
     ss_json_text(json, "when_full",
         account->rules.closed ? NULL : request_when_full_name(account->rules.when_full));
     print_time(
-        json, "timeout_seconds", account->tally ? account->tally->timeout : account->timeout);
+        json, "timeout_seconds", account->tally ? account->tally->timeout : account->given.timeout);
 }
 
 static void print_counts(struct ss_json *json, const struct request_tally *tally) {

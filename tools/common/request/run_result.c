@@ -3,26 +3,6 @@
 
 #include <math.h>
 
-const char *request_shape_name(enum request_shape shape) {
-    static const char *const names[] = {"constant", "step", "trace"};
-    return names[shape];
-}
-
-const char *request_arrival_name(enum request_arrival arrival) {
-    static const char *const names[] = {"concurrent", "even", "poisson"};
-    return names[arrival];
-}
-
-const char *request_when_full_name(enum request_when_full when_full) {
-    static const char *const names[] = {"delay", "drop"};
-    return names[when_full];
-}
-
-const char *request_balance_name(enum request_balance balance) {
-    static const char *const names[] = {"round-robin", "least-connections"};
-    return names[balance];
-}
-
 /*
  * Returns the first stretch that ends after `moment`, by binary search: a trace may have a stretch
  * for each second of a day.

@@ -14,13 +14,7 @@
 #include "generator.h"
 #include "messages.h"
 #include "per_target.h"
-
-/* In the order of the choices of --profile. */
-enum request_shape {
-    REQUEST_CONSTANT,
-    REQUEST_STEP,
-    REQUEST_TRACE,
-};
+#include "rate_options.h"
 
 /*
  * A simulated machine under the service. Values are NaN if they were not simulated, and means also
@@ -56,13 +50,7 @@ struct request_account {
      */
     struct request_rules rules;
     const struct request_profile *profile;
-    enum request_shape shape;
-    double rate;       /* requests per second: REQUEST_CONSTANT, REQUEST_TRACE */
-    double max, step;  /* requests per second: REQUEST_STEP */
-    ss_time hold;      /* REQUEST_STEP */
-    const char *trace; /* REQUEST_TRACE: path of the trace */
-    enum request_arrival arrival;
-    uint64_t seed;
+    struct request_given given;
     bool turned; /* the rate was changed during the run */
 
     /* Results: */
@@ -83,18 +71,11 @@ struct request_account {
 
     /*
      * The search for a capacity, which replaces the tally; NULL without a search. `profile` then
-     * describes one trial, and `rate` is NaN.
+     * describes one trial, and `given.rate` is NaN.
      */
     const struct request_capacity *capacity;
     const char *demand; /* the requirement, as given by --capacity */
-    ss_time timeout;    /* limit of a request */
 };
-
-/* Return names as in options and JSON: "constant", "round-robin", ... */
-const char *request_shape_name(enum request_shape shape);
-const char *request_arrival_name(enum request_arrival arrival);
-const char *request_when_full_name(enum request_when_full when_full);
-const char *request_balance_name(enum request_balance balance);
 
 /* Returns the mean rate of the profile between two times; 0 after its end. */
 SS_NONNULL()

@@ -110,15 +110,16 @@ static void tell_rate(FILE *stream, const struct request_account *account) {
     ss_time end = account->asked > 0 ? account->asked : 1;
     double offered = account->turned ? (double)tally->intended / ss_time_seconds(end)
                                      : request_mean_rate(account->profile, 0, end);
-    bool mean = account->turned || account->shape != REQUEST_CONSTANT;
+    bool mean = account->turned || account->given.shape != REQUEST_CONSTANT;
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
         "per second succeeded.",
         request_show_number(offered).text, mean ? " (mean)" : "",
-        request_shape_name(account->shape), account->turned ? ", then changed" : "",
-        request_arrival_name(account->arrival), request_show_count(tally->intended).text,
-        tally->intended == 1 ? "was" : "were", request_show_time(seconds).text,
-        request_show_number(request_throughput(account)).text);
+        request_shape_name((enum request_shape)account->given.shape),
+        account->turned ? ", then changed" : "",
+        request_arrival_name((enum request_arrival)account->given.arrival),
+        request_show_count(tally->intended).text, tally->intended == 1 ? "was" : "were",
+        request_show_time(seconds).text, request_show_number(request_throughput(account)).text);
 }
 
 static void tell_lateness(FILE *stream, const struct request_account *account) {

@@ -17,6 +17,7 @@
 struct queue_options {
     struct request_given given;   /* after request_given_settle() */
     struct queue_run_options run; /* after complete() */
+    uint64_t requests;            /* 0: no limit */
     uint64_t workers;
     uint64_t servers; /* 0: one for each speed, or 1 without speeds */
     const char *speeds;
@@ -41,36 +42,13 @@ struct queue_options {
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
-                    .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on below --max, each for --hold; or --rate times the load of --trace; default: the one that the other options imply"},
-                    .heading = "Requests:"},
-    {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
-    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
-                 .sensible = "500m",
-                 .help = "send for this long; default, without --requests: 10s, or the length of the trace"}},
-    {0, "N", {"requests", COUNT_AT(run.rules.max), .min = "1",
+    REQUEST_ARGUMENTS(struct queue_options),
+    {0, "N", {"requests", COUNT_AT(requests), .min = "1",
               .help = "send at most this many requests"}},
-    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "with steps, end before this rate"}},
-    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "with steps, increase the rate by this much per step, from 0"}},
-    {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
-                 .help = "with steps, hold each rate for this long"}},
-    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "follow this trace, text or compiled"}},
-    {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(run.arrival), .initial = "even",
-                 .choices = "concurrent even poisson",
-                 .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"}},
-    {0, "N", {"closed", COUNT_AT(given.closed), .min = "1", .max = "1000000",
-              .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
-    {0, "N", {"cap", COUNT_AT(given.cap), .min = "1", .max = "1000000",
-              .help = "allow at most this many unfinished requests; default 200"}},
-    {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(run.rules.when_full), .initial = "delay",
-                 .choices = "delay drop",
-                 .help = "what to do with a request that is due at the cap: send it later, still measured from when it was due, or drop it"}},
-    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(run.timeout), .initial = "10s", .max = "36500d",
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give up on a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(run.settle), .initial = "0", .max = "36500d",
                  .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
-    {0, "N", {"seed", COUNT_AT(run.seed), .initial = "1",
-              .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(run.service.work), .initial = "10m", .min = "1u", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
                  .heading = "\nService:"},
@@ -83,10 +61,6 @@ static const struct ss_argument rows[] = {
               .help = "the number of servers, each with a queue; default: as many as --speeds lists, or one"}},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
-    {0, "WORD", {"balance", SS_OPTION_CHOICE, AT(run.rules.balance), .initial = "round-robin",
-                 .choices = "round-robin least-connections",
-                 .help = "which server gets the next request: each in turn, or the one with the "
-                         "fewest unfinished requests"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(run.service.given_up), .initial = "serve",
                  .choices = "serve skip",
                  .help = "what to do with a request whose client gave up: serve it, or skip it unless work on it has begun"}},
@@ -96,11 +70,11 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(run.tau), .initial = "107m", .min = "2m", .max = "1h",
                  .help = "the mean length of a round"}},
     {0, "F", {"frequency", SS_OPTION_TEXT, AT(frequency),
-              .help = "the frequency of the CPUs, such as 1.4GHz"}, .heading = "\nMachine:"},
+              .help = "the frequency of the CPUs, such as 1.4GHz"}, .heading = "\nMachine:", .needs = "base"},
     {0, "F", {"base", SS_OPTION_TEXT, AT(base),
-              .help = "the frequency at which --work and --power were measured"}},
+              .help = "the frequency at which --work and --power were measured"}, .needs = "frequency"},
     {0, "PART", {"beta", SS_OPTION_LOAD, AT(beta), .initial = "100%",
-                 .help = "the part of the time of work, at the base frequency, that depends on the frequency"}},
+                 .help = "the part of the time of work, at the base frequency, that depends on the frequency"}, .needs = "frequency"},
     {0, "WHICH:AB", {"contention", SS_OPTION_TEXT, AT(contention),
               .help = "n servers, or n workers, each have the speed 1/(1 + a(n-1) + b n(n-1)): servers:A,B or workers:A,B, or the path of a file with capacities, to which a and b are fitted"}},
     {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),
@@ -153,10 +127,6 @@ static int parse_frequency(
 
 static int check_frequency(struct queue_options *options, struct ss_error *error) {
     double frequency = 0, base = 0;
-    if (!options->frequency != !options->base)
-        return ss_error_fail(error, "--frequency and --base require each other");
-    if (!options->frequency && options->beta != 1)
-        return ss_error_fail(error, "--beta requires --frequency and --base");
     if (!options->frequency)
         return 0;
     if (parse_frequency("frequency", options->frequency, &frequency, error) < 0 ||
@@ -230,7 +200,7 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
 }
 
 static int check(struct queue_options *options, struct ss_error *error) {
-    if (request_given_settle(&options->given, error) < 0)
+    if (request_given_settle(&options->given, false, error) < 0)
         return -1;
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
@@ -245,8 +215,8 @@ static int check(struct queue_options *options, struct ss_error *error) {
  * requests has a standard deviation of at most its square root.
  */
 static ss_time find_duration(const struct queue_options *options) {
-    double count = (double)options->run.rules.max;
-    if (options->run.rules.max == 0)
+    double count = (double)options->requests;
+    if (options->requests == 0)
         return REQUEST_DURATION_DEFAULT;
     if (options->given.closed)
         return SS_TIME_NEVER;
@@ -264,15 +234,14 @@ static int complete(struct queue_options *options, struct ss_error *error) {
         return -1;
 
     run->profile = given->closed ? NULL : &options->shape;
-    run->rules.cap = given->cap;
-    run->rules.closed = given->closed;
-    run->rules.end = given->closed ? given->duration : request_profile_length(&options->shape);
-    if (run->timeout == 0)
-        run->timeout = SS_TIME_NEVER;
+    run->rules = request_given_rules(given, &options->shape);
+    run->rules.max = options->requests;
+    run->arrival = (enum request_arrival)given->arrival;
+    run->seed = run->service.seed = given->seed;
+    run->timeout = given->timeout ? given->timeout : SS_TIME_NEVER;
     run->service.servers = options->servers ? (uint32_t)options->servers : 1;
     run->service.workers = (uint32_t)options->workers;
     run->service.speeds = options->speeds || options->factor != 1 ? options->speed : NULL;
-    run->service.seed = run->seed;
     run->power = options->power.count > 0 ? &options->power : NULL;
 
     if (run->settle < run->rules.end)
@@ -302,14 +271,7 @@ static struct request_account make_account(const struct queue_options *options,
         .program = "sssim queue",
         .rules = run->rules,
         .profile = run->profile,
-        .shape = (enum request_shape)options->given.shape,
-        .rate = options->given.rate,
-        .max = options->given.max,
-        .step = options->given.step,
-        .hold = options->given.hold,
-        .trace = options->given.trace,
-        .arrival = run->arrival,
-        .seed = run->seed,
+        .given = options->given,
         .begin = NAN,
         .asked = ss_time_since(end->sending, run->settle),
         .took = ss_time_since(end->end, run->settle),
