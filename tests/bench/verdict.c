@@ -554,7 +554,7 @@ static struct judged send_requests(struct scene *scene) {
     struct request_account account = {
         .rules = rules,
         .profile = closed ? NULL : &profile,
-        .shape = REQUEST_CONSTANT,
+        .given.shape = REQUEST_CONSTANT,
         .asked = (cut ? SECONDS / 2 : SECONDS) * SS_SECOND,
         .stopped = cut,
         .took = end > SECONDS * SS_SECOND || cut ? end : SECONDS * SS_SECOND,

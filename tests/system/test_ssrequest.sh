@@ -349,7 +349,7 @@ requests_begin_at_a_given_time() {
     end_server
     refuses "--start-at: '@1' has passed: give a time in the future" --rate 1 --start-at @1 "$url"
     refuses "--start-at: '24:30'" --rate 1 --start-at 24:30 "$url"
-    refuses 'cannot be combined with --wait-for, --start-at' --dry-run --rate 1 --start-at 08:00
+    refuses '--dry-run cannot be combined with --start-at' --dry-run --rate 1 --start-at 08:00
 }
 
 # The server is started after the time at which requests were to begin.
@@ -473,7 +473,7 @@ a_service_that_does_not_start_is_named() {
     refuses '--wait-for: http://127.0.0.1:1/ did not accept a connection within 100m: Connection refused' \
         --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
     [ ! -e kept ] || fail "a record without requests was created"
-    refuses 'cannot be combined with --wait-for' --dry-run --rate 1 --wait-for 1s
+    refuses '--dry-run cannot be combined with --wait-for' --dry-run --rate 1 --wait-for 1s
     "$bin/ssrequest" --rate 100 --wait-for 1h http://127.0.0.1:1/ >out 2>err &
     local asker=$!
     pids+=("$asker")

@@ -313,8 +313,8 @@ expect queue --rate 80 --workers 4 --contention workers:0.1,0.02
 grep -q 'contention a = 0.10*, b = 0.020*\b' out || fail "a and b are not as given: $(cat out)"
 expect queue --rate 80 --workers 4 --contention workers:capacities
 grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed: $(cat out)"
-refused '--frequency and --base require each other' queue --rate 5 --frequency 1GHz
-refused '--beta requires --frequency and --base' queue --rate 5 --beta 50%
+refused '--frequency requires --base' queue --rate 5 --frequency 1GHz
+refused '--beta requires --frequency' queue --rate 5 --beta 50%
 refused "--frequency: '1.4 GHz' contains white space" queue --rate 5 --frequency '1.4 GHz' --base 2GHz
 refused "--base: '2' is not a frequency: write a number and a unit, such as 1.4GHz" queue --rate 5 --frequency 1.4GHz --base 2
 refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
@@ -326,8 +326,8 @@ refused "--power: capacities:1:1: no column 'busy'" queue --rate 5 --power capac
 refused '--profile constant requires --rate' queue
 refused 'the rate is 0, so nothing would be sent' queue --rate 0
 refused 'the rate is 0, so nothing would be sent' queue --rate 0 --requests 5
-refused 'the step is 0, so nothing would be sent' queue --max 140 --step 0 --hold 2s
-refused 'the only step below 2000000 requests per second' queue --max 2000000 --step 2000000 --hold 2s
+refused "--step: '0' is too small" queue --max 140 --step 0 --hold 2s
+refused 'the only step below 200 requests per second' queue --max 200 --step 200 --hold 2s
 refused '--profile step requires --step' queue --profile step --max 140
 refused '--rate has no meaning with --profile step' \
     queue --profile step --max 140 --step 5 --hold 2s --rate 5
@@ -338,8 +338,8 @@ refused '--profile step requires --max' queue --hold 2s
 refused '--profile trace requires --trace' queue --profile trace --rate 5
 refused '--trace has no meaning with --profile constant' \
     queue --profile constant --rate 5 --trace a
-refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
-refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
+refused '--rate cannot be combined with --closed' queue --closed 5 --rate 5
+refused '--cap cannot be combined with --closed' queue --closed 5 --cap 5
 refused '--duty must be above 0' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0

@@ -165,20 +165,20 @@ invalid_studies_are_refused() { # case
     refused '--settle leaves no time' "${pair[@]}" --settle 80s --record new
     refused "the background's trace has no end" -n 1 --foreground serial --iteration 1s -l 50% --record new
     refused '--background cannot be combined with --foreground' "${pair[@]}" --background 10% --record new
-    refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --csv --record new
-    refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --sweep seed=1,2 --record new
+    refused '--foreground cannot be combined with --csv' "${pair[@]}" --csv --record new
+    refused '--foreground cannot be combined with --sweep' "${pair[@]}" --sweep seed=1,2 --record new
     refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
     for option in '--rounds 2' '--record new'; do
         # shellcheck disable=SC2086 # words, not one
         refused "${option%% *} requires --foreground" -l 50% --iteration 1s \
             --memory 1 $option
     done
-    for option in '--noise 1%' '--speed-noise 1%' '--memory 1' '--accesses 1'; do
+    for option in '--noise 1%' '--speed-noise 1%' '--memory 1'; do
         # shellcheck disable=SC2086
-        refused '--noise, --speed-noise, --memory and --accesses require --iteration' -l 50% $option
+        refused "${option%% *} requires --iteration" -l 50% $option
     done
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
-    refused '--waiting requires --accesses: a thread without accesses does not wait for the memory' -l 50% --iteration 1s --memory 1 --waiting 1
+    refused '--waiting requires --accesses' -l 50% --iteration 1s --memory 1 --waiting 1
 }
 
 # A single run has no foreground program.

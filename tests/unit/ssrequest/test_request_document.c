@@ -110,18 +110,18 @@ static void requests_json_describes_step_and_trace_profiles(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
-    it.account.shape = REQUEST_STEP;
-    it.account.max = 140;
-    it.account.step = 5;
-    it.account.hold = 2 * SS_SECOND;
+    it.account.given.shape = REQUEST_STEP;
+    it.account.given.max = 140;
+    it.account.given.step = 5;
+    it.account.given.hold = 2 * SS_SECOND;
     char *text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
                       "\"hold_seconds\": 2,");
     assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
     assert_says(text, "\"success_ratio\": null");
     free(text);
-    it.account.shape = REQUEST_TRACE;
-    it.account.trace = "day.txt";
+    it.account.given.shape = REQUEST_TRACE;
+    it.account.given.trace = "day.txt";
     text = made_up_print(request_document_print, &it.account);
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
     free(text);
@@ -155,8 +155,8 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
     it.account.tally = NULL;
-    it.account.rate = NAN;
-    it.account.timeout = 3 * SS_SECOND;
+    it.account.given.rate = NAN;
+    it.account.given.timeout = 3 * SS_SECOND;
     it.account.capacity = &capacity;
     it.account.demand = "p95=2s";
     char *text = made_up_print(request_document_print, &it.account);

@@ -67,7 +67,7 @@ static void response_times_are_not_compared_while_rates_change(void **state) {
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
     it.account.turned = false;
-    it.account.shape = REQUEST_STEP;
+    it.account.given.shape = REQUEST_STEP;
     verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
 }

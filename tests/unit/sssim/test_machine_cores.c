@@ -141,7 +141,6 @@ static void cores_options_without_effect_are_refused(void **state) {
     assert_parse_fails("--smt=1.25", "--cpus=3", "even number");
     assert_parse_fails("--smt-fill=random", NULL, "requires --smt");
     assert_parse_fails("--turbo=2", NULL, "--turbo");
-    assert_parse_fails("--turbo=2:1.3", "--iteration=0", "--iteration");
 }
 
 UNIT_MAIN(cmocka_unit_test(one_thread_of_each_core_works_at_full_speed),

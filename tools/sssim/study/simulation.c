@@ -63,36 +63,36 @@ const struct ss_argument simulation_rows[] = {
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota in each 100 ms: 0.5 is half of one CPU; 0: no limit"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
-                 .help = "the part of the machine that other processes demand"}},
+                 .help = "the part of the machine that other processes demand"}, .excludes = "foreground"},
     {0, "HZ", {"tick-rate", COUNT_AT(trial.tick_rate), .initial = "0", .max = "10000",
                .help = "the modules see the counters of /proc/stat, with this many ticks per second; 0: exact values"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(trial.work.iteration), .initial = "0", .max = "1h",
                  .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
                          "no iterations are counted"}},
     {0, "PART", {"noise", SS_OPTION_LOAD, AT(trial.work.noise), .initial = "0",
-                 .help = "standard deviation of the length of iterations, as a part of the mean"}},
+                 .help = "standard deviation of the length of iterations, as a part of the mean"}, .needs = "iteration"},
     {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(trial.work.speed.deviation), .initial = "0",
-                 .help = "standard deviation of the speed of the machine, as a part of the mean; the speed changes once a second"}},
+                 .help = "standard deviation of the speed of the machine, as a part of the mean; the speed changes once a second"}, .needs = "iteration"},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(trial.memory_rate), .initial = "0",
-                 .help = "accesses per second that the machine's memory serves; 0: no limit"}},
+                 .help = "accesses per second that the machine's memory serves; 0: no limit"}, .needs = "iteration"},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(trial.work.use.accesses), .initial = "0",
-                 .help = "accesses per second that a running thread makes if nothing disturbs it"}},
+                 .help = "accesses per second that a running thread makes if nothing disturbs it"}, .needs = "memory"},
     {0, "PART", {"waiting", SS_OPTION_LOAD, AT(trial.work.use.waiting), .initial = "0",
-                 .help = "the part of its time that such a thread waits for its accesses"}},
+                 .help = "the part of its time that such a thread waits for its accesses"}, .needs = "accesses"},
     {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(trial.cores.gain), .initial = "0",
-                 .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}},
+                 .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}, .needs = "iteration"},
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
                  .choices = "cores random",
-                 .help = "with --smt, which CPUs are busy: cores: one thread of every core before the second of any; random: any CPUs, at random"}},
+                 .help = "with --smt, which CPUs are busy: cores: one thread of every core before the second of any; random: any CPUs, at random"}, .needs = "smt sweep"},
     {0, "LIST", {"turbo", SS_OPTION_TEXT, AT(turbo),
-                 .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}},
+                 .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}, .needs = "iteration"},
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
-                          "uncontrolled on as many other CPUs"}},
+                          "uncontrolled on as many other CPUs"}, .needs = "iteration", .excludes = "sweep csv"},
     {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1", .max = "100000",
-              .help = "how many times to repeat the study, each time with the next seed"}},
+              .help = "how many times to repeat the study, each time with the next seed"}, .needs = "foreground"},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
-                .help = "write the study to this folder, which ssreport reads"}},
+                .help = "write the study to this folder, which ssreport reads"}, .needs = "foreground"},
     {0, "NAME=V,...", {"sweep",
                        .help = "run once with each of these values of a long option, or with each combination if given several times; print a table"},
                        .take = take_sweep},
@@ -103,73 +103,21 @@ const struct ss_argument simulation_rows[] = {
 };
 // clang-format on
 
-static int check_work(const struct trial_options *trial, struct ss_error *error) {
-    const struct work_options *work = &trial->work;
-    bool accesses = work->use.accesses > 0;
-    bool noise = work->noise > 0 || work->speed.deviation > 0;
-    if (work->iteration == 0 && (noise || trial->memory_rate > 0 || accesses))
-        return ss_error_fail(error,
-            "--noise, --speed-noise, --memory and --accesses require --iteration: they change how "
-            "long iterations take");
-    if (accesses && !(trial->memory_rate > 0))
-        return ss_error_fail(
-            error, "--accesses requires --memory, the number of accesses that the memory serves");
-    if (work->use.waiting > 0 && !accesses)
-        return ss_error_fail(error, "--waiting requires --accesses: a thread without accesses does "
-                                    "not wait for the memory");
-    return 0;
-}
-
-static int check_cores(struct simulation *simulation, struct ss_error *error) {
+static int check(struct simulation *simulation, struct ss_error *error) {
     struct cores *cores = &simulation->trial.cores;
     if (cores->gain != 0 && !(cores->gain >= 1 && cores->gain <= 2))
         return ss_error_fail(error, "--smt must be 0 or a gain from 1 to 2, not %g", cores->gain);
     if (cores->gain > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
-    if (simulation->trial.work.iteration == 0 && (cores->gain > 0 || simulation->turbo))
-        return ss_error_fail(
-            error, "--smt and --turbo require --iteration: they change how long iterations take");
     if (simulation->turbo && cores_parse_steps(cores, simulation->turbo, error) < 0)
         return ss_error_wrap(error, "--turbo");
-    cores->overlaps_at_random = simulation->smt_fill == FILL_RANDOM;
-    /* A sweep may have runs without --smt. */
-    if (simulation->grid.count == 0 && cores->overlaps_at_random && cores->gain <= 0)
-        return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
-    return 0;
-}
-
-static int check_no_study(const struct simulation *simulation, struct ss_error *error) {
-    if (simulation->rounds > 1 || simulation->record)
-        return ss_error_fail(
-            error, "--%s requires --foreground", simulation->record ? "record" : "rounds");
-    return 0;
-}
-
-static int check_study(const struct simulation *simulation, struct ss_error *error) {
-    if (simulation->trial.work.iteration == 0)
-        return ss_error_fail(
-            error, "--foreground requires --iteration, because a study counts iterations");
-    if (simulation->grid.count > 0 || simulation->csv)
-        return ss_error_fail(error, "--foreground cannot be combined with --sweep or --csv, which "
-                                    "do not show two sides: use "
-                                    "--record");
-    if (simulation->background > 0)
-        return ss_error_fail(
-            error, "--background cannot be combined with --foreground: a study has no other load");
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
         return ss_error_fail(error,
             "--record: a record has at most %d CPUs, and a study twice as many as --cpus: give "
             "fewer --cpus",
             SS_CPUS_MAX);
     return 0;
-}
-
-static int check(struct simulation *simulation, struct ss_error *error) {
-    if (check_work(&simulation->trial, error) < 0 || check_cores(simulation, error) < 0)
-        return -1;
-    return simulation->foreground ? check_study(simulation, error)
-                                  : check_no_study(simulation, error);
 }
 
 /* Sets the members of the trial that depend on several options. */
@@ -180,6 +128,7 @@ static void complete(struct simulation *simulation) {
     trial->mix = &simulation->mix;
     trial->background = simulation->background * trial->cpus;
     trial->inside = trial->preempt > 0;
+    trial->cores.overlaps_at_random = simulation->smt_fill == FILL_RANDOM;
     trial->work.speed.seed = trial->seed; /* both sides of a study use the same machine */
     trial->lateness_law =
         trial->lateness == SS_TIME_NEVER ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL;
