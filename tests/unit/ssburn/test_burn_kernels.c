@@ -12,8 +12,7 @@
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
 
-static void kernel_names_are_unique_and_described(void **state) {
-    (void)state;
+TEST_CASE(kernel_names_are_unique_and_described) {
     size_t count = 0;
     for (; kernels[count]; count++) {
         const struct kernel *kernel = kernels[count];
@@ -25,8 +24,7 @@ static void kernel_names_are_unique_and_described(void **state) {
     assert_that(count, >=, 24);
 }
 
-static void every_kernel_computes_the_right_result(void **state) {
-    (void)state;
+TEST_CASE(every_kernel_computes_the_right_result) {
     for (size_t i = 0; kernels[i]; i++) {
         struct kernel_hand hand;
         struct ss_error error = {0};
@@ -50,8 +48,7 @@ static const struct kernel *find(const char *name) {
 }
 
 /* Otherwise rounds cannot be compared between machines. */
-static void a_round_reads_as_much_from_a_cache_of_any_size(void **state) {
-    (void)state;
+TEST_CASE(a_round_reads_as_much_from_a_cache_of_any_size) {
     static const size_t sizes[] = {32 << 10, 48 << 10, 96 << 10, 1 << 20};
     const struct kernel *kernel = find("read-l1");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -66,8 +63,7 @@ static void a_round_reads_as_much_from_a_cache_of_any_size(void **state) {
 }
 
 /* Modifies data that the next round reads again. */
-static void kernels_detect_changed_memory(void **state) {
-    (void)state;
+TEST_CASE(kernels_detect_changed_memory) {
     static const char *const names[] = {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -90,8 +86,7 @@ static void kernels_detect_changed_memory(void **state) {
     }
 }
 
-static void failed_calls_are_not_wrong_results(void **state) {
-    (void)state;
+TEST_CASE(failed_calls_are_not_wrong_results) {
     const struct kernel *kernel = find("pipe");
     struct kernel_hand hand;
     struct ss_error error = {0};
@@ -136,8 +131,7 @@ static void remove_tree(const char *root) {
     assert_int_equal(system(command), 0);
 }
 
-static void kernels_use_the_cache_sizes_of_the_machine(void **state) {
-    (void)state;
+TEST_CASE(kernels_use_the_cache_sizes_of_the_machine) {
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
     make_index(root, 0, "1", "Data", "48K");
@@ -151,8 +145,7 @@ static void kernels_use_the_cache_sizes_of_the_machine(void **state) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-static void second_cache_is_the_last_without_a_third(void **state) {
-    (void)state;
+TEST_CASE(second_cache_is_the_last_without_a_third) {
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
     make_index(root, 0, "1", "Data", "32K");
@@ -162,21 +155,11 @@ static void second_cache_is_the_last_without_a_third(void **state) {
     assert_int_equal(caches.last, 512 << 10);
 }
 
-static void kernels_use_default_sizes_without_an_argument(void **state) {
-    (void)state;
+TEST_CASE(kernels_use_default_sizes_without_an_argument) {
     struct caches caches = caches_read("/none/there");
     assert_int_equal(caches.first, 32 << 10);
     assert_int_equal(caches.second, 1 << 20);
     assert_int_equal(caches.last, 16 << 20);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(kernel_names_are_unique_and_described),
-    cmocka_unit_test(every_kernel_computes_the_right_result),
-    cmocka_unit_test(a_round_reads_as_much_from_a_cache_of_any_size),
-    cmocka_unit_test(kernels_detect_changed_memory),
-    cmocka_unit_test(failed_calls_are_not_wrong_results),
-    cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),
-    cmocka_unit_test(second_cache_is_the_last_without_a_third),
-    cmocka_unit_test(kernels_use_default_sizes_without_an_argument))
+UNIT_MAIN()

@@ -34,8 +34,7 @@ static double rate_of(ss_time length, ss_time round, double duty, ss_time phase)
     return window_rate(&window);
 }
 
-static void work_rate_without_stops_covers_the_whole_time(void **state) {
-    (void)state;
+TEST_CASE(work_rate_without_stops_covers_the_whole_time) {
     assert_float_equal(rate_of(SS_SECOND / 2, SS_SECOND, 1, 0), 10000, 1e-6);
 }
 
@@ -43,8 +42,7 @@ static void work_rate_without_stops_covers_the_whole_time(void **state) {
  * Must hold for any phase at the start of the measurement; a plain quotient is off by up to a
  * tenth.
  */
-static void rate_of_stopped_work_is_proportional_to_its_duty(void **state) {
-    (void)state;
+TEST_CASE(rate_of_stopped_work_is_proportional_to_its_duty) {
     static const double duties[] = {0.25, 0.4, 0.5, 0.75};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         ss_time round = 53 * SS_MILLISECOND;
@@ -59,8 +57,7 @@ static void rate_of_stopped_work_is_proportional_to_its_duty(void **state) {
 }
 
 /* Two disturbances in quick succession must not be mistaken for periodic stops. */
-static void few_stops_do_not_shorten_the_rate_window(void **state) {
-    (void)state;
+TEST_CASE(few_stops_do_not_shorten_the_rate_window) {
     struct window window;
     ss_time now = 0;
     window_begin(&window, now);
@@ -71,8 +68,4 @@ static void few_stops_do_not_shorten_the_rate_window(void **state) {
     assert_float_equal(window_rate(&window), 5000 / 0.510, 1e-6);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(work_rate_without_stops_covers_the_whole_time),
-    cmocka_unit_test(rate_of_stopped_work_is_proportional_to_its_duty),
-    cmocka_unit_test(few_stops_do_not_shorten_the_rate_window))
+UNIT_MAIN()

@@ -31,8 +31,7 @@ static uint64_t calibrate(struct machine *machine, ss_time length) {
     return calibrate_units(&bench, length);
 }
 
-static void calibration_finds_the_work_rate(void **state) {
-    (void)state;
+TEST_CASE(calibration_finds_the_work_rate) {
     for (double unit = 0.3; unit < 1000; unit *= 3) {
         struct machine machine = {.unit = unit};
         assert_near(
@@ -41,8 +40,7 @@ static void calibration_finds_the_work_rate(void **state) {
     }
 }
 
-static void calibration_survives_a_disturbance(void **state) {
-    (void)state;
+TEST_CASE(calibration_survives_a_disturbance) {
     for (unsigned stretch = 0; stretch < 12; stretch++) {
         struct machine machine = {.unit = 2, .disturbed = 3u << stretch};
         assert_near((double)calibrate(&machine, SS_SECOND), 5e8, 0.01 * (5e8));
@@ -50,8 +48,7 @@ static void calibration_survives_a_disturbance(void **state) {
     }
 }
 
-static void calibrated_work_stays_in_range(void **state) {
-    (void)state;
+TEST_CASE(calibrated_work_stays_in_range) {
     struct machine fast = {.unit = 0};
     assert_int_equal(calibrate(&fast, SS_SECOND), WORK_UNITS_MAX);
     struct machine slow = {.unit = 1e6};
@@ -60,8 +57,7 @@ static void calibrated_work_stays_in_range(void **state) {
     assert_int_equal(calibrate(&endless, SS_TIME_NEVER - 1), WORK_UNITS_MAX);
 }
 
-static void thread_cpu_clock_advances(void **state) {
-    (void)state;
+TEST_CASE(thread_cpu_clock_advances) {
     struct work_memory none = {0};
     struct work_hand hand;
     work_begin(&hand, &none, 0);
@@ -83,8 +79,7 @@ static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) 
     return steps;
 }
 
-static void memory_walk_visits_all_memory(void **state) {
-    (void)state;
+TEST_CASE(memory_walk_visits_all_memory) {
     const uint64_t sizes[] = {WORK_MEMORY_MIN, 200, 4096, 1000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct ss_error error = {0};
@@ -96,8 +91,7 @@ static void memory_walk_visits_all_memory(void **state) {
     }
 }
 
-static void excessive_memory_size_is_refused(void **state) {
-    (void)state;
+TEST_CASE(excessive_memory_size_is_refused) {
     struct ss_error error = {0};
     struct work_memory memory;
     assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
@@ -105,8 +99,7 @@ static void excessive_memory_size_is_refused(void **state) {
     work_memory_free(&memory);
 }
 
-static void work_done_in_parts_gives_the_same_result(void **state) {
-    (void)state;
+TEST_CASE(work_done_in_parts_gives_the_same_result) {
     struct work_memory none = {0};
     struct work_hand whole, parts;
     work_begin(&whole, &none, 7);
@@ -120,12 +113,4 @@ static void work_done_in_parts_gives_the_same_result(void **state) {
     assert_that(whole.mix, !=, parts.mix);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(calibration_finds_the_work_rate),
-    cmocka_unit_test(calibration_survives_a_disturbance),
-    cmocka_unit_test(calibrated_work_stays_in_range),
-    cmocka_unit_test(thread_cpu_clock_advances),
-    cmocka_unit_test(memory_walk_visits_all_memory),
-    cmocka_unit_test(excessive_memory_size_is_refused),
-    cmocka_unit_test(work_done_in_parts_gives_the_same_result))
+UNIT_MAIN()

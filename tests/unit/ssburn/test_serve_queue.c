@@ -25,8 +25,7 @@ static int take(struct serve_queue *queue) {
 }
 
 /* Must also hold across the end of the ring. */
-static void requests_are_served_in_order_of_arrival(void **state) {
-    (void)state;
+TEST_CASE(requests_are_served_in_order_of_arrival) {
     struct serve_queue queue;
     open_queue(&queue, 5, 1);
     int in = 0, out = 0;
@@ -44,8 +43,7 @@ static void requests_are_served_in_order_of_arrival(void **state) {
 }
 
 /* An idle worker takes one request at once, which therefore does not count. */
-static void request_queue_has_a_limit(void **state) {
-    (void)state;
+TEST_CASE(request_queue_has_a_limit) {
     struct serve_queue queue;
     open_queue(&queue, 3, 2);
     for (int i = 0; i < 5; i++)
@@ -61,8 +59,7 @@ static void request_queue_has_a_limit(void **state) {
     serve_queue_free(&queue);
 }
 
-static void without_a_queue_only_idle_workers_accept_requests(void **state) {
-    (void)state;
+TEST_CASE(without_a_queue_only_idle_workers_accept_requests) {
     struct serve_queue queue;
     open_queue(&queue, 0, 1);
     for (int i = 0; i < 3; i++) {
@@ -76,8 +73,7 @@ static void without_a_queue_only_idle_workers_accept_requests(void **state) {
     serve_queue_free(&queue);
 }
 
-static void closed_queue_is_drained(void **state) {
-    (void)state;
+TEST_CASE(closed_queue_is_drained) {
     struct serve_queue queue;
     open_queue(&queue, 3, 1);
     assert_true(put(&queue, 0));
@@ -114,8 +110,7 @@ static void *work_until_closed(void *argument) {
     return NULL;
 }
 
-static void every_request_is_taken_exactly_once(void **state) {
-    (void)state;
+TEST_CASE(every_request_is_taken_exactly_once) {
     static struct gang gang;
     const int count = sizeof items / sizeof *items;
     pthread_t threads[4];
@@ -146,8 +141,7 @@ static void *finish_slowly(void *argument) {
     return NULL;
 }
 
-static void shutdown_waits_for_busy_workers(void **state) {
-    (void)state;
+TEST_CASE(shutdown_waits_for_busy_workers) {
     static struct gang gang;
     pthread_t thread;
     open_queue(&gang.queue, 1, 1);
@@ -161,11 +155,4 @@ static void shutdown_waits_for_busy_workers(void **state) {
     serve_queue_free(&gang.queue);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(requests_are_served_in_order_of_arrival),
-    cmocka_unit_test(request_queue_has_a_limit),
-    cmocka_unit_test(without_a_queue_only_idle_workers_accept_requests),
-    cmocka_unit_test(closed_queue_is_drained),
-    cmocka_unit_test(every_request_is_taken_exactly_once),
-    cmocka_unit_test(shutdown_waits_for_busy_workers))
+UNIT_MAIN()

@@ -7,8 +7,7 @@
 #define MEAN  UINT64_C(4000000)
 #define COUNT 100000
 
-static void constant_request_work_equals_its_mean(void **state) {
-    (void)state;
+TEST_CASE(constant_request_work_equals_its_mean) {
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(serve_spread_units(SERVE_CONSTANT, MEAN, 7, i), MEAN);
 }
@@ -17,8 +16,7 @@ static void constant_request_work_equals_its_mean(void **state) {
  * Mean and deviation are equal, and a share of 1/e exceeds them; the bounds are five standard
  * errors.
  */
-static void exponential_request_work_is_exponentially_distributed(void **state) {
-    (void)state;
+TEST_CASE(exponential_request_work_is_exponentially_distributed) {
     double sum = 0, squares = 0, beyond = 0;
     for (uint64_t i = 0; i < COUNT; i++) {
         double ratio = (double)serve_spread_units(SERVE_EXPONENTIAL, MEAN, 7, i) / MEAN;
@@ -31,8 +29,7 @@ static void exponential_request_work_is_exponentially_distributed(void **state) 
     assert_float_equal(beyond / COUNT, exp(-1), 5 * sqrt(exp(-1) * (1 - exp(-1)) / COUNT));
 }
 
-static void seed_determines_the_sequence_of_request_work(void **state) {
-    (void)state;
+TEST_CASE(seed_determines_the_sequence_of_request_work) {
     int same = 0;
     for (uint64_t i = 0; i < 100; i++) {
         uint64_t units = serve_spread_units(SERVE_EXPONENTIAL, MEAN, 1, i);
@@ -42,8 +39,7 @@ static void seed_determines_the_sequence_of_request_work(void **state) {
     assert_that(same, <, 3);
 }
 
-static void exponential_request_work_stays_in_range(void **state) {
-    (void)state;
+TEST_CASE(exponential_request_work_stays_in_range) {
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, 0, 1, i), 0);
         assert_that(
@@ -51,9 +47,4 @@ static void exponential_request_work_stays_in_range(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(constant_request_work_equals_its_mean),
-    cmocka_unit_test(exponential_request_work_is_exponentially_distributed),
-    cmocka_unit_test(seed_determines_the_sequence_of_request_work),
-    cmocka_unit_test(exponential_request_work_stays_in_range))
+UNIT_MAIN()

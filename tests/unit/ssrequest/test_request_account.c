@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-static void mean_request_rate_follows_the_profile(void **state) {
-    (void)state;
+TEST_CASE(mean_request_rate_follows_the_profile) {
     struct request_profile profile = {0};
     assert_int_equal(request_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
     /* rates of the first six seconds: 0, 0, 10, 10, 20, 20 */
@@ -21,8 +20,7 @@ static void mean_request_rate_follows_the_profile(void **state) {
     request_profile_free(&profile);
 }
 
-static void refused_requests_do_not_count_as_successes(void **state) {
-    (void)state;
+TEST_CASE(refused_requests_do_not_count_as_successes) {
     struct made_up it;
     made_up_open(&it);
     assert_true(isnan(request_success_ratio(&it.tally)));
@@ -36,7 +34,4 @@ static void refused_requests_do_not_count_as_successes(void **state) {
     made_up_close(&it);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(mean_request_rate_follows_the_profile),
-    cmocka_unit_test(refused_requests_do_not_count_as_successes))
+UNIT_MAIN()

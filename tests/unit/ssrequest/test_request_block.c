@@ -26,8 +26,7 @@ static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t c
     return ssrequest_block_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
 }
 
-static void status_block_shows_the_last_second_and_the_sums(void **state) {
-    (void)state;
+TEST_CASE(status_block_shows_the_last_second_and_the_sums) {
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
     made_up_open(&it);
@@ -44,8 +43,7 @@ static void status_block_shows_the_last_second_and_the_sums(void **state) {
     made_up_close(&it);
 }
 
-static void status_block_rows_are_cut_to_the_window_width(void **state) {
-    (void)state;
+TEST_CASE(status_block_rows_are_cut_to_the_window_width) {
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
     made_up_open(&it);
@@ -58,7 +56,4 @@ static void status_block_rows_are_cut_to_the_window_width(void **state) {
     made_up_close(&it);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(status_block_shows_the_last_second_and_the_sums),
-    cmocka_unit_test(status_block_rows_are_cut_to_the_window_width))
+UNIT_MAIN()

@@ -9,8 +9,7 @@
 #include "chance.h"
 #include "request_life.h"
 
-static void capacity_criteria_are_parsed(void **state) {
-    (void)state;
+TEST_CASE(capacity_criteria_are_parsed) {
     struct request_criterion criterion;
     assert_int_equal(request_criterion_parse("mean=1s", &criterion, NULL), 0);
     assert_true(criterion.mean);
@@ -38,8 +37,7 @@ static void end_count(
     }
 }
 
-static void capacity_criteria_count_all_intended_requests(void **state) {
-    (void)state;
+TEST_CASE(capacity_criteria_count_all_intended_requests) {
     struct ss_error error = {0};
     struct request_tally tally;
     struct request_criterion mean = {.mean = true, .limit = SS_SECOND};
@@ -103,8 +101,7 @@ static struct request_capacity_result search(double start, double noise, uint64_
     return request_capacity_result(&capacity);
 }
 
-static void search_without_noise_finds_the_true_capacity(void **state) {
-    (void)state;
+TEST_CASE(search_without_noise_finds_the_true_capacity) {
     static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
     double truth = rate_of_mean(0.05, 0.01);
     assert_near(truth, 800.0 / 9, 1e-9);
@@ -121,8 +118,7 @@ static void search_without_noise_finds_the_true_capacity(void **state) {
     }
 }
 
-static void noise_widens_a_correct_interval(void **state) {
-    (void)state;
+TEST_CASE(noise_widens_a_correct_interval) {
     static const double noises[] = {0.05, 0.2, 0.5};
     double truth = rate_of_mean(0.05, 0.01), last_width = 0.02;
     uint64_t random = 11;
@@ -148,8 +144,7 @@ static void noise_widens_a_correct_interval(void **state) {
     }
 }
 
-static void search_ends_if_no_rate_meets_the_criterion(void **state) {
-    (void)state;
+TEST_CASE(search_ends_if_no_rate_meets_the_criterion) {
     begin(100);
     double rate;
     unsigned trials = 0;
@@ -162,8 +157,7 @@ static void search_ends_if_no_rate_meets_the_criterion(void **state) {
     assert_that(result.failed.rate, <, 0.1);
 }
 
-static void capacity_of_an_unlimited_service_is_a_lower_bound(void **state) {
-    (void)state;
+TEST_CASE(capacity_of_an_unlimited_service_is_a_lower_bound) {
     begin(3);
     capacity.search.max = 1000;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -177,8 +171,7 @@ static void capacity_of_an_unlimited_service_is_a_lower_bound(void **state) {
     assert_false(result.sure);
 }
 
-static void search_ends_if_trials_succeed_at_random(void **state) {
-    (void)state;
+TEST_CASE(search_ends_if_trials_succeed_at_random) {
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
@@ -198,8 +191,7 @@ static void search_ends_if_trials_succeed_at_random(void **state) {
 }
 
 /* A first trial fails by accident, far below the capacity. */
-static void accidental_failure_widens_the_capacity_interval(void **state) {
-    (void)state;
+TEST_CASE(accidental_failure_widens_the_capacity_interval) {
     begin(10);
     bool accident = true;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -216,8 +208,7 @@ static void accidental_failure_widens_the_capacity_interval(void **state) {
 }
 
 /* One of the five trials that held had rising times, so the lower end is not certain. */
-static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
-    (void)state;
+TEST_CASE(nonstationary_trial_turns_the_capacity_into_a_bound) {
     begin(80);
     unsigned at_the_end = 0;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -233,8 +224,7 @@ static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
 }
 
 /* The upper end says nothing about the service if the generator was the reason of a failure. */
-static void trial_limited_by_the_generator_gives_a_lower_bound(void **state) {
-    (void)state;
+TEST_CASE(trial_limited_by_the_generator_gives_a_lower_bound) {
     static const struct request_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         begin(80);
@@ -272,8 +262,7 @@ static bool try_queue(double rate, uint64_t seed) {
     return held;
 }
 
-static void capacity_of_a_simulated_queue_matches_the_formula(void **state) {
-    (void)state;
+TEST_CASE(capacity_of_a_simulated_queue_matches_the_formula) {
     begin(10);
     for (double rate; request_capacity_next(&capacity, &rate);)
         tell(&capacity, rate, try_queue(rate, capacity.trial_count));
@@ -285,16 +274,4 @@ static void capacity_of_a_simulated_queue_matches_the_formula(void **state) {
     assert_that(result.failed.rate, <, 94);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(capacity_criteria_are_parsed),
-    cmocka_unit_test(capacity_criteria_count_all_intended_requests),
-    cmocka_unit_test(search_without_noise_finds_the_true_capacity),
-    cmocka_unit_test(noise_widens_a_correct_interval),
-    cmocka_unit_test(search_ends_if_no_rate_meets_the_criterion),
-    cmocka_unit_test(capacity_of_an_unlimited_service_is_a_lower_bound),
-    cmocka_unit_test(search_ends_if_trials_succeed_at_random),
-    cmocka_unit_test(accidental_failure_widens_the_capacity_interval),
-    cmocka_unit_test(nonstationary_trial_turns_the_capacity_into_a_bound),
-    cmocka_unit_test(trial_limited_by_the_generator_gives_a_lower_bound),
-    cmocka_unit_test(capacity_of_a_simulated_queue_matches_the_formula))
+UNIT_MAIN()

@@ -3,8 +3,7 @@
 
 #include "control.h"
 
-static void control_commands_are_parsed(void **state) {
-    (void)state;
+TEST_CASE(control_commands_are_parsed) {
     struct request_control control;
     assert_int_equal(request_control_parse(&control, "rate 1/2", NULL), 0);
     assert_int_equal(control.command, REQUEST_CONTROL_RATE);
@@ -35,8 +34,7 @@ static void refuse(const char *line, const char *words) {
     assert_null(control.words);
 }
 
-static void bad_control_commands_are_refused(void **state) {
-    (void)state;
+TEST_CASE(bad_control_commands_are_refused) {
     char many[64 * 3 + 16] = "urls";
     refuse("", "the line is empty");
     refuse("fast", "unknown command 'fast': use rate, urls, stop or status");
@@ -54,8 +52,7 @@ static void bad_control_commands_are_refused(void **state) {
     refuse(many, "urls: wrong number of arguments (65): write urls URL [URL...], at most 64");
 }
 
-static void unchanged_urls_are_matched_to_their_old_places(void **state) {
-    (void)state;
+TEST_CASE(unchanged_urls_are_matched_to_their_old_places) {
     const char *const before[] = {"http://a/", "http://b/", "http://b/"};
     const char *const urls[] = {"http://b/", "http://c/", "http://b/", "http://b/", "http://a/"};
     uint32_t matches[5];
@@ -67,8 +64,7 @@ static void unchanged_urls_are_matched_to_their_old_places(void **state) {
     assert_int_equal(matches[4], 0);
 }
 
-static void control_status_is_one_line(void **state) {
-    (void)state;
+TEST_CASE(control_status_is_one_line) {
     struct made_up it;
     char text[1024];
     made_up_open(&it);
@@ -82,13 +78,12 @@ static void control_status_is_one_line(void **state) {
     made_up_close(&it);
 }
 
-static void status_counts_unfinished_requests_by_url(void **state) {
+TEST_CASE(status_counts_unfinished_requests_by_url) {
     static const char *const urls[] = {
         "http://a/", "http://b/", "http://gone/", "http://b/", "http://c/"};
     static const uint64_t unfinished[] = {3, 1, 0, 2, 0};
     const struct request_control_targets targets = {urls, unfinished, 5, 2};
     char text[1024] = "failed=1", little[70] = "failed=1";
-    (void)state;
     request_control_describe_targets(text, sizeof text, &targets);
     assert_string_equal(text, "failed=1 unfinished_of=3,http://a/ unfinished_of=3,http://b/ "
                               "unfinished_of=0,http://c/");
@@ -96,10 +91,4 @@ static void status_counts_unfinished_requests_by_url(void **state) {
     assert_string_equal(little, "failed=1 unfinished_of=3,http://a/ left_out=2");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(control_commands_are_parsed),
-    cmocka_unit_test(bad_control_commands_are_refused),
-    cmocka_unit_test(unchanged_urls_are_matched_to_their_old_places),
-    cmocka_unit_test(control_status_is_one_line),
-    cmocka_unit_test(status_counts_unfinished_requests_by_url))
+UNIT_MAIN()

@@ -3,8 +3,7 @@
 
 #include "result_document.h"
 
-static void requests_json_contains_options_and_results(void **state) {
-    (void)state;
+TEST_CASE(requests_json_contains_options_and_results) {
     struct made_up it;
     made_up_open(&it);
     made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -53,8 +52,7 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 }
 
 /* The second set of targets has the first URL again. */
-static void requests_json_has_figures_of_each_url(void **state) {
-    (void)state;
+TEST_CASE(requests_json_has_figures_of_each_url) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
     const struct request_one unsent = {.sent = SS_TIME_NEVER};
     struct request_per_target per_target = {0};
@@ -84,8 +82,7 @@ static void requests_json_has_figures_of_each_url(void **state) {
     made_up_close(&it);
 }
 
-static void requests_json_hides_passwords_of_urls(void **state) {
-    (void)state;
+TEST_CASE(requests_json_hides_passwords_of_urls) {
     static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
         "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
     struct request_per_target per_target = {0};
@@ -106,8 +103,7 @@ static void requests_json_hides_passwords_of_urls(void **state) {
     made_up_close(&it);
 }
 
-static void requests_json_describes_step_and_trace_profiles(void **state) {
-    (void)state;
+TEST_CASE(requests_json_describes_step_and_trace_profiles) {
     struct made_up it;
     made_up_open(&it);
     it.account.given.shape = REQUEST_STEP;
@@ -128,8 +124,7 @@ static void requests_json_describes_step_and_trace_profiles(void **state) {
     made_up_close(&it);
 }
 
-static void requests_json_has_null_for_missing_profile_and_dates(void **state) {
-    (void)state;
+TEST_CASE(requests_json_has_null_for_missing_profile_and_dates) {
     struct made_up it;
     made_up_open(&it);
     it.account.program = "sssim queue";
@@ -146,8 +141,7 @@ static void requests_json_has_null_for_missing_profile_and_dates(void **state) {
     made_up_close(&it);
 }
 
-static void requests_json_lists_the_interval_and_trials_of_a_search(void **state) {
-    (void)state;
+TEST_CASE(requests_json_lists_the_interval_and_trials_of_a_search) {
     struct made_up it;
     made_up_open(&it);
     struct request_capacity capacity = {
@@ -189,11 +183,4 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     made_up_close(&it);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(requests_json_lists_the_interval_and_trials_of_a_search),
-    cmocka_unit_test(requests_json_contains_options_and_results),
-    cmocka_unit_test(requests_json_has_figures_of_each_url),
-    cmocka_unit_test(requests_json_hides_passwords_of_urls),
-    cmocka_unit_test(requests_json_describes_step_and_trace_profiles),
-    cmocka_unit_test(requests_json_has_null_for_missing_profile_and_dates))
+UNIT_MAIN()

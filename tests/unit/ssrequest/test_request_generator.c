@@ -22,8 +22,7 @@ static double quantile(const struct life *life, enum request_origin origin, doub
 static struct life life;
 
 /* 200 of 2000 requests are due in the second in which the server is stopped. */
-static void intended_response_times_include_a_server_pause(void **state) {
-    (void)state;
+TEST_CASE(intended_response_times_include_a_server_pause) {
     static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
         make(&life, 200, 10 * SS_SECOND, caps[i]);
@@ -46,8 +45,7 @@ static void intended_response_times_include_a_server_pause(void **state) {
 }
 
 /* The published capacity is 62.5 requests per second; the rate is higher. */
-static void response_time_under_overload_is_cap_over_capacity(void **state) {
-    (void)state;
+TEST_CASE(response_time_under_overload_is_cap_over_capacity) {
     static const uint64_t caps[] = {100, 200, 300};
     for (size_t i = 0; i < 3; i++) {
         make(&life, 100, 120 * SS_SECOND, caps[i]);
@@ -66,8 +64,7 @@ static void response_time_under_overload_is_cap_over_capacity(void **state) {
     }
 }
 
-static void drop_policy_refuses_requests_beyond_the_cap(void **state) {
-    (void)state;
+TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
     make(&life, 10, SS_SECOND, 3);
     life.rules.when_full = REQUEST_DROP;
     life.work = 10 * SS_SECOND;
@@ -84,8 +81,7 @@ static void drop_policy_refuses_requests_beyond_the_cap(void **state) {
     life_end(&life);
 }
 
-static void delayed_requests_are_unsent_at_the_end(void **state) {
-    (void)state;
+TEST_CASE(delayed_requests_are_unsent_at_the_end) {
     make(&life, 10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -105,8 +101,7 @@ static void delayed_requests_are_unsent_at_the_end(void **state) {
 }
 
 /* Timers are always slightly late. */
-static void requests_due_just_before_the_end_are_sent(void **state) {
-    (void)state;
+TEST_CASE(requests_due_just_before_the_end_are_sent) {
     make(&life, 10, SS_SECOND, 5);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
@@ -121,8 +116,7 @@ static void requests_due_just_before_the_end_are_sent(void **state) {
     life_end(&life);
 }
 
-static void closed_loop_sends_after_each_answer(void **state) {
-    (void)state;
+TEST_CASE(closed_loop_sends_after_each_answer) {
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 4;
     life.work = SS_MILLISECOND;
@@ -138,8 +132,7 @@ static void closed_loop_sends_after_each_answer(void **state) {
     life_end(&life);
 }
 
-static void client_pauses_for_ten_milliseconds_after_a_failure(void **state) {
-    (void)state;
+TEST_CASE(client_pauses_for_ten_milliseconds_after_a_failure) {
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 2;
     life.work = 1;
@@ -150,8 +143,7 @@ static void client_pauses_for_ten_milliseconds_after_a_failure(void **state) {
     life_end(&life);
 }
 
-static void clients_beyond_the_cap_wait(void **state) {
-    (void)state;
+TEST_CASE(clients_beyond_the_cap_wait) {
     static const enum request_when_full answers[] = {REQUEST_DELAY, REQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
         make(&life, 1, SS_SECOND, 2);
@@ -169,8 +161,7 @@ static void clients_beyond_the_cap_wait(void **state) {
     }
 }
 
-static void request_rate_can_be_changed_during_a_run(void **state) {
-    (void)state;
+TEST_CASE(request_rate_can_be_changed_during_a_run) {
     make(&life, 1, 10 * SS_SECOND, 10);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 2500 * SS_MILLISECOND);
@@ -195,8 +186,7 @@ static const uint32_t all_new[REQUEST_TARGETS_MAX] = {
 
 static const uint32_t some_stay[] = {REQUEST_TARGET_NEW, 0, 2, REQUEST_TARGET_NEW};
 
-static void requests_alternate_between_targets_that_can_be_replaced(void **state) {
-    (void)state;
+TEST_CASE(requests_alternate_between_targets_that_can_be_replaced) {
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 3;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -215,8 +205,7 @@ static void requests_alternate_between_targets_that_can_be_replaced(void **state
 }
 
 /* The timer is late: it fires at 1 s, not at 0.9 s, when the last request is due. */
-static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
-    (void)state;
+TEST_CASE(overdue_requests_do_not_overtake_waiting_ones) {
     make(&life, 10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -231,8 +220,7 @@ static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
     life_end(&life);
 }
 
-static void requests_due_before_a_rate_change_are_still_sent(void **state) {
-    (void)state;
+TEST_CASE(requests_due_before_a_rate_change_are_still_sent) {
     make(&life, 10, 2 * SS_SECOND, 100);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = SS_SECOND - 1; /* no advance() yet */
@@ -244,8 +232,7 @@ static void requests_due_before_a_rate_change_are_still_sent(void **state) {
 }
 
 /* The queue of waiting requests is a ring that grows from any position. */
-static void waiting_requests_keep_their_order(void **state) {
-    (void)state;
+TEST_CASE(waiting_requests_keep_their_order) {
     make(&life, 1000, 10 * SS_SECOND, 1);
     life.rules.end = SS_TIME_NEVER;
     life.work = 3 * SS_MILLISECOND;
@@ -261,8 +248,7 @@ static void waiting_requests_keep_their_order(void **state) {
 }
 
 /* Between batches, the caller of advance() handles answers and timers. */
-static void many_due_requests_are_sent_in_batches(void **state) {
-    (void)state;
+TEST_CASE(many_due_requests_are_sent_in_batches) {
     for (int closed = 0; closed < 2; closed++) {
         make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
         life.rules.closed = closed ? 500 : 0;
@@ -278,8 +264,7 @@ static void many_due_requests_are_sent_in_batches(void **state) {
     }
 }
 
-static void requests_due_when_sending_stops_are_counted(void **state) {
-    (void)state;
+TEST_CASE(requests_due_when_sending_stops_are_counted) {
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_CONCURRENT, 1);
     request_generator_advance(life.generator, 0);
@@ -296,8 +281,7 @@ static void requests_due_when_sending_stops_are_counted(void **state) {
 }
 
 /* At 20 per second, one request is due exactly at the end of the second. */
-static void requests_due_exactly_at_the_end_are_sent(void **state) {
-    (void)state;
+TEST_CASE(requests_due_exactly_at_the_end_are_sent) {
     make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_SECOND - SS_MILLISECOND);
@@ -312,8 +296,7 @@ static void requests_due_exactly_at_the_end_are_sent(void **state) {
 }
 
 /* If the caller was away, all due requests are sent even after the end of the profile. */
-static void late_call_sends_all_due_requests(void **state) {
-    (void)state;
+TEST_CASE(late_call_sends_all_due_requests) {
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = 2 * SS_SECOND;
@@ -323,8 +306,7 @@ static void late_call_sends_all_due_requests(void **state) {
     life_end(&life);
 }
 
-static void generator_reports_when_it_ended(void **state) {
-    (void)state;
+TEST_CASE(generator_reports_when_it_ended) {
     make(&life, 1, 10 * SS_SECOND, 10);
     life.rules.end = 15 * SS_SECOND; /* no request is due in the last 5 s */
     life_begin(&life, REQUEST_EVEN, 1);
@@ -358,8 +340,7 @@ static void generator_reports_when_it_ended(void **state) {
 }
 
 /* The queue is limited to 2^24 requests of eight bytes. */
-static void waiting_requests_beyond_the_queue_limit_are_refused(void **state) {
-    (void)state;
+TEST_CASE(waiting_requests_beyond_the_queue_limit_are_refused) {
     const uint64_t max = 1 << 24;
     make(&life, 1e6, 17 * SS_SECOND, 1);
     life.work = SS_SECOND * 100;
@@ -378,8 +359,7 @@ static void remember(void *context, struct request_one *one) {
 }
 
 /* The first target never answers, and the second answers at once. */
-static void least_connections_selects_the_least_loaded_target(void **state) {
-    (void)state;
+TEST_CASE(least_connections_selects_the_least_loaded_target) {
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -403,8 +383,7 @@ static void least_connections_selects_the_least_loaded_target(void **state) {
     life_end(&life);
 }
 
-static void targets_are_used_in_the_given_order(void **state) {
-    (void)state;
+TEST_CASE(targets_are_used_in_the_given_order) {
     static const uint32_t order[] = {2, 0, 2, 2};
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 3;
@@ -418,8 +397,7 @@ static void targets_are_used_in_the_given_order(void **state) {
     life_end(&life);
 }
 
-static void unfinished_requests_to_removed_targets_do_not_count_as_load(void **state) {
-    (void)state;
+TEST_CASE(unfinished_requests_to_removed_targets_do_not_count_as_load) {
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -435,8 +413,7 @@ static void unfinished_requests_to_removed_targets_do_not_count_as_load(void **s
 }
 
 /* One of two targets is stuck with 10 requests; it remains, in another position. */
-static void remaining_targets_keep_unfinished_requests(void **state) {
-    (void)state;
+TEST_CASE(remaining_targets_keep_unfinished_requests) {
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -458,10 +435,9 @@ static void remaining_targets_keep_unfinished_requests(void **state) {
     life_end(&life);
 }
 
-static void unfinished_requests_to_earlier_targets_are_counted(void **state) {
+TEST_CASE(unfinished_requests_to_earlier_targets_are_counted) {
     const uint32_t before[] = {REQUEST_TARGET_NEW, 1};
     uint64_t counts[4];
-    (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.work = 20 * SS_SECOND;
@@ -489,8 +465,7 @@ static void send_slowly(void *context, struct request_one *one) {
 }
 
 /* Sends ten requests at once, each of which takes a millisecond to send. */
-static void lateness_is_measured_at_the_actual_sending(void **state) {
-    (void)state;
+TEST_CASE(lateness_is_measured_at_the_actual_sending) {
     const struct request_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
     make(&life, 10, SS_SECOND, 10);
@@ -509,8 +484,7 @@ static void lateness_is_measured_at_the_actual_sending(void **state) {
     life_end(&life);
 }
 
-static void invalid_generator_rules_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_generator_rules_are_refused) {
     static const struct request_rules wrong[] = {
         {.cap = 0, .targets = 1},
         {.cap = 1, .targets = 0},
@@ -680,38 +654,9 @@ static void live_once(uint64_t seed) {
     request_profile_free(&profile);
 }
 
-static void generator_invariants_hold_after_random_events(void **state) {
-    (void)state;
+TEST_CASE(generator_invariants_hold_after_random_events) {
     for (uint64_t seed = 0; seed < 300; seed++)
         live_once(seed);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(intended_response_times_include_a_server_pause),
-    cmocka_unit_test(response_time_under_overload_is_cap_over_capacity),
-    cmocka_unit_test(drop_policy_refuses_requests_beyond_the_cap),
-    cmocka_unit_test(delayed_requests_are_unsent_at_the_end),
-    cmocka_unit_test(requests_due_just_before_the_end_are_sent),
-    cmocka_unit_test(closed_loop_sends_after_each_answer),
-    cmocka_unit_test(client_pauses_for_ten_milliseconds_after_a_failure),
-    cmocka_unit_test(clients_beyond_the_cap_wait),
-    cmocka_unit_test(request_rate_can_be_changed_during_a_run),
-    cmocka_unit_test(requests_alternate_between_targets_that_can_be_replaced),
-    cmocka_unit_test(least_connections_selects_the_least_loaded_target),
-    cmocka_unit_test(overdue_requests_do_not_overtake_waiting_ones),
-    cmocka_unit_test(requests_due_before_a_rate_change_are_still_sent),
-    cmocka_unit_test(waiting_requests_keep_their_order),
-    cmocka_unit_test(many_due_requests_are_sent_in_batches),
-    cmocka_unit_test(requests_due_when_sending_stops_are_counted),
-    cmocka_unit_test(requests_due_exactly_at_the_end_are_sent),
-        cmocka_unit_test(late_call_sends_all_due_requests),
-    cmocka_unit_test(generator_reports_when_it_ended),
-    cmocka_unit_test(waiting_requests_beyond_the_queue_limit_are_refused),
-    cmocka_unit_test(targets_are_used_in_the_given_order),
-    cmocka_unit_test(unfinished_requests_to_removed_targets_do_not_count_as_load),
-    cmocka_unit_test(unfinished_requests_to_earlier_targets_are_counted),
-    cmocka_unit_test(remaining_targets_keep_unfinished_requests),
-    cmocka_unit_test(lateness_is_measured_at_the_actual_sending),
-    cmocka_unit_test(invalid_generator_rules_are_refused),
-    cmocka_unit_test(generator_invariants_hold_after_random_events))
+UNIT_MAIN()

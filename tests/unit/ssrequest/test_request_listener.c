@@ -94,8 +94,7 @@ static void assert_answers(int connection, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void every_control_line_is_answered(void **state) {
-    (void)state;
+TEST_CASE(every_control_line_is_answered) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     ask(listener, connection, "rate 5\nstat");
@@ -109,8 +108,7 @@ static void every_control_line_is_answered(void **state) {
 }
 
 /* Like printf 'status' | nc -N -U. */
-static void final_control_line_needs_no_line_feed(void **state) {
-    (void)state;
+TEST_CASE(final_control_line_needs_no_line_feed) {
     struct ssrequest_listener *listener = open_it();
     char last;
     int connection = connect_to(listener);
@@ -135,8 +133,7 @@ static bool has_something_to_do(const struct ssrequest_listener *listener) {
 }
 
 /* Commands of one client are answered in order; other clients are answered in the meantime. */
-static void delayed_answers_keep_the_order_of_a_client(void **state) {
-    (void)state;
+TEST_CASE(delayed_answers_keep_the_order_of_a_client) {
     struct ssrequest_listener *listener = open_it();
     char last;
     int slow = connect_to(listener), quick = connect_to(listener);
@@ -158,8 +155,7 @@ static void delayed_answers_keep_the_order_of_a_client(void **state) {
     close_it(listener);
 }
 
-static void late_answer_to_a_closed_client_is_dropped(void **state) {
-    (void)state;
+TEST_CASE(late_answer_to_a_closed_client_is_dropped) {
     struct ssrequest_listener *listener = open_it();
     int slow = connect_to(listener), quick = connect_to(listener);
     ask(listener, slow, "urls http://a/\n");
@@ -187,8 +183,7 @@ static void note_ready(void *context) {
     asked += 100;
 }
 
-static void attached_descriptor_is_polled(void **state) {
-    (void)state;
+TEST_CASE(attached_descriptor_is_polled) {
     struct ssrequest_listener *listener = open_it();
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -222,8 +217,7 @@ static char *gather(struct ssrequest_listener *listener, int connection) {
     return text;
 }
 
-static void overlong_control_line_is_refused_and_the_next_is_executed(void **state) {
-    (void)state;
+TEST_CASE(overlong_control_line_is_refused_and_the_next_is_executed) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     static char much[40001];
@@ -248,8 +242,7 @@ static void overlong_control_line_is_refused_and_the_next_is_executed(void **sta
     close_it(listener);
 }
 
-static void null_byte_in_a_control_line_is_refused(void **state) {
-    (void)state;
+TEST_CASE(null_byte_in_a_control_line_is_refused) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
@@ -264,8 +257,7 @@ static void null_byte_in_a_control_line_is_refused(void **state) {
 }
 
 /* The answers exceed the socket buffer. */
-static void burst_of_control_lines_is_answered_in_order(void **state) {
-    (void)state;
+TEST_CASE(burst_of_control_lines_is_answered_in_order) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     char *lines = NULL, *expected = NULL;
@@ -295,8 +287,7 @@ static void burst_of_control_lines_is_answered_in_order(void **state) {
 }
 
 /* Other clients and requests must get their turn. */
-static void burst_of_control_lines_is_answered_in_parts(void **state) {
-    (void)state;
+TEST_CASE(burst_of_control_lines_is_answered_in_parts) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     char lines[7000];
@@ -326,20 +317,17 @@ static void assert_answered_at_the_end(void) {
     close(connection);
 }
 
-static void pending_control_lines_are_answered_at_the_end(void **state) {
-    (void)state;
+TEST_CASE(pending_control_lines_are_answered_at_the_end) {
     assert_answered_at_the_end();
 }
 
-static void pending_control_lines_are_answered_by_a_late_process(void **state) {
-    (void)state;
+TEST_CASE(pending_control_lines_are_answered_by_a_late_process) {
     lateness = 2 * SS_SECOND;
     assert_answered_at_the_end();
     lateness = 0;
 }
 
-static void client_that_sends_forever_cannot_prevent_the_end(void **state) {
-    (void)state;
+TEST_CASE(client_that_sends_forever_cannot_prevent_the_end) {
     struct ssrequest_listener *listener = open_it();
     chatterbox = connect_to(listener);
     lateness = 2 * SS_SECOND;
@@ -352,8 +340,7 @@ static void client_that_sends_forever_cannot_prevent_the_end(void **state) {
     chatterbox = -1;
 }
 
-static void number_of_control_clients_is_limited(void **state) {
-    (void)state;
+TEST_CASE(number_of_control_clients_is_limited) {
     struct ssrequest_listener *listener = open_it();
     int connections[8];
     for (int i = 0; i < 8; i++)
@@ -374,8 +361,7 @@ static void number_of_control_clients_is_limited(void **state) {
 }
 
 /* This bounds the memory per client; no command is lost, and others are served. */
-static void clients_that_do_not_read_are_not_served(void **state) {
-    (void)state;
+TEST_CASE(clients_that_do_not_read_are_not_served) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener), other = connect_to(listener), written = 0;
     assert_int_equal(fcntl(connection, F_SETFL, O_NONBLOCK), 0);
@@ -397,8 +383,7 @@ static void clients_that_do_not_read_are_not_served(void **state) {
     close_it(listener);
 }
 
-static void control_socket_is_only_accessible_to_its_user(void **state) {
-    (void)state;
+TEST_CASE(control_socket_is_only_accessible_to_its_user) {
     struct ssrequest_listener *listener = open_it();
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
@@ -406,8 +391,7 @@ static void control_socket_is_only_accessible_to_its_user(void **state) {
     close_it(listener);
 }
 
-static void only_a_stale_socket_is_replaced(void **state) {
-    (void)state;
+TEST_CASE(only_a_stale_socket_is_replaced) {
     struct ssrequest_listener *listener = open_it(), *other;
     struct ss_error error = {0};
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
@@ -435,8 +419,7 @@ static void only_a_stale_socket_is_replaced(void **state) {
 }
 
 /* The queue is full, which only proves that the listener is alive. */
-static void busy_control_socket_is_not_replaced(void **state) {
-    (void)state;
+TEST_CASE(busy_control_socket_is_not_replaced) {
     struct ssrequest_listener *listener = open_it(), *other;
     struct ss_error error = {0};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -454,8 +437,7 @@ static void busy_control_socket_is_not_replaced(void **state) {
     close_it(listener);
 }
 
-static void invalid_control_socket_path_is_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_control_socket_path_is_refused) {
     struct ssrequest_listener *listener;
     struct ss_error error = {0};
     char much[200];
@@ -468,23 +450,4 @@ static void invalid_control_socket_path_is_refused(void **state) {
     assert_says(error.message, "--control: /nowhere/x: No such file or directory");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(every_control_line_is_answered),
-    cmocka_unit_test(final_control_line_needs_no_line_feed),
-    cmocka_unit_test(delayed_answers_keep_the_order_of_a_client),
-    cmocka_unit_test(late_answer_to_a_closed_client_is_dropped),
-    cmocka_unit_test(attached_descriptor_is_polled),
-    cmocka_unit_test(overlong_control_line_is_refused_and_the_next_is_executed),
-    cmocka_unit_test(null_byte_in_a_control_line_is_refused),
-    cmocka_unit_test(burst_of_control_lines_is_answered_in_order),
-    cmocka_unit_test(burst_of_control_lines_is_answered_in_parts),
-    cmocka_unit_test(pending_control_lines_are_answered_at_the_end),
-    cmocka_unit_test(pending_control_lines_are_answered_by_a_late_process),
-    cmocka_unit_test(client_that_sends_forever_cannot_prevent_the_end),
-    cmocka_unit_test(number_of_control_clients_is_limited),
-    cmocka_unit_test(clients_that_do_not_read_are_not_served),
-    cmocka_unit_test(control_socket_is_only_accessible_to_its_user),
-    cmocka_unit_test(only_a_stale_socket_is_replaced),
-    cmocka_unit_test(busy_control_socket_is_not_replaced),
-    cmocka_unit_test(invalid_control_socket_path_is_refused))
+UNIT_MAIN()

@@ -65,8 +65,7 @@ static bool is_ready(const struct ssrequest_lookup *lookup, int milliseconds) {
 
 static const char *const urls[] = {"http://a/", "http://b/"};
 
-static void lookup_does_not_block_its_caller(void **state) {
-    (void)state;
+TEST_CASE(lookup_does_not_block_its_caller) {
     struct ssrequest_lookup *lookup = open_it("/run/x");
     struct ssrequest_aim aim;
     struct ss_error error = {0};
@@ -84,8 +83,7 @@ static void lookup_does_not_block_its_caller(void **state) {
     close_it(lookup);
 }
 
-static void lookup_failures_are_reported_and_can_be_retried(void **state) {
-    (void)state;
+TEST_CASE(lookup_failures_are_reported_and_can_be_retried) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     struct ssrequest_aim aim;
     struct ss_error error = {0};
@@ -105,8 +103,7 @@ static void lookup_failures_are_reported_and_can_be_retried(void **state) {
 }
 
 /* The thread must free its result; sanitizers report a leak or a use after free. */
-static void closing_does_not_wait_for_an_unfinished_lookup(void **state) {
-    (void)state;
+TEST_CASE(closing_does_not_wait_for_an_unfinished_lookup) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
     ssrequest_lookup_close(lookup);
@@ -115,8 +112,7 @@ static void closing_does_not_wait_for_an_unfinished_lookup(void **state) {
     wait_for(&discarded);
 }
 
-static void unread_lookup_result_is_freed(void **state) {
-    (void)state;
+TEST_CASE(unread_lookup_result_is_freed) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
     sem_post(&answers);
@@ -124,9 +120,4 @@ static void unread_lookup_result_is_freed(void **state) {
     close_it(lookup);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(lookup_does_not_block_its_caller),
-    cmocka_unit_test(lookup_failures_are_reported_and_can_be_retried),
-    cmocka_unit_test(closing_does_not_wait_for_an_unfinished_lookup),
-    cmocka_unit_test(unread_lookup_result_is_freed))
+UNIT_MAIN()

@@ -31,8 +31,7 @@ static int close_folder(void **state) {
     return rmdir(folder);
 }
 
-static void method_and_data_options_make_one_message(void **state) {
-    (void)state;
+TEST_CASE(method_and_data_options_make_one_message) {
     static const struct {
         const char *method, *data, *sent;
         int body_size; /* -1: no body */
@@ -51,8 +50,7 @@ static void method_and_data_options_make_one_message(void **state) {
     }
 }
 
-static void body_from_a_file_is_sent_unchanged(void **state) {
-    (void)state;
+TEST_CASE_WITH(body_from_a_file_is_sent_unchanged, open_folder, close_folder) {
     struct request_messages messages = {0};
     char data[128];
     snprintf(data, sizeof data, "@%s", body_path);
@@ -70,8 +68,7 @@ static void refuse_options(const char *method, const char *data, const char *wor
     request_messages_close(&messages);
 }
 
-static void invalid_methods_and_bodies_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_methods_and_bodies_are_refused) {
     refuse_options("", NULL, "--method: '' is not an HTTP method");
     refuse_options("GET /x", NULL, "--method: 'GET /x' is not an HTTP method");
     refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
@@ -80,8 +77,7 @@ static void invalid_methods_and_bodies_are_refused(void **state) {
     refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
 }
 
-static void invalid_headers_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_headers_are_refused) {
     static const char *const wrong[] = {"", "X", ": x", "X y: z", "X: a\r\nY: b", "X;y"};
     struct request_messages messages = {0};
     assert_int_equal(request_messages_add_header(&messages, "Authorization: Bearer x", NULL), 0);
@@ -103,8 +99,7 @@ static void read_text(struct request_messages *messages, const char *text) {
         fail_msg("%s", error.message);
 }
 
-static void message_file_with_paths_is_read(void **state) {
-    (void)state;
+TEST_CASE_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
     struct request_messages messages;
     char text[512];
     snprintf(text, sizeof text,
@@ -123,8 +118,7 @@ static void message_file_with_paths_is_read(void **state) {
     request_messages_close(&messages);
 }
 
-static void message_file_with_urls_lists_its_hosts(void **state) {
-    (void)state;
+TEST_CASE_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder) {
     struct request_messages messages;
     read_text(
         &messages, "GET http://a:80/x\nGET https://b\nGET http://a:80/y?z\nGET http://a:80?q\n");
@@ -142,8 +136,7 @@ static void message_file_with_urls_lists_its_hosts(void **state) {
     request_messages_close(&messages);
 }
 
-static void bad_message_lines_are_refused_with_their_number(void **state) {
-    (void)state;
+TEST_CASE_WITH(bad_message_lines_are_refused_with_their_number, open_folder, close_folder) {
     static const char *const all[][2] = {
         {"GET\n", "line 1: write METHOD URL-or-PATH [@BODYFILE]"},
         {"GET /\nGET / x\n", "line 2: write METHOD URL-or-PATH"},
@@ -168,12 +161,4 @@ static void bad_message_lines_are_refused_with_their_number(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(method_and_data_options_make_one_message),
-    cmocka_unit_test_setup_teardown(body_from_a_file_is_sent_unchanged, open_folder, close_folder),
-    cmocka_unit_test(invalid_methods_and_bodies_are_refused),
-    cmocka_unit_test(invalid_headers_are_refused),
-    cmocka_unit_test_setup_teardown(message_file_with_paths_is_read, open_folder, close_folder),
-    cmocka_unit_test_setup_teardown(message_file_with_urls_lists_its_hosts, open_folder, close_folder),
-    cmocka_unit_test_setup_teardown(bad_message_lines_are_refused_with_their_number, open_folder, close_folder))
+UNIT_MAIN()

@@ -71,8 +71,7 @@ static void end_one(
     request_rows_witness(it->rows, one, REQUEST_ENDED, &ended);
 }
 
-static void request_events_are_counted_in_their_second(void **state) {
-    (void)state;
+TEST_CASE(request_events_are_counted_in_their_second) {
     struct fixture *it = open_it();
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
@@ -103,8 +102,7 @@ static void request_events_are_counted_in_their_second(void **state) {
     close_it(it);
 }
 
-static void response_times_of_each_second_are_recorded(void **state) {
-    (void)state;
+TEST_CASE(response_times_of_each_second_are_recorded) {
     struct fixture *it = open_it();
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
@@ -132,8 +130,7 @@ static void response_times_of_each_second_are_recorded(void **state) {
     close_it(it);
 }
 
-static void partially_created_record_is_removed(void **state) {
-    (void)state;
+TEST_CASE(partially_created_record_is_removed) {
     struct fixture *it = open_it();
     struct ss_error error = {0};
     assert_int_equal(mkdir(it->path, 0777), 0);
@@ -148,8 +145,7 @@ static void partially_created_record_is_removed(void **state) {
     close_it(it);
 }
 
-static void requests_csv_heading_names_every_column(void **state) {
-    (void)state;
+TEST_CASE(requests_csv_heading_names_every_column) {
     struct fixture *it = open_it();
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_finish(it->rows, SS_SECOND);
@@ -169,8 +165,7 @@ static void requests_csv_heading_names_every_column(void **state) {
     close_it(it);
 }
 
-static void changed_rate_lasts_to_the_end_of_the_profile(void **state) {
-    (void)state;
+TEST_CASE(changed_rate_lasts_to_the_end_of_the_profile) {
     struct fixture *it = open_it();
     request_rows_turn(it->rows, 0, 300);
     request_rows_advance(it->rows, SS_SECOND);
@@ -181,8 +176,7 @@ static void changed_rate_lasts_to_the_end_of_the_profile(void **state) {
     close_it(it);
 }
 
-static void second_of_a_rate_change_has_the_mean_rate(void **state) {
-    (void)state;
+TEST_CASE(second_of_a_rate_change_has_the_mean_rate) {
     struct fixture *it = open_it(); /* 100 per second */
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
@@ -200,8 +194,7 @@ static void second_of_a_rate_change_has_the_mean_rate(void **state) {
 }
 
 /* A file is replaced only when the run begins. */
-static void failed_starts_keep_earlier_files(void **state) {
-    (void)state;
+TEST_CASE(failed_starts_keep_earlier_files) {
     struct fixture *it = open_it();
     char path[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
@@ -222,8 +215,7 @@ static void failed_starts_keep_earlier_files(void **state) {
     close_it(it);
 }
 
-static void output_pipe_without_a_reader_is_refused(void **state) {
-    (void)state;
+TEST_CASE(output_pipe_without_a_reader_is_refused) {
     struct fixture *it = open_it();
     struct ss_error error = {0};
     char path[256], text[256];
@@ -242,8 +234,7 @@ static void output_pipe_without_a_reader_is_refused(void **state) {
     close_it(it);
 }
 
-static void request_that_completes_at_the_end_of_a_second_is_counted(void **state) {
-    (void)state;
+TEST_CASE(request_that_completes_at_the_end_of_a_second_is_counted) {
     struct fixture *it = open_it();
     struct request_one one = send_one(it, 0, 0, 0);
     request_rows_advance(it->rows, SS_SECOND);
@@ -254,8 +245,7 @@ static void request_that_completes_at_the_end_of_a_second_is_counted(void **stat
     close_it(it);
 }
 
-static void every_request_is_written_as_one_line(void **state) {
-    (void)state;
+TEST_CASE(every_request_is_written_as_one_line) {
     struct fixture *it = open_it();
     const char *path = path_of(it->folder, "each.csv");
     char kept[256];
@@ -287,8 +277,7 @@ static void every_request_is_written_as_one_line(void **state) {
     close_it(it);
 }
 
-static void request_record_never_replaces_an_existing_folder(void **state) {
-    (void)state;
+TEST_CASE(request_record_never_replaces_an_existing_folder) {
     struct fixture *it = open_it();
     struct ss_error error = {0};
     assert_int_equal(request_folder_open(it->folder, it->rows, &error), -1);
@@ -304,8 +293,7 @@ static void request_record_never_replaces_an_existing_folder(void **state) {
     close_it(it);
 }
 
-static void lost_request_lines_are_reported(void **state) {
-    (void)state;
+TEST_CASE(lost_request_lines_are_reported) {
     SKIP_UNLESS_FULL();
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -316,17 +304,4 @@ static void lost_request_lines_are_reported(void **state) {
     close_it(it);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(request_events_are_counted_in_their_second),
-    cmocka_unit_test(response_times_of_each_second_are_recorded),
-    cmocka_unit_test(partially_created_record_is_removed),
-    cmocka_unit_test(requests_csv_heading_names_every_column),
-    cmocka_unit_test(changed_rate_lasts_to_the_end_of_the_profile),
-    cmocka_unit_test(second_of_a_rate_change_has_the_mean_rate),
-    cmocka_unit_test(failed_starts_keep_earlier_files),
-    cmocka_unit_test(output_pipe_without_a_reader_is_refused),
-    cmocka_unit_test(request_that_completes_at_the_end_of_a_second_is_counted),
-    cmocka_unit_test(every_request_is_written_as_one_line),
-    cmocka_unit_test(request_record_never_replaces_an_existing_folder),
-    cmocka_unit_test(lost_request_lines_are_reported))
+UNIT_MAIN()

@@ -47,8 +47,7 @@ static void count_by_second(enum request_arrival arrival, unsigned *counts, size
     }
 }
 
-static void published_request_steps_are_exact(void **state) {
-    (void)state;
+TEST_CASE_WITH(published_request_steps_are_exact, NULL, forget) {
     make_step(140, 5, 2 * SS_SECOND);
     assert_int_equal(profile.count, 28);
     assert_int_equal(request_profile_length(&profile), 56 * SS_SECOND);
@@ -61,8 +60,7 @@ static void published_request_steps_are_exact(void **state) {
     }
 }
 
-static void even_requests_are_evenly_spaced(void **state) {
-    (void)state;
+TEST_CASE_WITH(even_requests_are_evenly_spaced, NULL, forget) {
     make_constant(3, 2 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     static const ss_time moments[] = {
@@ -71,8 +69,7 @@ static void even_requests_are_evenly_spaced(void **state) {
         assert_that(next(), ==, moments[i]);
 }
 
-static void concurrent_requests_are_due_at_whole_seconds(void **state) {
-    (void)state;
+TEST_CASE_WITH(concurrent_requests_are_due_at_whole_seconds, NULL, forget) {
     make_constant(2.5, 3500 * SS_MILLISECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
@@ -82,8 +79,7 @@ static void concurrent_requests_are_due_at_whole_seconds(void **state) {
     assert_that(next(), ==, SS_TIME_NEVER);
 }
 
-static void schedule_does_not_drift_within_an_hour(void **state) {
-    (void)state;
+TEST_CASE_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
     static const double rates[] = {1.0 / 3, 7, 1000, 997.3};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         make_constant(rates[i], 3600 * SS_SECOND);
@@ -102,8 +98,7 @@ static void schedule_does_not_drift_within_an_hour(void **state) {
 /*
  * The rate gives no whole number of requests per stretch, and no request may be lost at a border.
  */
-static void fractional_requests_are_carried_over_stretch_borders(void **state) {
-    (void)state;
+TEST_CASE_WITH(fractional_requests_are_carried_over_stretch_borders, NULL, forget) {
     make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), SS_SECOND);
@@ -167,15 +162,13 @@ static void assert_exponential(size_t count, uint64_t seed) {
         fail_msg("seed %llu: the distance is %g", (unsigned long long)seed, found);
 }
 
-static void poisson_gaps_are_exponential(void **state) {
-    (void)state;
+TEST_CASE_WITH(poisson_gaps_are_exponential, NULL, forget) {
     make_constant(100, 1200 * SS_SECOND);
     for (uint64_t seed = 1; seed <= 3; seed++)
         assert_exponential(100000, seed);
 }
 
-static void poisson_gaps_are_exponential_across_borders(void **state) {
-    (void)state;
+TEST_CASE_WITH(poisson_gaps_are_exponential_across_borders, NULL, forget) {
     /* Borders after every other request make the rounding of gaps at borders visible. */
     make_step(201, 1, 50 * SS_MILLISECOND);
     assert_exponential(950, 1);
@@ -183,8 +176,7 @@ static void poisson_gaps_are_exponential_across_borders(void **state) {
     assert_exponential(150, 2);
 }
 
-static void equal_seeds_give_equal_schedules(void **state) {
-    (void)state;
+TEST_CASE_WITH(equal_seeds_give_equal_schedules, NULL, forget) {
     enum { COUNT = 1000 };
     static ss_time moments[3][COUNT];
     static const uint64_t seeds[] = {42, 42, 43};
@@ -201,8 +193,7 @@ static void equal_seeds_give_equal_schedules(void **state) {
         assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
 }
 
-static void peeking_does_not_consume_a_request(void **state) {
-    (void)state;
+TEST_CASE_WITH(peeking_does_not_consume_a_request, NULL, forget) {
     make_step(140, 5, 2 * SS_SECOND);
     for (unsigned arrival = 0; arrival < 3; arrival++) {
         request_schedule_begin(&schedule, &profile, arrival, 3);
@@ -217,8 +208,7 @@ static void peeking_does_not_consume_a_request(void **state) {
     }
 }
 
-static void rate_change_applies_at_once(void **state) {
-    (void)state;
+TEST_CASE_WITH(rate_change_applies_at_once, NULL, forget) {
     make_constant(0.01, 1000 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), 0);
@@ -236,8 +226,7 @@ static void rate_change_applies_at_once(void **state) {
     assert_int_equal(count, 10);
 }
 
-static void rate_change_overrides_steps(void **state) {
-    (void)state;
+TEST_CASE_WITH(rate_change_overrides_steps, NULL, forget) {
     make_step(40, 10, SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     request_schedule_turn(&schedule, SS_SECOND / 2, 2);
@@ -248,8 +237,7 @@ static void rate_change_overrides_steps(void **state) {
 }
 
 /* Only the fraction of a request left over from earlier seconds is kept. */
-static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state) {
-    (void)state;
+TEST_CASE_WITH(rate_change_of_concurrent_requests_keeps_the_remainder, NULL, forget) {
     make_constant(0.5, 10 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     request_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
@@ -258,8 +246,7 @@ static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state)
     assert_int_equal(next(), 2 * SS_SECOND);
 }
 
-static void rate_change_of_concurrent_requests_applies_next_second(void **state) {
-    (void)state;
+TEST_CASE_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) {
     make_constant(2, 5 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     for (unsigned i = 0; i < 4; i++)
@@ -291,8 +278,7 @@ static double rate_at(ss_time time) {
     return -1;
 }
 
-static void trace_profile_multiplies_its_loads_by_the_rate(void **state) {
-    (void)state;
+TEST_CASE_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
     /* A level, a step, a ramp, a free section, a level. */
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
@@ -308,8 +294,7 @@ static void trace_profile_multiplies_its_loads_by_the_rate(void **state) {
         assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
 }
 
-static void trace_profile_can_be_shortened_or_extended(void **state) {
-    (void)state;
+TEST_CASE_WITH(trace_profile_can_be_shortened_or_extended, NULL, forget) {
     make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
     assert_int_equal(request_profile_length(&profile), 5 * SS_SECOND);
     assert_near(expected_until(5 * SS_SECOND), 43.75, 0.01);
@@ -320,8 +305,7 @@ static void trace_profile_can_be_shortened_or_extended(void **state) {
     assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
 }
 
-static void invalid_request_profiles_are_refused(void **state) {
-    (void)state;
+TEST_CASE_WITH(invalid_request_profiles_are_refused, NULL, forget) {
     static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error a = {0}, b = {0}, c = {0};
@@ -339,21 +323,4 @@ static void invalid_request_profiles_are_refused(void **state) {
     assert_int_equal(profile.count, 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_teardown(published_request_steps_are_exact, forget),
-    cmocka_unit_test_teardown(even_requests_are_evenly_spaced, forget),
-    cmocka_unit_test_teardown(concurrent_requests_are_due_at_whole_seconds, forget),
-    cmocka_unit_test_teardown(schedule_does_not_drift_within_an_hour, forget),
-    cmocka_unit_test_teardown(fractional_requests_are_carried_over_stretch_borders, forget),
-    cmocka_unit_test_teardown(poisson_gaps_are_exponential, forget),
-    cmocka_unit_test_teardown(poisson_gaps_are_exponential_across_borders, forget),
-    cmocka_unit_test_teardown(equal_seeds_give_equal_schedules, forget),
-    cmocka_unit_test_teardown(peeking_does_not_consume_a_request, forget),
-    cmocka_unit_test_teardown(rate_change_applies_at_once, forget),
-    cmocka_unit_test_teardown(rate_change_overrides_steps, forget),
-    cmocka_unit_test_teardown(rate_change_of_concurrent_requests_keeps_the_remainder, forget),
-    cmocka_unit_test_teardown(rate_change_of_concurrent_requests_applies_next_second, forget),
-    cmocka_unit_test_teardown(trace_profile_multiplies_its_loads_by_the_rate, forget),
-    cmocka_unit_test_teardown(trace_profile_can_be_shortened_or_extended, forget),
-    cmocka_unit_test_teardown(invalid_request_profiles_are_refused, forget))
+UNIT_MAIN()

@@ -4,8 +4,7 @@
 #include "show.h"
 #include "unit.h"
 
-static void shown_times_have_three_digits_and_a_unit(void **state) {
-    (void)state;
+TEST_CASE(shown_times_have_three_digits_and_a_unit) {
     assert_string_equal(request_show_time(NAN).text, "-");
     assert_string_equal(request_show_time(0).text, "0 s");
     assert_string_equal(request_show_time(980e-6).text, "980 us");
@@ -15,16 +14,14 @@ static void shown_times_have_three_digits_and_a_unit(void **state) {
     assert_string_equal(request_show_time(3600).text, "3600 s");
 }
 
-static void shown_numbers_gain_no_digit_by_rounding_up(void **state) {
-    (void)state;
+TEST_CASE(shown_numbers_gain_no_digit_by_rounding_up) {
     assert_string_equal(request_show_time(0.99996).text, "1.00 s");
     assert_string_equal(request_show_time(0.009996).text, "10.0 ms");
     assert_string_equal(request_show_time(0.09996).text, "100 ms");
     assert_string_equal(request_show_number(9.999).text, "10.0");
 }
 
-static void shown_numbers_keep_their_integer_part(void **state) {
-    (void)state;
+TEST_CASE(shown_numbers_keep_their_integer_part) {
     assert_string_equal(request_show_number(NAN).text, "-");
     assert_string_equal(request_show_number(200).text, "200");
     assert_string_equal(request_show_number(0.25).text, "0.25");
@@ -37,8 +34,7 @@ static void shown_numbers_keep_their_integer_part(void **state) {
     assert_string_equal(request_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
-static void share_is_shown_as_0_or_100_percent_only_if_exact(void **state) {
-    (void)state;
+TEST_CASE(share_is_shown_as_0_or_100_percent_only_if_exact) {
     assert_string_equal(request_show_share(0, 0).text, "-");
     assert_string_equal(request_show_share(0, 7).text, "0 %");
     assert_string_equal(request_show_share(7, 7).text, "100 %");
@@ -48,9 +44,4 @@ static void share_is_shown_as_0_or_100_percent_only_if_exact(void **state) {
     assert_string_equal(request_show_share(1, 3).text, "33.3 %");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(shown_times_have_three_digits_and_a_unit),
-    cmocka_unit_test(shown_numbers_gain_no_digit_by_rounding_up),
-    cmocka_unit_test(shown_numbers_keep_their_integer_part),
-    cmocka_unit_test(share_is_shown_as_0_or_100_percent_only_if_exact))
+UNIT_MAIN()

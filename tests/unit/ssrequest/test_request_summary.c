@@ -14,8 +14,7 @@ static char *print(struct made_up *it) {
     return text;
 }
 
-static void summary_of_a_good_run_reports_no_problem(void **state) {
-    (void)state;
+TEST_CASE(summary_of_a_good_run_reports_no_problem) {
     struct made_up it;
     made_up_open(&it);
     for (unsigned i = 0; i < 1000; i++)
@@ -38,8 +37,7 @@ static void summary_of_a_good_run_reports_no_problem(void **state) {
     made_up_close(&it);
 }
 
-static void summary_reports_waiting_times_before_sending(void **state) {
-    (void)state;
+TEST_CASE(summary_reports_waiting_times_before_sending) {
     struct made_up it;
     made_up_open(&it);
     it.account.rules.cap = 1;
@@ -63,8 +61,7 @@ static void summary_reports_waiting_times_before_sending(void **state) {
     made_up_close(&it);
 }
 
-static void summary_lists_failures_by_cause(void **state) {
-    (void)state;
+TEST_CASE(summary_lists_failures_by_cause) {
     struct made_up it;
     made_up_open(&it);
     for (unsigned i = 0; i < 90; i++)
@@ -85,8 +82,7 @@ static void summary_lists_failures_by_cause(void **state) {
     made_up_close(&it);
 }
 
-static void summary_reports_unsent_and_unanswered_requests(void **state) {
-    (void)state;
+TEST_CASE(summary_reports_unsent_and_unanswered_requests) {
     struct made_up it;
     made_up_open(&it);
     char *text = print(&it);
@@ -108,8 +104,7 @@ static void summary_reports_unsent_and_unanswered_requests(void **state) {
     made_up_close(&it);
 }
 
-static void summary_shows_the_mean_rate_after_a_change(void **state) {
-    (void)state;
+TEST_CASE(summary_shows_the_mean_rate_after_a_change) {
     struct made_up it;
     made_up_open(&it);
     it.account.turned = true;
@@ -123,8 +118,7 @@ static void summary_shows_the_mean_rate_after_a_change(void **state) {
 }
 
 /* In a simulation, --requests may end sending at the beginning. */
-static void summary_of_requests_due_at_once_shows_the_rate_and_no_means(void **state) {
-    (void)state;
+TEST_CASE(summary_of_requests_due_at_once_shows_the_rate_and_no_means) {
     struct made_up it;
     struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
@@ -142,8 +136,7 @@ static void summary_of_requests_due_at_once_shows_the_rate_and_no_means(void **s
     made_up_close(&it);
 }
 
-static void summary_reports_a_closed_loop(void **state) {
-    (void)state;
+TEST_CASE(summary_reports_a_closed_loop) {
     struct made_up it;
     made_up_open(&it);
     it.account.rules.closed = 8;
@@ -165,8 +158,7 @@ static void summary_reports_a_closed_loop(void **state) {
 }
 
 /* "995 with status 500" is a count and a status that must not be confused. */
-static void summary_shows_the_status_of_failures(void **state) {
-    (void)state;
+TEST_CASE(summary_shows_the_status_of_failures) {
     struct made_up it;
     made_up_open(&it);
     for (unsigned i = 0; i < 1000; i++) {
@@ -195,8 +187,7 @@ static void summary_shows_the_status_of_failures(void **state) {
     made_up_close(&it);
 }
 
-static void summary_reports_a_busy_generator(void **state) {
-    (void)state;
+TEST_CASE(summary_reports_a_busy_generator) {
     struct made_up it;
     made_up_open(&it);
     it.account.own_cpu_seconds = 5;
@@ -214,8 +205,7 @@ static void summary_reports_a_busy_generator(void **state) {
 }
 
 /* Each case states what the generator did in 10 s of wall-clock time. */
-static void summary_names_the_cause_of_the_limit(void **state) {
-    (void)state;
+TEST_CASE(summary_names_the_cause_of_the_limit) {
     static const struct {
         double used, waited; /* seconds */
         const char *says;
@@ -244,8 +234,7 @@ static void summary_names_the_cause_of_the_limit(void **state) {
     }
 }
 
-static void summary_of_an_open_loop_names_a_limit_only_at_its_cap(void **state) {
-    (void)state;
+TEST_CASE(summary_of_an_open_loop_names_a_limit_only_at_its_cap) {
     struct made_up it;
     made_up_open(&it);
     it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
@@ -268,8 +257,7 @@ static char *print_search(struct made_up *it, const struct request_capacity *cap
     return print(it);
 }
 
-static void summary_of_a_search_states_its_confidence(void **state) {
-    (void)state;
+TEST_CASE(summary_of_a_search_states_its_confidence) {
     struct made_up it;
     made_up_open(&it);
     struct request_capacity capacity = {
@@ -311,8 +299,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     made_up_close(&it);
 }
 
-static void summary_of_a_search_names_the_generator_as_the_limit(void **state) {
-    (void)state;
+TEST_CASE(summary_of_a_search_names_the_generator_as_the_limit) {
     struct made_up it;
     made_up_open(&it);
     struct request_capacity capacity = {
@@ -338,18 +325,4 @@ static void summary_of_a_search_names_the_generator_as_the_limit(void **state) {
     made_up_close(&it);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(summary_of_a_search_states_its_confidence),
-    cmocka_unit_test(summary_of_a_search_names_the_generator_as_the_limit),
-    cmocka_unit_test(summary_of_a_good_run_reports_no_problem),
-    cmocka_unit_test(summary_reports_waiting_times_before_sending),
-    cmocka_unit_test(summary_lists_failures_by_cause),
-    cmocka_unit_test(summary_reports_unsent_and_unanswered_requests),
-    cmocka_unit_test(summary_shows_the_mean_rate_after_a_change),
-    cmocka_unit_test(summary_of_requests_due_at_once_shows_the_rate_and_no_means),
-    cmocka_unit_test(summary_reports_a_closed_loop),
-    cmocka_unit_test(summary_shows_the_status_of_failures),
-    cmocka_unit_test(summary_names_the_cause_of_the_limit),
-    cmocka_unit_test(summary_of_an_open_loop_names_a_limit_only_at_its_cap),
-    cmocka_unit_test(summary_reports_a_busy_generator))
+UNIT_MAIN()

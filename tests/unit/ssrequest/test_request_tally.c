@@ -31,8 +31,7 @@ static void end(ss_time due, ss_time sent, ss_time finished, enum request_outcom
     request_tally_end(&tally, &ended);
 }
 
-static void response_times_count_from_intended_and_actual_sending(void **state) {
-    (void)state;
+TEST_CASE_WITH(response_times_count_from_intended_and_actual_sending, make, forget) {
     send(1000, 4000);
     end(1000, 4000, 5000, REQUEST_SUCCESS);
     assert_int_equal(tally.successes[REQUEST_INTENDED].max, 4000);
@@ -49,8 +48,7 @@ static void response_times_count_from_intended_and_actual_sending(void **state) 
 }
 
 /* A timer that fires slightly early must not make a timeout shorter than the limit. */
-static void timeout_counts_at_least_as_long_as_its_limit(void **state) {
-    (void)state;
+TEST_CASE_WITH(timeout_counts_at_least_as_long_as_its_limit, make, forget) {
     send(0, SS_SECOND);
     end(0, SS_SECOND, 11 * SS_SECOND - 5, REQUEST_TIMEOUT);
     assert_int_equal(tally.all[REQUEST_INTENDED].min, 11 * SS_SECOND);
@@ -61,8 +59,7 @@ static void timeout_counts_at_least_as_long_as_its_limit(void **state) {
     assert_int_equal(tally.outcomes[REQUEST_TIMEOUT], 2);
 }
 
-static void response_times_include_abandoned_requests(void **state) {
-    (void)state;
+TEST_CASE_WITH(response_times_include_abandoned_requests, make, forget) {
     request_tally_due(&tally);
     send(1, 2);
     request_tally_abandon(&tally, 10, SS_TIME_NEVER, 110);
@@ -75,8 +72,7 @@ static void response_times_include_abandoned_requests(void **state) {
     assert_int_equal(tally.all[REQUEST_ACTUAL].max, 1000);
 }
 
-static void clearing_a_tally_keeps_unfinished_requests(void **state) {
-    (void)state;
+TEST_CASE_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
     for (unsigned i = 0; i < 10; i++)
         send(i, i + 1);
     for (unsigned i = 0; i < 6; i++)
@@ -101,8 +97,7 @@ static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
-static void another_run_begins_without_waiting_requests(void **state) {
-    (void)state;
+TEST_CASE_WITH(another_run_begins_without_waiting_requests, make, forget) {
     request_tally_due(&tally);
     send(1, 2);
     request_tally_begin(&tally);
@@ -114,8 +109,7 @@ static void another_run_begins_without_waiting_requests(void **state) {
     assert_int_equal(tally.lateness.count, 0);
 }
 
-static void outcome_names_are_unique(void **state) {
-    (void)state;
+TEST_CASE(outcome_names_are_unique) {
     for (unsigned i = 0; i < REQUEST_OUTCOMES; i++) {
         assert_non_null(request_outcome_name(i));
         for (unsigned j = 0; j < i; j++)
@@ -125,8 +119,7 @@ static void outcome_names_are_unique(void **state) {
     assert_string_equal(request_outcome_name(REQUEST_CONNECTION_REFUSED), "connection_refused");
 }
 
-static void every_balance_chooses_a_target(void **state) {
-    (void)state;
+TEST_CASE(every_balance_chooses_a_target) {
     static const uint64_t unfinished[] = {3, 1, 2, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
@@ -139,12 +132,4 @@ static void every_balance_chooses_a_target(void **state) {
     assert_int_equal(request_balance_choose(REQUEST_LEAST_CONNECTIONS, unfinished, 1, 0), 0);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(response_times_count_from_intended_and_actual_sending, make, forget),
-    cmocka_unit_test_setup_teardown(timeout_counts_at_least_as_long_as_its_limit, make, forget),
-    cmocka_unit_test_setup_teardown(response_times_include_abandoned_requests, make, forget),
-    cmocka_unit_test_setup_teardown(clearing_a_tally_keeps_unfinished_requests, make, forget),
-    cmocka_unit_test_setup_teardown(another_run_begins_without_waiting_requests, make, forget),
-    cmocka_unit_test(outcome_names_are_unique),
-    cmocka_unit_test(every_balance_chooses_a_target))
+UNIT_MAIN()

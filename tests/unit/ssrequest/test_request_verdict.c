@@ -28,8 +28,7 @@ static void end_requests(ss_time second) {
     }
 }
 
-static void steady_requests_are_valid(void **state) {
-    (void)state;
+TEST_CASE_WITH(steady_requests_are_valid, set_up, tear_down) {
     end_requests(20 * SS_MILLISECOND);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
@@ -39,8 +38,7 @@ static void steady_requests_are_valid(void **state) {
     assert_true(verdict.evidence.figures[SS_CHECK_SUCCESSES] == 2000);
 }
 
-static void slower_responses_are_detected(void **state) {
-    (void)state;
+TEST_CASE_WITH(slower_responses_are_detected, set_up, tear_down) {
     end_requests(21 * SS_MILLISECOND);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_DOUBTFUL);
@@ -49,8 +47,7 @@ static void slower_responses_are_detected(void **state) {
 }
 
 /* No request ends in the third quarter, and requests of the last quarter are slower. */
-static void slower_responses_after_a_stall_are_detected(void **state) {
-    (void)state;
+TEST_CASE_WITH(slower_responses_after_a_stall_are_detected, set_up, tear_down) {
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
         if (i < 1000 || i >= 1500)
@@ -60,8 +57,7 @@ static void slower_responses_after_a_stall_are_detected(void **state) {
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_INVALID);
 }
 
-static void response_times_are_not_compared_while_rates_change(void **state) {
-    (void)state;
+TEST_CASE_WITH(response_times_are_not_compared_while_rates_change, set_up, tear_down) {
     end_requests(40 * SS_MILLISECOND);
     it.account.turned = true;
     struct ss_verdict verdict = request_verdict(&it.account);
@@ -72,8 +68,7 @@ static void response_times_are_not_compared_while_rates_change(void **state) {
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
 }
 
-static void requests_delayed_by_the_cap_are_not_late(void **state) {
-    (void)state;
+TEST_CASE_WITH(requests_delayed_by_the_cap_are_not_late, set_up, tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(
             &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -86,8 +81,7 @@ static void requests_delayed_by_the_cap_are_not_late(void **state) {
 }
 
 /* The rate falls by a tenth after half of the time. In a closed loop no request is late. */
-static void closed_loop_is_checked_by_its_throughput(void **state) {
-    (void)state;
+TEST_CASE_WITH(closed_loop_is_checked_by_its_throughput, set_up, tear_down) {
     it.account.rules.closed = 4;
     for (ss_time due = 0; due < 9970 * SS_MILLISECOND;) {
         made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -101,8 +95,7 @@ static void closed_loop_is_checked_by_its_throughput(void **state) {
 }
 
 /* 50 clients have an answer after 100 ms each. The last request is lost, and fails after 10 s. */
-static void late_timeout_does_not_change_the_throughput(void **state) {
-    (void)state;
+TEST_CASE_WITH(late_timeout_does_not_change_the_throughput, set_up, tear_down) {
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 5000; i++)
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -115,8 +108,7 @@ static void late_timeout_does_not_change_the_throughput(void **state) {
 }
 
 /* Answers cease to come after half of the time, and all clients wait for one until the end. */
-static void hanging_service_changes_the_throughput(void **state) {
-    (void)state;
+TEST_CASE_WITH(hanging_service_changes_the_throughput, set_up, tear_down) {
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 2500; i++)
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -124,8 +116,7 @@ static void hanging_service_changes_the_throughput(void **state) {
     assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
 }
 
-static void failures_and_an_early_end_are_detected(void **state) {
-    (void)state;
+TEST_CASE_WITH(failures_and_an_early_end_are_detected, set_up, tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? REQUEST_TIMEOUT : REQUEST_SUCCESS);
     struct ss_verdict verdict = request_verdict(&it.account);
@@ -136,8 +127,7 @@ static void failures_and_an_early_end_are_detected(void **state) {
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
 }
 
-static void requests_without_an_answer_are_detected(void **state) {
-    (void)state;
+TEST_CASE_WITH(requests_without_an_answer_are_detected, set_up, tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     for (int i = 0; i < 30; i++) {
@@ -162,8 +152,7 @@ static void requests_without_an_answer_are_detected(void **state) {
 }
 
 /* A maximum number of requests ends sending before the end of the profile. */
-static void only_a_stop_is_an_early_end(void **state) {
-    (void)state;
+TEST_CASE_WITH(only_a_stop_is_an_early_end, set_up, tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     it.account.asked -= SS_SECOND;
@@ -175,16 +164,14 @@ static void only_a_stop_is_an_early_end(void **state) {
     assert_string_equal(reasons, "ended before the planned time");
 }
 
-static void run_without_success_is_invalid(void **state) {
-    (void)state;
+TEST_CASE_WITH(run_without_success_is_invalid, set_up, tear_down) {
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_SUCCESSES], ==, SS_INVALID);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
-static void clock_changes_and_suspension_are_detected(void **state) {
-    (void)state;
+TEST_CASE_WITH(clock_changes_and_suspension_are_detected, set_up, tear_down) {
     end_requests(20 * SS_MILLISECOND);
     it.account.clock_moved = -60;
     it.account.suspended = 2;
@@ -193,20 +180,4 @@ static void clock_changes_and_suspension_are_detected(void **state) {
     assert_that(verdict.findings[SS_CHECK_SUSPENDED], ==, SS_DOUBTFUL);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(steady_requests_are_valid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(slower_responses_are_detected, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(slower_responses_after_a_stall_are_detected, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(response_times_are_not_compared_while_rates_change, set_up,
-        tear_down),
-    cmocka_unit_test_setup_teardown(requests_delayed_by_the_cap_are_not_late, set_up,
-        tear_down),
-    cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(late_timeout_does_not_change_the_throughput, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(hanging_service_changes_the_throughput, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_detected, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(requests_without_an_answer_are_detected, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(only_a_stop_is_an_early_end, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(run_without_success_is_invalid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(clock_changes_and_suspension_are_detected, set_up, tear_down))
+UNIT_MAIN()

@@ -22,8 +22,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
     return counters;
 }
 
-static void used_time_is_exact_to_the_nanosecond(void **state) {
-    (void)state;
+TEST_CASE(used_time_is_exact_to_the_nanosecond) {
     struct machine machine;
     open_machine(&machine, 2, 0);
     machine_set_running(&machine, 0, true, START + 100);
@@ -37,8 +36,7 @@ static void used_time_is_exact_to_the_nanosecond(void **state) {
     machine_close(&machine);
 }
 
-static void stolen_time_is_busy_but_does_no_work(void **state) {
-    (void)state;
+TEST_CASE(stolen_time_is_busy_but_does_no_work) {
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
         open_machine(&machine, 2, rate);
@@ -56,8 +54,7 @@ static void stolen_time_is_busy_but_does_no_work(void **state) {
     }
 }
 
-static void delayed_stop_lets_threads_keep_running(void **state) {
-    (void)state;
+TEST_CASE(delayed_stop_lets_threads_keep_running) {
     struct machine machine;
     open_machine(&machine, 4, 0);
     machine_set_width(&machine, 0, 3, START);
@@ -76,8 +73,7 @@ static void delayed_stop_lets_threads_keep_running(void **state) {
 }
 
 /* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
-static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
-    (void)state;
+TEST_CASE(idle_counters_advance_by_hundredths_of_a_second) {
     struct machine machine;
     open_machine(&machine, 2, 1000);
     assert_int_equal(look(&machine, 9 * MS).idle, 0);
@@ -88,8 +84,7 @@ static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
     machine_close(&machine);
 }
 
-static void run_time_is_known_up_to_the_last_tick(void **state) {
-    (void)state;
+TEST_CASE(run_time_is_known_up_to_the_last_tick) {
     struct machine machine;
     open_machine(&machine, 2, 250);
     machine_set_running(&machine, 0, true, START + 5 * MS);
@@ -108,8 +103,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     machine_close(&machine);
 }
 
-static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
-    (void)state;
+TEST_CASE(busy_ticks_are_shared_in_proportion_to_load) {
     struct machine machine;
     open_machine(&machine, 2, 100);
     machine_set_background(&machine, 1.25, START);
@@ -121,8 +115,7 @@ static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
 }
 
 /* If a tick had any cost, this would take hours. */
-static void ticks_of_an_idle_machine_take_no_time_to_simulate(void **state) {
-    (void)state;
+TEST_CASE(ticks_of_an_idle_machine_take_no_time_to_simulate) {
     struct machine machine;
     open_machine(&machine, 1, 10000);
     machine_set_running(&machine, 0, true, START);
@@ -159,8 +152,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
 }
 
 /* A real machine showed 0.4 to 37 % for 1 ms of every 4, which are 12.5 % of two CPUs. */
-static void ticks_misjudge_bursts_synchronized_with_the_clock(void **state) {
-    (void)state;
+TEST_CASE(ticks_misjudge_bursts_synchronized_with_the_clock) {
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
         struct shares shares = watch_bursts(phase, MS, 4 * MS);
@@ -173,8 +165,7 @@ static void ticks_misjudge_bursts_synchronized_with_the_clock(void **state) {
         fail_msg("loads from %g to %g", min, max);
 }
 
-static void ticks_measure_unsynchronized_bursts_correctly(void **state) {
-    (void)state;
+TEST_CASE(ticks_measure_unsynchronized_bursts_correctly) {
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
         assert_near(shares.idle, 0.125, 0.001);
@@ -182,8 +173,7 @@ static void ticks_measure_unsynchronized_bursts_correctly(void **state) {
     }
 }
 
-static void sleepers_due_together_wake_in_order_of_their_number(void **state) {
-    (void)state;
+TEST_CASE(sleepers_due_together_wake_in_order_of_their_number) {
     struct sleepers sleepers;
     struct ss_error error = {0};
     assert_int_equal(sleepers_open(&sleepers, 40, &error), 0);
@@ -199,8 +189,7 @@ static void sleepers_due_together_wake_in_order_of_their_number(void **state) {
     sleepers_close(&sleepers);
 }
 
-static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
-    (void)state;
+TEST_CASE(simulated_lateness_follows_the_recorded_quantiles) {
     assert_int_equal(lateness_recorded(0.5, true), 45 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.5, false), 16 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.99, true), 300 * SS_MICROSECOND);
@@ -219,16 +208,4 @@ static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
-    cmocka_unit_test(stolen_time_is_busy_but_does_no_work),
-    cmocka_unit_test(delayed_stop_lets_threads_keep_running),
-    cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
-    cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
-    cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),
-    cmocka_unit_test(ticks_of_an_idle_machine_take_no_time_to_simulate),
-    cmocka_unit_test(ticks_misjudge_bursts_synchronized_with_the_clock),
-    cmocka_unit_test(ticks_measure_unsynchronized_bursts_correctly),
-    cmocka_unit_test(sleepers_due_together_wake_in_order_of_their_number),
-    cmocka_unit_test(simulated_lateness_follows_the_recorded_quantiles))
+UNIT_MAIN()

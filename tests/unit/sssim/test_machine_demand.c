@@ -15,8 +15,7 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
     return figures.load_mean * cpus;
 }
 
-static void each_class_uses_its_documented_share_of_cpus(void **state) {
-    (void)state;
+TEST_CASE(each_class_uses_its_documented_share_of_cpus) {
     assert_near(measure_demand("serial", 8, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -26,8 +25,7 @@ static void each_class_uses_its_documented_share_of_cpus(void **state) {
 }
 
 /* No class uses more than a single CPU, and a class with gaps uses less. */
-static void demand_never_exceeds_the_machine(void **state) {
-    (void)state;
+TEST_CASE(demand_never_exceeds_the_machine) {
     assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
@@ -52,8 +50,7 @@ static ss_time measure_gathering(struct demand *demand) {
  * Unless it was just continued, the instance has a single thread for more than 1 ms only a few
  * times in a thousand.
  */
-static void continued_blocking_instance_starts_on_one_cpu(void **state) {
-    (void)state;
+TEST_CASE(continued_blocking_instance_starts_on_one_cpu) {
     struct demand_mix mix = parse_mix("blocking");
     struct demand demand;
     int gathered = 0;
@@ -64,8 +61,7 @@ static void continued_blocking_instance_starts_on_one_cpu(void **state) {
     demand_mix_free(&mix);
 }
 
-static void continuing_an_instance_does_not_affect_other_classes(void **state) {
-    (void)state;
+TEST_CASE(continuing_an_instance_does_not_affect_other_classes) {
     struct demand_mix mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
         struct demand demand;
@@ -92,8 +88,7 @@ static double count_turns(const char *class) {
     return turns / seconds;
 }
 
-static void blocking_and_forking_demand_changes_often(void **state) {
-    (void)state;
+TEST_CASE(blocking_and_forking_demand_changes_often) {
     assert_near(count_turns("blocking"), 2 * 15000, 600);
     assert_near(count_turns("forking"), 3 * 1111, 60);
 }
@@ -111,8 +106,7 @@ static double measure_queue(const char *class, const char *duty) {
     return figures.load_mean;
 }
 
-static void work_queued_while_stopped_is_done_later(void **state) {
-    (void)state;
+TEST_CASE(work_queued_while_stopped_is_done_later) {
     assert_near(measure_queue("queue:40%", "duty=100%"), 0.4, 0.002);
     assert_near(measure_queue("queue:40%", "duty=80%"), 0.4, 0.01);
     assert_near(measure_queue("queue:40%", "duty=50%"), 0.4, 0.01);
@@ -120,8 +114,7 @@ static void work_queued_while_stopped_is_done_later(void **state) {
     assert_near(measure_queue("queue:70%", "duty=50%"), 0.5, 0.01);
 }
 
-static void demand_classes_of_a_mix_are_assigned_in_turn(void **state) {
-    (void)state;
+TEST_CASE(demand_classes_of_a_mix_are_assigned_in_turn) {
     struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
     static const enum demand_kind kinds[] = {
         DEMAND_SERIAL, DEMAND_SERIAL, DEMAND_PARALLEL, DEMAND_BLOCKING};
@@ -132,8 +125,7 @@ static void demand_classes_of_a_mix_are_assigned_in_turn(void **state) {
 }
 
 /* Every instance and every seed has its own sequence. */
-static void demand_sequences_are_independent(void **state) {
-    (void)state;
+TEST_CASE(demand_sequences_are_independent) {
     struct demand_mix mix = parse_mix("blocking");
     struct demand one, other, seed, again;
     demand_open(&one, mix.classes, 8, 1, 0);
@@ -167,8 +159,7 @@ static struct demand_mix parse_profile(char class[300], const char *text) {
     return parse_mix(class);
 }
 
-static void demand_profile_is_repeated(void **state) {
-    (void)state;
+TEST_CASE(demand_profile_is_repeated) {
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
     const struct profile *profile = &mix.classes[0].profile;
@@ -190,8 +181,7 @@ static void demand_profile_is_repeated(void **state) {
 }
 
 /* Instances that start together are spread evenly over the profile. */
-static void instances_start_at_random_points_of_a_demand_profile(void **state) {
-    (void)state;
+TEST_CASE(instances_start_at_random_points_of_a_demand_profile) {
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
     int counts[4] = {0};
@@ -209,8 +199,7 @@ static void instances_start_at_random_points_of_a_demand_profile(void **state) {
     demand_mix_free(&mix);
 }
 
-static void demand_profile_may_include_memory_use(void **state) {
-    (void)state;
+TEST_CASE(demand_profile_may_include_memory_use) {
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
     const struct profile *profile = &mix.classes[0].profile;
@@ -229,8 +218,7 @@ static void demand_profile_may_include_memory_use(void **state) {
 }
 
 /* The instance is stopped half of the time, during which its profile does not advance. */
-static void stopped_instances_do_not_advance_in_their_profiles(void **state) {
-    (void)state;
+TEST_CASE(stopped_instances_do_not_advance_in_their_profiles) {
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
     struct trial_options options = make_options(1, 1, "50%");
@@ -252,8 +240,7 @@ static void assert_no_mix(const char *text, const char *words) {
     demand_mix_free(&mix);
 }
 
-static void invalid_demand_classes_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_demand_classes_are_refused) {
     assert_no_mix("serail", "unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
     assert_no_mix("serial,,parallel", "unknown class ''");
@@ -267,8 +254,7 @@ static void invalid_demand_classes_are_refused(void **state) {
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }
 
-static void invalid_demand_profiles_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_demand_profiles_are_refused) {
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -302,19 +288,4 @@ static void invalid_demand_profiles_are_refused(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(each_class_uses_its_documented_share_of_cpus),
-    cmocka_unit_test(demand_never_exceeds_the_machine),
-    cmocka_unit_test(continued_blocking_instance_starts_on_one_cpu),
-    cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
-    cmocka_unit_test(blocking_and_forking_demand_changes_often),
-    cmocka_unit_test(work_queued_while_stopped_is_done_later),
-    cmocka_unit_test(demand_classes_of_a_mix_are_assigned_in_turn),
-    cmocka_unit_test(demand_sequences_are_independent),
-    cmocka_unit_test(demand_profile_is_repeated),
-    cmocka_unit_test(instances_start_at_random_points_of_a_demand_profile),
-    cmocka_unit_test(demand_profile_may_include_memory_use),
-    cmocka_unit_test(stopped_instances_do_not_advance_in_their_profiles),
-    cmocka_unit_test(invalid_demand_classes_are_refused),
-    cmocka_unit_test(invalid_demand_profiles_are_refused))
+UNIT_MAIN()

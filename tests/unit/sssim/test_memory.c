@@ -18,8 +18,7 @@ static void set_side(struct memory *memory, int side, double asked, double share
     memory->sides[side] = (struct memory_side){.asked = asked, .share = share, .beside = beside};
 }
 
-static void threads_on_other_cpus_slow_a_thread(void **state) {
-    (void)state;
+TEST_CASE(threads_on_other_cpus_slow_a_thread) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
@@ -32,8 +31,7 @@ static void threads_on_other_cpus_slow_a_thread(void **state) {
     assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
 }
 
-static void memory_accesses_of_the_same_side_slow_each_other(void **state) {
-    (void)state;
+TEST_CASE(memory_accesses_of_the_same_side_slow_each_other) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 20, .waiting = 0.5};
     set_side(&memory, 0, 3 * 20, 1, 1);
@@ -46,8 +44,7 @@ static void memory_accesses_of_the_same_side_slow_each_other(void **state) {
     assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
-static void saturated_memory_serves_part_of_the_demand(void **state) {
-    (void)state;
+TEST_CASE(saturated_memory_serves_part_of_the_demand) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
@@ -56,8 +53,7 @@ static void saturated_memory_serves_part_of_the_demand(void **state) {
     assert_near(speed_of(&memory, &plain), 1, 1e-12);
 }
 
-static void unlimited_memory_slows_no_thread(void **state) {
-    (void)state;
+TEST_CASE(unlimited_memory_slows_no_thread) {
     struct memory memory = {0};
     struct memory_use use = {.accesses = 50, .waiting = 1};
     set_side(&memory, 0, 50, 1, 1);
@@ -65,8 +61,7 @@ static void unlimited_memory_slows_no_thread(void **state) {
     assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
-static void memory_never_serves_more_than_its_rate(void **state) {
-    (void)state;
+TEST_CASE(memory_never_serves_more_than_its_rate) {
     uint64_t random = 1;
     for (int i = 0; i < 1000; i++) {
         struct memory memory = {.rate = 100};
@@ -89,8 +84,7 @@ static void memory_never_serves_more_than_its_rate(void **state) {
     }
 }
 
-static void interference_is_computed_from_memory_use(void **state) {
-    (void)state;
+TEST_CASE(interference_is_computed_from_memory_use) {
     struct memory_pair pair = {
         .rate = 100,
         .foreground = {.accesses = 50, .waiting = 0.2},
@@ -113,8 +107,7 @@ static void interference_is_computed_from_memory_use(void **state) {
     assert_near(memory_interference(&pair), 0, 0);
 }
 
-static void instances_of_a_trial_share_the_memory(void **state) {
-    (void)state;
+TEST_CASE(instances_of_a_trial_share_the_memory) {
     struct trial_options options = make_options(4, 3, "100%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.work =
@@ -127,12 +120,4 @@ static void instances_of_a_trial_share_the_memory(void **state) {
         run(&options, 70 * SS_SECOND).throughput, 30 * 0.5 * (1 - 0.5 * 0.5 * 40 / 30), 1e-6);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
-    cmocka_unit_test(memory_accesses_of_the_same_side_slow_each_other),
-    cmocka_unit_test(saturated_memory_serves_part_of_the_demand),
-    cmocka_unit_test(unlimited_memory_slows_no_thread),
-    cmocka_unit_test(memory_never_serves_more_than_its_rate),
-    cmocka_unit_test(interference_is_computed_from_memory_use),
-    cmocka_unit_test(instances_of_a_trial_share_the_memory))
+UNIT_MAIN()

@@ -22,8 +22,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
     return counters;
 }
 
-static void used_up_quota_is_refilled_in_the_next_period(void **state) {
-    (void)state;
+TEST_CASE(used_up_quota_is_refilled_in_the_next_period) {
     struct machine machine;
     open_machine(&machine);
     assert_that(machine_quota_due(&machine), ==, SS_TIME_NEVER);
@@ -46,8 +45,7 @@ static void used_up_quota_is_refilled_in_the_next_period(void **state) {
     machine_close(&machine);
 }
 
-static void unused_quota_is_not_carried_over(void **state) {
-    (void)state;
+TEST_CASE(unused_quota_is_not_carried_over) {
     struct machine machine;
     open_machine(&machine);
     machine_set_running(&machine, 1, true, START + 90 * MS);
@@ -62,8 +60,7 @@ static void unused_quota_is_not_carried_over(void **state) {
 }
 
 /* Tasks outside of the group get their share of the CPUs and have no quota. */
-static void quota_applies_only_to_its_group(void **state) {
-    (void)state;
+TEST_CASE(quota_applies_only_to_its_group) {
     struct machine machine;
     open_machine(&machine);
     machine_set_background(&machine, 2, START);
@@ -114,29 +111,24 @@ static void hold(const char *class, ss_time period, bool inside) {
     }
 }
 
-static void serial_load_is_held_within_a_quota(void **state) {
-    (void)state;
+TEST_CASE(serial_load_is_held_within_a_quota) {
     hold("serial", 100 * MS, false);
 }
 
-static void blocking_load_is_held_within_a_quota(void **state) {
-    (void)state;
+TEST_CASE(blocking_load_is_held_within_a_quota) {
     hold("blocking", 100 * MS, false);
 }
 
-static void parallel_load_is_held_within_a_quota(void **state) {
-    (void)state;
+TEST_CASE(parallel_load_is_held_within_a_quota) {
     hold("parallel", 100 * MS, false);
 }
 
-static void forking_load_is_held_within_a_quota(void **state) {
-    (void)state;
+TEST_CASE(forking_load_is_held_within_a_quota) {
     hold("forking", 100 * MS, false);
 }
 
 /* In a container the executors belong to the group and stop no instance while it is throttled. */
-static void load_is_held_if_executors_are_throttled_by_the_quota(void **state) {
-    (void)state;
+TEST_CASE(load_is_held_if_executors_are_throttled_by_the_quota) {
     hold("serial", 100 * MS, true);
     hold("parallel", 100 * MS, true);
 }
@@ -144,8 +136,7 @@ static void load_is_held_if_executors_are_throttled_by_the_quota(void **state) {
 /*
  * Periods range from shorter than any round to long enough for a round to use up the whole quota.
  */
-static void load_is_held_with_any_quota_period(void **state) {
-    (void)state;
+TEST_CASE(load_is_held_with_any_quota_period) {
     hold("serial", 10 * MS, false);
     hold("serial", 10 * MS, true);
     hold("serial", 30 * MS, true);
@@ -153,14 +144,4 @@ static void load_is_held_with_any_quota_period(void **state) {
     hold("parallel", 1000 * MS, true);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(used_up_quota_is_refilled_in_the_next_period),
-    cmocka_unit_test(unused_quota_is_not_carried_over),
-    cmocka_unit_test(quota_applies_only_to_its_group),
-    cmocka_unit_test(serial_load_is_held_within_a_quota),
-    cmocka_unit_test(blocking_load_is_held_within_a_quota),
-    cmocka_unit_test(parallel_load_is_held_within_a_quota),
-    cmocka_unit_test(forking_load_is_held_within_a_quota),
-    cmocka_unit_test(load_is_held_if_executors_are_throttled_by_the_quota),
-    cmocka_unit_test(load_is_held_with_any_quota_period))
+UNIT_MAIN()

@@ -76,8 +76,7 @@ static void close_measured(struct measured *measured) {
             fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
     } while (0)
 
-static void evenly_spaced_requests_never_wait(void **state) {
-    (void)state;
+TEST_CASE(evenly_spaced_requests_never_wait) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_EVEN);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
@@ -88,8 +87,7 @@ static void evenly_spaced_requests_never_wait(void **state) {
 }
 
 /* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
-static void poisson_requests_match_the_m_d_1_formula(void **state) {
-    (void)state;
+TEST_CASE(poisson_requests_match_the_m_d_1_formula) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
@@ -99,8 +97,7 @@ static void poisson_requests_match_the_m_d_1_formula(void **state) {
 }
 
 /* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
-static void simultaneous_requests_are_queued(void **state) {
-    (void)state;
+TEST_CASE(simultaneous_requests_are_queued) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     measure(&measured, &options, 50, 2000 * SS_SECOND);
@@ -111,8 +108,7 @@ static void simultaneous_requests_are_queued(void **state) {
 }
 
 /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
-static void exponential_work_matches_the_m_m_1_formula(void **state) {
-    (void)state;
+TEST_CASE(exponential_work_matches_the_m_m_1_formula) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     options.service.spread = QUEUE_EXPONENTIAL;
@@ -123,8 +119,7 @@ static void exponential_work_matches_the_m_m_1_formula(void **state) {
 }
 
 /* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
-static void several_workers_match_the_m_m_c_formula(void **state) {
-    (void)state;
+TEST_CASE(several_workers_match_the_m_m_c_formula) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     double offered = 3.2, term = 1, sum = 0;
@@ -142,8 +137,7 @@ static void several_workers_match_the_m_m_c_formula(void **state) {
 }
 
 /* Little's law: unfinished requests leave at the service rate. */
-static void queue_response_time_under_overload_is_cap_over_capacity(void **state) {
-    (void)state;
+TEST_CASE(queue_response_time_under_overload_is_cap_over_capacity) {
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
         struct measured measured;
         struct queue_run_options options = make(REQUEST_POISSON);
@@ -160,8 +154,7 @@ static void queue_response_time_under_overload_is_cap_over_capacity(void **state
 
 /* All 40 workers end at the same moments, and the second half of the requests waits for the first.
  */
-static void many_waiting_requests_are_sent_when_places_become_free(void **state) {
-    (void)state;
+TEST_CASE(many_waiting_requests_are_sent_when_places_become_free) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     options.rules.cap = 40;
@@ -175,8 +168,7 @@ static void many_waiting_requests_are_sent_when_places_become_free(void **state)
     close_measured(&measured);
 }
 
-static void closed_loop_response_time_is_clients_over_capacity(void **state) {
-    (void)state;
+TEST_CASE(closed_loop_response_time_is_clients_over_capacity) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_EVEN);
     options.rules.closed = 10;
@@ -189,8 +181,7 @@ static void closed_loop_response_time_is_clients_over_capacity(void **state) {
 }
 
 /* Otherwise clients that send after each answer would never reach the end of the run. */
-static void the_shortest_answer_takes_a_nanosecond(void **state) {
-    (void)state;
+TEST_CASE(the_shortest_answer_takes_a_nanosecond) {
     struct measured measured;
     const double speed = 1e6;
     struct queue_run_options options = make(REQUEST_EVEN);
@@ -207,8 +198,7 @@ static void the_shortest_answer_takes_a_nanosecond(void **state) {
  * on in vain from 800 to 1200 ms, and so is the fourth unless it is skipped: then the fifth is in
  * time.
  */
-static void queued_requests_time_out(void **state) {
-    (void)state;
+TEST_CASE(queued_requests_time_out) {
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
         struct measured measured;
         struct queue_run_options options = make(REQUEST_CONCURRENT);
@@ -249,16 +239,14 @@ static double overload(uint64_t cap, enum request_when_full when_full, int given
 }
 
 /* The same figures are in showstopper-requests(7). */
-static void overloaded_service_wastes_work_unless_it_skips_or_drops(void **state) {
-    (void)state;
+TEST_CASE(overloaded_service_wastes_work_unless_it_skips_or_drops) {
     assert_within(overload(10000, REQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
     assert_within(overload(10000, REQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
     assert_within(overload(150, REQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
 }
 
 /* The request is either answered exactly at the limit, in time, or times out. */
-static void requests_that_end_free_a_place_for_due_requests(void **state) {
-    (void)state;
+TEST_CASE(requests_that_end_free_a_place_for_due_requests) {
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct measured measured;
         struct queue_run_options options = make(REQUEST_EVEN);
@@ -278,8 +266,7 @@ static void requests_that_end_free_a_place_for_due_requests(void **state) {
  * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
  * uniformly from 0 to (1 - D) tau.
  */
-static void stops_add_their_remaining_time_to_responses(void **state) {
-    (void)state;
+TEST_CASE(stops_add_their_remaining_time_to_responses) {
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
         struct measured measured;
@@ -299,8 +286,7 @@ static void stops_add_their_remaining_time_to_responses(void **state) {
  * The server is stopped for 1 s of 10. With one request at a time, times from the actual sending
  * hide nearly all of it.
  */
-static void cap_hides_a_stop_from_actual_response_times(void **state) {
-    (void)state;
+TEST_CASE(cap_hides_a_stop_from_actual_response_times) {
     const uint64_t caps[] = {1000, 1};
     for (int i = 0; i < 2; i++) {
         struct measured measured;
@@ -321,8 +307,7 @@ static void cap_hides_a_stop_from_actual_response_times(void **state) {
     }
 }
 
-static void round_robin_alternates_between_servers(void **state) {
-    (void)state;
+TEST_CASE(round_robin_alternates_between_servers) {
     struct measured measured;
     const double speeds[] = {1, 0.5};
     struct queue_run_options options = make(REQUEST_EVEN);
@@ -377,8 +362,7 @@ static struct looks look(enum request_balance balance) {
  * their 95th percentile better. With round robin, a quarter of the requests times out at the slower
  * server and is not a success.
  */
-static void excluding_timeouts_makes_least_connections_look_worse(void **state) {
-    (void)state;
+TEST_CASE(excluding_timeouts_makes_least_connections_look_worse) {
     struct looks turns = look(REQUEST_ROUND_ROBIN);
     struct looks fewest = look(REQUEST_LEAST_CONNECTIONS);
     assert_that(fewest.mean, >, 1.5 * turns.mean);
@@ -468,8 +452,7 @@ static void check_bounds(struct dice *dice) {
     close_measured(&measured);
 }
 
-static void queueing_laws_hold_for_random_settings(void **state) {
-    (void)state;
+TEST_CASE(queueing_laws_hold_for_random_settings) {
     struct dice dice = {7};
     for (int i = 0; i < 60; i++) {
         check_overload(&dice);
@@ -477,8 +460,7 @@ static void queueing_laws_hold_for_random_settings(void **state) {
     }
 }
 
-static void at_most_the_requested_number_is_sent(void **state) {
-    (void)state;
+TEST_CASE(at_most_the_requested_number_is_sent) {
     struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     options.rules.max = 777;
@@ -494,8 +476,7 @@ static void at_most_the_requested_number_is_sent(void **state) {
  * The last request may be one of many due at once, wait, or be refused: the first 207 are 200 of
  * four seconds and 7 of the fifth.
  */
-static void exactly_the_requested_number_of_requests_is_sent(void **state) {
-    (void)state;
+TEST_CASE(exactly_the_requested_number_of_requests_is_sent) {
     for (int i = 0; i < 4; i++) {
         struct measured measured;
         struct queue_run_options options = make(i < 3 ? REQUEST_CONCURRENT : REQUEST_POISSON);
@@ -513,8 +494,7 @@ static void exactly_the_requested_number_of_requests_is_sent(void **state) {
 }
 
 /* Clients that all send at once must not exceed the number. */
-static void closed_loop_clients_send_the_requested_number_of_requests(void **state) {
-    (void)state;
+TEST_CASE(closed_loop_clients_send_the_requested_number_of_requests) {
     for (uint64_t max = 1; max <= 25; max += 6) {
         struct measured measured;
         struct queue_run_options options = make(REQUEST_EVEN);
@@ -531,8 +511,7 @@ static void closed_loop_clients_send_the_requested_number_of_requests(void **sta
     }
 }
 
-static void queue_results_depend_on_the_seed(void **state) {
-    (void)state;
+TEST_CASE(queue_results_depend_on_the_seed) {
     double means[3];
     for (int i = 0; i < 3; i++) {
         struct measured measured;
@@ -548,24 +527,4 @@ static void queue_results_depend_on_the_seed(void **state) {
     assert_that(means[0], !=, means[2]);
 }
 
-UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
-    cmocka_unit_test(poisson_requests_match_the_m_d_1_formula),
-    cmocka_unit_test(simultaneous_requests_are_queued),
-    cmocka_unit_test(exponential_work_matches_the_m_m_1_formula),
-    cmocka_unit_test(several_workers_match_the_m_m_c_formula),
-    cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
-    cmocka_unit_test(many_waiting_requests_are_sent_when_places_become_free),
-    cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
-    cmocka_unit_test(the_shortest_answer_takes_a_nanosecond),
-    cmocka_unit_test(queued_requests_time_out),
-    cmocka_unit_test(overloaded_service_wastes_work_unless_it_skips_or_drops),
-    cmocka_unit_test(requests_that_end_free_a_place_for_due_requests),
-    cmocka_unit_test(stops_add_their_remaining_time_to_responses),
-    cmocka_unit_test(cap_hides_a_stop_from_actual_response_times),
-    cmocka_unit_test(round_robin_alternates_between_servers),
-    cmocka_unit_test(excluding_timeouts_makes_least_connections_look_worse),
-    cmocka_unit_test(queueing_laws_hold_for_random_settings),
-    cmocka_unit_test(at_most_the_requested_number_is_sent),
-    cmocka_unit_test(exactly_the_requested_number_of_requests_is_sent),
-    cmocka_unit_test(closed_loop_clients_send_the_requested_number_of_requests),
-    cmocka_unit_test(queue_results_depend_on_the_seed))
+UNIT_MAIN()

@@ -47,8 +47,7 @@ static void assert_nothing_due(const struct rig *rig) {
     assert_that(rig->sleepers.due[sleepers_first(&rig->sleepers)], ==, SS_TIME_NEVER);
 }
 
-static void single_worker_serves_requests_in_order_of_arrival(void **state) {
-    (void)state;
+TEST_CASE(single_worker_serves_requests_in_order_of_arrival) {
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(&rig, 0, 2, 0);
@@ -63,8 +62,7 @@ static void single_worker_serves_requests_in_order_of_arrival(void **state) {
     close_rig(&rig);
 }
 
-static void workers_of_a_server_share_one_queue(void **state) {
-    (void)state;
+TEST_CASE(workers_of_a_server_share_one_queue) {
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
     take(&rig, 0, 0, 0);
@@ -77,8 +75,7 @@ static void workers_of_a_server_share_one_queue(void **state) {
     close_rig(&rig);
 }
 
-static void each_server_has_a_separate_queue_and_speed(void **state) {
-    (void)state;
+TEST_CASE(each_server_has_a_separate_queue_and_speed) {
     struct rig rig;
     const double speeds[] = {1, 0.5};
     open_rig(&rig, &(struct queue_service_options){
@@ -93,8 +90,7 @@ static void each_server_has_a_separate_queue_and_speed(void **state) {
 }
 
 /* The server is stopped twice during a request and once while idle. */
-static void stopped_server_resumes_its_request(void **state) {
-    (void)state;
+TEST_CASE(stopped_server_resumes_its_request) {
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(&rig, 0, 0, 0);
@@ -135,14 +131,12 @@ static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
     close_rig(&rig);
 }
 
-static void abandoned_requests_are_served_or_skipped(void **state) {
-    (void)state;
+TEST_CASE(abandoned_requests_are_served_or_skipped) {
     run_given_up(QUEUE_SERVE, 30 * MS, 2);
     run_given_up(QUEUE_SKIP, 20 * MS, 1);
 }
 
-static void work_of_a_request_does_not_depend_on_its_server(void **state) {
-    (void)state;
+TEST_CASE(work_of_a_request_does_not_depend_on_its_server) {
     struct queue_service_options options = {
         .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
     ss_time due[2];
@@ -158,8 +152,7 @@ static void work_of_a_request_does_not_depend_on_its_server(void **state) {
     assert_int_equal(due[0], due[1]);
 }
 
-static void exponential_work_has_the_requested_mean(void **state) {
-    (void)state;
+TEST_CASE(exponential_work_has_the_requested_mean) {
     struct rig rig;
     double sum = 0, squares = 0;
     const int count = 100000;
@@ -208,8 +201,7 @@ static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *l
     return (double)ran / (double)end;
 }
 
-static void servers_run_for_the_configured_duty(void **state) {
-    (void)state;
+TEST_CASE(servers_run_for_the_configured_duty) {
     for (uint32_t server = 0; server < 3; server++) {
         struct queue_throttle throttle;
         ss_time longest;
@@ -221,8 +213,7 @@ static void servers_run_for_the_configured_duty(void **state) {
     }
 }
 
-static void seed_sets_the_phase_of_stops(void **state) {
-    (void)state;
+TEST_CASE(seed_sets_the_phase_of_stops) {
     ss_time first[3];
     for (uint64_t i = 0; i < 3; i++) {
         struct queue_throttle throttle;
@@ -234,8 +225,7 @@ static void seed_sets_the_phase_of_stops(void **state) {
     assert_int_equal(first[0], first[2]);
 }
 
-static void full_duty_never_stops_a_server(void **state) {
-    (void)state;
+TEST_CASE(full_duty_never_stops_a_server) {
     struct queue_throttle throttle;
     open_throttle(&throttle, 1, 1, 1);
     assert_true(queue_throttle_lets_run(&throttle, 0));
@@ -243,13 +233,4 @@ static void full_duty_never_stops_a_server(void **state) {
     queue_throttle_close(&throttle);
 }
 
-UNIT_MAIN(cmocka_unit_test(single_worker_serves_requests_in_order_of_arrival),
-    cmocka_unit_test(workers_of_a_server_share_one_queue),
-    cmocka_unit_test(each_server_has_a_separate_queue_and_speed),
-    cmocka_unit_test(stopped_server_resumes_its_request),
-    cmocka_unit_test(abandoned_requests_are_served_or_skipped),
-    cmocka_unit_test(work_of_a_request_does_not_depend_on_its_server),
-    cmocka_unit_test(exponential_work_has_the_requested_mean),
-    cmocka_unit_test(servers_run_for_the_configured_duty),
-    cmocka_unit_test(seed_sets_the_phase_of_stops),
-    cmocka_unit_test(full_duty_never_stops_a_server))
+UNIT_MAIN()

@@ -72,8 +72,7 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_near(measure(study, "100%"), known, within);
 }
 
-static void no_shared_memory_bandwidth_costs_no_throughput(void **state) {
-    (void)state;
+TEST_CASE(no_shared_memory_bandwidth_costs_no_throughput) {
     struct study_options study = make_study(1, 0);
     assert_known(&study, 0, 0.01);
     /* A background without accesses costs nothing, nor does a foreground that does not wait. */
@@ -85,8 +84,7 @@ static void no_shared_memory_bandwidth_costs_no_throughput(void **state) {
     assert_known(&study, 0, 0.01);
 }
 
-static void memory_interference_follows_its_formula(void **state) {
-    (void)state;
+TEST_CASE(memory_interference_follows_its_formula) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
     use_memory(&study, STUDY_BACKGROUND, 50, 0.9);
@@ -95,8 +93,7 @@ static void memory_interference_follows_its_formula(void **state) {
     assert_known(&study, 35, 0.2);
 }
 
-static void more_cpus_demand_more_memory(void **state) {
-    (void)state;
+TEST_CASE(more_cpus_demand_more_memory) {
     struct study_options study = make_study(3, 300);
     use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
     use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
@@ -110,8 +107,7 @@ static void more_cpus_demand_more_memory(void **state) {
 }
 
 /* The foreground also slows the background, which does less at the same load. */
-static void foreground_also_slows_the_background(void **state) {
-    (void)state;
+TEST_CASE(foreground_also_slows_the_background) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 40, 0);
     use_memory(&study, STUDY_BACKGROUND, 20, 0.5);
@@ -120,8 +116,7 @@ static void foreground_also_slows_the_background(void **state) {
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
-static void unknown_interference_is_omitted(void **state) {
-    (void)state;
+TEST_CASE(unknown_interference_is_omitted) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
     use_memory(&study, STUDY_BACKGROUND, 51, 0);
@@ -149,8 +144,7 @@ static void unknown_interference_is_omitted(void **state) {
  * The number of accesses per second of a busy CPU then depends on the speed, and so does the
  * throughput at a load of 100 %.
  */
-static void interference_is_unknown_if_the_speed_of_cpus_varies(void **state) {
-    (void)state;
+TEST_CASE(interference_is_unknown_if_the_speed_of_cpus_varies) {
     for (int i = 0; i < 3; i++) {
         struct study_options study = make_study(2, 200);
         for (int side = 0; side < MEMORY_SIDES; side++) {
@@ -167,8 +161,7 @@ static void interference_is_unknown_if_the_speed_of_cpus_varies(void **state) {
 }
 
 /* Two sections of equal length: one sets its own accesses, the other uses the side's defaults. */
-static void profile_sections_may_set_memory_use(void **state) {
-    (void)state;
+TEST_CASE(profile_sections_may_set_memory_use) {
     char class[300];
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.4);
@@ -190,8 +183,7 @@ static void assert_no_study(struct study_options *study, const char *words) {
     ss_option_store_free(&store);
 }
 
-static void invalid_studies_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_studies_are_refused) {
     struct study_options study = make_study(1, 0);
     study.sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = "50%";
     study.duration = SS_TIME_NEVER;
@@ -200,13 +192,4 @@ static void invalid_studies_are_refused(void **state) {
     assert_no_study(&study, "--settle leaves no time to count");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(no_shared_memory_bandwidth_costs_no_throughput),
-    cmocka_unit_test(memory_interference_follows_its_formula),
-    cmocka_unit_test(more_cpus_demand_more_memory),
-    cmocka_unit_test(foreground_also_slows_the_background),
-    cmocka_unit_test(unknown_interference_is_omitted),
-    cmocka_unit_test(interference_is_unknown_if_the_speed_of_cpus_varies),
-    cmocka_unit_test(profile_sections_may_set_memory_use),
-    cmocka_unit_test(invalid_studies_are_refused))
+UNIT_MAIN()
