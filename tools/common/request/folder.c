@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/whole_file.h"
 #include "base/words.h"
 #include "result_document.h"
 
@@ -42,7 +43,14 @@ void request_folder_remove(const char *path) {
 
 int request_folder_finish(
     const char *path, const struct request_account *account, struct ss_error *error) {
-    char file[4200];
-    snprintf(file, sizeof file, "%.4000s/requests.json", path);
-    return request_document_write(file, account, error);
+    struct ss_whole_file file;
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = folder < 0 ? -1 : ss_whole_file_open_below(&file, folder, "requests.json");
+    if (result == 0) {
+        request_document_print(file.stream, account);
+        result = ss_whole_file_commit(&file);
+    }
+    if (result == 0)
+        return 0;
+    return ss_error_fail(error, "%s/requests.json: %s", ss_words_show(path).text, strerror(errno));
 }

@@ -2,7 +2,9 @@
 #include "kernels.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +18,53 @@
 #define MEMORY_MIN ((size_t)64 << 20)
 #define MEMORY_MAX ((size_t)128 << 20)
 #define HUGE_PAGE  ((size_t)2 << 20)
+
+#define INDICES_MAX 16
+
+static bool read_word(int sys, int index, const char *name, char word[32]) {
+    char path[80];
+    snprintf(path, sizeof path, "devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    int file = openat(sys, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, word, 31);
+    close(file);
+    word[length > 0 ? length : 0] = '\0';
+    word[strcspn(word, "\n")] = '\0';
+    return length > 0;
+}
+
+/* Parses "32K", "8M". Returns 0 if invalid. */
+static size_t size_of(const char *word) {
+    unsigned long number;
+    char unit = ' ';
+    if (sscanf(word, "%7lu%c", &number, &unit) < 1)
+        return 0;
+    return (size_t)number << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
+}
+
+struct caches caches_read(const char *path) {
+    int sys = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct caches caches = {32 << 10, 1 << 20, 16 << 20};
+    size_t sizes[10] = {0};
+    for (int index = 0; index < INDICES_MAX; index++) {
+        char level[32], type[32], size[32];
+        if (!read_word(sys, index, "level", level) || !read_word(sys, index, "type", type) ||
+            !read_word(sys, index, "size", size))
+            continue;
+        if (strcmp(type, "Instruction") != 0 && level[0] >= '1' && level[0] <= '9' && !level[1])
+            sizes[level[0] - '0'] = size_of(size);
+    }
+    if (sys >= 0)
+        close(sys);
+    caches.first = sizes[1] ? sizes[1] : caches.first;
+    caches.second = sizes[2] ? sizes[2] : caches.second;
+    if (sizes[1] || sizes[2])
+        caches.last = caches.second;
+    for (int level = 3; level < 10; level++)
+        caches.last = sizes[level] ? sizes[level] : caches.last;
+    return caches;
+}
 
 static size_t memory_bytes(const struct caches *caches) {
     size_t bytes = 4 * caches->last;

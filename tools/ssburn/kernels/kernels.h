@@ -11,7 +11,17 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#include "caches.h"
+/* The sizes of the first CPU's data caches, in bytes. */
+struct caches {
+    size_t first, second, last;
+};
+
+/*
+ * Reads the tree below `path`, usually "/sys". A missing first or second size becomes 32 KiB or 1
+ * MiB. Without a third level, the last is the second, or 16 MiB if the tree has no size.
+ */
+SS_NONNULL()
+struct caches caches_read(const char *path);
 
 enum kernel_size {
     KERNEL_NO_MEMORY,

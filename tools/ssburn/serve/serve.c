@@ -2,24 +2,113 @@
 #include "serve.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#include <showstopper/random.h>
 
 #include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/streams.h"
 #include "base/version.h"
+#include "burn_options.h"
 #include "calibrate.h"
 #include "crew.h"
+#include "options/arguments.h"
 #include "serve_http.h"
 #include "serve_listen.h"
-#include "serve_options.h"
-#include "serve_spread.h"
 
 /* The default of Linux for net.core.somaxconn. */
 #define BACKLOG_USUAL 4096
+
+struct serve_options {
+    int help, version;
+    const char *listen;  /* a port, or the path of a Unix socket */
+    const char *address; /* address of the port */
+    ss_time work;        /* CPU time of a request */
+    uint64_t units;      /* in units of burn_work.h; 0: derived from `work` */
+    int is_exponential;  /* the work is exponentially distributed */
+    uint64_t seed;
+    uint64_t memory; /* in bytes */
+    uint64_t workers;
+    uint64_t queue; /* length of the queue, in requests */
+    uint64_t bytes; /* size of an answer, in bytes */
+};
+
+/* Maximum size of an answer, which is kept in memory. */
+#define BYTES_MAX (UINT64_C(1) << 30)
+
+#define ADDRESS_DEFAULT "127.0.0.1"
+
+static int take_memory(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    (void)row;
+    return options_read_memory(value, &((struct serve_options *)config)->memory, error);
+}
+
+static int take_bytes(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    uint64_t *bytes = &((struct serve_options *)config)->bytes;
+    (void)row;
+    if (options_read_size(value, bytes, error) < 0)
+        return -1;
+    return *bytes <= BYTES_MAX ? 0 : ss_error_fail(error, "must be 1G or less");
+}
+
+#define AT(member)       .offset = offsetof(struct serve_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct serve_options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "WHERE", {"listen", SS_OPTION_TEXT, AT(listen), .initial = "0",
+        .help = "a port, 0 for any that is free, or the path of a Unix socket, with a slash"}},
+    {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address),
+        .help = "the address of the port; default " ADDRESS_DEFAULT}},
+    {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .max = "1h",
+        .help = "CPU time of a request"}},
+    {0, "COUNT", {"units", COUNT_AT(units), .min = "1", .max = "4611686018427387904",
+        .help = "the work of a request in units, as printed by an earlier run"}, .excludes = "work"},
+    {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(is_exponential), .initial = "constant",
+        .choices = "constant exponential",
+        .help = "constant, or exponential: --work is the mean"}},
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
+        .help = "seed of --spread exponential: the same seed gives each request the same work"}},
+    {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
+        .take = take_memory},
+    {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
+        .help = "the number of threads that take requests from the queue"}},
+    {0, "N", {"queue", COUNT_AT(queue), .initial = "4096", .max = "1000000",
+        .help = "how many requests may wait for a worker; any more are answered with 503"}},
+    {0, "SIZE", {"bytes", .help = "size of an answer in bytes; default 64"}, .take = take_bytes},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+static void print_help(void) {
+    printf("Usage: ssburn serve [OPTION]...\n"
+           "An HTTP server that spends a chosen CPU time on each request, whatever it asks\n"
+           "for. Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static int parse(struct serve_options *options, struct ss_option_store *store, char **argv,
+    struct ss_error *error) {
+    *options = (struct serve_options){.bytes = 64};
+    if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
+        return -1;
+    if (options->address && strchr(options->listen, '/'))
+        return ss_error_fail(
+            error, "--address cannot be combined with the path of --listen: only ports have one");
+    if (!options->address)
+        options->address = ADDRESS_DEFAULT;
+    return 0;
+}
 
 struct server {
     const struct serve_options *options;
@@ -32,14 +121,25 @@ struct server {
     _Atomic uint64_t worked_time; /* CPU time of all workers, in nanoseconds */
 };
 
-static void work(struct server *server, uint64_t number) {
+/*
+ * Returns the work of a request. It depends on the number and the seed only, so it does not matter
+ * which worker takes the request, or when.
+ */
+static uint64_t draw_units(const struct server *server, uint64_t number) {
     const struct serve_options *options = server->options;
+    if (!options->is_exponential)
+        return server->units;
+    double part = ss_random_exponential(ss_random(options->seed, number));
+    double units = round((double)server->units * part);
+    return units < (double)WORK_UNITS_MAX ? (uint64_t)units : WORK_UNITS_MAX;
+}
+
+static void work(struct server *server, uint64_t number) {
     struct work_hand hand;
     struct serve_request *request;
     work_begin(&hand, &server->memory, number);
     while ((request = serve_queue_take(&server->queue))) {
-        work_do(&hand, serve_spread_units((enum serve_spread)options->spread, server->units,
-                           options->seed, serve_request_number(request)));
+        work_do(&hand, draw_units(server, serve_request_number(request)));
         serve_queue_done(&server->queue);
         serve_request_answer(request, true);
     }
@@ -164,9 +264,9 @@ int serve_command(char **argv, struct ss_error *error) {
     struct serve_options options;
     struct serve_listener listener;
     struct ss_option_store store = {0};
-    int result = serve_options_parse(&options, &store, argv, error);
+    int result = parse(&options, &store, argv, error);
     if (result == 0 && options.help) {
-        serve_options_print_help();
+        print_help();
     } else if (result == 0 && options.version) {
         printf("ssburn %s\n", ss_version());
     } else if (result == 0) {

@@ -84,10 +84,10 @@ static int take_class(
 static const struct ss_argument rows[] = {
     {0, "N", {"threads", COUNT_AT(threads), .min = "1", .max = "4096",
         .help = "how many threads there are, or children at work at a time; default: see the classes"}},
-    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
-        .help = "CPU time of an iteration; default: 100m"}},
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .initial = "100m", .min = "1n",
+        .help = "CPU time of an iteration"}},
     {0, "COUNT", {"work", COUNT_AT(work), .min = "1", .max = "4611686018427387904",
-        .help = "the work of an iteration in units, as printed by an earlier run"}},
+        .help = "the work of an iteration in units, as printed by an earlier run"}, .excludes = "iteration"},
     {0, "N", {"iterations", COUNT_AT(iterations),
         .help = "end after this many iterations; 0 only calibrates; default: never end"}},
     {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
@@ -129,11 +129,6 @@ static int complete(struct options *options, struct ss_error *error) {
             error, "--threads: %s has one thread: use parallel for more", class->name);
     if (options->threads == 0)
         options->threads = class->threads ? class->threads : cpus_usable();
-    if (options->work && options->iteration)
-        return ss_error_fail(
-            error, "--work cannot be combined with --iteration: both set the work of an iteration");
-    if (options->iteration == 0)
-        options->iteration = 100 * SS_MILLISECOND;
     return 0;
 }
 

@@ -5,16 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/streams.h"
-
-static ss_time monotonic_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (ss_time)now.tv_sec * SS_SECOND + (ss_time)now.tv_nsec;
-}
+#include "platform/platform.h"
 
 /* Writes a line with one call, so that lines of instances on one pipe do not mix. */
 static int print_line(const char *line, struct ss_error *error) {
@@ -35,12 +29,12 @@ int tally_begin(struct tally *tally, uint64_t work, struct ss_error *error) {
     char line[64];
     snprintf(line, sizeof line, "# work %" PRIu64 "\n", work);
     int result = print_line(line, error);
-    tally->began = monotonic_now();
+    tally->began = ss_platform_now();
     return result;
 }
 
 int tally_count(struct tally *tally, struct ss_error *error) {
-    ss_time now = monotonic_now();
+    ss_time now = ss_platform_now();
     double milliseconds = 1e3 * ss_time_seconds(ss_time_since(now, tally->began));
     tally->began = now;
     tally->done++;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
@@ -17,7 +18,6 @@
 
 #include <showstopper/random.h>
 
-#include "base/owned.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "fleet_node.h"
@@ -73,6 +73,7 @@ struct fleet {
     size_t trace_count;
     struct shared *shared;
     struct fleet_node *nodes; /* in the shared memory */
+    int records;              /* the folder of --record; -1: nothing is recorded */
     pid_t *pids;              /* processes that simulate; 0: has ended */
 };
 
@@ -149,7 +150,8 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
 static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
     for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
         struct ss_error error = {0};
-        if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), &error) == 0)
+        if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), fleet->records,
+                &error) == 0)
             continue;
         ss_error_wrap(&error, "node n%llu", (unsigned long long)i);
         if (!atomic_flag_test_and_set(&fleet->shared->failed)) {
@@ -244,19 +246,16 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
 
 static int write_table(const struct fleet *fleet, struct ss_error *error) {
     struct ss_whole_file file;
-    SS_OWNED(free) char *path = NULL;
-    if (asprintf(&path, "%s/fleet.csv", fleet->options->record) < 0) {
-        path = NULL;
-        return ss_error_memory(error);
-    }
-    if (ss_whole_file_begin(&file, path, error) < 0)
-        return -1;
+    if (ss_whole_file_open_below(&file, fleet->records, "fleet.csv") < 0)
+        return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
     fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
           "clock_error_seconds\n",
         file.stream);
     for (uint64_t i = 0; i < fleet->options->nodes; i++)
         write_row(file.stream, fleet, i);
-    return ss_whole_file_end(&file, path, error);
+    if (ss_whole_file_commit(&file) < 0)
+        return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
+    return 0;
 }
 
 /* Sums over nodes, weighted by time alone, because all nodes have the same number of CPUs. */
@@ -346,9 +345,13 @@ static int run(struct fleet *fleet, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
         return -1;
-    if (options->record && mkdir(options->record, 0777) < 0)
-        return ss_error_fail(
-            error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
+    if (options->record) {
+        if (mkdir(options->record, 0777) == 0)
+            fleet->records = open(options->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fleet->records < 0)
+            return ss_error_fail(
+                error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
+    }
     for (uint64_t i = 0; i < options->nodes; i++)
         fleet_node_draw(&fleet->nodes[i], options, i);
     if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
@@ -362,7 +365,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
 }
 
 static int simulate(const struct fleet_options *options, struct ss_error *error) {
-    struct fleet fleet = {.options = options};
+    struct fleet fleet = {.options = options, .records = -1};
     size_t size = sizeof *fleet.shared + options->nodes * sizeof *fleet.nodes;
     fleet.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fleet.shared == MAP_FAILED)
@@ -370,6 +373,8 @@ static int simulate(const struct fleet_options *options, struct ss_error *error)
     fleet.nodes = fleet.shared->nodes;
     int status = run(&fleet, error);
     munmap(fleet.shared, size);
+    if (fleet.records >= 0)
+        close(fleet.records);
     free(fleet.pids);
     for (size_t i = 0; i < fleet.trace_count; i++)
         free(fleet.traces[i]);

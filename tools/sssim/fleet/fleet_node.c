@@ -2,14 +2,17 @@
 #include "fleet_node.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <showstopper/random.h>
 
 #include "base/wallclock.h"
+#include "base/whole_file.h"
 #include "chance.h"
 #include "simulation.h"
 
@@ -37,7 +40,8 @@ void fleet_node_draw(
 
 struct recording {
     struct fleet_node *node;
-    FILE *stream;  /* NULL: nothing is recorded */
+    int folder; /* of the record; -1: nothing is recorded */
+    struct ss_whole_file samples;
     double warmup; /* in seconds */
     double settle; /* in seconds; samples that began before are not counted */
     double interval;
@@ -55,11 +59,11 @@ static void write_sample(struct recording *recording, double end) {
     /* The start is planned on the node's clock, shifted by the measured offset. */
     double wall = FLEET_START + node->measured + node->late + end;
     ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
+    FILE *stream = recording->samples.stream;
     if (recording->is_free)
-        fprintf(
-            recording->stream, "%s,%.6f,,%.6f,,,,,,,,,,,0\n", time, end, recording->load / length);
+        fprintf(stream, "%s,%.6f,,%.6f,,,,,,,,,,,0\n", time, end, recording->load / length);
     else
-        fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,%d\n", time, end,
+        fprintf(stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,%d\n", time, end,
             recording->target / length, recording->load / length,
             (recording->target - recording->load) / length, recording->is_counted);
     recording->begin = end;
@@ -68,7 +72,7 @@ static void write_sample(struct recording *recording, double end) {
 
 /* Writes the time up to `end` that is in no row yet. */
 static void write_rest(struct recording *recording, double end) {
-    if (recording->stream && end - recording->begin > ROUNDING)
+    if (recording->folder >= 0 && end - recording->begin > ROUNDING)
         write_sample(recording, end);
 }
 
@@ -102,47 +106,46 @@ static void take_sample(void *context, const struct trial_sample *sample) {
         node->load += length * sample->load;
         node->target += length * sample->target;
     }
-    if (recording->stream && end - recording->begin >= recording->interval - ROUNDING)
+    if (recording->folder >= 0 && end - recording->begin >= recording->interval - ROUNDING)
         write_sample(recording, end);
 }
 
-/* Closes the stream. Fails if any write has failed, also one before others that succeeded. */
-static int close_whole(FILE *stream) {
-    bool failed = ferror(stream);
-    if (fclose(stream) == EOF)
-        return EOF;
-    errno = failed ? EIO : 0;
-    return failed ? EOF : 0;
+static int write_plan(int folder, double cpus) {
+    struct ss_whole_file file;
+    if (ss_whole_file_open_below(&file, folder, "plan.json") < 0)
+        return -1;
+    fprintf(file.stream,
+        "{\"schema\": 2, \"version\": \"simulated\", \"measured\": {\"scope\": \"machine\", "
+        "\"capacity_cpus\": %.15g}}\n",
+        cpus);
+    return ss_whole_file_commit(&file);
 }
 
-static int write_plan(const char *folder, double cpus, struct ss_error *error) {
-    char path[4300];
-    snprintf(path, sizeof path, "%s/plan.json", folder);
-    FILE *stream = fopen(path, "wxe");
-    if (stream)
-        fprintf(stream,
-            "{\"schema\": 2, \"version\": \"simulated\", \"measured\": {\"scope\": \"machine\", "
-            "\"capacity_cpus\": %.15g}}\n",
-            cpus);
-    if (stream && close_whole(stream) == 0)
-        return 0;
-    return ss_error_fail(error, "%s: %s", path, strerror(errno));
-}
-
-static int open_record(
-    struct recording *recording, const char *folder, double cpus, struct ss_error *error) {
-    char path[4300];
-    if (mkdir(folder, 0777) < 0)
-        return ss_error_fail(error, "%s: %s", folder, strerror(errno));
-    snprintf(path, sizeof path, "%s/samples.csv", folder);
-    recording->stream = fopen(path, "wxe");
-    if (!recording->stream)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+static int open_record(struct recording *recording, int records, uint64_t number, double cpus) {
+    char name[24];
+    snprintf(name, sizeof name, "n%llu", (unsigned long long)number);
+    if (mkdirat(records, name, 0777) < 0)
+        return -1;
+    recording->folder = openat(records, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (recording->folder < 0 || write_plan(recording->folder, cpus) < 0 ||
+        ss_whole_file_open_below(&recording->samples, recording->folder, "samples.csv") < 0)
+        return -1;
     fputs("time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"
           "pressure,duty,"
           "counted\n",
-        recording->stream);
-    return write_plan(folder, cpus, error);
+        recording->samples.stream);
+    return 0;
+}
+
+/* Completes the record, or discards its samples after a failure. Returns -1 with errno. */
+static int close_record(struct recording *recording, bool failed) {
+    int status = failed ? -1 : 0;
+    if (failed)
+        ss_whole_file_abandon(&recording->samples);
+    else
+        status = ss_whole_file_commit(&recording->samples);
+    close(recording->folder);
+    return status;
 }
 
 static size_t count_words(char *const *words) {
@@ -193,7 +196,7 @@ static int check(
 }
 
 static int simulate(struct simulation *simulation, struct recording *recording, uint64_t number,
-    const char *folder, struct ss_error *error) {
+    int records, struct ss_error *error) {
     static struct trial trial; /* too large for the stack */
     struct fleet_node *node = recording->node;
     ss_time length;
@@ -209,27 +212,28 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     if (node->fails < 1)
         length =
             trial.options.warmup + (ss_time)(node->fails * (double)(length - trial.options.warmup));
-    int status = folder ? open_record(recording, folder, trial.set.load_cpus, error) : 0;
+    int status = 0;
+    if (records >= 0 && open_record(recording, records, number, trial.set.load_cpus) < 0)
+        status = ss_error_fail(error, "--record: %s", strerror(errno));
     if (status == 0)
         status = trial_advance(&trial, length, error);
     if (status == 0)
         write_rest(recording, recording->last);
     trial_close(&trial);
-    if (recording->stream && close_whole(recording->stream) != 0 && status == 0)
-        status = ss_error_fail(error, "%s: %s", folder, strerror(errno));
+    if (recording->folder >= 0 && close_record(recording, status < 0) < 0 && status == 0)
+        status = ss_error_fail(error, "--record: %s", strerror(errno));
     return status;
 }
 
 int fleet_node_run(struct fleet_node *node, const struct fleet_options *options, uint64_t number,
-    const char *trace, struct ss_error *error) {
+    const char *trace, int records, struct ss_error *error) {
     struct simulation simulation;
-    struct recording recording = {.node = node, .interval = ss_time_seconds(options->interval)};
+    struct recording recording = {
+        .node = node, .folder = -1, .interval = ss_time_seconds(options->interval)};
     /* Hashed twice: fleets with successive seeds would otherwise have nearly the same nodes. */
     uint64_t seed = ss_random_hash(ss_random_hash(options->seed) + number) >> 16;
-    char seed_text[24], folder[4200];
+    char seed_text[24];
     snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
-    snprintf(folder, sizeof folder, "%.4000s/n%llu", options->record ? options->record : "",
-        (unsigned long long)number);
     char **words = make_words(options, trace, seed_text);
     if (!words)
         return ss_error_memory(error);
@@ -237,7 +241,7 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     if (status == 0)
         status = check(&simulation, seed, trace, error);
     if (status == 0)
-        status = simulate(&simulation, &recording, number, options->record ? folder : NULL, error);
+        status = simulate(&simulation, &recording, number, records, error);
     simulation_close(&simulation);
     free(words);
     node->load /= node->covered;

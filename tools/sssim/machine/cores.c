@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/words.h"
+
 #define SPEED_MAX 100
 
 /* Parses "CORES:SPEED" at `text`. Returns its end; NULL if invalid. */
@@ -26,11 +28,12 @@ int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *er
         next = parse_step(next, &step);
         if (!next || (*next && *next != ','))
             return ss_error_fail(error,
-                "'%.100s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0 "
+                "'%s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0 "
                 "and up to %d",
-                text, SPEED_MAX);
+                ss_words_show(text).text, SPEED_MAX);
         if (cores->step_count > 0 && step.cores <= cores->steps[cores->step_count - 1].cores)
-            return ss_error_fail(error, "'%.100s': the numbers of cores must increase", text);
+            return ss_error_fail(
+                error, "'%s': the numbers of cores must increase", ss_words_show(text).text);
         if (cores->step_count == CORES_STEPS_MAX)
             return ss_error_fail(error, "too many steps (at most %d)", CORES_STEPS_MAX);
         cores->steps[cores->step_count++] = step;

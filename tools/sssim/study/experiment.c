@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 
@@ -26,25 +27,30 @@ static int fail(const struct experiment *experiment, const char *name, struct ss
         *name ? "/" : "", name, strerror(errno));
 }
 
+static char *join(const struct experiment *experiment, const char *name) {
+    char *path;
+    return asprintf(&path, "%s/%s", experiment->path, name) < 0 ? NULL : path;
+}
+
 static int make_folder(
     const struct experiment *experiment, const char *name, struct ss_error *error) {
-    char path[2 * EXPERIMENT_PATH];
-    snprintf(path, sizeof path, "%s%s%s", experiment->path, *name ? "/" : "", name);
+    SS_OWNED(free) char *path = join(experiment, name);
+    if (!path)
+        return ss_error_memory(error);
     return mkdir(path, 0777) < 0 ? fail(experiment, name, error) : 0;
 }
 
 int experiment_open(struct experiment *experiment, const char *path, struct ss_error *error) {
-    *experiment = (struct experiment){0};
-    if (strlen(path) >= sizeof experiment->path / 2)
-        return ss_error_fail(error, "--record: the name of the folder is too long");
+    *experiment = (struct experiment){.path = path};
     if (access(path, F_OK) == 0)
         return ss_error_fail(
             error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
-    strcpy(experiment->path, path);
     experiment->stream = open_memstream(&experiment->rows, &experiment->size);
     if (!experiment->stream)
         return ss_error_memory(error);
-    return make_folder(experiment, "", error) < 0 ? -1 : make_folder(experiment, "runs", error);
+    if (mkdir(path, 0777) < 0)
+        return fail(experiment, "", error);
+    return make_folder(experiment, "runs", error);
 }
 
 /* Appends `text` with all characters that are unsafe in a file name replaced by '-'. */
@@ -60,7 +66,7 @@ static void append_name(char *name, size_t size, const char *text) {
 
 int experiment_add_pair(struct experiment *experiment, const struct experiment_row rows[2],
     char *name, size_t size, struct ss_error *error) {
-    char folder[EXPERIMENT_PATH], round[32];
+    char round[32];
     snprintf(name, size, "sets-");
     for (int i = 0; i < 2; i++) {
         size_t end = strlen(name) + WORKLOAD_MAX + 1;
@@ -69,13 +75,16 @@ int experiment_add_pair(struct experiment *experiment, const struct experiment_r
     }
     snprintf(round, sizeof round, "%llu", (unsigned long long)rows[0].round);
     append_name(name, size, round);
-    snprintf(folder, sizeof folder, "runs/%.2000s", name);
-    return make_folder(experiment, folder, error);
+    SS_OWNED(free) char *folder = experiment_find_path(experiment, name, "");
+    if (!folder)
+        return ss_error_memory(error);
+    return mkdir(folder, 0777) < 0 ? fail(experiment, name, error) : 0;
 }
 
-void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,
-    char *path, size_t size) {
-    snprintf(path, size, "%s/runs/%s/%s", experiment->path, pair, role);
+char *experiment_find_path(
+    const struct experiment *experiment, const char *pair, const char *role) {
+    char *path;
+    return asprintf(&path, "%s/runs/%s/%s", experiment->path, pair, role) < 0 ? NULL : path;
 }
 
 /* Writes a cell without commas and quotes, as in all manifests. */
@@ -108,10 +117,9 @@ static void put_row(FILE *stream, const struct experiment_row *row, const char *
 }
 
 static int write_manifest(struct experiment *experiment, struct ss_error *error) {
-    char path[EXPERIMENT_PATH + 64];
+    SS_OWNED(free) char *path = join(experiment, "manifest.csv");
     struct ss_whole_file file;
-    snprintf(path, sizeof path, "%s/manifest.csv", experiment->path);
-    if (fflush(experiment->stream) != 0)
+    if (!path || fflush(experiment->stream) != 0)
         return ss_error_memory(error);
     if (ss_whole_file_open(&file, path) < 0)
         return fail(experiment, "manifest.csv", error);
@@ -128,17 +136,16 @@ int experiment_finish_pair(struct experiment *experiment, const struct experimen
 }
 
 void experiment_drop_pair(const struct experiment *experiment, const char *name) {
-    char path[2 * EXPERIMENT_PATH];
-    snprintf(path, sizeof path, "%s/runs/%s", experiment->path, name);
-    rmdir(path);
+    SS_OWNED(free) char *path = experiment_find_path(experiment, name, "");
+    if (path)
+        rmdir(path);
 }
 
 void experiment_close(struct experiment *experiment) {
-    char runs[EXPERIMENT_PATH + 64];
     if (experiment->stream)
         fclose(experiment->stream);
-    snprintf(runs, sizeof runs, "%s/runs", experiment->path);
-    if (experiment->stream && experiment->size == 0 && rmdir(runs) == 0)
+    SS_OWNED(free) char *runs = experiment->path ? join(experiment, "runs") : NULL;
+    if (experiment->stream && experiment->size == 0 && runs && rmdir(runs) == 0)
         rmdir(experiment->path);
     free(experiment->rows);
     *experiment = (struct experiment){0};

@@ -9,15 +9,13 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#define EXPERIMENT_PATH 4096
-
 /*
  * An experiment folder as tools/experiments creates it: a folder for each record, and
  * manifest.csv, which describes the records. Zero-initialized: not open.
  */
 struct experiment {
-    char path[EXPERIMENT_PATH]; /* "" if not open */
-    char *rows;                 /* rows of the manifest */
+    const char *path; /* owned by the caller; NULL: not open */
+    char *rows;       /* rows of the manifest */
     size_t size;
     FILE *stream; /* stream that writes to `rows` */
 };
@@ -43,10 +41,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3)
     SS_WRITES(3, 4) int experiment_add_pair(struct experiment *experiment,
         const struct experiment_row rows[2], char *name, size_t size, struct ss_error *error);
 
+/* Returns the path of a record, for the caller to free; NULL without memory. */
 SS_NONNULL()
-SS_WRITES(4, 5)
-void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,
-    char *path, size_t size);
+char *experiment_find_path(const struct experiment *experiment, const char *pair, const char *role);
 
 /* Adds a complete pair to the manifest. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *experiment,

@@ -96,11 +96,14 @@ int recording_open(struct recording *recording, struct trial *trial,
         .trial = trial,
         .clock = {read_clock, read_wall_clock, trial},
     };
-    recording->words[0] = recording->word;
-    snprintf(recording->word, sizeof recording->word, "%s", options->word);
-    snprintf(recording->folder, sizeof recording->folder, "%s", options->folder);
+    recording->words[0] = strdup(options->word);
+    recording->folder = strdup(options->folder);
     struct ss_recorder *recorder = calloc(1, sizeof *recorder);
-    int status = recorder ? make_plan(recording, options, error) : ss_error_memory(error);
+    if (!recording->words[0] || !recording->folder || !recorder) {
+        free(recorder);
+        return ss_error_memory(error);
+    }
+    int status = make_plan(recording, options, error);
     if (status == 0)
         status = ss_iterations_keep_apart(&trial->iterations, trial->options.instances, 1) < 0
                      ? ss_error_memory(error)
@@ -164,5 +167,7 @@ void recording_close(struct recording *recording) {
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
         free(plan->numbers[i]);
     free(plan->numbers);
+    free(recording->words[0]);
+    free(recording->folder);
     *recording = (struct recording){0};
 }

@@ -27,10 +27,9 @@ struct recording {
     struct trial *trial;
     struct ss_clock clock;
     struct ss_plan plan;
-    char folder[4200];
+    char *folder;
     struct ss_command_line line;
-    char word[512];
-    char *words[2];               /* the only word of the command */
+    char *words[2];               /* the only word of the command, a copy */
     struct ss_recorder *recorder; /* NULL: nothing is recorded */
 };
 

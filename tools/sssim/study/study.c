@@ -6,6 +6,7 @@
 
 #include <showstopper/option.h>
 
+#include "base/owned.h"
 #include "recording.h"
 
 /* The default edges of a step, as in ssreport. */
@@ -133,8 +134,9 @@ static void describe(const struct study *study, ss_time duration, struct experim
 static int open_recordings(struct study *study, const struct experiment *experiment,
     const char *pair, ss_time duration, struct ss_error *error) {
     for (int i = 0; i < MEMORY_SIDES; i++) {
-        char path[2 * EXPERIMENT_PATH];
-        experiment_print_path(experiment, pair, roles[i], path, sizeof path);
+        SS_OWNED(free) char *path = experiment_find_path(experiment, pair, roles[i]);
+        if (!path)
+            return ss_error_memory(error);
         struct recording_options options = {
             .folder = path,
             .word = study->options->workloads[i],
