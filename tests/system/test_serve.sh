@@ -81,7 +81,7 @@ expect_refusal() {
     [ ! -s no.out ] || fail "${*:3}: unexpected output: $(cat no.out)"
 }
 
-a_connection_serves_several_requests() {
+a_connection_serves_several_requests() { # case
     serve --work 0 --bytes 3K
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5
@@ -109,7 +109,7 @@ a_connection_serves_several_requests() {
 }
 
 # The bounds are wide, because other processes affect the CPU time that a request uses.
-a_request_uses_the_configured_cpu_time() {
+a_request_uses_the_configured_cpu_time() { # case
     local spread given
     for spread in constant exponential; do
         serve --work 20m --spread "$spread"
@@ -137,7 +137,7 @@ worked() {
 }
 
 # With these seeds the first request costs 0.005 times and 8.4 times the mean.
-the_seed_selects_the_work_of_requests() {
+the_seed_selects_the_work_of_requests() { # case
     local seed
     for seed in 141 719; do
         serve --work 20m --spread exponential --seed "$seed"
@@ -152,7 +152,7 @@ the_seed_selects_the_work_of_requests() {
 
 # One request is handled and up to two wait. The first is completed at the server's end. The order depends on which
 # connection the server reads first.
-requests_beyond_the_queue_are_refused() {
+requests_beyond_the_queue_are_refused() { # case
     local file done=' ' refused=0 begin
     serve --work 5s --queue 2
     begin=$(used_time)
@@ -200,7 +200,7 @@ is_answered() {
 }
 
 # Three endless requests are accepted, and three threads use CPU time.
-workers_run_in_parallel() {
+workers_run_in_parallel() { # case
     local file refused=0 busy
     serve --units 1000000000000000 --queue 0 --workers 3
     for file in {11..14}; do
@@ -226,7 +226,7 @@ workers_run_in_parallel() {
 }
 
 # Clients disconnect in the middle of a request, and in the middle of an answer larger than socket buffers.
-a_client_that_disconnects_is_counted() {
+a_client_that_disconnects_is_counted() { # case
     local signal=HUP
     # Under nohup the server would ignore SIGHUP.
     ! grep -q '^SigIgn:.*[13579bdf]$' /proc/self/status || signal=TERM
@@ -249,7 +249,7 @@ a_client_that_disconnects_is_counted() {
 }
 
 # The signal arrives while a worker handles the request, which must still be answered.
-pending_answers_are_sent_before_the_end() {
+pending_answers_are_sent_before_the_end() { # case
     local reader begin
     serve --work 500m --bytes 8M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -265,7 +265,7 @@ pending_answers_are_sent_before_the_end() {
     expect served 1
 }
 
-a_second_signal_ends_the_server_at_once() {
+a_second_signal_ends_the_server_at_once() { # case
     local begin
     serve --units 1000000000000000
     exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -283,7 +283,7 @@ a_second_signal_ends_the_server_at_once() {
 }
 
 # As under nohup.
-an_ignored_hangup_stays_ignored() {
+an_ignored_hangup_stays_ignored() { # case
     trap '' HUP
     serve --work 0 --address 127.0.0.2
     trap - HUP
@@ -297,7 +297,7 @@ an_ignored_hangup_stays_ignored() {
     expect served 1
 }
 
-a_unix_socket_is_removed_at_the_end() {
+a_unix_socket_is_removed_at_the_end() { # case
     serve --work 0 --listen ./socket
     [[ $where = unix:./socket && -S socket ]] || fail "not a socket: $where"
     expect_refusal 1 '--listen: ./socket: another process is listening there' --work 0 --listen ./socket
@@ -337,7 +337,7 @@ serve_with_backlog() {
     await grep -q listening out
 }
 
-a_backlog_limited_by_the_system_is_reported() {
+a_backlog_limited_by_the_system_is_reported() { # case
     serve_with_backlog 100
     kill "$server"
     wait "$server" || fail "status $?"
@@ -345,7 +345,7 @@ a_backlog_limited_by_the_system_is_reported() {
     grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
 }
 
-a_limit_on_open_files_is_reported() {
+a_limit_on_open_files_is_reported() { # case
     bash -c 'ulimit -n 200; exec "$0" serve --work 0 --listen ./socket' "$ssburn" >out 2>err &
     server=$!
     await grep -q listening out
@@ -356,7 +356,7 @@ a_limit_on_open_files_is_reported() {
 }
 
 # A stopped server accepts no connection, so all of them wait in the kernel's backlog.
-the_backlog_is_as_large_as_the_system_permits() {
+the_backlog_is_as_large_as_the_system_permits() { # case
     need python3
     serve_with_backlog 6000
     kill -STOP "$server"
@@ -380,7 +380,7 @@ END
     [ ! -s err ] || fail "$(cat err)"
 }
 
-invalid_options_are_refused() {
+invalid_options_are_refused() { # case
     expect_refusal 2 "--listen: 'here' is neither a port " --listen here
     expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
     expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
@@ -406,17 +406,4 @@ invalid_options_are_refused() {
     grep -qx 'ssburn: standard output: No space left on device' no.err || fail "full disk: $(cat no.err)"
 }
 
-run_case a_connection_serves_several_requests
-run_case a_request_uses_the_configured_cpu_time
-run_case the_seed_selects_the_work_of_requests
-run_case requests_beyond_the_queue_are_refused
-run_case workers_run_in_parallel
-run_case a_client_that_disconnects_is_counted
-run_case pending_answers_are_sent_before_the_end
-run_case a_second_signal_ends_the_server_at_once
-run_case an_ignored_hangup_stays_ignored
-run_case a_unix_socket_is_removed_at_the_end
-run_case a_backlog_limited_by_the_system_is_reported
-run_case a_limit_on_open_files_is_reported
-run_case the_backlog_is_as_large_as_the_system_permits
-run_case invalid_options_are_refused
+run_cases

@@ -6,27 +6,10 @@
 . "$(dirname "$0")/harness.sh"
 set +o pipefail # readers may close their pipe early
 ssburn=$bin/ssburn
-folder=$scratch
 
-# expect_status STATUS WORD...: fails unless ssburn exits with this status; it writes to `out` and `err`.
-expect_status() {
-    local wanted=$1 status=0
-    shift
-    "$ssburn" "$@" >out 2>err || status=$?
-    [ "$status" -eq "$wanted" ] || fail "ssburn $*: expected status $wanted, got $status: $(cat err)"
-}
-
-# expect_refusal MESSAGE WORD...: fails unless one line begins with the message and no output follows.
-expect_refusal() {
-    local message=$1
-    shift
-    expect_status 2 "$@"
-    [ ! -s out ] || fail "ssburn $*: unexpected output: $(cat out)"
-    [ "$(wc -l <err)" -eq 1 ] || fail "ssburn $*: expected one message: $(cat err)"
-    case $(cat err) in
-    "ssburn: $message"*) ;;
-    *) fail "ssburn $*: expected '$message', got '$(cat err)'" ;;
-    esac
+# refused PART WORD...: fails unless ssburn refuses these words with one line that has this part.
+refused() {
+    refuses 2 "ssburn: $1" "$ssburn" "${@:2}"
 }
 
 # expect_lines COUNT: fails unless `out` has a line about the work and COUNT numbered iterations.
@@ -45,7 +28,7 @@ every_class_counts() {
     for class in serial blocking parallel forking; do
         for options in '' '--memory 100K' '--work=1'; do
             # shellcheck disable=SC2086
-            expect_status 0 "$class" --work 1000000 --iterations 3 $options
+            expect 0 "$ssburn" "$class" --work 1000000 --iterations 3 $options
             expect_lines 3
             [ ! -s err ] || fail "$class: unexpected message: $(cat err)"
         done
@@ -56,49 +39,49 @@ numbers_of_threads() {
     local threads class
     for threads in 1 2 3 20; do
         for class in blocking parallel forking; do
-            expect_status 0 "$class" --threads "$threads" --work 200000 --iterations 2
+            expect 0 "$ssburn" "$class" --threads "$threads" --work 200000 --iterations 2
             expect_lines 2
         done
     done
-    expect_status 0 serial --threads 1 --work 1000 --iterations 2
+    expect 0 "$ssburn" serial --threads 1 --work 1000 --iterations 2
 }
 
 work_can_be_given_back() {
     local work
-    expect_status 0 --iterations 0 --iteration 10m serial
+    expect 0 "$ssburn" --iterations 0 --iteration 10m serial
     expect_lines 0
     work=$(sed -n 's/^# work //p' out)
     [ "$work" -gt 1000 ] || fail "too little work in 10 ms: $work"
-    expect_status 0 serial --work "$work" --iterations 1
+    expect 0 "$ssburn" serial --work "$work" --iterations 1
     expect_lines 1
     [ "$(head -n 1 out)" = "# work $work" ] || fail "expected a work of $work, got $(head -n 1 out)"
 }
 
 unknown_words_are_refused() {
-    expect_refusal 'no class given: write serial, blocking, parallel, forking, kernel or serve'
-    expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
-    expect_refusal "unexpected argument 'blocking': the class was already given, serial" serial blocking
-    expect_refusal "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
-    expect_refusal "unknown option '-x'" serial -x
-    expect_refusal '--threads: serial ' serial --threads 2
-    expect_refusal '--threads: ' parallel --threads 0
-    expect_refusal '--threads requires a value' parallel --threads
-    expect_refusal '--work cannot be combined with --iteration' serial --work 1 --iteration 10m
-    expect_refusal '--work: ' serial --work 0
-    expect_refusal '--work: ' serial --work many
-    expect_refusal '--iteration: ' serial --iteration 0
-    expect_refusal '--iteration: ' serial --iteration 5
-    expect_refusal '--iterations: ' serial --iterations -1
-    expect_refusal '--memory: ' serial --memory 64
-    expect_refusal '--memory: ' serial --memory 1Q
-    expect_refusal '--memory: ' serial --memory 99999999999G
-    expect_refusal '--help takes no value' --help=yes
+    refused 'no class given: write serial, blocking, parallel, forking, kernel or serve'
+    refused "unknown class 'serail': did you mean 'serial'?" serail
+    refused "unexpected argument 'blocking': the class was already given, serial" serial blocking
+    refused "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
+    refused "unknown option '-x'" serial -x
+    refused '--threads: serial ' serial --threads 2
+    refused '--threads: ' parallel --threads 0
+    refused '--threads requires a value' parallel --threads
+    refused '--work cannot be combined with --iteration' serial --work 1 --iteration 10m
+    refused '--work: ' serial --work 0
+    refused '--work: ' serial --work many
+    refused '--iteration: ' serial --iteration 0
+    refused '--iteration: ' serial --iteration 5
+    refused '--iterations: ' serial --iterations -1
+    refused '--memory: ' serial --memory 64
+    refused '--memory: ' serial --memory 1Q
+    refused '--memory: ' serial --memory 99999999999G
+    refused '--help takes no value' --help=yes
 }
 
 help_and_version() {
-    expect_status 0 --help
+    expect 0 "$ssburn" --help
     grep -q '^Usage: ssburn CLASS' out || fail "wrong help: $(cat out)"
-    expect_status 0 --version
+    expect 0 "$ssburn" --version
     grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "wrong version: $(cat out)"
 }
 
@@ -167,16 +150,16 @@ children_of_others_are_left_alone() {
 }
 
 kernels_print_a_rate() {
-    expect_status 0 kernel --list
+    expect 0 "$ssburn" kernel --list
     [ "$(wc -l <out)" -ge 24 ] || fail "too few kernels: $(cat out)"
     grep -Eqx 'int64 +integer +[^ ].*' out || fail "int64 is not listed: $(cat out)"
-    expect_status 0 kernel int64 --time 20m
+    expect 0 "$ssburn" kernel int64 --time 20m
     grep -Eqx '# int64: .*; 0 bytes; .*-O.*' out || fail "the build is not described: $(cat out)"
     grep -Eqx 'rate [0-9.e+]+ per second' out || fail "the rate is missing: $(cat out)"
-    expect_refusal 'no kernel given: ' kernel
-    expect_refusal "unknown kernel 'int46': did you mean 'int64'?" kernel int46
-    expect_refusal "unexpected argument 'gcd': the kernel was already given, int64" kernel int64 gcd
-    expect_refusal '--time: ' kernel int64 --time 0
+    refused 'no kernel given: ' kernel
+    refused "unknown kernel 'int46': did you mean 'int64'?" kernel int46
+    refused "unexpected argument 'gcd': the kernel was already given, int64" kernel int64 gcd
+    refused '--time: ' kernel int64 --time 0
 }
 
 # The shell ends during the measurement, and another process becomes the parent.
@@ -198,7 +181,7 @@ a_failed_system_call_is_not_a_wrong_result() {
     cp "$ssburn" allowed
     chmod 755 . allowed allowed/ssburn
     setpriv --reuid 65534 --regid 65534 --clear-groups \
-        prlimit --nproc=1 "$folder/allowed/ssburn" kernel fork --time 20m >out 2>err || status=$?
+        prlimit --nproc=1 "$scratch/allowed/ssburn" kernel fork --time 20m >out 2>err || status=$?
     [ "$status" -eq 1 ] || fail "a failed fork: status $status: $(cat err)"
     [ "$(cat err)" = 'ssburn: kernel fork: a system call failed: Resource temporarily unavailable' ] ||
         fail "wrong message about a failed fork: $(cat err)"

@@ -7,26 +7,15 @@
 sssim=$bin/sssim
 manual=$source/tools/sssim/sssim.1
 
-# expect WORD...: runs sssim, which must succeed without messages; its output is in `out`.
-expect() {
-    local status=0
-    "$sssim" "$@" >out 2>err || status=$?
-    [ "$status" -eq 0 ] || fail "sssim $*: status $status: $(cat err)"
-    [ ! -s err ] || fail "sssim $*: unexpected message: $(cat err)"
+# run WORD...: runs sssim, which must succeed without messages; its output is in `out`.
+run() {
+    expect 0 "$sssim" "$@"
+    [ ! -s err ] || fail "sssim $*: unexpected message"
 }
 
-# refused MESSAGE WORD...: fails unless one line begins with the message and there is no output.
+# refused PART WORD...: fails unless sssim refuses these words with one line that has this part.
 refused() {
-    local message=$1 status=0
-    shift
-    "$sssim" "$@" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "sssim $*: expected status 125, got $status"
-    [ ! -s out ] || fail "sssim $*: unexpected output: $(cat out)"
-    [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: expected one message: $(cat err)"
-    case $(cat err) in
-    "sssim: $message"*) ;;
-    *) fail "sssim $*: expected '$message', got '$(cat err)'" ;;
-    esac
+    refuses 125 "sssim: $1" "$sssim" "${@:2}"
 }
 
 # figure NAME: prints this figure of the output.
@@ -40,51 +29,51 @@ modules=(-f realtime -c rbpid -s even -d averageq)
 figures='samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent'
 figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu,iterations_per_second
 
-expect -P 2 -l 50% --duration 10s
+run -P 2 -l 50% --duration 10s
 [ "$(figure samples)" = 20 ] || fail "expected 20 samples: $(cat out)"
 [ "$(figure target)" = 50.000 ] || fail "wrong target: $(cat out)"
 
-expect -P 2 -l 50% --duration 3s --csv
+run -P 2 -l 50% --duration 3s --csv
 [ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "wrong heading: $(cat out)"
 [ "$(wc -l <out)" -eq 7 ] || fail "expected 6 samples: $(cat out)"
 
 # A load can be a number of CPUs: of the machine's, or of those allowed for the group.
-expect -P 2 -l 0.5cpu --duration 1s
+run -P 2 -l 0.5cpu --duration 1s
 [ "$(figure target)" = 25.000 ] || fail "wrong target for 0.5 of 2 CPUs: $(cat out)"
-expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
+run -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
 [ "$(figure target)" = 20.000 ] || fail "wrong target for 0.3 of 1.5 CPUs: $(cat out)"
 # The load of own processes is relative to all CPUs, whatever their quota.
-expect -P 4 -l 90% -f own --quota 1 --duration 10s
+run -P 4 -l 90% -f own --quota 1 --duration 10s
 [ "$(figure load)" = 25.000 ] || fail "a quota of 1 of 4 CPUs allows a load of $(figure load)"
 refused "--quota: '1000000000000' is too large" -l 50% --quota 1000000000000
 refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
 
 # The window is the length of a sample. Values that modules choose scale with it, given values do not.
-expect -P 2 -n 4 -l 50% --duration 10s --window 100m
+run -P 2 -n 4 -l 50% --duration 10s --window 100m
 [ "$(figure samples)" = 100 ] || fail "expected 100 samples: $(cat out)"
 [[ $(figure switches) == 37?.* ]] || fail "wrong length of rounds: $(cat out)"
-expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
+run -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
 [[ $(figure switches) == 7?.* ]] || fail "wrong length of rounds: $(cat out)"
-expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
+run -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
 [[ $(figure switches) == 3??.* ]] || fail "wrong length of rounds: $(cat out)"
 
 # Without feedback, the instances determine the load.
-expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
+run -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
 [[ $(figure load) == 16.2* ]] || fail "wrong load of blocking: $(cat out)"
-expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
+run -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
 [[ $(figure load) == 53.7* ]] || fail "wrong load of serial:3,blocking: $(cat out)"
-expect -P 4 -n 1 -c fixed -l 0 --background 25%
+run -P 4 -n 1 -c fixed -l 0 --background 25%
 [[ $(figure load) == 25.0* ]] || fail "wrong load with a background: $(cat out)"
 
 printf '0 1\n1s 3\n2s 0\n' >'a,b'
-expect -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
+run -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
 [[ $(figure load) == 25.0* ]] || fail "wrong load of a profile: $(cat out)"
 
 # swing PERIOD WORD...: sets `square` to the mean squared error of a sine-wave target. As showstopper-method(7)
 # explains, the loop of the published modules swings with a period of 2 pi sqrt(delta tau / 2), 0.84 s, and amplifies
 # targets of this period. A sine wave of 5 points is 12.5 %^2.
 swing() {
-    expect -P 12 -f realtime -c geom -d averageq -D 107m -t sine \
+    run -P 12 -f realtime -c geom -d averageq -D 107m -t sine \
         -T "50%,amplitude=5%,period=$1" --settle 5s --duration 35s "${@:2}"
     square=$(figure 'mean squared error')
 }
@@ -104,7 +93,7 @@ exceeds "$square" 125 || fail "with 4 times delta, 1.7 s is not amplified: $squa
 # does not.
 awk 'BEGIN { for (i = 0; i <= 720; i++) printf "%gs %.4f%%\n", i / 4, 50 + 2 * sin(i * 3.14159265 / 6) }' >ripple
 for scale in 2/3 1/3 2/9; do
-    expect -P 12 -f realtime -c geom -d averageq -t file -T "ripple,scale=$scale,loop=no" --settle 5s
+    run -P 12 -f realtime -c geom -d averageq -t file -T "ripple,scale=$scale,loop=no" --settle 5s
     echo "$scale $(figure 'mean squared error')"
 done >squares
 awk '{ square[NR] = $2 } END { exit !(square[2] > 3 * square[1] && square[2] > 3 * square[3]) }' squares ||
@@ -113,30 +102,30 @@ awk '{ square[NR] = $2 } END { exit !(square[2] > 3 * square[1] && square[2] > 3
 # A trace that loops lasts a minute, another one until its end. Samples are of half a second.
 printf '%s\n' '0s 50%' '10s 20%' >short
 for loop in yes no; do
-    expect -P 2 -t file -T "short,loop=$loop"
+    run -P 2 -t file -T "short,loop=$loop"
     figure samples
 done >counts
 [ "$(cat counts)" = "$(printf '120\n20')" ] || fail "wrong default durations: $(cat counts)"
 
 # Each option must change the output.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
-expect "${run[@]}"
+run "${run[@]}"
 cp out plain
 for more in '--tick-rate 250' '--lateness 3m' '--lateness 0' \
     '--preempt 2m' '--background 10%' '--seed 2 --class forking'; do
     # shellcheck disable=SC2086
-    expect "${run[@]}" $more
+    run "${run[@]}" $more
     ! cmp -s out plain || fail "$more has no effect"
 done
-expect "${run[@]}" --class queue:40%
+run "${run[@]}" --class queue:40%
 ! cmp -s out plain || fail "--class queue has no effect"
-expect "${run[@]}" --tick-rate 250 -F count=ticks -D 20m
+run "${run[@]}" --tick-rate 250 -F count=ticks -D 20m
 cp out plain
-expect "${run[@]}" --tick-rate 1000 -F count=ticks -D 20m
+run "${run[@]}" --tick-rate 1000 -F count=ticks -D 20m
 ! cmp -s out plain || fail "--tick-rate has no effect"
 
 run=("${modules[@]}" -P 2 --duration 5s)
-expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --sweep=seed=1
+run "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --sweep=seed=1
 [ "$(sed -n 1p out)" = "load,control-options,seed,$figures" ] || fail "wrong heading: $(cat out)"
 [ "$(wc -l <out)" -eq 5 ] || fail "expected 4 runs: $(cat out)"
 [ "$(sed -n 's/,1,10,0\..*//p' out)" = '25%,"0,ke=0.1"
@@ -145,9 +134,9 @@ expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --
 50%,0' ] || fail "wrong runs: $(cat out)"
 
 # A run of a sweep equals a single run with the same options, even if an option is written differently.
-expect "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
+run "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
 cp out swept
-expect "${run[@]}" --class blocking --seed 7 -l 60%
+run "${run[@]}" --class blocking --seed 7 -l 60%
 [ "$(sed -n 3p swept | cut -d , -f 1-3)" = blocking,60%,10 ] || fail "wrong row of the sweep: $(cat swept)"
 load=$(sed -n 3p swept | cut -d , -f 5)
 [[ $(figure load) == "$(awk "BEGIN { printf \"%.3f\", 100 * $load }")" ]] ||
@@ -155,12 +144,12 @@ load=$(sed -n 3p swept | cut -d , -f 5)
 [ "$(sed -n 2p swept | cut -d , -f 4-)" != "$(sed -n 3p swept | cut -d , -f 4-)" ] ||
     fail "different classes give the same row: $(cat swept)"
 
-expect "${run[@]}" -l 90% -n 1 --sweep seed=1
+run "${run[@]}" -l 90% -n 1 --sweep seed=1
 [ "$(sed -n 2p out | cut -d , -f 8)" = '' ] || fail "a settling time is printed without settling: $(cat out)"
 
-expect "${run[@]}" --class blocking --sweep load=25%,50% --sweep seed=1,2
+run "${run[@]}" --class blocking --sweep load=25%,50% --sweep seed=1,2
 cp out first
-expect "${run[@]}" --class blocking --sweep load=25%,50% --sweep seed=1,2
+run "${run[@]}" --class blocking --sweep load=25%,50% --sweep seed=1,2
 cmp -s first out || fail "the same sweep gives different results"
 
 # At a terminal, a sweep prints a table.
@@ -223,7 +212,7 @@ member() {
     sed -n "s/^ *\"$1\": \([^,]*\),\{0,1\}$/\1/p" out | head -n 1
 }
 
-expect queue --rate 50 --arrival concurrent --duration 10s --json
+run queue --rate 50 --arrival concurrent --duration 10s --json
 [ "$(member program)/$(member sent)/$(member succeeded)" = '"sssim queue"/500/500' ] ||
     fail "invalid JSON of queue: $(cat out)"
 [ "$(member throughput)" = 50 ] || fail "wrong throughput: $(cat out)"
@@ -231,18 +220,18 @@ expect queue --rate 50 --arrival concurrent --duration 10s --json
 # --requests ends the run as planned.
 for loop in '--rate 50 --arrival even' '--closed 1'; do
     # shellcheck disable=SC2086 # words, not one
-    expect queue $loop --requests 500
+    run queue $loop --requests 500
     grep -q '^- verdict: valid: nothing found in ' out || fail "queue $loop: wrong verdict: $(cat out)"
 done
 
 # The planned time suffices for 10 standard deviations of the number of requests, and one second.
-expect queue --rate 100 --requests 10000 --json
+run queue --rate 100 --requests 10000 --json
 grep -q '"length_seconds": 111.1$' out || fail "queue plans a wrong time: $(cat out)"
 
 # Without a time of sending, the intended rate is that of the profile, and the means of the machine are unknown.
 for words in '--rate 10 --requests 1' '--rate 10 --arrival concurrent --requests 5' '--closed 4 --requests 4'; do
     # shellcheck disable=SC2086 # words, not one
-    expect queue $words
+    run queue $words
     ! grep -qE 'nan|^busy' out || fail "queue $words: figures of an empty time: $(cat out)"
     [[ $words == --closed* ]] || grep -q ' 10 requests per second were intended' out ||
         fail "queue $words: wrong rate: $(cat out)"
@@ -250,20 +239,20 @@ done
 
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
 # The short options of ssrequest are accepted.
-expect queue --rate 80 "${queue[@]}"
+run queue --rate 80 "${queue[@]}"
 cp out before
-expect queue -r 80 -d 10s "${queue[@]}" -t 100m
+run queue -r 80 -d 10s "${queue[@]}" -t 100m
 cmp -s before out || fail "short options give a different result: $(cat out)"
 for words in '--seed 2' '--cap 6' '--when-full drop' '--timeout 90m' '--timeout 0' '--settle 1s' \
     '--work 9m' '--spread constant' '--workers 2' '--servers 2' '--speeds 1.1' '--duty 90%' \
     '--duration 11s' '--requests 100' '--arrival even'; do
     # shellcheck disable=SC2086 # words, not one
-    expect queue --rate 80 "${queue[@]}" $words
+    run queue --rate 80 "${queue[@]}" $words
     ! cmp -s before out || fail "queue $words has no effect"
 done
 for words in '--duty 80%' '--servers 2' '--work 90m'; do
     # shellcheck disable=SC2086
-    expect queue --rate 80 "${queue[@]}" $words
+    run queue --rate 80 "${queue[@]}" $words
     cp out before
     case $words in
     --duty*) more=(--tau 50m) ;;
@@ -271,47 +260,47 @@ for words in '--duty 80%' '--servers 2' '--work 90m'; do
     *) more=(--given-up skip) ;;
     esac
     # shellcheck disable=SC2086
-    expect queue --rate 80 "${queue[@]}" $words "${more[@]}"
+    run queue --rate 80 "${queue[@]}" $words "${more[@]}"
     ! cmp -s before out || fail "queue $words ${more[*]} has no effect"
 done
 
 # Steps, and a closed loop.
-expect queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
+run queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
 [ "$(member sent)" = 3780 ] || fail "wrong number of requests with steps: $(cat out)"
 printf '0 50%%\n10s 50%%\n+0 100%%\n20s 100%%\n' >loads
-expect queue --trace loads --rate 10 --json
+run queue --trace loads --rate 10 --json
 [ "$(member sent)" = 150 ] || fail "wrong number of requests with a trace: $(cat out)"
-expect queue --closed 4 --requests 1000 --json
+run queue --closed 4 --requests 1000 --json
 [ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "wrong closed loop: $(cat out)"
 [ "$(member cap)" = 4 ] || fail "closed loop: wrong cap: $(member cap)"
-expect queue --closed 4
+run queue --closed 4
 grep -q 'A closed loop' out || fail "the closed loop is not described: $(cat out)"
-expect queue --version
+run queue --version
 [[ $(cat out) == "sssim "* ]] || fail "wrong version: $(cat out)"
 
 # Frequency, contention and power of the machine.
 { echo busy,watts; for i in 0 1 2 4 8; do echo "$i,$((100 + 20 * i))"; done; } >watts
 printf 'n\trequests_per_second\n1\t100\n2\t190\n4\t320\n' >capacities
 machine=(--rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json)
-expect queue --rate 80 --power watts --json
+run queue --rate 80 --power watts --json
 awk '/"watts"/ { ok = $2 + 0 > 115.999 && $2 + 0 < 116.001 } END { exit !ok }' out ||
     fail "80 % of one CPU of 120 W, and 100 W when idle, are not 116 W: $(cat out)"
-expect queue --rate 80 --requests 1 --power watts --json
+run queue --rate 80 --requests 1 --power watts --json
 [ "$(member watts)/$(member joules_per_success)" = null/null ] || fail "power of an empty time: $(cat out)"
-expect queue "${machine[@]}" --workers 4
+run queue "${machine[@]}" --workers 4
 cp out before
 for words in '--frequency 1.5GHz' '--base 2.2GHz' '--beta 50%' '--contention servers:0.1,0' '--contention workers:0.1,0' \
     '--contention workers:0,0.1' '--contention workers:capacities'; do
     # shellcheck disable=SC2086 # words, not one
-    expect queue "${machine[@]}" --workers 4 $words
+    run queue "${machine[@]}" --workers 4 $words
     case $words in
     *servers:*) cmp -s <(sed '/contention_/d' before) <(sed '/contention_/d' out) || fail "contention of one server: $(cat out)" ;;
     *) ! cmp -s before out || fail "queue $words has no effect" ;;
     esac
 done
-expect queue --rate 80 --workers 4 --contention workers:0.1,0.02
+run queue --rate 80 --workers 4 --contention workers:0.1,0.02
 grep -q 'contention a = 0.10*, b = 0.020*\b' out || fail "a and b are not as given: $(cat out)"
-expect queue --rate 80 --workers 4 --contention workers:capacities
+run queue --rate 80 --workers 4 --contention workers:capacities
 grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed: $(cat out)"
 refused '--frequency requires --base' queue --rate 5 --frequency 1GHz
 refused '--beta requires --frequency' queue --rate 5 --beta 50%
@@ -358,9 +347,9 @@ printf '0 20%%\n' >traces/a.txt
 printf '0 60%%\n' >traces/b.txt
 mkdir traces/old # folders are no traces, as for ssfleet
 fleet=(fleet --nodes 40 --traces traces --late 50m --clock 1s --clock-error 2m --failures 25% --interval 2s)
-expect "${fleet[@]}" --jobs 1 --record one -- -P 1 --duration 10s
+run "${fleet[@]}" --jobs 1 --record one -- -P 1 --duration 10s
 cp out whole
-expect "${fleet[@]}" --jobs 3 --record three -- -P 1 --duration 10s
+run "${fleet[@]}" --jobs 3 --record three -- -P 1 --duration 10s
 cmp out whole || fail "the output depends on the number of processes"
 diff -r one three || fail "records depend on the number of processes"
 [ "$(find one -name samples.csv | wc -l)" -eq 40 ] || fail "not every node has a record"
@@ -375,26 +364,26 @@ n1,n1,b.txt" ] || fail "wrong table: $(head -n 3 one/fleet.csv)"
 # Times in a record include the clock's offset; the record also has the measured offset, correct within 2 ms.
 awk -F , 'NR > 1 && ($7 > 5 || $7 < -5 || $8 != 0.002) { exit 1 }' one/fleet.csv || fail "wrong clocks"
 [ "$(cut -d , -f 7 one/fleet.csv | sort -u | wc -l)" -gt 35 ] || fail "clocks do not differ"
-expect fleet --nodes 3 -- -l 40% --duration 10s
+run fleet --nodes 3 -- -l 40% --duration 10s
 grep -q '^target  *40.000 %$' out || fail "wrong target: $(cat out)"
 grep -q 'in 90 % of such fleets' out || fail "no interval: $(cat out)"
-expect fleet --nodes 3 -- -P 1 -l 40% --background 0.6 --duration 10s
+run fleet --nodes 3 -- -P 1 -l 40% --background 0.6 --duration 10s
 grep -qE '^mean error +-[12][0-9]\.' out || fail "the error of a load above the target is not negative: $(cat out)"
 cp -r traces odd && mv odd/b.txt 'odd/"b".txt'
-expect fleet --nodes 2 --traces odd --record quotes -- -P 1 --duration 1s
+run fleet --nodes 2 --traces odd --record quotes -- -P 1 --duration 1s
 [ "$(sed -n 2p quotes/fleet.csv | cut -d , -f 1-4)" = 'n0,n0,"""b"".txt",done' ] || fail "wrong table: $(cat quotes/fleet.csv)"
 # A fleet with another seed has other nodes, not the same ones under other names.
 for seed in 1 2; do
-    expect fleet --nodes 3 --seed "$seed" --interval 500m --record "seed$seed" -- -P 1 -l 40% --duration 10s
+    run fleet --nodes 3 --seed "$seed" --interval 500m --record "seed$seed" -- -P 1 -l 40% --duration 10s
 done
 [ "$(sha256sum seed?/*/samples.csv | cut -c 1-64 | sort -u | wc -l)" -eq 6 ] || fail "two fleets have nodes in common"
 # A load of 100 % is the quota of the group.
-expect fleet --nodes 1 --record grouped -- -P 4 -f cgroup --quota 1.5 -l 50% --duration 10s
+run fleet --nodes 1 --record grouped -- -P 4 -f cgroup --quota 1.5 -l 50% --duration 10s
 grep -q '"capacity_cpus": 1.5}' grouped/n0/plan.json || fail "wrong capacity: $(cat grouped/n0/plan.json)"
 # A record has no load of the time before a free section in a later sample.
 mkdir gaps
 printf '0 90%%\n15s 90%%\n15s free\n20s 90%%\n40s 90%%\n' >gaps/t.txt
-expect fleet --nodes 1 --traces gaps --record gap -- -P 1 --duration 40s
+run fleet --nodes 1 --traces gaps --record gap -- -P 1 --duration 40s
 [ "$(tail -n +2 gap/n0/samples.csv | cut -d , -f 2,3,15)" = '10.000000,0.900000,1
 15.000000,0.900000,1
 20.000000,,0
@@ -404,7 +393,7 @@ awk -F , '$15 == 1 && ($3 > 0.95 || $4 > 0.95 || $4 < 0.85) { exit 1 }' gap/n0/s
     fail "wrong loads around a free section: $(cat gap/n0/samples.csv)"
 # The last sample of a record is shorter if the run ends before it is complete.
 for seconds in 5 25; do
-    expect fleet --nodes 2 --record "rest$seconds" -- -P 1 -l 40% --duration "${seconds}s"
+    run fleet --nodes 2 --record "rest$seconds" -- -P 1 -l 40% --duration "${seconds}s"
 done
 [ "$(tail -n +2 rest5/n1/samples.csv | cut -d , -f 2,3,15)" = 5.000000,0.400000,1 ] ||
     fail "wrong sample of a short run: $(cat rest5/n1/samples.csv)"
@@ -413,7 +402,7 @@ done
 25.000000,0.400000,1' ] || fail "wrong last sample: $(cat rest25/n1/samples.csv)"
 # Neither the output nor the record counts the time of --settle.
 printf '%s\n' '0 90%' '5s 90%' '5s 40%' '15s 40%' >settling
-expect fleet --nodes 2 --record settled -- -P 1 -t file -T settling,loop=no --settle 5s
+run fleet --nodes 2 --record settled -- -P 1 -t file -T settling,loop=no --settle 5s
 grep -q '^target  *40.000 %$' out || fail "fleet: --settle has no effect: $(cat out)"
 [ "$(tail -n +2 settled/n1/samples.csv | cut -d , -f 2,3,15)" = '5.000000,0.900000,0
 15.000000,0.400000,1' ] || fail "wrong samples after --settle: $(cat settled/n1/samples.csv)"
@@ -422,7 +411,7 @@ refused 'nothing was measured: no node was under control for a whole --window' \
     fleet --nodes 2 --record nothing -- -P 1 -l 50% --duration 0.1s
 [ ! -e nothing ] || fail "a simulation without results leaves a folder"
 # One of these nodes fails before it is measured. A quarter of the drawn fleets have no other node.
-expect fleet --nodes 2 --failures 50% --seed 11 -- -P 1 -l 40% --duration 1s
+run fleet --nodes 2 --failures 50% --seed 11 -- -P 1 -l 40% --duration 1s
 ! grep -q nan out || fail "a node without samples makes the interval invalid: $(cat out)"
 refused '--record: one: File exists' fleet --record one
 refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
@@ -481,9 +470,9 @@ if have_reports "$1"; then
     tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
         fail "no clock is named: $(cat answer)"
     # The intervals of a rehearsal contain a sample of other nodes, but rarely one with an additional disturbance.
-    expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
-    expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
-    expect fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3
+    run fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
+    run fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
+    run fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3
     "$bin/ssreport" rehearsal --against sample >answer || fail "the sample cannot be reported"
     grep -qx 'Do 10 nodes follow their traces as 60 nodes predict?' answer || fail "wrong question: $(cat answer)"
     [ "$("$bin/ssreport" --table fleet-nodes --column error_within rehearsal --against sample | grep -c yes)" -ge 5 ] ||
@@ -496,11 +485,11 @@ fi
 long=$(printf '%0200d' 0)
 mkdir "$long"
 printf '%s\n' '0 1' '1s 0' '2s 0' >"$long/profile"
-expect -P 1 -l 50% --duration 2s --foreground "profile:$long/profile" --class "profile:$long/profile" --iteration 20m \
+run -P 1 -l 50% --duration 2s --foreground "profile:$long/profile" --class "profile:$long/profile" --iteration 20m \
     --record long --rounds 2
 [ "$(find long/runs -name samples.csv | wc -l)" -eq 4 ] || fail "a study with long names: $(find long)"
 # The run is shorter than a sample.
-expect -P 1 -l 50% --duration 0.4s --foreground serial --iteration 20m
+run -P 1 -l 50% --duration 0.4s --foreground serial --iteration 20m
 [ "$(awk 'NR == 2 { print $4, $5 }' out)" = 'none none' ] ||
     fail "a study without samples: wrong errors: $(cat out)"
 # throughput_of RECORD: prints the result of the check for a change of throughput.
@@ -509,8 +498,8 @@ throughput_of() {
 }
 # The throughput follows the target, so it only has to be constant if the target is.
 printf '%s\n' '0 30%' '1M 30%' '1M 60%' '2M 60%' >stairs
-expect -P 2 -l 50% --duration 2M --foreground serial --iteration 20m --record steady
-expect -P 2 -t file -T stairs,loop=no --duration 2M --foreground serial --iteration 20m --record stairs-record
+run -P 2 -l 50% --duration 2M --foreground serial --iteration 20m --record steady
+run -P 2 -t file -T stairs,loop=no --duration 2M --foreground serial --iteration 20m --record stairs-record
 for record in steady stairs-record; do
     for round in "$record"/runs/*/background; do
         throughput_of "$round" >"$record.result"
@@ -519,7 +508,7 @@ done
 [ "$(<steady.result)" = passed ] || fail "a constant target: throughput: $(<steady.result)"
 [ "$(<stairs-record.result)" = "not checked" ] || fail "a target with a step: throughput: $(<stairs-record.result)"
 
-expect --help
+run --help
 for option in $({ "$sssim" --help && "$sssim" queue --help && "$sssim" fleet --help; } | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"
 done
