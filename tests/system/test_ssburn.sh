@@ -23,7 +23,7 @@ expect_lines() {
     [ "$(wc -l <out)" -eq $((count + 1)) ] || fail "unexpected lines: $(cat out)"
 }
 
-every_class_counts() {
+every_class_counts() { # case
     local class options
     for class in serial blocking parallel forking; do
         for options in '' '--memory 100K' '--work=1'; do
@@ -35,7 +35,7 @@ every_class_counts() {
     done
 }
 
-numbers_of_threads() {
+numbers_of_threads() { # case
     local threads class
     for threads in 1 2 3 20; do
         for class in blocking parallel forking; do
@@ -46,7 +46,7 @@ numbers_of_threads() {
     expect 0 "$ssburn" serial --threads 1 --work 1000 --iterations 2
 }
 
-work_can_be_given_back() {
+work_can_be_given_back() { # case
     local work
     expect 0 "$ssburn" --iterations 0 --iteration 10m serial
     expect_lines 0
@@ -57,7 +57,7 @@ work_can_be_given_back() {
     [ "$(head -n 1 out)" = "# work $work" ] || fail "expected a work of $work, got $(head -n 1 out)"
 }
 
-unknown_words_are_refused() {
+unknown_words_are_refused() { # case
     refused 'no class given: write serial, blocking, parallel, forking, kernel or serve'
     refused "unknown class 'serail': did you mean 'serial'?" serail
     refused "unexpected argument 'blocking': the class was already given, serial" serial blocking
@@ -78,14 +78,14 @@ unknown_words_are_refused() {
     refused '--help takes no value' --help=yes
 }
 
-help_and_version() {
+help_and_version() { # case
     expect 0 "$ssburn" --help
     grep -q '^Usage: ssburn CLASS' out || fail "wrong help: $(cat out)"
     expect 0 "$ssburn" --version
     grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "wrong version: $(cat out)"
 }
 
-lost_output_ends_it() {
+lost_output_ends_it() { # case
     local class statuses
     for class in serial blocking parallel forking; do
         # ssburn inherits an ignored SIGPIPE.
@@ -111,7 +111,7 @@ lost_output_ends_it() {
 }
 
 # The reader gets end of file when all processes that hold the pipe have ended.
-no_child_outlives_its_parent_for_long() {
+no_child_outlives_its_parent_for_long() { # case
     mkfifo pipe
     "$ssburn" forking --threads 4 >pipe 2>err &
     local pid=$!
@@ -126,7 +126,7 @@ no_child_outlives_its_parent_for_long() {
 }
 
 # If threads waited for each other at the end of an iteration, each would sleep once per iteration.
-parallel_waits_for_nobody() {
+parallel_waits_for_nobody() { # case
     local pid sleeps
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
     pid=$!
@@ -140,7 +140,7 @@ parallel_waits_for_nobody() {
 }
 
 # `sleep` is a child of the shell, and then of ssburn, which the shell executes.
-children_of_others_are_left_alone() {
+children_of_others_are_left_alone() { # case
     local status=0
     # shellcheck disable=SC2016
     bash -c 'sleep 0.05 & exec "$0" forking --work 20000000 --iterations 3' "$ssburn" >out 2>err ||
@@ -149,7 +149,7 @@ children_of_others_are_left_alone() {
     expect_lines 3
 }
 
-kernels_print_a_rate() {
+kernels_print_a_rate() { # case
     expect 0 "$ssburn" kernel --list
     [ "$(wc -l <out)" -ge 24 ] || fail "too few kernels: $(cat out)"
     grep -Eqx 'int64 +integer +[^ ].*' out || fail "int64 is not listed: $(cat out)"
@@ -163,7 +163,7 @@ kernels_print_a_rate() {
 }
 
 # The shell ends during the measurement, and another process becomes the parent.
-a_kernel_outlives_its_parent() {
+a_kernel_outlives_its_parent() { # case
     # shellcheck disable=SC2016 # for sh
     sh -c '"$0" kernel system-call --time 800m >out 2>err & sleep 0.3' "$ssburn"
     timeout "$patience" sh -c 'until grep -q . out err; do sleep 0.05; done' || fail "the kernel did not end"
@@ -171,7 +171,7 @@ a_kernel_outlives_its_parent() {
 }
 
 # The limit counts the processes of a user; here ssburn is the only one.
-a_failed_system_call_is_not_a_wrong_result() {
+a_failed_system_call_is_not_a_wrong_result() { # case
     local status=0
     if [ "$(id -u)" -ne 0 ] || ! have_other_users; then
         skip_part "another-user: only root can become it"
@@ -187,15 +187,4 @@ a_failed_system_call_is_not_a_wrong_result() {
         fail "wrong message about a failed fork: $(cat err)"
 }
 
-every_class_counts
-kernels_print_a_rate
-a_kernel_outlives_its_parent
-a_failed_system_call_is_not_a_wrong_result
-numbers_of_threads
-work_can_be_given_back
-unknown_words_are_refused
-help_and_version
-lost_output_ends_it
-no_child_outlives_its_parent_for_long
-children_of_others_are_left_alone
-parallel_waits_for_nobody
+run_cases

@@ -27,22 +27,17 @@
 
 struct finder {
     struct request_capacity *capacity;
-    const struct ssrequest_options *options;
-    struct ssrequest_loop *loop;
-    struct ssrequest_http *http;
-    struct request_tally tally; /* tally of the current trial */
+    struct ssrequest_run *run; /* its tally and generator are those of the current trial */
     struct request_trial_watch watch;
-    struct request_generator *generator;
     FILE *lines;
-    struct ssrequest_course *course; /* course of all trials */
-    struct ssrequest_course last;    /* course of the last schedule */
-    uint32_t lone_target;            /* target of single requests, see settle() */
-    uint64_t lone_number;            /* number of a request of the file to this target */
+    struct ssrequest_course last; /* course of the last schedule */
+    uint32_t lone_target;         /* target of single requests, see settle() */
+    uint64_t lone_number;         /* number of a request of the file to this target */
 };
 
 static void send(void *context, struct request_one *one) {
     const struct finder *finder = context;
-    ssrequest_http_send(finder->http, one);
+    ssrequest_http_send(finder->run->http, one);
 }
 
 static void send_lone(void *context, struct request_one *one) {
@@ -64,29 +59,31 @@ static void extend(struct ssrequest_course *course, const struct ssrequest_cours
 static void on_period(void *context, ss_time end) {
     struct finder *finder = context;
     if (request_trial_step(&finder->watch))
-        request_generator_end(finder->generator, end);
+        request_generator_end(finder->run->generator, end);
 }
 
 /* `beside` is NULL unless the schedule is a trial. */
 static int run_schedule(struct finder *finder, struct request_schedule *schedule,
     const struct request_transport *transport, const struct ssrequest_beside *beside,
     struct ss_error *error) {
-    const struct request_rules rules = ssrequest_options_rules(finder->options, schedule->profile);
-    request_tally_begin(&finder->tally);
+    const struct request_rules rules =
+        ssrequest_options_rules(finder->run->options, schedule->profile);
+    request_tally_begin(&finder->run->tally);
     if (request_generator_open(
-            &finder->generator, &rules, schedule, transport, &finder->tally, error) < 0)
+            &finder->run->generator, &rules, schedule, transport, &finder->run->tally, error) < 0)
         return -1;
     if (beside)
-        request_generator_watch(finder->generator, request_trial_witness, &finder->watch);
-    int why =
-        ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &finder->last);
-    request_generator_close(finder->generator);
-    extend(finder->course, &finder->last);
+        request_generator_watch(finder->run->generator, request_trial_witness, &finder->watch);
+    int why = ssrequest_loop_run(
+        finder->run->loop, finder->run->generator, finder->run->http, beside, &finder->last);
+    request_generator_close(finder->run->generator);
+    finder->run->generator = NULL;
+    extend(&finder->run->course, &finder->last);
     return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
 
-static int run(struct finder *finder, double rate, struct ss_error *error) {
-    const struct ssrequest_options *options = finder->options;
+static int run_trial(struct finder *finder, double rate, struct ss_error *error) {
+    const struct ssrequest_options *options = finder->run->options;
     const struct ssrequest_beside beside = {
         .second = on_period,
         .period = options->given.duration / REQUEST_TRIAL_STAGE,
@@ -94,7 +91,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
         .context = finder,
     };
     finder->watch = (struct request_trial_watch){
-        .criterion = &options->criterion, .tally = &finder->tally, .period = beside.period};
+        .criterion = &options->criterion, .tally = &finder->run->tally, .period = beside.period};
     const struct request_transport transport = {send, finder};
     struct request_profile profile = {0};
     struct request_schedule schedule;
@@ -111,7 +108,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
 }
 
 static bool is_stopped(const struct finder *finder) {
-    return finder->course->stopped != SS_TIME_NEVER;
+    return finder->run->course.stopped != SS_TIME_NEVER;
 }
 
 static int ask_once(struct finder *finder, struct ss_error *error) {
@@ -131,7 +128,7 @@ static int ask_once(struct finder *finder, struct ss_error *error) {
 static void pause_after(struct finder *finder, int failures) {
     ss_time pause = ssrequest_earlier(LONE_PAUSE << failures, LONE_PAUSE_MAX);
     if (ssrequest_pause(pause) > 0)
-        finder->course->stopped = finder->course->length;
+        finder->run->course.stopped = finder->run->course.length;
 }
 
 static int refuse_service(const char *url, struct ss_error *error) {
@@ -143,19 +140,19 @@ static int refuse_service(const char *url, struct ss_error *error) {
 }
 
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
-    const struct request_messages *messages = &finder->options->messages;
+    const struct request_messages *messages = &finder->run->options->messages;
     finder->lone_target = target;
     finder->lone_number = 0;
     while (messages->origin_count > 0 && messages->order[finder->lone_number] != target)
         finder->lone_number++;
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
         int result = ask_once(finder, error);
-        if (result < 0 || finder->tally.outcomes[REQUEST_SUCCESS] > 0)
+        if (result < 0 || finder->run->tally.outcomes[REQUEST_SUCCESS] > 0)
             return result;
         if (i + 1 < LONE_MAX && !is_stopped(finder))
             pause_after(finder, i);
     }
-    return is_stopped(finder) ? 0 : refuse_service(finder->options->urls[target], error);
+    return is_stopped(finder) ? 0 : refuse_service(finder->run->options->urls[target], error);
 }
 
 /*
@@ -165,13 +162,13 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
  */
 static int settle(struct finder *finder, struct ss_error *error) {
     int result = 0;
-    for (uint32_t i = 0; result == 0 && i < finder->options->url_count; i++)
+    for (uint32_t i = 0; result == 0 && i < finder->run->options->url_count; i++)
         result = settle_target(finder, i, error);
     return result;
 }
 
 static void print_trial(const struct finder *finder, const struct request_trial *trial) {
-    const struct request_tally *tally = &finder->tally;
+    const struct request_tally *tally = &finder->run->tally;
     if (!finder->lines)
         return;
     if (finder->capacity->trial_count == 1)
@@ -192,61 +189,50 @@ static void add_generator(const struct finder *finder, struct request_trial *tri
     const struct ssrequest_course *course = &finder->last;
     const struct request_account account = {
         .took = course->length,
-        .own_cpu_seconds = ss_time_seconds(course->own_cpu),
-        .own_wait_seconds =
-            course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
-        .tally = &finder->tally,
+        .own_cpu_seconds = course->own_cpu,
+        .own_wait_seconds = course->own_wait,
+        .tally = &finder->run->tally,
     };
-    trial->took = ss_time_seconds(account.took);
-    trial->own_cpu = account.own_cpu_seconds;
-    trial->own_wait = account.own_wait_seconds;
-    trial->resources = finder->tally.outcomes[REQUEST_RESOURCES];
+    trial->took = ss_time_seconds(course->length);
+    trial->own_cpu = course->own_cpu;
+    trial->own_wait = course->own_wait;
+    trial->resources = finder->run->tally.outcomes[REQUEST_RESOURCES];
     trial->generator_is_limit = request_generator_is_limit(&account);
 }
 
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
-    if (run(finder, rate, error) < 0)
+    if (run_trial(finder, rate, error) < 0)
         return -1;
     /* Ignore a trial that was interrupted. */
     if (is_stopped(finder))
         return 0;
     struct request_trial trial = {
         .rate = rate,
-        .seconds = request_criterion_figure(&finder->options->criterion, &finder->tally),
-        .success_ratio = request_success_ratio(&finder->tally),
-        .held = request_criterion_holds(&finder->options->criterion, &finder->tally),
+        .seconds = request_criterion_figure(&finder->run->options->criterion, &finder->run->tally),
+        .success_ratio = request_success_ratio(&finder->run->tally),
+        .held = request_criterion_holds(&finder->run->options->criterion, &finder->run->tally),
         .steady = finder->watch.is_steady,
         .measured = request_trial_measured(&finder->watch),
     };
     add_generator(finder, &trial);
     request_capacity_tell(finder->capacity, &trial);
     print_trial(finder, &trial);
-    return request_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;
+    return request_tally_failed(&finder->run->tally) > 0 ? settle(finder, error) : 0;
 }
 
-int ssrequest_capacity_run(struct request_capacity *capacity,
-    const struct ssrequest_options *options, struct ssrequest_loop *loop,
-    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
-    struct ss_error *error) {
+int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_run *run,
+    FILE *lines, struct ss_error *error) {
+    const struct request_given *given = &run->options->given;
     const struct request_search search = {
-        isnan(options->given.rate) ? RATE_START : options->given.rate, RATE_MAX, PRECISION,
-        REPEATS};
-    struct finder finder = {
-        .capacity = capacity,
-        .options = options,
-        .loop = loop,
-        .http = http,
-        .lines = lines,
-        .course = course,
-    };
-    *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
-    if (request_tally_open(&finder.tally, options->given.timeout, error) < 0)
+        isnan(given->rate) ? RATE_START : given->rate, RATE_MAX, PRECISION, REPEATS};
+    struct finder finder = {.capacity = capacity, .run = run, .lines = lines};
+    run->course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
+    if (request_tally_open(&run->tally, given->timeout, error) < 0)
         return -1;
     request_capacity_begin(capacity, &search);
     int result = 0;
     double rate;
     while (result == 0 && !is_stopped(&finder) && request_capacity_next(capacity, &rate))
         result = try_rate(&finder, rate, error);
-    request_tally_close(&finder.tally);
     return result;
 }

@@ -7,17 +7,13 @@
 #include <showstopper/contract.h>
 
 #include "capacity.h"
-#include "http.h"
-#include "request_loop.h"
-#include "request_options.h"
+#include "request_output.h"
 
 /*
- * Runs trials until the search is over or a signal ends it; `course`, which spans all trials, says
- * which. Prints a line for each trial unless `lines` is NULL.
+ * Runs trials until the search is over or a signal ends it; its `course`, which spans all trials,
+ * says which. Prints a line for each trial unless `lines` is NULL.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(struct request_capacity *capacity,
-    const struct ssrequest_options *options, struct ssrequest_loop *loop,
-    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_capacity_run(struct request_capacity *capacity,
+    struct ssrequest_run *run, FILE *lines, struct ss_error *error);
 
 #endif

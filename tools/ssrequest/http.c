@@ -75,7 +75,7 @@ struct origin {
 };
 
 struct ssrequest_http {
-    struct ssrequest_http_rules rules;
+    const struct ssrequest_options *options;
     ss_time begin; /* on the monotonic clock */
     ssrequest_http_ended *ended;
     void *context;
@@ -178,7 +178,7 @@ static enum request_outcome outcome_of_answer(const struct slot *slot) {
     if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
         return REQUEST_CUT;
     /* Without TLS the version is not negotiated: the response must be HTTP/2. */
-    if (http->rules.http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
+    if (http->options->http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
         return REQUEST_GARBLED;
     return status >= 400 ? REQUEST_STATUS : REQUEST_SUCCESS;
 }
@@ -268,7 +268,7 @@ static bool read_length(const char *value, size_t length, uint64_t *announced) {
 }
 
 static bool is_late(const struct slot *slot) {
-    return now_of(slot->http) >= ss_time_add(slot->one->sent, slot->http->rules.timeout);
+    return now_of(slot->http) >= ss_time_add(slot->one->sent, slot->http->options->given.timeout);
 }
 
 /* Reads a header field that determines the length of the body. Returns false if it is invalid. */
@@ -412,7 +412,7 @@ static void keep_connections(struct ssrequest_http *http) {
     getrlimit(RLIMIT_NOFILE, &files);
     rlim_t room = files.rlim_cur > 2 * DESCRIPTORS_KEPT ? files.rlim_cur - DESCRIPTORS_KEPT
                                                         : DESCRIPTORS_KEPT;
-    uint64_t wanted = http->rules.slots * http->aim.count;
+    uint64_t wanted = http->options->given.cap * http->aim.count;
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
 }
 
@@ -460,7 +460,8 @@ void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim) 
 
 static void set_up(struct slot *slot) {
     CURL *easy = slot->easy;
-    const struct ssrequest_http_rules *rules = &slot->http->rules;
+    const struct ssrequest_options *options = slot->http->options;
+    bool fresh = options->connections == SSREQUEST_FRESH;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     /* Ignore http_proxy and the like: requests must go to the service itself. */
@@ -480,19 +481,19 @@ static void set_up(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
     /* Our own timeout comes first: see expire(). */
     curl_easy_setopt(
-        easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(rules->timeout / SS_MILLISECOND + 1000));
-    if (rules->fresh) {
+        easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(options->given.timeout / SS_MILLISECOND + 1000));
+    if (fresh) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
     /* Without this, an initial burst would open a connection for each request. */
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, rules->http2 && !rules->fresh ? 1L : 0L);
-    if (rules->insecure) {
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, options->http2 && !fresh ? 1L : 0L);
+    if (options->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
-    if (rules->authorities) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, rules->authorities);
+    if (options->authorities) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, options->authorities);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
 }
@@ -518,12 +519,12 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
-    if (!http->rules.http2)
+    if (!http->options->http2)
         return CURL_HTTP_VERSION_1_1;
     if (target->tls)
         return CURL_HTTP_VERSION_2TLS;
-    bool again = http->is_old && !http->rules.fresh && target->origin > 0 &&
-                 http->origins[target->origin - 1].connections > 0;
+    bool again = http->is_old && http->options->connections == SSREQUEST_REUSE &&
+                 target->origin > 0 && http->origins[target->origin - 1].connections > 0;
     return again ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
@@ -578,7 +579,7 @@ static bool set_message(struct slot *slot, const struct request_message *message
 
 static const struct request_message *message_of(
     const struct ssrequest_http *http, const struct request_one *one) {
-    const struct request_messages *messages = http->rules.messages;
+    const struct request_messages *messages = &http->options->messages;
     return &messages->list[one->number % messages->count];
 }
 
@@ -664,7 +665,7 @@ static void collect(struct ssrequest_http *http) {
         struct slot *slot = NULL;
         CURLcode code = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-        if (http->rules.http2 && code == CURLE_OK)
+        if (http->options->http2 && code == CURLE_OK)
             count_version(slot);
         /* A late request is a timeout, whatever its result. */
         end(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
@@ -673,7 +674,8 @@ static void collect(struct ssrequest_http *http) {
 
 /* Ends requests that timed out. All have the same timeout, so the oldest expires first. */
 static void expire(struct ssrequest_http *http, ss_time now) {
-    while (http->oldest && ss_time_add(http->oldest->one->sent, http->rules.timeout) <= now)
+    while (
+        http->oldest && ss_time_add(http->oldest->one->sent, http->options->given.timeout) <= now)
         end(http->oldest, REQUEST_TIMEOUT);
 }
 
@@ -740,8 +742,9 @@ void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
 ss_time ssrequest_http_next(const struct ssrequest_http *http) {
     if (http->done)
         return 0;
-    ss_time limit =
-        http->oldest ? ss_time_add(http->oldest->one->sent, http->rules.timeout) : SS_TIME_NEVER;
+    ss_time limit = http->oldest
+                        ? ss_time_add(http->oldest->one->sent, http->options->given.timeout)
+                        : SS_TIME_NEVER;
     return http->timer < limit ? http->timer : limit;
 }
 
@@ -776,7 +779,7 @@ static bool add_header(struct ssrequest_http *http, const char *header) {
  * large body.
  */
 static bool add_headers(struct ssrequest_http *http) {
-    const struct request_messages *messages = http->rules.messages;
+    const struct request_messages *messages = &http->options->messages;
     bool expects = false;
     for (size_t i = 0; i < messages->header_count; i++) {
         if (!add_header(http, messages->headers[i]))
@@ -788,7 +791,7 @@ static bool add_headers(struct ssrequest_http *http) {
 
 static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     http->multi = curl_multi_init();
-    http->slots = calloc(http->rules.slots, sizeof *http->slots);
+    http->slots = calloc(http->options->given.cap, sizeof *http->slots);
     if (!http->multi || !http->slots)
         return ss_error_memory(error);
     if (!add_headers(http))
@@ -800,18 +803,18 @@ static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     return 0;
 }
 
-int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_http_rules *rules,
+int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_options *options,
     int poll, struct ss_error *error) {
     *http = NULL;
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
         return ss_error_fail(error, "cannot initialize libcurl");
     const curl_version_info_data *library = curl_version_info(CURLVERSION_NOW);
-    if (rules->http2 && !(library->features & CURL_VERSION_HTTP2))
+    if (options->http2 && !(library->features & CURL_VERSION_HTTP2))
         return ss_error_fail(error, "--http2: this libcurl was built without HTTP/2");
     struct ssrequest_http *opened = calloc(1, sizeof *opened);
     if (!opened)
         return ss_error_memory(error);
-    opened->rules = *rules;
+    opened->options = options;
     opened->poll = poll;
     snprintf(opened->agent, sizeof opened->agent, "ssrequest/%s", ss_version());
     opened->timer = SS_TIME_NEVER;
@@ -836,7 +839,7 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     if (!http)
         return;
     ssrequest_http_forget(http);
-    for (uint64_t i = 0; http->slots && i < http->rules.slots; i++) {
+    for (uint64_t i = 0; http->slots && i < http->options->given.cap; i++) {
         curl_easy_cleanup(http->slots[i].easy);
         curl_url_cleanup(http->slots[i].url);
     }

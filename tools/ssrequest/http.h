@@ -15,18 +15,8 @@
 #include <showstopper/time.h>
 
 #include "generator.h"
-#include "messages.h"
+#include "request_options.h"
 #include "targets.h"
-
-struct ssrequest_http_rules {
-    uint64_t slots; /* maximum number of requests in progress */
-    ss_time timeout;
-    bool fresh; /* open a connection for each request */
-    bool http2;
-    bool insecure;
-    const char *authorities; /* PEM file of trusted authorities; NULL for the system's */
-    const struct request_messages *messages;
-};
 
 struct ssrequest_http;
 
@@ -34,9 +24,9 @@ struct ssrequest_http;
 typedef void ssrequest_http_ended(void *context, struct request_one *one,
     enum request_outcome outcome, uint64_t bytes, ss_time now);
 
-/* Opens the transport. The strings of the rules must outlive it. */
+/* Opens the transport. The options must outlive it. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_http_open(struct ssrequest_http **http,
-    const struct ssrequest_http_rules *rules, int poll, struct ss_error *error);
+    const struct ssrequest_options *options, int poll, struct ss_error *error);
 void ssrequest_http_close(struct ssrequest_http *http);
 
 /* Sets the targets of later requests. Takes ownership of the contents of `aim`. */

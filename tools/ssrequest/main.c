@@ -21,21 +21,7 @@
 #include "request_output.h"
 #include "wait.h"
 
-/* A zeroed part is not open. */
-struct run {
-    const struct ssrequest_options *options;
-    struct request_profile profile;
-    struct request_schedule schedule;
-    struct request_tally tally;
-    struct ssrequest_loop *loop;
-    struct ssrequest_http *http;
-    struct request_generator *generator;
-    struct request_rules rules;
-    struct ssrequest_output *output;
-    struct ssrequest_course course;
-};
-
-static void print_moments(struct run *run) {
+static void print_moments(struct ssrequest_run *run) {
     ss_time due;
     while (request_schedule_next(&run->schedule, &due) && !ferror(stdout))
         printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
@@ -70,7 +56,7 @@ static int check_start(const struct ssrequest_options *options, struct ss_error 
 }
 
 /* Looks up names before the run, because lookups during the run would affect the measurement. */
-static int aim(struct run *run, struct ss_error *error) {
+static int aim(struct ssrequest_run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_aim found;
     sigset_t ends;
@@ -92,21 +78,12 @@ static int aim(struct run *run, struct ss_error *error) {
     return result == 0 ? check_start(options, error) : result;
 }
 
-static int open_http(struct run *run, struct ss_error *error) {
+static int open_http(struct ssrequest_run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    const struct ssrequest_http_rules rules = {
-        .slots = options->given.cap,
-        .timeout = options->given.timeout,
-        .fresh = options->connections == SSREQUEST_FRESH,
-        .http2 = options->http2,
-        .insecure = options->insecure,
-        .authorities = options->authorities,
-        .messages = &options->messages,
-    };
-    if (rules.authorities && access(rules.authorities, R_OK) < 0)
+    if (options->authorities && access(options->authorities, R_OK) < 0)
         return ss_error_fail(
-            error, "--cacert: %s: %s", ss_words_show(rules.authorities).text, strerror(errno));
-    if (ssrequest_http_open(&run->http, &rules, ssrequest_loop_poll(run->loop), error) < 0)
+            error, "--cacert: %s: %s", ss_words_show(options->authorities).text, strerror(errno));
+    if (ssrequest_http_open(&run->http, options, ssrequest_loop_poll(run->loop), error) < 0)
         return -1;
     return aim(run, error);
 }
@@ -118,7 +95,7 @@ static int check_json(const char *path, struct ss_error *error) {
     return ss_error_wrap(error, "--json");
 }
 
-static int open_network(struct run *run, struct ss_error *error) {
+static int open_network(struct ssrequest_run *run, struct ss_error *error) {
     if (check_json(run->options->json, error) < 0)
         return -1;
     if (take_cpus(run->options->own_cpus, error) < 0)
@@ -127,30 +104,15 @@ static int open_network(struct run *run, struct ss_error *error) {
     return ssrequest_loop_open(&run->loop, error) < 0 ? -1 : open_http(run, error);
 }
 
-static int open_run(struct run *run, struct ss_error *error) {
+static int open_run(struct ssrequest_run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     run->rules = ssrequest_options_rules(options, &run->profile);
     if (request_tally_open(&run->tally, options->given.timeout, error) < 0)
         return -1;
-    const struct ssrequest_parts parts = {
-        .options = options,
-        .rules = &run->rules,
-        .profile = &run->profile,
-        .tally = &run->tally,
-        .loop = run->loop,
-        .http = run->http,
-    };
-    if (ssrequest_output_open(&run->output, &parts, error) < 0)
-        return -1;
-    const struct request_transport transport = ssrequest_output_transport(run->output);
-    if (request_generator_open(&run->generator, &run->rules,
-            options->given.closed ? NULL : &run->schedule, &transport, &run->tally, error) < 0)
-        return -1;
-    ssrequest_output_attach(run->output, run->generator);
-    return 0;
+    return ssrequest_output_open(run, error);
 }
 
-static void close_all(struct run *run) {
+static void close_all(struct ssrequest_run *run) {
     ssrequest_output_close(run->output);
     request_generator_close(run->generator);
     request_tally_close(&run->tally);
@@ -160,7 +122,7 @@ static void close_all(struct run *run) {
 }
 
 /* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
-static void wait_for_start(struct run *run) {
+static void wait_for_start(struct ssrequest_run *run) {
     int number = ssrequest_wait_until(run->options->start_at);
     if (number == 0)
         return;
@@ -175,7 +137,7 @@ static bool all_succeeded(const struct request_tally *tally) {
     return tally->intended > 0 && tally->outcomes[REQUEST_SUCCESS] == tally->intended;
 }
 
-static void warn_of_older(const struct run *run) {
+static void warn_of_older(const struct ssrequest_run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
             "ssrequest: warning: %ju responses used HTTP/1 in spite of --http2: the server "
@@ -184,7 +146,7 @@ static void warn_of_older(const struct run *run) {
 }
 
 /* Idle connections may have all descriptors, and the files of the result need some. */
-static void close_connections(struct run *run) {
+static void close_connections(struct ssrequest_run *run) {
     ssrequest_http_close(run->http);
     run->http = NULL;
 }
@@ -201,7 +163,7 @@ static void warn_of_timeout(const struct ssrequest_options *options) {
         options->capacity, timeout);
 }
 
-static int find_capacity(struct run *run, int *status, struct ss_error *error) {
+static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
     static struct request_capacity capacity; /* static because it is too large for the stack */
@@ -210,17 +172,16 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
         (options->record && request_folder_open(options->record, NULL, error) < 0))
         return -1;
     wait_for_start(run);
-    int result = ssrequest_capacity_run(
-        &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
+    int result = ssrequest_capacity_run(&capacity, run, silent ? NULL : stdout, error);
     warn_of_older(run);
     close_connections(run);
-    if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
+    if (result < 0 || ssrequest_output_capacity(run, &capacity, error) < 0)
         return -1;
     *status = request_capacity_result(&capacity).sure ? 0 : 1;
     return 0;
 }
 
-static int make_requests(struct run *run, int *status, struct ss_error *error) {
+static int make_requests(struct ssrequest_run *run, int *status, struct ss_error *error) {
     if (open_network(run, error) < 0 || open_run(run, error) < 0)
         return -1;
     wait_for_start(run);
@@ -230,14 +191,14 @@ static int make_requests(struct run *run, int *status, struct ss_error *error) {
         return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
     warn_of_older(run);
     close_connections(run);
-    if (ssrequest_output_finish(run->output, &run->course, error) < 0)
+    if (ssrequest_output_finish(run, error) < 0)
         return -1;
     *status = all_succeeded(&run->tally) ? 0 : 1;
     return 0;
 }
 
 static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
-    struct run run = {.options = options};
+    struct ssrequest_run run = {.options = options};
     int result = 0;
     if (options->capacity) {
         result = find_capacity(&run, status, error);

@@ -2,6 +2,7 @@
 #include "request_loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -43,11 +44,11 @@ static ss_time own_cpu(void) {
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
 }
 
-/* Returns SS_TIME_NEVER if the time is unknown, also if no descriptor is left to read it. */
-static ss_time own_wait_since(ss_time before) {
+/* Returns NaN if the time is unknown, also if no descriptor is left to read it. */
+static double own_wait_since(ss_time before) {
     ss_time now = ss_platform_own_wait();
-    return before == SS_TIME_NEVER || now == SS_TIME_NEVER ? SS_TIME_NEVER
-                                                           : ss_time_since(now, before);
+    bool known = before != SS_TIME_NEVER && now != SS_TIME_NEVER;
+    return known ? ss_time_seconds(ss_time_since(now, before)) : NAN;
 }
 
 static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
@@ -151,10 +152,9 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER,
-        .own_cpu = own_cpu(),
-        .own_wait = ss_platform_own_wait(),
-        .clock = ss_platform_clock_offsets()};
+    ss_time used = own_cpu(), waited = ss_platform_own_wait();
+    *course =
+        (struct ssrequest_course){.stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -174,11 +174,11 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     course->length = request_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->connections = ssrequest_http_connections(http);
-    course->own_cpu = own_cpu() - course->own_cpu;
+    course->own_cpu = ss_time_seconds(own_cpu() - used);
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;
-    course->own_wait = own_wait_since(course->own_wait);
+    course->own_wait = own_wait_since(waited);
     return 0;
 }
 

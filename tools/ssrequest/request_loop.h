@@ -35,8 +35,8 @@ struct ssrequest_course {
     ss_time length;                /* time until the last request ended or was abandoned */
     ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
     uint64_t connections;          /* number of connections that were opened or attempted */
-    ss_time own_cpu;               /* CPU time of this process */
-    ss_time own_wait;              /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
+    double own_cpu;                /* seconds of CPU time of this process */
+    double own_wait;               /* seconds ready to run without a CPU; NaN if unknown */
     struct ss_clock_offsets clock; /* at the beginning */
     int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
     int64_t suspended;

@@ -17,7 +17,7 @@
 #include "summary.h"
 
 struct ssrequest_output {
-    struct ssrequest_parts parts;
+    struct ssrequest_run *run;
     struct request_rows *rows;
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup; /* for `urls` commands */
@@ -30,11 +30,11 @@ struct ssrequest_output {
 };
 
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
-    if (output->parts.options->given.closed)
+    if (output->run->options->given.closed)
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
-    ss_time now = ssrequest_loop_now(output->parts.loop);
-    request_generator_turn(output->parts.generator, now, rate);
+    ss_time now = ssrequest_loop_now(output->run->loop);
+    request_generator_turn(output->run->generator, now, rate);
     request_rows_turn(output->rows, now, rate);
     output->turned = rate;
     return 0;
@@ -84,8 +84,8 @@ static int retarget(
         return -1;
     }
     output->aimed = count;
-    ssrequest_http_aim(output->parts.http, aim);
-    request_generator_retarget(output->parts.generator, before, count);
+    ssrequest_http_aim(output->run->http, aim);
+    request_generator_retarget(output->run->generator, before, count);
     return 0;
 }
 
@@ -101,11 +101,11 @@ static void on_found(void *context) {
 
 /* Returns the rate at this time; NaN in a closed loop. */
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
-    if (output->parts.options->given.closed)
+    if (output->run->options->given.closed)
         return NAN;
     if (output->turned >= 0)
         return output->turned;
-    return request_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
+    return request_mean_rate(&output->run->profile, now, now + SS_MICROSECOND);
 }
 
 static int describe_targets(const struct ssrequest_output *output,
@@ -113,7 +113,7 @@ static int describe_targets(const struct ssrequest_output *output,
     SS_OWNED(free) uint64_t *unfinished = calloc(output->target_count + 1, sizeof *unfinished);
     if (!unfinished)
         return ss_error_memory(error);
-    request_generator_count_unfinished(output->parts.generator, unfinished, output->target_count);
+    request_generator_count_unfinished(output->run->generator, unfinished, output->target_count);
     const struct request_control_targets targets = {
         output->targets, unfinished, output->target_count, output->aimed};
     request_control_describe_targets(answer, SSREQUEST_ANSWER_ROOM, &targets);
@@ -123,35 +123,31 @@ static int describe_targets(const struct ssrequest_output *output,
 static int obey(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     struct ssrequest_output *output = context;
-    ss_time now = ssrequest_loop_now(output->parts.loop);
+    ss_time now = ssrequest_loop_now(output->run->loop);
     switch (control->command) {
     case REQUEST_CONTROL_RATE:
         return turn(output, control->rate, error);
     case REQUEST_CONTROL_URLS:
-        if (output->parts.options->messages.origin_count > 0)
+        if (output->run->options->messages.origin_count > 0)
             return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;
         return SSREQUEST_ANSWER_LATER;
     case REQUEST_CONTROL_STOP:
-        ssrequest_loop_stop(output->parts.loop);
+        ssrequest_loop_stop(output->run->loop);
         return 0;
     default:
         request_control_describe(
-            answer, SSREQUEST_ANSWER_ROOM, output->parts.tally, rate_at(output, now), now);
+            answer, SSREQUEST_ANSWER_ROOM, &output->run->tally, rate_at(output, now), now);
         return describe_targets(output, answer, error);
     }
 }
 
 static void send(void *context, struct request_one *one) {
     struct ssrequest_output *output = context;
-    ssrequest_http_send(output->parts.http, one);
+    ssrequest_http_send(output->run->http, one);
     request_rows_send(output->rows, one);
-}
-
-struct request_transport ssrequest_output_transport(struct ssrequest_output *output) {
-    return (struct request_transport){send, output};
 }
 
 static void witness(void *context, const struct request_one *one, enum request_fate fate,
@@ -161,11 +157,6 @@ static void witness(void *context, const struct request_one *one, enum request_f
     request_per_target_count(&output->per_target, one, fate, ended);
 }
 
-void ssrequest_output_attach(struct ssrequest_output *output, struct request_generator *generator) {
-    output->parts.generator = generator;
-    request_generator_watch(generator, witness, output);
-}
-
 static void on_begin(void *context, int64_t epoch) {
     struct ssrequest_output *output = context;
     request_rows_begin(output->rows, (double)epoch / 1e9);
@@ -173,14 +164,14 @@ static void on_begin(void *context, int64_t epoch) {
 
 static void on_second(void *context, ss_time end) {
     struct ssrequest_output *output = context;
-    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_options *options = output->run->options;
     request_rows_advance(output->rows, end);
     const struct ssrequest_block_values values = {
-        .total = output->parts.rules->end,
+        .total = output->run->rules.end,
         .closed = options->given.closed,
         .cap = options->given.cap,
         .second = request_rows_last(output->rows),
-        .tally = output->parts.tally,
+        .tally = &output->run->tally,
     };
     if (values.second)
         ssrequest_block_draw(&output->block, &values);
@@ -202,7 +193,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 }
 
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
-    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_options *options = output->run->options;
     const struct ssrequest_lookup_means means = {find_all, ssrequest_aim_free};
     if (ssrequest_lookup_open(&output->lookup, &means, options->socket, error) < 0 ||
         ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
@@ -211,33 +202,39 @@ static int open_control(struct ssrequest_output *output, struct ss_error *error)
         output->listener, ssrequest_lookup_descriptor(output->lookup), on_found, error);
 }
 
-static int open_all(struct ssrequest_output *output, struct ss_error *error) {
-    const struct ssrequest_parts *parts = &output->parts;
-    const struct ssrequest_options *options = parts->options;
-    if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
-        request_rows_open(
-            &output->rows, parts->tally, options->given.closed ? NULL : parts->profile, error) < 0)
+static int open_generator(struct ssrequest_output *output, struct ss_error *error) {
+    struct ssrequest_run *run = output->run;
+    const struct request_transport transport = {send, output};
+    struct request_schedule *schedule = run->options->given.closed ? NULL : &run->schedule;
+    if (request_generator_open(
+            &run->generator, &run->rules, schedule, &transport, &run->tally, error) < 0)
         return -1;
-    output->aimed = options->url_count;
-    if (options->each && request_rows_keep_each(output->rows, options->each,
-                             ssrequest_loop_signals(parts->loop), error) < 0)
-        return ss_error_wrap(error, "--each");
-    if (options->control && open_control(output, error) < 0)
-        return -1;
-    if (options->record && request_folder_open(options->record, output->rows, error) < 0)
-        return -1;
-    ssrequest_block_open(&output->block, options->quiet);
+    request_generator_watch(run->generator, witness, output);
     return 0;
 }
 
-int ssrequest_output_open(
-    struct ssrequest_output **opened, const struct ssrequest_parts *parts, struct ss_error *error) {
-    struct ssrequest_output *output = *opened = calloc(1, sizeof *output);
+int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    struct ssrequest_output *output = run->output = calloc(1, sizeof *output);
     if (!output)
         return ss_error_memory(error);
-    output->parts = *parts;
+    output->run = run;
     output->turned = -1;
-    return open_all(output, error);
+    if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
+        request_rows_open(
+            &output->rows, &run->tally, options->given.closed ? NULL : &run->profile, error) < 0)
+        return -1;
+    output->aimed = options->url_count;
+    if (options->each && request_rows_keep_each(output->rows, options->each,
+                             ssrequest_loop_signals(run->loop), error) < 0)
+        return ss_error_wrap(error, "--each");
+    if (options->control && open_control(output, error) < 0)
+        return -1;
+    if (open_generator(output, error) < 0 ||
+        (options->record && request_folder_open(options->record, output->rows, error) < 0))
+        return -1;
+    ssrequest_block_open(&output->block, options->quiet);
+    return 0;
 }
 
 void ssrequest_output_close(struct ssrequest_output *output) {
@@ -254,31 +251,31 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     free(output);
 }
 
-static struct request_account account_of(
-    const struct ssrequest_output *output, const struct ssrequest_course *course) {
-    const struct ssrequest_options *options = output->parts.options;
-    ss_time end = output->parts.rules->end;
+static struct request_account account_of(const struct ssrequest_run *run) {
+    const struct ssrequest_options *options = run->options;
+    const struct ssrequest_output *output = run->output;
+    const struct ssrequest_course *course = &run->course;
+    ss_time end = run->rules.end;
     ss_time asked = course->stopped < end ? course->stopped : end;
     return (struct request_account){
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = output->targets,
         .target_count = output->target_count,
-        .rules = *output->parts.rules,
-        .profile = options->given.closed ? NULL : output->parts.profile,
+        .rules = run->rules,
+        .profile = options->given.closed ? NULL : &run->profile,
         .given = options->given,
         .turned = output->turned >= 0,
         .begin = (double)course->begin / 1e9,
         .asked = asked,
         .stopped = asked < end && end != SS_TIME_NEVER,
         .took = course->length,
-        .own_cpu_seconds = ss_time_seconds(course->own_cpu),
-        .own_wait_seconds =
-            course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
+        .own_cpu_seconds = course->own_cpu,
+        .own_wait_seconds = course->own_wait,
         .clock_moved = (double)course->clock_set_by / 1e6,
         .suspended = fmax((double)course->suspended / 1e9, 0),
         .connections = (double)course->connections,
-        .tally = output->parts.tally,
+        .tally = &run->tally,
         .per_target = &output->per_target,
     };
 }
@@ -304,22 +301,22 @@ static int tell(const struct ssrequest_options *options, const struct request_ac
     return result;
 }
 
-int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequest_course *course,
-    struct ss_error *error) {
-    const struct ssrequest_options *options = output->parts.options;
-    const struct request_account account = account_of(output, course);
+int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
+    struct ssrequest_output *output = run->output;
+    const struct request_account account = account_of(run);
     int result = 0;
     ssrequest_block_close(&output->block);
     request_rows_finish(output->rows, account.took);
     if (request_rows_close(output->rows, error) < 0)
         result = -1;
     output->rows = NULL;
-    return tell(options, &account, result, error);
+    return tell(run->options, &account, result, error);
 }
 
-int ssrequest_output_capacity(const struct ssrequest_options *options,
-    const struct request_capacity *capacity, const struct ssrequest_course *course,
-    struct ss_error *error) {
+int ssrequest_output_capacity(const struct ssrequest_run *run,
+    const struct request_capacity *capacity, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    const struct ssrequest_course *course = &run->course;
     struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
     const struct request_profile profile = {.stretches = &trial, .count = 1};
     struct request_account account = {
