@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "balance.h"
-#include "tally.h"
+#include "generator.h"
 #include "unit.h"
 
 static struct request_tally tally;

@@ -15,7 +15,6 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "balance.h"
 #include "schedule.h"
 #include "tally.h"
 
@@ -45,6 +44,12 @@ struct request_transport {
 enum request_when_full {
     REQUEST_DELAY, /* requests wait; refused if 2^24 are waiting */
     REQUEST_DROP,
+};
+
+/* In the order of the choices of --balance. */
+enum request_balance {
+    REQUEST_ROUND_ROBIN,
+    REQUEST_LEAST_CONNECTIONS, /* the fewest unfinished requests; equal targets take turns */
 };
 
 struct request_rules {
@@ -84,6 +89,14 @@ enum request_fate {
  */
 typedef void request_witness(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended);
+
+/*
+ * Chooses the target of the next request, from 0 to `count` - 1; `last` is the target of the
+ * previous request.
+ */
+SS_NONNULL()
+uint32_t request_balance_choose(
+    enum request_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
 
 struct request_generator;
 
