@@ -18,27 +18,25 @@ struct made_up {
 };
 
 /* Opens a run at an even 100 requests per second for 10 s; no request is sent yet. */
-static inline void made_up_open(struct made_up *it) {
+static inline void made_up_open(struct made_up *made) {
     static const char *const targets[] = {"http://127.0.0.1:8080/", "http://127.0.0.1:8081/\"x\""};
-    memset(it, 0, sizeof *it);
-    assert_int_equal(request_tally_open(&it->tally, 10 * SS_SECOND, NULL), 0);
-    assert_int_equal(request_profile_constant(&it->profile, 100, 10 * SS_SECOND, NULL), 0);
-    it->account = (struct request_account){
+    memset(made, 0, sizeof *made);
+    assert_int_equal(request_tally_open(&made->tally, 10 * SS_SECOND, NULL), 0);
+    assert_int_equal(request_profile_constant(&made->profile, 100, 10 * SS_SECOND, NULL), 0);
+    made->account = (struct request_account){
         .program = "ssrequest",
         .targets = targets,
         .target_count = 2,
         .rules = {.cap = 200, .end = 10 * SS_SECOND, .targets = 2},
-        .profile = &it->profile,
-        .given = {.rate = 100,
-            .arrival = REQUEST_EVEN,
-            .seed = UINT64_C(18446744073709551557)},
+        .profile = &made->profile,
+        .given = {.rate = 100, .arrival = REQUEST_EVEN, .seed = UINT64_C(18446744073709551557)},
         .begin = 1795000000.25,
         .asked = 10 * SS_SECOND,
         .took = 10 * SS_SECOND,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
-        .tally = &it->tally,
+        .tally = &made->tally,
     };
 }
 
@@ -55,22 +53,22 @@ static inline void made_up_trial(struct request_capacity *capacity, double rate,
     request_capacity_tell(capacity, &trial);
 }
 
-static inline void made_up_close(struct made_up *it) {
-    request_tally_close(&it->tally);
-    request_profile_free(&it->profile);
+static inline void made_up_close(struct made_up *made) {
+    request_tally_close(&made->tally);
+    request_profile_free(&made->profile);
 }
 
 /* Adds a request that was due at `due`, was sent `late` later, and ended after `took`. */
 static inline void made_up_end(
-    struct made_up *it, ss_time due, ss_time late, ss_time took, enum request_outcome outcome) {
+    struct made_up *made, ss_time due, ss_time late, ss_time took, enum request_outcome outcome) {
     struct request_ended ended = {.due = due,
         .sent = due + late,
         .finished = due + late + took,
         .outcome = outcome,
         .bytes = 100};
-    request_tally_due(&it->tally);
-    request_tally_send(&it->tally, ended.due, ended.sent);
-    request_tally_end(&it->tally, &ended);
+    request_tally_due(&made->tally);
+    request_tally_send(&made->tally, ended.due, ended.sent);
+    request_tally_end(&made->tally, &ended);
 }
 
 /* Returns the printed text; the caller frees it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "requests.h"
+#include "request_case.h"
 
 TEST_CASE(mean_request_rate_follows_the_profile) {
     struct request_profile profile = {0};
@@ -20,9 +20,7 @@ TEST_CASE(mean_request_rate_follows_the_profile) {
     request_profile_free(&profile);
 }
 
-TEST_CASE(refused_requests_do_not_count_as_successes) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(refused_requests_do_not_count_as_successes, made_up_set_up, made_up_tear_down) {
     assert_true(isnan(request_success_ratio(&it.tally)));
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     request_tally_due(&it.tally);
@@ -31,7 +29,6 @@ TEST_CASE(refused_requests_do_not_count_as_successes) {
     assert_float_equal(request_throughput(&it.account), 0.1, 1e-9);
     it.account.took = 0;
     assert_true(isnan(request_throughput(&it.account)));
-    made_up_close(&it);
 }
 
 UNIT_MAIN()

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "requests.h"
+#include "request_case.h"
 
 #include "result_document.h"
 
-TEST_CASE(requests_json_contains_options_and_results) {
-    struct made_up it;
-    made_up_open(&it);
+static void print(void) {
+    free(text);
+    text = made_up_print(request_document_print, &it.account);
+}
+
+TEST_CASE_WITH(requests_json_contains_options_and_results, made_up_set_up, made_up_tear_down) {
     made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, REQUEST_SUCCESS);
     made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, REQUEST_TIMEOUT);
     it.account.took = 12 * SS_SECOND;
@@ -13,7 +16,7 @@ TEST_CASE(requests_json_contains_options_and_results) {
     it.account.own_wait_seconds = 0.25;
     it.tally.statuses[204] = 3;
     it.account.connections = 12;
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"program\": \"ssrequest\"");
     assert_says(text, "\"begin_epoch_seconds\": 1795000000.25,");
     assert_says(text, "\"end_epoch_seconds\": 1795000012.25,");
@@ -39,8 +42,6 @@ TEST_CASE(requests_json_contains_options_and_results) {
     assert_says(text, "\"all\": {\n      \"intended\": {\n        \"count\": 2,\n        "
                       "\"mean_seconds\": 5.505,");
     assert_says(text, "\"most_seconds\": 11\n");
-    free(text);
-    made_up_close(&it);
 }
 
 /* Counts a request that was due and sent at 0. */
@@ -52,12 +53,10 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 }
 
 /* The second set of targets has the first URL again. */
-TEST_CASE(requests_json_has_figures_of_each_url) {
+TEST_CASE_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
     const struct request_one unsent = {.sent = SS_TIME_NEVER};
     struct request_per_target per_target = {0};
-    struct made_up it;
-    made_up_open(&it);
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
         assert_int_equal(request_per_target_add(&per_target, urls[i], NULL), 0);
     for (int i = 0; i < 100; i++)
@@ -67,7 +66,7 @@ TEST_CASE(requests_json_has_figures_of_each_url) {
     count_one(&per_target, 1, REQUEST_UNFINISHED, REQUEST_SUCCESS, 3 * SS_SECOND);
     request_per_target_count(&per_target, &unsent, REQUEST_REFUSED, &(struct request_ended){0});
     it.account.per_target = &per_target;
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text,
         "\"per_target\": [\n    {\n      \"url\": \"http://a/\",\n      \"sent\": 100,\n      "
         "\"succeeded\": 100,\n      \"failed\": 0,\n      \"unfinished\": 0,\n      "
@@ -77,73 +76,58 @@ TEST_CASE(requests_json_has_figures_of_each_url) {
         "\"failed\": 1,\n      \"unfinished\": 1,\n      \"mean_seconds\": null,\n      "
         "\"p95_seconds\": null,\n      \"p99_seconds\": null\n    },\n");
     assert_says(text, "\"url\": \"http://c/\",\n      \"sent\": 0,");
-    free(text);
     request_per_target_close(&per_target);
-    made_up_close(&it);
 }
 
-TEST_CASE(requests_json_hides_passwords_of_urls) {
+TEST_CASE_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
         "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
     struct request_per_target per_target = {0};
-    struct made_up it;
-    made_up_open(&it);
     it.account.targets = urls;
     it.account.target_count = sizeof urls / sizeof *urls;
     it.account.per_target = &per_target;
     assert_int_equal(request_per_target_add(&per_target, urls[0], NULL), 0);
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"targets\": [\n    \"http://me:***@a:80/x@y:z\",\n    "
                       "\"http://me@b/?q=a:b@c\",\n    \"http://[::1]:80/a@b\",\n    "
                       "\"http+unix://%2Fa:b/c@d\"\n  ]");
     assert_says(text, "\"url\": \"http://me:***@a:80/x@y:z\"");
     assert_null(strstr(text, "cret"));
-    free(text);
     request_per_target_close(&per_target);
-    made_up_close(&it);
 }
 
-TEST_CASE(requests_json_describes_step_and_trace_profiles) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_up_tear_down) {
     it.account.given.shape = REQUEST_STEP;
     it.account.given.max = 140;
     it.account.given.step = 5;
     it.account.given.hold = 2 * SS_SECOND;
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
                       "\"hold_seconds\": 2,");
     assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
     assert_says(text, "\"success_ratio\": null");
-    free(text);
     it.account.given.shape = REQUEST_TRACE;
     it.account.given.trace = "day.txt";
-    text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(requests_json_has_null_for_missing_profile_and_dates) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(
+    requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
     it.account.program = "sssim queue";
     it.account.target_count = 0;
     it.account.rules.closed = 8;
     it.account.profile = NULL;
     it.account.begin = NAN;
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"begin_epoch_seconds\": null,\n  \"end_epoch_seconds\": null,");
     assert_says(text, "\"loop\": \"closed\"");
     assert_says(text, "\"targets\": [],");
     assert_says(text, "\"clients\": 8,\n  \"profile\": null,\n  \"arrival\": null,");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(requests_json_lists_the_interval_and_trials_of_a_search) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(
+    requests_json_lists_the_interval_and_trials_of_a_search, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 2}};
     made_up_trial(&capacity, 100, true);
@@ -153,7 +137,7 @@ TEST_CASE(requests_json_lists_the_interval_and_trials_of_a_search) {
     it.account.given.timeout = 3 * SS_SECOND;
     it.account.capacity = &capacity;
     it.account.demand = "p95=2s";
-    char *text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"rate\": null,");
     assert_says(text, "\"timeout_seconds\": 3,");
     assert_says(text,
@@ -168,19 +152,15 @@ TEST_CASE(requests_json_lists_the_interval_and_trials_of_a_search) {
         "\"own_cpu_wait_seconds\": null,\n        \"resources\": 0,\n        "
         "\"generator_limited\": false\n");
     assert_says(text, "\"lower_bound\": false");
-    free(text);
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
-    text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"sure\": true");
-    free(text);
     request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
-    text = made_up_print(request_document_print, &it.account);
+    print();
     assert_says(text, "\"sure\": false");
     assert_says(text, "\"resources\": 7,\n        \"generator_limited\": true\n");
     assert_says(text, "\"lower_bound\": true");
-    free(text);
-    made_up_close(&it);
 }
 
 UNIT_MAIN()

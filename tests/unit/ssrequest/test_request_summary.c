@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "requests.h"
+#include "request_case.h"
 
 #include "summary.h"
 
-static char *print(struct made_up *it) {
-    char *text = made_up_print(request_summary_print, &it->account);
+static void print(void) {
+    free(text);
+    text = made_up_print(request_summary_print, &it.account);
     /* Findings may be wrapped at any blank. */
     assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
         if (strncmp(at, "\n  from ", 8) != 0)
             memmove(at, at + 2, strlen(at + 2) + 1), *at = ' ';
     }
-    return text;
 }
 
-TEST_CASE(summary_of_a_good_run_reports_no_problem) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
             REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_says(text, "- An open loop: 100 requests per second were intended (constant, even), "
                       "1,000 were due in 10.0 s; 100 per second succeeded.");
     assert_says(text, "- No request failed.");
@@ -33,44 +31,35 @@ TEST_CASE(summary_of_a_good_run_reports_no_problem) {
     assert_says(text, "sent     1,000 = 1,000 succeeded + 0 failed + 0 unfinished\n");
     assert_does_not_say(text, "Successes alone look better");
     assert_does_not_say(text, "own CPU time");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_reports_waiting_times_before_sending) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_tear_down) {
     it.account.rules.cap = 1;
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
             SS_MILLISECOND, REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_says(text, "99 % of the successes were answered within 1.00 ms of being sent, but "
                       "within 901 ms of being "
                       "due");
     assert_says(text, "Requests were sent late: 99 % within 900 ms");
     assert_says(text, "they waited because of the maximum number of unfinished requests");
-    free(text);
     for (int drop = 0; drop < 2; drop++) {
         it.account.rules.cap = drop ? 1 : 200;
         it.account.rules.when_full = drop ? REQUEST_DROP : REQUEST_DELAY;
-        text = print(&it);
+        print();
         assert_says(text, "none had to wait at the cap, so the generator itself was late");
-        free(text);
     }
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_lists_failures_by_cause) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_lists_failures_by_cause, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 90; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     for (unsigned i = 0; i < 8; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, 10 * SS_SECOND, REQUEST_TIMEOUT);
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESOURCES);
-    char *text = print(&it);
+    print();
     assert_says(text, "- 10.0 % of the requests sent failed, from 1.00 ms to 10.0 s: "
                       "8 timeout, 1 reset, 1 resources.");
     assert_says(text, "The generator ran out of descriptors");
@@ -78,89 +67,68 @@ TEST_CASE(summary_lists_failures_by_cause) {
                       "at most 1.00 ms, 99 % of all requests 10.0 s.");
     assert_says(text, "failed   8 timeout\nfailed   1 reset\nfailed   1 resources\n");
     assert_says(text, "success ratio             90.0 %  of all requests due");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_reports_unsent_and_unanswered_requests) {
-    struct made_up it;
-    made_up_open(&it);
-    char *text = print(&it);
+TEST_CASE_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_up_tear_down) {
+    print();
     assert_says(text, "No request was sent.");
     assert_does_not_say(text, "sent on time");
-    free(text);
     for (unsigned i = 0; i < 5; i++)
         request_tally_due(&it.tally);
     request_tally_refuse(&it.tally);
     request_tally_send(&it.tally, 0, 0);
     request_tally_send(&it.tally, 0, 0);
-    text = print(&it);
+    print();
     assert_says(text, "20.0 % of the requests (1) were dropped at the cap of 200.");
     assert_says(text, "At the end, 2 requests had not been sent and 2 had no answer yet.");
     assert_says(text, "due      5 = 2 sent + 1 dropped + 2 waiting\n");
     assert_says(text, "sent     2 = 0 succeeded + 0 failed + 2 unfinished\n");
     assert_does_not_say(text, "No request failed");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_shows_the_mean_rate_after_a_change) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_up_tear_down) {
     it.account.turned = true;
     for (unsigned i = 0; i < 50; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_says(text, "An open loop: 5 (mean) requests per second were intended (constant, then "
                       "changed, even), 50 were due");
-    free(text);
-    made_up_close(&it);
 }
 
 /* In a simulation, --requests may end sending at the beginning. */
-TEST_CASE(summary_of_requests_due_at_once_shows_the_rate_and_no_means) {
-    struct made_up it;
+TEST_CASE_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_set_up,
+    made_up_tear_down) {
     struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
-    made_up_open(&it);
     it.account.asked = 0;
     it.account.machine = &machine;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_says(text, "An open loop: 100 requests per second were intended (constant, even), 1 was "
                       "due in 0 s;");
     assert_does_not_say(text, "busy");
     assert_does_not_say(text, "nan");
     assert_says(text, "speed                        0.5  of each server");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_reports_a_closed_loop) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
     it.account.rules.closed = 8;
     it.account.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_says(text, "- A closed loop: 8 clients, each sending its next request after the "
                       "answer to the last one.");
     assert_does_not_say(text, "open loop");
     assert_says(text, "- Requests were sent on time: none was late.");
-    free(text);
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
-    text = print(&it);
+    print();
     assert_says(text,
         "- Requests were sent late: 99 % within 20.0 ms of their client's last answer, the latest "
         "after 20.0 ms; the generator itself was late");
-    free(text);
-    made_up_close(&it);
 }
 
 /* "995 with status 500" is a count and a status that must not be confused. */
-TEST_CASE(summary_shows_the_status_of_failures) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 1000; i++) {
         struct request_ended ended = {.due = i * SS_MILLISECOND,
             .sent = i * SS_MILLISECOND,
@@ -173,39 +141,31 @@ TEST_CASE(summary_shows_the_status_of_failures) {
         request_tally_send(&it.tally, ended.due, ended.sent);
         request_tally_end(&it.tally, &ended);
     }
-    char *text = print(&it);
+    print();
     assert_says(text,
         "- 99.60 % of the requests sent failed, from 5.00 ms to 1.00 s: 995 with status "
         "500, 1 with status 404.");
     assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
-    free(text);
     /* The first 4 ms are not counted. */
     it.account.skipped = 4 * SS_MILLISECOND;
-    text = print(&it);
+    print();
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_reports_a_busy_generator) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
     it.account.own_cpu_seconds = 5;
     it.account.connections = 12345;
-    char *text = print(&it);
+    print();
     assert_says(text, "own CPU time              5.00 s  of the generator");
     assert_says(text, "connections               12,345  were opened");
     assert_does_not_say(text, "cannot reach a higher rate");
-    free(text);
     it.account.own_cpu_seconds = 9.5;
-    text = print(&it);
+    print();
     assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
-    free(text);
-    made_up_close(&it);
 }
 
 /* Each case states what the generator did in 10 s of wall-clock time. */
-TEST_CASE(summary_names_the_cause_of_the_limit) {
+TEST_CASE_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_down) {
     static const struct {
         double used, waited; /* seconds */
         const char *says;
@@ -221,108 +181,87 @@ TEST_CASE(summary_names_the_cause_of_the_limit) {
             "times are too long by the time that it waited."},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct made_up it;
-        made_up_open(&it);
         it.account.rules.closed = 8;
         it.account.own_cpu_seconds = all[i].used;
         it.account.own_wait_seconds = all[i].waited;
         made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-        char *text = print(&it);
+        print();
         assert_says(text, all[i].says);
-        free(text);
-        made_up_close(&it);
     }
 }
 
-TEST_CASE(summary_of_an_open_loop_names_a_limit_only_at_its_cap) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(
+    summary_of_an_open_loop_names_a_limit_only_at_its_cap, made_up_set_up, made_up_tear_down) {
     it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
     it.account.rules.cap = 1;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    char *text = print(&it);
+    print();
     assert_does_not_say(text, "was the limit");
-    free(text);
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
-    text = print(&it);
+    print();
     assert_says(text, "The service was the limit");
-    free(text);
-    made_up_close(&it);
 }
 
-static char *print_search(struct made_up *it, const struct request_capacity *capacity) {
-    it->account.tally = NULL;
-    it->account.capacity = capacity;
-    it->account.demand = "mean=1s";
-    return print(it);
+static void print_search(const struct request_capacity *capacity) {
+    it.account.tally = NULL;
+    it.account.capacity = capacity;
+    it.account.demand = "mean=1s";
+    print();
 }
 
-TEST_CASE(summary_of_a_search_states_its_confidence) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     made_up_trial(&capacity, 100, true);
-    char *text = print_search(&it, &capacity);
+    print_search(&capacity);
     assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
                       "held there.");
     assert_says(text, "- This is uncertain: the search was stopped, or found only one bound.");
-    free(text);
     made_up_trial(&capacity, 101, false);
-    text = print_search(&it, &capacity);
+    print_search(&capacity);
     assert_says(text, "- The capacity for mean=1s is between 100 and 101 requests per second: 1 of "
                       "1 trial held at 100, and 1 of 1 trial failed at 101.");
     assert_does_not_say(text, "not sure");
-    free(text);
     struct request_capacity wide = {.search = capacity.search};
     made_up_trial(&wide, 29.7, true);
     made_up_trial(&wide, 110, false);
-    text = print_search(&it, &wide);
+    print_search(&wide);
     assert_says(text, "is between 29.7 and 110 requests per second");
     assert_says(
         text, "- This is uncertain: trials at the same rate differ, so that the interval is wide");
-    free(text);
     struct request_capacity bound = {.search = capacity.search};
     request_capacity_tell(&bound, &(struct request_trial){.rate = 100, .held = true});
     made_up_trial(&bound, 101, false);
-    text = print_search(&it, &bound);
+    print_search(&bound);
     assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
                       "failed there. This is an upper bound: 1 of 1 trial held at 100, but in 1 of "
                       "them response times had not become stationary");
     assert_says(text, "- This is uncertain: trials were too short.");
-    free(text);
     struct request_capacity none = {.search = capacity.search};
     made_up_trial(&none, 5, false);
-    text = print_search(&it, &none);
+    print_search(&none);
     assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
-    free(text);
-    made_up_close(&it);
 }
 
-TEST_CASE(summary_of_a_search_names_the_generator_as_the_limit) {
-    struct made_up it;
-    made_up_open(&it);
+TEST_CASE_WITH(
+    summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     request_capacity_tell(
         &capacity, &(struct request_trial){.rate = 101, .generator_is_limit = true});
-    char *text = print_search(&it, &capacity);
+    print_search(&capacity);
     assert_says(text, "- The capacity for mean=1s is unknown: 1 of 1 trial failed at 101, but in 1 "
                       "of them the generator was the limit, not the service. Give it a CPU");
-    free(text);
     made_up_trial(&capacity, 100, true);
-    text = print_search(&it, &capacity);
+    print_search(&capacity);
     assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
                       "held there. This is a lower bound: 1 of 1 trial failed at 101, but in 1 of "
                       "them the generator was the limit");
     assert_says(text, "- This is uncertain: the generator limited the rate.");
-    free(text);
     request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
-    text = print_search(&it, &capacity);
+    print_search(&capacity);
     assert_says(text, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of "
                       "descriptors, ports or memory, which says nothing about the service. Lower");
-    free(text);
-    made_up_close(&it);
 }
 
 UNIT_MAIN()
