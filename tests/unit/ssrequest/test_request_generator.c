@@ -7,25 +7,27 @@
 
 #include "request_life.h"
 
-static void make(struct life *life, double rate, ss_time duration, uint64_t cap) {
-    struct ss_error error = {0};
-    memset(life, 0, sizeof *life);
-    assert_int_equal(request_profile_constant(&life->profile, rate, duration, &error), 0);
-    life->rules.cap = cap;
-    life->work = SS_MILLISECOND / 10;
-}
-
-static double quantile(const struct life *life, enum request_origin origin, double share) {
-    return ss_histogram_quantile(&life->tally.successes[origin], share);
-}
-
 static struct life life;
+
+/* Makes a life, after the end of the one before. */
+static void make(double rate, ss_time duration, uint64_t cap) {
+    struct ss_error error = {0};
+    life_end(&life);
+    memset(&life, 0, sizeof life);
+    assert_int_equal(request_profile_constant(&life.profile, rate, duration, &error), 0);
+    life.rules.cap = cap;
+    life.work = SS_MILLISECOND / 10;
+}
+
+static double quantile(enum request_origin origin, double share) {
+    return ss_histogram_quantile(&life.tally.successes[origin], share);
+}
 
 /* 200 of 2000 requests are due in the second in which the server is stopped. */
 TEST_CASE(intended_response_times_include_a_server_pause) {
     static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
-        make(&life, 200, 10 * SS_SECOND, caps[i]);
+        make(200, 10 * SS_SECOND, caps[i]);
         life.rules.end = SS_TIME_NEVER;
         life.stopped_from = 4 * SS_SECOND + 2 * SS_MILLISECOND;
         life.stopped_until = life.stopped_from + SS_SECOND;
@@ -33,14 +35,13 @@ TEST_CASE(intended_response_times_include_a_server_pause) {
         life_run(&life, SS_TIME_NEVER);
         assert_true(request_generator_is_over(life.generator));
         assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 2000);
-        assert_near(quantile(&life, REQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
-        assert_near(quantile(&life, REQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
+        assert_near(quantile(REQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
+        assert_near(quantile(REQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
         /* With one request at a time, only one meets the pause; the others are not sent yet. */
         if (caps[i] == 1)
-            assert_that(quantile(&life, REQUEST_ACTUAL, 0.99), <, 0.001);
+            assert_that(quantile(REQUEST_ACTUAL, 0.99), <, 0.001);
         else
-            assert_near(quantile(&life, REQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
-        life_end(&life);
+            assert_near(quantile(REQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
     }
 }
 
@@ -48,7 +49,7 @@ TEST_CASE(intended_response_times_include_a_server_pause) {
 TEST_CASE(response_time_under_overload_is_cap_over_capacity) {
     static const uint64_t caps[] = {100, 200, 300};
     for (size_t i = 0; i < 3; i++) {
-        make(&life, 100, 120 * SS_SECOND, caps[i]);
+        make(100, 120 * SS_SECOND, caps[i]);
         life.work = 16 * SS_MILLISECOND;
         life_begin(&life, REQUEST_POISSON, 5);
         life_run(&life, 20 * SS_SECOND);
@@ -60,12 +61,11 @@ TEST_CASE(response_time_under_overload_is_cap_over_capacity) {
             (double)caps[i] * 0.016, 0.005 * ((double)caps[i] * 0.016));
         assert_that(ss_histogram_mean(&life.tally.successes[REQUEST_INTENDED]), >,
             2 * (double)caps[i] * 0.016);
-        life_end(&life);
     }
 }
 
 TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
-    make(&life, 10, SS_SECOND, 3);
+    make(10, SS_SECOND, 3);
     life.rules.when_full = REQUEST_DROP;
     life.work = 10 * SS_SECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -78,11 +78,10 @@ TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
     assert_int_equal(life.fates[REQUEST_ENDED], 3);
     assert_int_equal(life.tally.bytes, 300);
     assert_int_equal(life.tally.lateness.max, 0);
-    life_end(&life);
 }
 
 TEST_CASE(delayed_requests_are_unsent_at_the_end) {
-    make(&life, 10, SS_SECOND, 1);
+    make(10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 650 * SS_MILLISECOND);
@@ -97,12 +96,11 @@ TEST_CASE(delayed_requests_are_unsent_at_the_end) {
     assert_int_equal(life.tally.lateness.max, 600 * SS_MILLISECOND);
     assert_int_equal(life.tally.all[REQUEST_INTENDED].count, 10);
     assert_int_equal(life.tally.all[REQUEST_ACTUAL].count, 4);
-    life_end(&life);
 }
 
 /* Timers are always slightly late. */
 TEST_CASE(requests_due_just_before_the_end_are_sent) {
-    make(&life, 10, SS_SECOND, 5);
+    make(10, SS_SECOND, 5);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 9);
@@ -113,11 +111,10 @@ TEST_CASE(requests_due_just_before_the_end_are_sent) {
     assert_false(request_generator_is_over(life.generator));
     life_run(&life, SS_TIME_NEVER);
     assert_true(request_generator_is_over(life.generator));
-    life_end(&life);
 }
 
 TEST_CASE(closed_loop_sends_after_each_answer) {
-    make(&life, 1, SS_SECOND, 10);
+    make(1, SS_SECOND, 10);
     life.rules.closed = 4;
     life.work = SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -126,27 +123,25 @@ TEST_CASE(closed_loop_sends_after_each_answer) {
     /* One server with four clients: 1000 requests per second, and three still queued. */
     assert_in_range(life.tally.sent, 1000, 1004);
     assert_int_equal(life.tally.unfinished_most, 4);
-    assert_near(quantile(&life, REQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
+    assert_near(quantile(REQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
     assert_int_equal(life.tally.waiting, 0);
     assert_int_equal(life.tally.lateness.max, 0);
-    life_end(&life);
 }
 
 TEST_CASE(client_pauses_for_ten_milliseconds_after_a_failure) {
-    make(&life, 1, SS_SECOND, 10);
+    make(1, SS_SECOND, 10);
     life.rules.closed = 2;
     life.work = 1;
     life.outcome = REQUEST_CONNECTION_REFUSED;
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.outcomes[REQUEST_CONNECTION_REFUSED], 200);
-    life_end(&life);
 }
 
 TEST_CASE(clients_beyond_the_cap_wait) {
     static const enum request_when_full answers[] = {REQUEST_DELAY, REQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
-        make(&life, 1, SS_SECOND, 2);
+        make(1, SS_SECOND, 2);
         life.rules.closed = 5;
         life.rules.when_full = answers[i];
         life.work = SS_MILLISECOND;
@@ -157,12 +152,11 @@ TEST_CASE(clients_beyond_the_cap_wait) {
         assert_that((life.tally.refused > 0), ==, (i == 1));
         life_run(&life, SS_TIME_NEVER);
         assert_true(request_generator_is_over(life.generator));
-        life_end(&life);
     }
 }
 
 TEST_CASE(request_rate_can_be_changed_during_a_run) {
-    make(&life, 1, 10 * SS_SECOND, 10);
+    make(1, 10 * SS_SECOND, 10);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 2500 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 3);
@@ -178,7 +172,6 @@ TEST_CASE(request_rate_can_be_changed_during_a_run) {
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, sent + 20, sent + 21);
     assert_true(request_generator_is_over(life.generator));
-    life_end(&life);
 }
 
 static const uint32_t all_new[REQUEST_TARGETS_MAX] = {
@@ -187,7 +180,7 @@ static const uint32_t all_new[REQUEST_TARGETS_MAX] = {
 static const uint32_t some_stay[] = {REQUEST_TARGET_NEW, 0, 2, REQUEST_TARGET_NEW};
 
 TEST_CASE(requests_alternate_between_targets_that_can_be_replaced) {
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 3;
     life_begin(&life, REQUEST_EVEN, 1);
     life.work = 200 * SS_MILLISECOND;
@@ -201,12 +194,11 @@ TEST_CASE(requests_alternate_between_targets_that_can_be_replaced) {
     assert_int_equal(life.sent_to[2], 10);
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
-    life_end(&life);
 }
 
 /* The timer is late: it fires at 1 s, not at 0.9 s, when the last request is due. */
 TEST_CASE(overdue_requests_do_not_overtake_waiting_ones) {
-    make(&life, 10, SS_SECOND, 1);
+    make(10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
@@ -217,23 +209,21 @@ TEST_CASE(overdue_requests_do_not_overtake_waiting_ones) {
     request_generator_advance(life.generator, life.now);
     assert_int_equal(life.tally.sent, 1);
     assert_int_equal(life.tally.waiting, 9);
-    life_end(&life);
 }
 
 TEST_CASE(requests_due_before_a_rate_change_are_still_sent) {
-    make(&life, 10, 2 * SS_SECOND, 100);
+    make(10, 2 * SS_SECOND, 100);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = SS_SECOND - 1; /* no advance() yet */
     request_generator_turn(life.generator, life.now, 100);
     assert_int_equal(life.tally.sent, 10);
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, 109, 111);
-    life_end(&life);
 }
 
 /* The queue of waiting requests is a ring that grows from any position. */
 TEST_CASE(waiting_requests_keep_their_order) {
-    make(&life, 1000, 10 * SS_SECOND, 1);
+    make(1000, 10 * SS_SECOND, 1);
     life.rules.end = SS_TIME_NEVER;
     life.work = 3 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -244,13 +234,12 @@ TEST_CASE(waiting_requests_keep_their_order) {
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.last_due, 9999 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 10000);
-    life_end(&life);
 }
 
 /* Between batches, the caller of advance() handles answers and timers. */
 TEST_CASE(many_due_requests_are_sent_in_batches) {
     for (int closed = 0; closed < 2; closed++) {
-        make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
+        make(500, SS_SECOND, LIFE_CAP_MAX);
         life.rules.closed = closed ? 500 : 0;
         life_begin(&life, REQUEST_CONCURRENT, 1);
         uint64_t before = 0;
@@ -260,12 +249,11 @@ TEST_CASE(many_due_requests_are_sent_in_batches) {
             before = life.tally.sent;
         }
         assert_int_equal(life.tally.sent, 500);
-        life_end(&life);
     }
 }
 
 TEST_CASE(requests_due_when_sending_stops_are_counted) {
-    make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
+    make(500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_CONCURRENT, 1);
     request_generator_advance(life.generator, 0);
     uint64_t sent = life.tally.sent;
@@ -277,12 +265,11 @@ TEST_CASE(requests_due_when_sending_stops_are_counted) {
     life_check(&life);
     request_generator_stop(life.generator, 1);
     assert_int_equal(life.tally.intended, 500);
-    life_end(&life);
 }
 
 /* At 20 per second, one request is due exactly at the end of the second. */
 TEST_CASE(requests_due_exactly_at_the_end_are_sent) {
-    make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MAX);
+    make(20, 2 * SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_SECOND - SS_MILLISECOND);
     life.now = SS_SECOND; /* no advance() yet */
@@ -292,22 +279,20 @@ TEST_CASE(requests_due_exactly_at_the_end_are_sent) {
     assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 21);
     assert_int_equal(life.tally.waiting, 0);
     life_check(&life);
-    life_end(&life);
 }
 
 /* If the caller was away, all due requests are sent even after the end of the profile. */
 TEST_CASE(late_call_sends_all_due_requests) {
-    make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
+    make(500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = 2 * SS_SECOND;
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.sent, 500);
     assert_true(request_generator_is_over(life.generator));
-    life_end(&life);
 }
 
 TEST_CASE(generator_reports_when_it_ended) {
-    make(&life, 1, 10 * SS_SECOND, 10);
+    make(1, 10 * SS_SECOND, 10);
     life.rules.end = 15 * SS_SECOND; /* no request is due in the last 5 s */
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
@@ -317,16 +302,14 @@ TEST_CASE(generator_reports_when_it_ended) {
     request_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(request_generator_is_over(life.generator));
     assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
-    life_end(&life);
 
-    make(&life, 1, 10 * SS_SECOND, 10);
+    make(1, 10 * SS_SECOND, 10);
     life.work = 3 * SS_SECOND / 2;
     life_begin(&life, REQUEST_CONCURRENT, 1);
     life_run(&life, SS_TIME_NEVER);
     assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
-    life_end(&life);
 
-    make(&life, 1, 10 * SS_SECOND, 10);
+    make(1, 10 * SS_SECOND, 10);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 4 * SS_SECOND + 1);
     life.work = SS_SECOND;
@@ -336,19 +319,17 @@ TEST_CASE(generator_reports_when_it_ended) {
     life.now += 2;
     request_generator_abandon(life.generator, life.now);
     assert_that(request_generator_over(life.generator), ==, 5 * SS_SECOND + 3);
-    life_end(&life);
 }
 
 /* The queue is limited to 2^24 requests of eight bytes. */
 TEST_CASE(waiting_requests_beyond_the_queue_limit_are_refused) {
     const uint64_t max = 1 << 24;
-    make(&life, 1e6, 17 * SS_SECOND, 1);
+    make(1e6, 17 * SS_SECOND, 1);
     life.work = SS_SECOND * 100;
     life_begin(&life, REQUEST_CONCURRENT, 1);
     life_run(&life, 17 * SS_SECOND);
     assert_int_equal(life.tally.waiting, max);
     assert_int_equal(life.tally.refused, 17000000 - max - 1);
-    life_end(&life);
 }
 
 static struct request_one *last_sent;
@@ -360,7 +341,7 @@ static void remember(void *context, struct request_one *one) {
 
 /* The first target never answers, and the second answers at once. */
 TEST_CASE(least_connections_selects_the_least_loaded_target) {
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -380,12 +361,11 @@ TEST_CASE(least_connections_selects_the_least_loaded_target) {
     assert_int_equal(sent_to[0], 1);
     assert_int_equal(sent_to[1], 99);
     request_generator_close(generator);
-    life_end(&life);
 }
 
 TEST_CASE(targets_are_used_in_the_given_order) {
     static const uint32_t order[] = {2, 0, 2, 2};
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 3;
     life.rules.order = order;
     life.rules.order_count = 4;
@@ -394,11 +374,10 @@ TEST_CASE(targets_are_used_in_the_given_order) {
     assert_int_equal(life.sent_to[0], 25);
     assert_int_equal(life.sent_to[1], 0);
     assert_int_equal(life.sent_to[2], 75);
-    life_end(&life);
 }
 
 TEST_CASE(unfinished_requests_to_removed_targets_do_not_count_as_load) {
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
     life.work = 5 * SS_MILLISECOND;
@@ -409,12 +388,11 @@ TEST_CASE(unfinished_requests_to_removed_targets_do_not_count_as_load) {
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.sent_to[0], 51);
     assert_int_equal(life.sent_to[1], 49);
-    life_end(&life);
 }
 
 /* One of two targets is stuck with 10 requests; it remains, in another position. */
 TEST_CASE(remaining_targets_keep_unfinished_requests) {
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
     life.work = 20 * SS_SECOND;
@@ -432,13 +410,12 @@ TEST_CASE(remaining_targets_keep_unfinished_requests) {
     assert_int_equal(life.sent_to[1], 20);
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
-    life_end(&life);
 }
 
 TEST_CASE(unfinished_requests_to_earlier_targets_are_counted) {
     const uint32_t before[] = {REQUEST_TARGET_NEW, 1};
     uint64_t counts[4];
-    make(&life, 100, SS_SECOND, 100);
+    make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.work = 20 * SS_SECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -453,7 +430,6 @@ TEST_CASE(unfinished_requests_to_earlier_targets_are_counted) {
     life_run(&life, SS_TIME_NEVER);
     request_generator_count_unfinished(life.generator, counts, 4);
     assert_int_equal(counts[0] + counts[1] + counts[2] + counts[3], 0);
-    life_end(&life);
 }
 
 static ss_time clock_of_sending;
@@ -468,7 +444,7 @@ static void send_slowly(void *context, struct request_one *one) {
 TEST_CASE(lateness_is_measured_at_the_actual_sending) {
     const struct request_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
-    make(&life, 10, SS_SECOND, 10);
+    make(10, SS_SECOND, 10);
     life_begin(&life, REQUEST_CONCURRENT, 1);
     request_generator_close(life.generator);
     clock_of_sending = 0;
@@ -481,7 +457,6 @@ TEST_CASE(lateness_is_measured_at_the_actual_sending) {
     assert_int_equal(life.tally.lateness.max, 10 * SS_MILLISECOND);
     request_generator_abandon(life.generator, 15 * SS_MILLISECOND);
     assert_int_equal(life.tally.all[REQUEST_ACTUAL].min, 5 * SS_MILLISECOND);
-    life_end(&life);
 }
 
 TEST_CASE(invalid_generator_rules_are_refused) {

@@ -54,24 +54,34 @@ static int obey(void *context, const struct request_control *control,
 
 static char folder[64], path[96];
 
-static struct ssrequest_listener *open_it(void) {
-    struct ssrequest_listener *listener;
+static struct ssrequest_listener *listener;
+
+static int set_up(void **state) {
     struct ss_error error = {0};
+    (void)state;
     asked = 0;
     strcpy(folder, "/tmp/ssrequest-listener-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/control", folder);
     if (ssrequest_listener_open(&listener, path, obey, NULL, &error) < 0)
         fail_msg("%s", error.message);
-    return listener;
+    return 0;
 }
 
-static void close_it(struct ssrequest_listener *listener) {
+static void close_it(void) {
     ssrequest_listener_close(listener);
+    listener = NULL;
     assert_int_equal(rmdir(folder), 0);
 }
 
-static int connect_to(struct ssrequest_listener *listener) {
+static int tear_down(void **state) {
+    (void)state;
+    if (listener)
+        close_it();
+    return 0;
+}
+
+static int connect_to(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     strcpy(address.sun_path, path);
@@ -80,7 +90,7 @@ static int connect_to(struct ssrequest_listener *listener) {
     return connection;
 }
 
-static void ask(struct ssrequest_listener *listener, int connection, const char *text) {
+static void ask(int connection, const char *text) {
     assert_int_equal(write(connection, text, strlen(text)), strlen(text));
     struct pollfd ready = {.fd = ssrequest_listener_descriptor(listener), .events = POLLIN};
     assert_int_equal(poll(&ready, 1, 1000), 1);
@@ -94,25 +104,22 @@ static void assert_answers(int connection, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-TEST_CASE(every_control_line_is_answered) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
-    ask(listener, connection, "rate 5\nstat");
+TEST_CASE_WITH(every_control_line_is_answered, set_up, tear_down) {
+    int connection = connect_to();
+    ask(connection, "rate 5\nstat");
     assert_answers(connection, "ok\n");
-    ask(listener, connection, "us\r\nstop\nfaster\n");
+    ask(connection, "us\r\nstop\nfaster\n");
     assert_answers(connection, "ok x=1\nerror: not now\nerror: unknown command 'faster': use rate, "
                                "urls, stop or status\n");
     assert_int_equal(asked, 3);
     close(connection);
-    close_it(listener);
 }
 
 /* Like printf 'status' | nc -N -U. */
-TEST_CASE(final_control_line_needs_no_line_feed) {
-    struct ssrequest_listener *listener = open_it();
+TEST_CASE_WITH(final_control_line_needs_no_line_feed, set_up, tear_down) {
     char last;
-    int connection = connect_to(listener);
-    ask(listener, connection, "rate 5\nstatus");
+    int connection = connect_to();
+    ask(connection, "rate 5\nstatus");
     assert_int_equal(shutdown(connection, SHUT_WR), 0);
     ssrequest_listener_serve(listener);
     assert_answers(connection, "ok\nok x=1\n");
@@ -120,30 +127,28 @@ TEST_CASE(final_control_line_needs_no_line_feed) {
     assert_int_equal(asked, 2);
     close(connection);
     /* A client must not receive bytes of another. */
-    connection = connect_to(listener);
-    ask(listener, connection, "status\n");
+    connection = connect_to();
+    ask(connection, "status\n");
     assert_answers(connection, "ok x=1\n");
     close(connection);
-    close_it(listener);
 }
 
-static bool has_something_to_do(const struct ssrequest_listener *listener) {
+static bool has_something_to_do(void) {
     struct pollfd ready = {.fd = ssrequest_listener_descriptor(listener), .events = POLLIN};
     return poll(&ready, 1, 0) == 1;
 }
 
 /* Commands of one client are answered in order; other clients are answered in the meantime. */
-TEST_CASE(delayed_answers_keep_the_order_of_a_client) {
-    struct ssrequest_listener *listener = open_it();
+TEST_CASE_WITH(delayed_answers_keep_the_order_of_a_client, set_up, tear_down) {
     char last;
-    int slow = connect_to(listener), quick = connect_to(listener);
-    ask(listener, slow, "urls http://a/\nstatus\n");
-    ask(listener, quick, "rate 5\n");
+    int slow = connect_to(), quick = connect_to();
+    ask(slow, "urls http://a/\nstatus\n");
+    ask(quick, "rate 5\n");
     assert_answers(slow, "");
     assert_answers(quick, "ok\n");
     assert_int_equal(write(slow, "stop", 4), 4);
     assert_int_equal(shutdown(slow, SHUT_WR), 0);
-    assert_false(has_something_to_do(listener));
+    assert_false(has_something_to_do());
     ssrequest_listener_answer(listener, 0, "y=2", "");
     assert_answers(slow, "ok y=2\nok x=1\nerror: not now\n");
     assert_int_equal(recv(slow, &last, 1, 0), 0);
@@ -152,28 +157,26 @@ TEST_CASE(delayed_answers_keep_the_order_of_a_client) {
     assert_answers(quick, "");
     close(slow);
     close(quick);
-    close_it(listener);
 }
 
-TEST_CASE(late_answer_to_a_closed_client_is_dropped) {
-    struct ssrequest_listener *listener = open_it();
-    int slow = connect_to(listener), quick = connect_to(listener);
-    ask(listener, slow, "urls http://a/\n");
+TEST_CASE_WITH(late_answer_to_a_closed_client_is_dropped, set_up, tear_down) {
+    int slow = connect_to(), quick = connect_to();
+    ask(slow, "urls http://a/\n");
     close(slow);
-    assert_false(has_something_to_do(listener));
-    ask(listener, quick, "status\n");
+    assert_false(has_something_to_do());
+    ask(quick, "status\n");
     assert_answers(quick, "ok x=1\n");
     ssrequest_listener_answer(listener, -1, "", "no such host");
-    ask(listener, quick, "urls http://a/");
+    ask(quick, "urls http://a/");
     assert_int_equal(shutdown(quick, SHUT_WR), 0);
     ssrequest_listener_serve(listener);
     assert_answers(quick, "");
     ssrequest_listener_answer(listener, -1, "", "no such host");
     assert_answers(quick, "error: no such host\n");
     close(quick);
-    quick = connect_to(listener);
-    ask(listener, quick, "urls http://a/\n");
-    close_it(listener);
+    quick = connect_to();
+    ask(quick, "urls http://a/\n");
+    close_it();
     assert_answers(quick, "error: the run is over\n");
     close(quick);
 }
@@ -183,24 +186,22 @@ static void note_ready(void *context) {
     asked += 100;
 }
 
-TEST_CASE(attached_descriptor_is_polled) {
-    struct ssrequest_listener *listener = open_it();
+TEST_CASE_WITH(attached_descriptor_is_polled, set_up, tear_down) {
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_int_equal(ssrequest_listener_attend(listener, ends[0], note_ready, NULL), 0);
     ssrequest_listener_serve(listener);
     assert_int_equal(asked, 0);
     assert_int_equal(write(ends[1], "x", 1), 1);
-    assert_true(has_something_to_do(listener));
+    assert_true(has_something_to_do());
     ssrequest_listener_serve(listener);
     assert_int_equal(asked, 100);
     close(ends[0]);
     close(ends[1]);
-    close_it(listener);
 }
 
 /* Serves until no work is left and returns all answers; the caller frees them. */
-static char *gather(struct ssrequest_listener *listener, int connection) {
+static char *gather(int connection) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -208,7 +209,7 @@ static char *gather(struct ssrequest_listener *listener, int connection) {
     for (bool busy = true; busy;) {
         char bytes[4096];
         ssize_t length;
-        busy = has_something_to_do(listener);
+        busy = has_something_to_do();
         ssrequest_listener_serve(listener);
         for (; (length = recv(connection, bytes, sizeof bytes, MSG_DONTWAIT)) > 0; busy = true)
             fwrite(bytes, 1, (size_t)length, stream);
@@ -217,17 +218,16 @@ static char *gather(struct ssrequest_listener *listener, int connection) {
     return text;
 }
 
-TEST_CASE(overlong_control_line_is_refused_and_the_next_is_executed) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
+TEST_CASE_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
+    int connection = connect_to();
     static char much[40001];
     memset(much, 'x', sizeof much - 1);
     assert_int_equal(write(connection, much, 40000), 40000);
-    char *said = gather(listener, connection);
+    char *said = gather(connection);
     assert_string_equal(said, "error: a line is longer than 16 KiB\n");
     free(said);
     assert_int_equal(write(connection, "x\nrate 5\n", 9), 9);
-    said = gather(listener, connection);
+    said = gather(connection);
     assert_string_equal(said, "ok\n");
     free(said);
     /* A line of the maximum length, including its line feed. */
@@ -235,31 +235,27 @@ TEST_CASE(overlong_control_line_is_refused_and_the_next_is_executed) {
     memcpy(much, "status", 6);
     much[16383] = '\n';
     assert_int_equal(write(connection, much, 16384), 16384);
-    said = gather(listener, connection);
+    said = gather(connection);
     assert_string_equal(said, "ok x=1\n");
     free(said);
     close(connection);
-    close_it(listener);
 }
 
-TEST_CASE(null_byte_in_a_control_line_is_refused) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
+TEST_CASE_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
+    int connection = connect_to();
     static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     assert_int_equal(write(connection, lines, sizeof lines - 1), sizeof lines - 1);
-    char *said = gather(listener, connection);
+    char *said = gather(connection);
     assert_string_equal(said, "error: a line contains a null byte\n"
                               "error: a line contains a null byte\nok\n");
     free(said);
     assert_int_equal(asked, 1);
     close(connection);
-    close_it(listener);
 }
 
 /* The answers exceed the socket buffer. */
-TEST_CASE(burst_of_control_lines_is_answered_in_order) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
+TEST_CASE_WITH(burst_of_control_lines_is_answered_in_order, set_up, tear_down) {
+    int connection = connect_to();
     char *lines = NULL, *expected = NULL;
     size_t lines_size, expected_size;
     FILE *to = open_memstream(&lines, &lines_size),
@@ -275,7 +271,7 @@ TEST_CASE(burst_of_control_lines_is_answered_in_order) {
     fclose(from);
     assert_int_equal(write(connection, lines, lines_size), lines_size);
     assert_int_equal(shutdown(connection, SHUT_WR), 0);
-    char *said = gather(listener, connection);
+    char *said = gather(connection);
     assert_string_equal(said, expected);
     char last;
     assert_int_equal(recv(connection, &last, 1, 0), 0);
@@ -283,31 +279,27 @@ TEST_CASE(burst_of_control_lines_is_answered_in_order) {
     free(expected);
     free(said);
     close(connection);
-    close_it(listener);
 }
 
 /* Other clients and requests must get their turn. */
-TEST_CASE(burst_of_control_lines_is_answered_in_parts) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
+TEST_CASE_WITH(burst_of_control_lines_is_answered_in_parts, set_up, tear_down) {
+    int connection = connect_to();
     char lines[7000];
     for (int i = 0; i < 1000; i++)
         memcpy(lines + (ptrdiff_t)i * 7, "status\n", 7);
     assert_int_equal(write(connection, lines, sizeof lines), sizeof lines);
     ssrequest_listener_serve(listener);
     assert_in_range(asked, 1, 256);
-    free(gather(listener, connection));
+    free(gather(connection));
     assert_int_equal(asked, 1000);
     close(connection);
-    close_it(listener);
 }
 
 static void assert_answered_at_the_end(void) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener);
+    int connection = connect_to();
     for (int i = 0; i < 100; i++)
         assert_int_equal(write(connection, "status\n", 7), 7);
-    close_it(listener);
+    close_it();
     char text[8192] = "";
     size_t used = 0;
     for (ssize_t length; (length = recv(connection, text + used, sizeof text - 1 - used, 0)) > 0;)
@@ -317,53 +309,49 @@ static void assert_answered_at_the_end(void) {
     close(connection);
 }
 
-TEST_CASE(pending_control_lines_are_answered_at_the_end) {
+TEST_CASE_WITH(pending_control_lines_are_answered_at_the_end, set_up, tear_down) {
     assert_answered_at_the_end();
 }
 
-TEST_CASE(pending_control_lines_are_answered_by_a_late_process) {
+TEST_CASE_WITH(pending_control_lines_are_answered_by_a_late_process, set_up, tear_down) {
     lateness = 2 * SS_SECOND;
     assert_answered_at_the_end();
     lateness = 0;
 }
 
-TEST_CASE(client_that_sends_forever_cannot_prevent_the_end) {
-    struct ssrequest_listener *listener = open_it();
-    chatterbox = connect_to(listener);
+TEST_CASE_WITH(client_that_sends_forever_cannot_prevent_the_end, set_up, tear_down) {
+    chatterbox = connect_to();
     lateness = 2 * SS_SECOND;
     chatter_left = 100000;
     chatter();
-    close_it(listener);
+    close_it();
     assert_in_range(chatter_left, 90000, 99900);
     lateness = 0;
     close(chatterbox);
     chatterbox = -1;
 }
 
-TEST_CASE(number_of_control_clients_is_limited) {
-    struct ssrequest_listener *listener = open_it();
+TEST_CASE_WITH(number_of_control_clients_is_limited, set_up, tear_down) {
     int connections[8];
     for (int i = 0; i < 8; i++)
-        connections[i] = connect_to(listener);
-    int refused = connect_to(listener);
+        connections[i] = connect_to();
+    int refused = connect_to();
     assert_answers(refused, "error: too many connections (at most 8): close one\n");
     close(refused);
-    ask(listener, connections[7], "rate 1\n");
+    ask(connections[7], "rate 1\n");
     assert_answers(connections[7], "ok\n");
     close(connections[0]);
     ssrequest_listener_serve(listener);
-    connections[0] = connect_to(listener);
-    ask(listener, connections[0], "rate 1\n");
+    connections[0] = connect_to();
+    ask(connections[0], "rate 1\n");
     assert_answers(connections[0], "ok\n");
     for (int i = 0; i < 8; i++)
         close(connections[i]);
-    close_it(listener);
 }
 
 /* This bounds the memory per client; no command is lost, and others are served. */
-TEST_CASE(clients_that_do_not_read_are_not_served) {
-    struct ssrequest_listener *listener = open_it();
-    int connection = connect_to(listener), other = connect_to(listener), written = 0;
+TEST_CASE_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
+    int connection = connect_to(), other = connect_to(), written = 0;
     assert_int_equal(fcntl(connection, F_SETFL, O_NONBLOCK), 0);
     for (int idle = 0; idle < 100 && written < 1000000;) {
         bool sent = send(connection, "status\n", 7, MSG_NOSIGNAL) == 7;
@@ -372,27 +360,24 @@ TEST_CASE(clients_that_do_not_read_are_not_served) {
         ssrequest_listener_serve(listener);
     }
     assert_that(written, <, 1000000);
-    assert_false(has_something_to_do(listener));
-    ask(listener, other, "rate 1\n");
+    assert_false(has_something_to_do());
+    ask(other, "rate 1\n");
     assert_answers(other, "ok\n");
-    char *said = gather(listener, connection);
+    char *said = gather(connection);
     assert_int_equal(strlen(said), written * strlen("ok x=1\n"));
     free(said);
     close(connection);
     close(other);
-    close_it(listener);
 }
 
-TEST_CASE(control_socket_is_only_accessible_to_its_user) {
-    struct ssrequest_listener *listener = open_it();
+TEST_CASE_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    close_it(listener);
 }
 
-TEST_CASE(only_a_stale_socket_is_replaced) {
-    struct ssrequest_listener *listener = open_it(), *other;
+TEST_CASE_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
+    struct ssrequest_listener *other;
     struct ss_error error = {0};
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
     assert_null(other);
@@ -407,6 +392,7 @@ TEST_CASE(only_a_stale_socket_is_replaced) {
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, NULL), 0);
     /* Closing the first listener must not remove the socket of its successor. */
     ssrequest_listener_close(listener);
+    listener = NULL;
     assert_int_equal(access(path, F_OK), 0);
     ssrequest_listener_close(other);
     assert_int_equal(access(path, F_OK), -1);
@@ -419,8 +405,8 @@ TEST_CASE(only_a_stale_socket_is_replaced) {
 }
 
 /* The queue is full, which only proves that the listener is alive. */
-TEST_CASE(busy_control_socket_is_not_replaced) {
-    struct ssrequest_listener *listener = open_it(), *other;
+TEST_CASE_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
+    struct ssrequest_listener *other;
     struct ss_error error = {0};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int queue[64], result = 0, count = 0;
@@ -434,19 +420,18 @@ TEST_CASE(busy_control_socket_is_not_replaced) {
     assert_says(error.message, "another process is listening there");
     while (count > 0)
         close(queue[--count]);
-    close_it(listener);
 }
 
 TEST_CASE(invalid_control_socket_path_is_refused) {
-    struct ssrequest_listener *listener;
+    struct ssrequest_listener *other;
     struct ss_error error = {0};
     char much[200];
     memset(much, 'x', sizeof much);
     much[sizeof much - 1] = '\0';
-    assert_int_equal(ssrequest_listener_open(&listener, much, obey, NULL, &error), -1);
+    assert_int_equal(ssrequest_listener_open(&other, much, obey, NULL, &error), -1);
     assert_says(error.message, "has at most 107 bytes");
     memset(&error, 0, sizeof error);
-    assert_int_equal(ssrequest_listener_open(&listener, "/nowhere/x", obey, NULL, &error), -1);
+    assert_int_equal(ssrequest_listener_open(&other, "/nowhere/x", obey, NULL, &error), -1);
     assert_says(error.message, "--control: /nowhere/x: No such file or directory");
 }
 

@@ -14,14 +14,17 @@ struct fixture {
     char folder[64], path[128];
 };
 
-static struct fixture *open_it(void) {
-    struct fixture *it = calloc(1, sizeof *it);
+static struct fixture *it;
+
+static int set_up(void **state) {
+    (void)state;
+    it = calloc(1, sizeof *it);
     strcpy(it->folder, "/tmp/ssrequest-rows-XXXXXX");
     assert_non_null(mkdtemp(it->folder));
     snprintf(it->path, sizeof it->path, "%s/record", it->folder);
     made_up_open(&it->made);
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-    return it;
+    return 0;
 }
 
 static char *path_of(const char *folder, const char *name) {
@@ -30,7 +33,8 @@ static char *path_of(const char *folder, const char *name) {
     return path;
 }
 
-static void close_it(struct fixture *it) {
+static int tear_down(void **state) {
+    (void)state;
     made_up_close(&it->made);
     unlink(path_of(it->path, "requests.csv"));
     unlink(path_of(it->path, "response-times.csv"));
@@ -39,6 +43,7 @@ static void close_it(struct fixture *it) {
     unlink(path_of(it->folder, "each.csv"));
     assert_int_equal(rmdir(it->folder), 0);
     free(it);
+    return 0;
 }
 
 static char *read_whole(const char *path) {
@@ -51,7 +56,7 @@ static char *read_whole(const char *path) {
 }
 
 /* Reports a request as the generator does. */
-static struct request_one send_one(struct fixture *it, uint64_t number, ss_time due, ss_time now) {
+static struct request_one send_one(uint64_t number, ss_time due, ss_time now) {
     struct request_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
     request_tally_due(&it->made.tally);
     request_tally_send(&it->made.tally, due, now);
@@ -59,8 +64,7 @@ static struct request_one send_one(struct fixture *it, uint64_t number, ss_time 
     return one;
 }
 
-static void end_one(
-    struct fixture *it, const struct request_one *one, ss_time now, enum request_outcome outcome) {
+static void end_one(const struct request_one *one, ss_time now, enum request_outcome outcome) {
     struct request_ended ended = {.due = one->due,
         .sent = one->sent,
         .finished = now,
@@ -71,24 +75,23 @@ static void end_one(
     request_rows_witness(it->rows, one, REQUEST_ENDED, &ended);
 }
 
-TEST_CASE(request_events_are_counted_in_their_second) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
     assert_false(request_rows_advance(it->rows, 0));
     assert_null(request_rows_last(it->rows));
-    struct request_one first = send_one(it, 0, 0, 2 * SS_MILLISECOND);
-    struct request_one second = send_one(it, 1, 0, SS_MILLISECOND);
-    struct request_one third = send_one(it, 2, 0, SS_MILLISECOND);
+    struct request_one first = send_one(0, 0, 2 * SS_MILLISECOND);
+    struct request_one second = send_one(1, 0, SS_MILLISECOND);
+    struct request_one third = send_one(2, 0, SS_MILLISECOND);
     request_tally_due(&it->made.tally);
     request_tally_due(&it->made.tally);
     request_tally_refuse(&it->made.tally);
-    end_one(it, &first, 12 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(&first, 12 * SS_MILLISECOND, REQUEST_SUCCESS);
     assert_false(request_rows_advance(it->rows, SS_SECOND - 1));
     assert_true(request_rows_advance(it->rows, SS_SECOND));
     assert_int_equal(request_rows_last(it->rows)->completed, 1);
-    end_one(it, &second, SS_SECOND + SS_MILLISECOND, REQUEST_TIMEOUT);
-    end_one(it, &third, SS_SECOND + SS_MILLISECOND, REQUEST_RESET);
+    end_one(&second, SS_SECOND + SS_MILLISECOND, REQUEST_TIMEOUT);
+    end_one(&third, SS_SECOND + SS_MILLISECOND, REQUEST_RESET);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.csv"));
@@ -99,22 +102,20 @@ TEST_CASE(request_events_are_counted_in_their_second) {
         "1795000002.500000,2.000000,100,0,0,0,1,0,0,2,1,100,,,,,,,,,,,\n"
         "1795000003.000000,2.500000,100,0,0,0,1,0,0,0,0,0,,,,,,,,,,,\n");
     free(text);
-    close_it(it);
 }
 
-TEST_CASE(response_times_of_each_second_are_recorded) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
-    struct request_one first = send_one(it, 0, 0, 0);
-    struct request_one second = send_one(it, 1, 0, 2 * SS_MILLISECOND);
-    struct request_one third = send_one(it, 2, 0, 0);
-    struct request_one failed = send_one(it, 3, 0, 0);
-    end_one(it, &first, 2 * SS_MILLISECOND, REQUEST_SUCCESS);
-    end_one(it, &second, 4 * SS_MILLISECOND, REQUEST_SUCCESS);
-    end_one(it, &failed, 5 * SS_MILLISECOND, REQUEST_RESET);
+    struct request_one first = send_one(0, 0, 0);
+    struct request_one second = send_one(1, 0, 2 * SS_MILLISECOND);
+    struct request_one third = send_one(2, 0, 0);
+    struct request_one failed = send_one(3, 0, 0);
+    end_one(&first, 2 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(&second, 4 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(&failed, 5 * SS_MILLISECOND, REQUEST_RESET);
     request_rows_advance(it->rows, 2 * SS_SECOND);
-    end_one(it, &third, 2004 * SS_MILLISECOND, REQUEST_SUCCESS);
+    end_one(&third, 2004 * SS_MILLISECOND, REQUEST_SUCCESS);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "response-times.csv"));
@@ -127,11 +128,9 @@ TEST_CASE(response_times_of_each_second_are_recorded) {
                               ",0.003999744,1,0\n"
                               ",2.003828736,1,1\n");
     free(text);
-    close_it(it);
 }
 
-TEST_CASE(partially_created_record_is_removed) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(partially_created_record_is_removed, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(mkdir(it->path, 0777), 0);
     assert_int_equal(mkdir(path_of(it->path, "response-times.csv"), 0777), 0);
@@ -142,11 +141,9 @@ TEST_CASE(partially_created_record_is_removed) {
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close(folder);
     assert_int_equal(rmdir(path_of(it->path, "response-times.csv")), 0);
-    close_it(it);
 }
 
-TEST_CASE(requests_csv_heading_names_every_column) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
@@ -162,22 +159,18 @@ TEST_CASE(requests_csv_heading_names_every_column) {
     assert_memory_equal(text, "epoch_seconds,elapsed_seconds,rate,due,", 39);
     assert_says(text, "\n,1.000000,100,0,"); /* no date in virtual time */
     free(text);
-    close_it(it);
 }
 
-TEST_CASE(changed_rate_lasts_to_the_end_of_the_profile) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(changed_rate_lasts_to_the_end_of_the_profile, set_up, tear_down) {
     request_rows_turn(it->rows, 0, 300);
     request_rows_advance(it->rows, SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
     request_rows_advance(it->rows, 11 * SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    close_it(it);
 }
 
-TEST_CASE(second_of_a_rate_change_has_the_mean_rate) {
-    struct fixture *it = open_it(); /* 100 per second */
+TEST_CASE_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
     assert_float_equal(request_rows_last(it->rows)->rate, 100, 1e-9);
@@ -190,12 +183,10 @@ TEST_CASE(second_of_a_rate_change_has_the_mean_rate) {
     request_rows_finish(it->rows, 3 * SS_SECOND + 2 * SS_SECOND / 5);
     assert_float_equal(request_rows_last(it->rows)->rate, 25, 1e-9);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    close_it(it);
 }
 
 /* A file is replaced only when the run begins. */
-TEST_CASE(failed_starts_keep_earlier_files) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     char path[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
@@ -212,11 +203,9 @@ TEST_CASE(failed_starts_keep_earlier_files) {
     char *text = read_whole(path);
     assert_string_equal(text, "kept\n");
     free(text);
-    close_it(it);
 }
 
-TEST_CASE(output_pipe_without_a_reader_is_refused) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     struct ss_error error = {0};
     char path[256], text[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
@@ -231,22 +220,18 @@ TEST_CASE(output_pipe_without_a_reader_is_refused) {
     assert_that(read(reader, text, sizeof text), >, 10);
     assert_memory_equal(text, "number,", 7);
     close(reader);
-    close_it(it);
 }
 
-TEST_CASE(request_that_completes_at_the_end_of_a_second_is_counted) {
-    struct fixture *it = open_it();
-    struct request_one one = send_one(it, 0, 0, 0);
+TEST_CASE_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up, tear_down) {
+    struct request_one one = send_one(0, 0, 0);
     request_rows_advance(it->rows, SS_SECOND);
-    end_one(it, &one, SS_SECOND, REQUEST_SUCCESS);
+    end_one(&one, SS_SECOND, REQUEST_SUCCESS);
     request_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(request_rows_last(it->rows)->completed, 1);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    close_it(it);
 }
 
-TEST_CASE(every_request_is_written_as_one_line) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
     const char *path = path_of(it->folder, "each.csv");
     char kept[256];
     snprintf(kept, sizeof kept, "%s", path);
@@ -256,8 +241,8 @@ TEST_CASE(every_request_is_written_as_one_line) {
                 request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
         assert_int_equal(request_rows_keep_each(it->rows, kept, -1, NULL), 0);
         request_rows_begin(it->rows, NAN);
-        struct request_one one = send_one(it, 0, 0, SS_MILLISECOND);
-        end_one(it, &one, 2 * SS_MILLISECOND, REQUEST_STATUS);
+        struct request_one one = send_one(0, 0, SS_MILLISECOND);
+        end_one(&one, 2 * SS_MILLISECOND, REQUEST_STATUS);
         struct request_one waits = {.number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
         struct request_ended never = {
             .due = waits.due, .sent = SS_TIME_NEVER, .finished = SS_SECOND};
@@ -274,11 +259,9 @@ TEST_CASE(every_request_is_written_as_one_line) {
             "0,7,0.000000000,0.001000000,1.000000000,unfinished,0,\n");
         free(text);
     }
-    close_it(it);
 }
 
-TEST_CASE(request_record_never_replaces_an_existing_folder) {
-    struct fixture *it = open_it();
+TEST_CASE_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(request_folder_open(it->folder, it->rows, &error), -1);
     assert_says(error.message, "--record: /tmp/ssrequest-rows-");
@@ -290,18 +273,15 @@ TEST_CASE(request_record_never_replaces_an_existing_folder) {
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    close_it(it);
 }
 
-TEST_CASE(lost_request_lines_are_reported) {
+TEST_CASE_WITH(lost_request_lines_are_reported, set_up, tear_down) {
     SKIP_UNLESS_FULL();
-    struct fixture *it = open_it();
     struct ss_error error = {0};
     assert_int_equal(request_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
     request_rows_begin(it->rows, NAN);
     assert_int_equal(request_rows_close(it->rows, &error), -1);
     assert_says(error.message, "/dev/full: No space left on device; 1 line lost");
-    close_it(it);
 }
 
 UNIT_MAIN()

@@ -10,10 +10,11 @@
 
 #define MS SS_MILLISECOND
 
-struct measured {
+/* The result of the last run. */
+static struct {
     struct request_tally tally;
     struct queue_run_end end;
-};
+} measured;
 
 /* One worker with 10 ms of work per request; at most 200 unfinished requests. */
 static struct queue_run_options make(enum request_arrival arrival) {
@@ -29,16 +30,17 @@ static struct queue_run_options make(enum request_arrival arrival) {
 }
 
 /* Sending ends with the profile, or as the rules say if `profile` is NULL. */
-static void measure_profile(struct measured *measured, struct queue_run_options *options,
-    const struct request_profile *profile) {
+static void measure_profile(
+    struct queue_run_options *options, const struct request_profile *profile) {
     struct ss_error error = {0};
     options->profile = profile;
     if (profile)
         options->rules.end = request_profile_length(profile);
-    if (request_tally_open(&measured->tally, options->timeout, &error) < 0 ||
-        queue_run(options, &measured->tally, &measured->end, &error) < 0)
+    request_tally_close(&measured.tally); /* of the run before */
+    if (request_tally_open(&measured.tally, options->timeout, &error) < 0 ||
+        queue_run(options, &measured.tally, &measured.end, &error) < 0)
         fail_msg("%s", error.message);
-    const struct request_tally *tally = &measured->tally;
+    const struct request_tally *tally = &measured.tally;
     uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent, succeeded + request_tally_failed(tally) + tally->unfinished);
@@ -46,27 +48,22 @@ static void measure_profile(struct measured *measured, struct queue_run_options 
     assert_that(tally->unfinished_most, <=, options->rules.cap);
 }
 
-static void measure(
-    struct measured *measured, struct queue_run_options *options, double rate, ss_time length) {
+static void measure(struct queue_run_options *options, double rate, ss_time length) {
     struct ss_error error = {0};
     struct request_profile profile = {0};
     if (request_profile_constant(&profile, rate, length, &error) < 0)
         fail_msg("%s", error.message);
-    measure_profile(measured, options, &profile);
+    measure_profile(options, &profile);
     request_profile_free(&profile);
 }
 
 /* Returns the mean of successes in seconds. */
-static double mean(const struct measured *measured, enum request_origin origin) {
-    return ss_histogram_mean(&measured->tally.successes[origin]);
+static double mean(enum request_origin origin) {
+    return ss_histogram_mean(&measured.tally.successes[origin]);
 }
 
-static double quantile(const struct measured *measured, enum request_origin origin, double share) {
-    return ss_histogram_quantile(&measured->tally.successes[origin], share);
-}
-
-static void close_measured(struct measured *measured) {
-    request_tally_close(&measured->tally);
+static double quantile(enum request_origin origin, double share) {
+    return ss_histogram_quantile(&measured.tally.successes[origin], share);
 }
 
 #define assert_within(value, expected, part)                                                       \
@@ -77,50 +74,41 @@ static void close_measured(struct measured *measured) {
     } while (0)
 
 TEST_CASE(evenly_spaced_requests_never_wait) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_EVEN);
-    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    measure(&options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.010, 1e-6);
-    assert_within(quantile(&measured, REQUEST_INTENDED, 1), 0.010, 1e-6);
-    close_measured(&measured);
+    assert_within(mean(REQUEST_INTENDED), 0.010, 1e-6);
+    assert_within(quantile(REQUEST_INTENDED, 1), 0.010, 1e-6);
 }
 
 /* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
 TEST_CASE(poisson_requests_match_the_m_d_1_formula) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
-    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    measure(&options, 50, 2000 * SS_SECOND);
     assert_within((double)measured.tally.sent, 100000, 0.01);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.015, 0.01);
-    close_measured(&measured);
+    assert_within(mean(REQUEST_INTENDED), 0.015, 0.01);
 }
 
 /* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
 TEST_CASE(simultaneous_requests_are_queued) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_CONCURRENT);
-    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    measure(&options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.255, 0.001);
-    assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.480, 0.001);
-    close_measured(&measured);
+    assert_within(mean(REQUEST_INTENDED), 0.255, 0.001);
+    assert_within(quantile(REQUEST_INTENDED, 0.95), 0.480, 0.001);
 }
 
 /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
 TEST_CASE(exponential_work_matches_the_m_m_1_formula) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     options.service.spread = QUEUE_EXPONENTIAL;
-    measure(&measured, &options, 50, 4000 * SS_SECOND);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.020, 0.02);
-    assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
-    close_measured(&measured);
+    measure(&options, 50, 4000 * SS_SECOND);
+    assert_within(mean(REQUEST_INTENDED), 0.020, 0.02);
+    assert_within(quantile(REQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
 }
 
 /* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
 TEST_CASE(several_workers_match_the_m_m_c_formula) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     double offered = 3.2, term = 1, sum = 0;
     for (int k = 0; k < 4; k++) {
@@ -131,66 +119,57 @@ TEST_CASE(several_workers_match_the_m_m_c_formula) {
     double waits = all_busy / (sum + all_busy);
     options.service.spread = QUEUE_EXPONENTIAL;
     options.service.workers = 4;
-    measure(&measured, &options, 320, 1000 * SS_SECOND);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
-    close_measured(&measured);
+    measure(&options, 320, 1000 * SS_SECOND);
+    assert_within(mean(REQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
 }
 
 /* Little's law: unfinished requests leave at the service rate. */
 TEST_CASE(queue_response_time_under_overload_is_cap_over_capacity) {
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.cap = cap;
         options.settle = 10 * SS_SECOND;
-        measure(&measured, &options, 200, 100 * SS_SECOND);
-        assert_within(mean(&measured, REQUEST_ACTUAL), (double)cap / 100, 0.01);
+        measure(&options, 200, 100 * SS_SECOND);
+        assert_within(mean(REQUEST_ACTUAL), (double)cap / 100, 0.01);
         assert_int_equal(measured.tally.unfinished_most, cap);
         /* Half of the requests due by then were sent. */
         assert_within((double)measured.tally.sent, 9000 + (double)cap, 0.01);
-        close_measured(&measured);
     }
 }
 
 /* All 40 workers end at the same moments, and the second half of the requests waits for the first.
  */
 TEST_CASE(many_waiting_requests_are_sent_when_places_become_free) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     options.rules.cap = 40;
     options.service.workers = 40;
     options.service.work = 250 * MS;
-    measure(&measured, &options, 80, 100 * SS_SECOND);
-    assert_within(mean(&measured, REQUEST_ACTUAL), 0.250, 1e-6);
-    assert_within(mean(&measured, REQUEST_INTENDED), 0.375, 1e-6);
+    measure(&options, 80, 100 * SS_SECOND);
+    assert_within(mean(REQUEST_ACTUAL), 0.250, 1e-6);
+    assert_within(mean(REQUEST_INTENDED), 0.375, 1e-6);
     assert_within(ss_histogram_mean(&measured.tally.lateness), 0.125, 1e-6);
     assert_within(measured.end.meter.busy_seconds, 8000 * 0.250, 1e-6);
-    close_measured(&measured);
 }
 
 TEST_CASE(closed_loop_response_time_is_clients_over_capacity) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_EVEN);
     options.rules.closed = 10;
     options.settle = SS_SECOND;
     options.rules.end = 101 * SS_SECOND;
-    measure_profile(&measured, &options, NULL);
-    assert_within(mean(&measured, REQUEST_ACTUAL), 0.100, 0.001);
+    measure_profile(&options, NULL);
+    assert_within(mean(REQUEST_ACTUAL), 0.100, 0.001);
     assert_within((double)measured.tally.outcomes[REQUEST_SUCCESS], 10000, 0.002);
-    close_measured(&measured);
 }
 
 /* Otherwise clients that send after each answer would never reach the end of the run. */
 TEST_CASE(the_shortest_answer_takes_a_nanosecond) {
-    struct measured measured;
     const double speed = 1e6;
     struct queue_run_options options = make(REQUEST_EVEN);
     options.service.speeds = &speed;
     options.service.work = SS_MICROSECOND;
-    measure(&measured, &options, 1, 10 * SS_SECOND);
+    measure(&options, 1, 10 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 10);
     assert_int_equal(measured.tally.successes[REQUEST_ACTUAL].min, 1);
-    close_measured(&measured);
 }
 
 /*
@@ -200,21 +179,19 @@ TEST_CASE(the_shortest_answer_takes_a_nanosecond) {
  */
 TEST_CASE(queued_requests_time_out) {
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_CONCURRENT);
         uint64_t in_time = given_up == QUEUE_SKIP ? 3 : 2;
         options.timeout = 900 * MS;
         options.service.work = 400 * MS;
         options.service.given_up = given_up;
-        measure(&measured, &options, 4, 2 * SS_SECOND);
+        measure(&options, 4, 2 * SS_SECOND);
         assert_int_equal(measured.tally.sent, 8);
         assert_int_equal(measured.tally.outcomes[REQUEST_SUCCESS], in_time);
         assert_int_equal(measured.tally.outcomes[REQUEST_TIMEOUT], 8 - in_time);
-        assert_within(quantile(&measured, REQUEST_ACTUAL, 1), 0.8, 1e-6);
+        assert_within(quantile(REQUEST_ACTUAL, 1), 0.8, 1e-6);
         assert_within(ss_histogram_quantile(&measured.tally.all[REQUEST_ACTUAL], 1), 0.9, 1e-6);
         /* The last one times out exactly at the end of the run. */
         assert_int_equal(measured.end.wasted, given_up == QUEUE_SKIP ? 2 : 3);
-        close_measured(&measured);
     }
 }
 
@@ -223,18 +200,16 @@ TEST_CASE(queued_requests_time_out) {
  * the capacity.
  */
 static double overload(uint64_t cap, enum request_when_full when_full, int given_up) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     options.timeout = 2 * SS_SECOND;
     options.rules.cap = cap;
     options.rules.when_full = when_full;
     options.service.given_up = given_up;
-    measure(&measured, &options, 120, 600 * SS_SECOND);
+    measure(&options, 120, 600 * SS_SECOND);
     double done = (double)measured.tally.outcomes[REQUEST_SUCCESS];
     if (given_up == QUEUE_SERVE)
         assert_within(done + (double)measured.end.wasted, 60000, 0.01);
     double share = done / (double)measured.tally.intended;
-    close_measured(&measured);
     return share;
 }
 
@@ -248,17 +223,15 @@ TEST_CASE(overloaded_service_wastes_work_unless_it_skips_or_drops) {
 /* The request is either answered exactly at the limit, in time, or times out. */
 TEST_CASE(requests_that_end_free_a_place_for_due_requests) {
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_EVEN);
         enum request_outcome outcome = work > 10 * MS ? REQUEST_TIMEOUT : REQUEST_SUCCESS;
         options.timeout = 10 * MS;
         options.service.work = work;
         options.rules.cap = 1;
         options.rules.when_full = REQUEST_DROP;
-        measure(&measured, &options, 100, 10 * SS_SECOND);
+        measure(&options, 100, 10 * SS_SECOND);
         assert_int_equal(measured.tally.outcomes[outcome], 1000);
         assert_int_equal(measured.tally.refused, 0);
-        close_measured(&measured);
     }
 }
 
@@ -269,16 +242,13 @@ TEST_CASE(requests_that_end_free_a_place_for_due_requests) {
 TEST_CASE(stops_add_their_remaining_time_to_responses) {
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_POISSON);
         double duty = quarter / 4.0;
         options.service.work = 10 * SS_MICROSECOND;
         options.duty = duty;
-        measure(&measured, &options, 20, 10000 * SS_SECOND);
-        assert_within(
-            mean(&measured, REQUEST_INTENDED) - work, (1 - duty) * (1 - duty) * tau / 2, 0.01);
-        assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), (0.95 - duty) * tau, 0.01);
-        close_measured(&measured);
+        measure(&options, 20, 10000 * SS_SECOND);
+        assert_within(mean(REQUEST_INTENDED) - work, (1 - duty) * (1 - duty) * tau / 2, 0.01);
+        assert_within(quantile(REQUEST_INTENDED, 0.95), (0.95 - duty) * tau, 0.01);
     }
 }
 
@@ -289,34 +259,30 @@ TEST_CASE(stops_add_their_remaining_time_to_responses) {
 TEST_CASE(cap_hides_a_stop_from_actual_response_times) {
     const uint64_t caps[] = {1000, 1};
     for (int i = 0; i < 2; i++) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_EVEN);
         options.rules.cap = caps[i];
         options.service.work = 10 * SS_MICROSECOND;
         options.duty = 0.9;
         options.tau = 10 * SS_SECOND;
-        measure(&measured, &options, 200, 1000 * SS_SECOND);
-        assert_within(quantile(&measured, REQUEST_INTENDED, 0.95), 0.5, 0.02);
-        assert_within(quantile(&measured, REQUEST_INTENDED, 0.99), 0.9, 0.02);
-        double hidden = quantile(&measured, REQUEST_ACTUAL, 0.99);
+        measure(&options, 200, 1000 * SS_SECOND);
+        assert_within(quantile(REQUEST_INTENDED, 0.95), 0.5, 0.02);
+        assert_within(quantile(REQUEST_INTENDED, 0.99), 0.9, 0.02);
+        double hidden = quantile(REQUEST_ACTUAL, 0.99);
         if (caps[i] == 1)
             assert_within(hidden, 10e-6, 0.001);
         else
             assert_within(hidden, 0.9, 0.02);
-        close_measured(&measured);
     }
 }
 
 TEST_CASE(round_robin_alternates_between_servers) {
-    struct measured measured;
     const double speeds[] = {1, 0.5};
     struct queue_run_options options = make(REQUEST_EVEN);
     options.service.servers = 2;
     options.service.speeds = speeds;
-    measure(&measured, &options, 10, 100 * SS_SECOND);
-    assert_within(mean(&measured, REQUEST_ACTUAL), 0.015, 0.001);
-    assert_within(quantile(&measured, REQUEST_ACTUAL, 1), 0.020, 0.001);
-    close_measured(&measured);
+    measure(&options, 10, 100 * SS_SECOND);
+    assert_within(mean(REQUEST_ACTUAL), 0.015, 0.001);
+    assert_within(quantile(REQUEST_ACTUAL, 1), 0.020, 0.001);
 }
 
 /*
@@ -336,7 +302,6 @@ static struct looks look(enum request_balance balance) {
     if (request_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error) < 0)
         fail_msg("%s", error.message);
     for (int i = 0; i < seeds; i++) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.balance = balance;
         options.timeout = 10 * SS_SECOND;
@@ -345,13 +310,12 @@ static struct looks look(enum request_balance balance) {
         options.service.speeds = speeds;
         options.service.work = 30 * MS;
         options.service.spread = QUEUE_EXPONENTIAL;
-        measure_profile(&measured, &options, &steps);
+        measure_profile(&options, &steps);
         const struct request_tally *tally = &measured.tally;
-        looks.mean += mean(&measured, REQUEST_ACTUAL) / seeds;
-        looks.p95 += quantile(&measured, REQUEST_ACTUAL, 0.95) / seeds;
+        looks.mean += mean(REQUEST_ACTUAL) / seeds;
+        looks.p95 += quantile(REQUEST_ACTUAL, 0.95) / seeds;
         looks.mean_of_all += ss_histogram_mean(&tally->all[REQUEST_ACTUAL]) / seeds;
         looks.successes += (double)tally->outcomes[REQUEST_SUCCESS] / (double)tally->sent / seeds;
-        close_measured(&measured);
     }
     request_profile_free(&steps);
     return looks;
@@ -404,7 +368,6 @@ static double capacity_of(const struct queue_run_options *options) {
 
 /* Little's law: the cap is always reached, so the response time is the cap over the throughput. */
 static void check_overload(struct dice *dice) {
-    struct measured measured;
     struct queue_run_options options = make_any(dice);
     double capacity = capacity_of(&options), min = 30000;
     options.rules.cap = 2 * queue_service_workers(&options.service) * pick(dice, 1, 10);
@@ -412,14 +375,13 @@ static void check_overload(struct dice *dice) {
     options.settle = ss_time_from_double((3000 + 10 * cap) / capacity * 1e9) + 2 * SS_SECOND;
     double rate = capacity * between(dice, 1.25, 4);
     ss_time length = options.settle + ss_time_from_double(min / capacity * 1e9);
-    measure(&measured, &options, rate, length);
+    measure(&options, rate, length);
     double done = (double)measured.tally.outcomes[REQUEST_SUCCESS];
     double throughput = done / ss_time_seconds(measured.end.end - options.settle);
     assert_int_equal(measured.tally.unfinished_most, options.rules.cap);
-    assert_within(mean(&measured, REQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
+    assert_within(mean(REQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
     assert_within(throughput, capacity, 0.03 + cap / min);
     assert_int_equal(request_tally_failed(&measured.tally), 0);
-    close_measured(&measured);
 }
 
 /*
@@ -427,7 +389,6 @@ static void check_overload(struct dice *dice) {
  * takes less than its work or more than the limit.
  */
 static void check_bounds(struct dice *dice) {
-    struct measured measured;
     struct queue_run_options options = make_any(dice);
     double capacity = capacity_of(&options);
     double rate = capacity * between(dice, 0.1, 2);
@@ -437,7 +398,7 @@ static void check_bounds(struct dice *dice) {
     options.rules.max = pick(dice, 0, 1) ? pick(dice, 1, 3000) : 0;
     options.timeout = options.service.work * pick(dice, 2, 40);
     options.duty = pick(dice, 0, 1) ? between(dice, 0.3, 0.9) : 1;
-    measure(&measured, &options, rate, ss_time_from_double(5000 / rate * 1e9));
+    measure(&options, rate, ss_time_from_double(5000 / rate * 1e9));
     const struct request_tally *tally = &measured.tally;
     uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     double done = (double)(succeeded + measured.end.wasted);
@@ -449,7 +410,6 @@ static void check_bounds(struct dice *dice) {
         assert_that(answers->min + 1, >=, options.service.work);
         assert_that(answers->max, <=, options.timeout);
     }
-    close_measured(&measured);
 }
 
 TEST_CASE(queueing_laws_hold_for_random_settings) {
@@ -461,15 +421,13 @@ TEST_CASE(queueing_laws_hold_for_random_settings) {
 }
 
 TEST_CASE(at_most_the_requested_number_is_sent) {
-    struct measured measured;
     struct queue_run_options options = make(REQUEST_POISSON);
     options.rules.max = 777;
-    measure(&measured, &options, 50, 100 * SS_SECOND);
+    measure(&options, 50, 100 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 777);
     assert_int_equal(measured.tally.intended, 777);
     assert_that(measured.end.end, <, 25 * SS_SECOND);
     assert_that(measured.end.end, >=, measured.end.sending + 10 * MS);
-    close_measured(&measured);
 }
 
 /*
@@ -478,50 +436,44 @@ TEST_CASE(at_most_the_requested_number_is_sent) {
  */
 TEST_CASE(exactly_the_requested_number_of_requests_is_sent) {
     for (int i = 0; i < 4; i++) {
-        struct measured measured;
         struct queue_run_options options = make(i < 3 ? REQUEST_CONCURRENT : REQUEST_POISSON);
         options.rules.max = 207;
         options.rules.cap = i == 0 ? 200 : 5;
         options.rules.when_full = i == 2 ? REQUEST_DROP : REQUEST_DELAY;
-        measure(&measured, &options, 50, 100 * SS_SECOND);
+        measure(&options, 50, 100 * SS_SECOND);
         assert_int_equal(measured.tally.intended, 207);
         assert_int_equal(measured.tally.sent, i == 2 ? 5 * 5 : 207);
         assert_int_equal(measured.tally.refused, i == 2 ? 4 * 45 + 2 : 0);
         if (i == 0 || i == 2)
             assert_int_equal(measured.end.sending, 4 * SS_SECOND);
-        close_measured(&measured);
     }
 }
 
 /* Clients that all send at once must not exceed the number. */
 TEST_CASE(closed_loop_clients_send_the_requested_number_of_requests) {
     for (uint64_t max = 1; max <= 25; max += 6) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_EVEN);
         options.rules.closed = 10;
         options.rules.end = SS_TIME_NEVER;
         options.rules.max = max;
         options.service.workers = 10;
-        measure_profile(&measured, &options, NULL);
+        measure_profile(&options, NULL);
         assert_int_equal(measured.tally.intended, max);
         assert_int_equal(measured.tally.sent, max);
         assert_int_equal(measured.end.sending, (max - 1) / 10 * 10 * MS);
         assert_int_equal(measured.end.end, (max + 9) / 10 * 10 * MS);
-        close_measured(&measured);
     }
 }
 
 TEST_CASE(queue_results_depend_on_the_seed) {
     double means[3];
     for (int i = 0; i < 3; i++) {
-        struct measured measured;
         struct queue_run_options options = make(REQUEST_POISSON);
         options.service.spread = QUEUE_EXPONENTIAL;
         options.duty = 0.5;
         options.seed = options.service.seed = i < 2 ? 1 : 2;
-        measure(&measured, &options, 20, 100 * SS_SECOND);
-        means[i] = mean(&measured, REQUEST_INTENDED);
-        close_measured(&measured);
+        measure(&options, 20, 100 * SS_SECOND);
+        means[i] = mean(REQUEST_INTENDED);
     }
     assert_that(means[0], ==, means[1]);
     assert_that(means[0], !=, means[2]);
