@@ -8,120 +8,109 @@
 #define START SS_SECOND
 #define MS    SS_MILLISECOND
 
+static struct machine machine;
+
 /* Opens a machine with as many serial instances as CPUs. */
-static void open_machine(struct machine *machine, uint32_t cpus, uint64_t rate) {
+static void open_machine(uint32_t cpus, uint64_t rate) {
+    machine_close(&machine); /* the one before */
     struct ss_error error = {0};
-    assert_int_equal(machine_open(machine, cpus, cpus, 1, START, &error), 0);
+    assert_int_equal(machine_open(&machine, cpus, cpus, 1, START, &error), 0);
     if (rate)
-        assert_int_equal(machine_use_ticks(machine, rate, &error), 0);
+        assert_int_equal(machine_use_ticks(&machine, rate, &error), 0);
 }
 
-static struct ss_counters look(struct machine *machine, ss_time after) {
+static struct ss_counters look(ss_time after) {
     struct ss_counters counters;
-    machine_read(machine, START + after, &counters);
+    machine_read(&machine, START + after, &counters);
     return counters;
 }
 
 TEST_CASE(used_time_is_exact_to_the_nanosecond) {
-    struct machine machine;
-    open_machine(&machine, 2, 0);
+    open_machine(2, 0);
     machine_set_running(&machine, 0, true, START + 100);
     machine_set_width(&machine, 0, 5, START + 200);
     machine_set_width(&machine, 0, 1, START + 250);
     machine_set_background(&machine, 0.5, START + 300);
-    struct ss_counters counters = look(&machine, 400);
+    struct ss_counters counters = look(400);
     assert_int_equal(counters.used, 100 + 2 * 50 + 50 + 150);
     assert_int_equal(counters.idle, 2 * 400 - counters.used);
     assert_int_equal(counters.busy_ticks, counters.used);
-    machine_close(&machine);
 }
 
 TEST_CASE(stolen_time_is_busy_but_does_no_work) {
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
-        struct machine machine;
-        open_machine(&machine, 2, rate);
+        open_machine(2, rate);
         machine_set_steal(&machine, 0.25);
         machine_set_running(&machine, 0, true, START);
         assert_near(machine_share(&machine), 0.75, 1e-12);
         machine_set_width(&machine, 0, 4, START + SS_SECOND);
         assert_near(machine_share(&machine), 0.375, 1e-12);
-        struct ss_counters counters = look(&machine, 2 * SS_SECOND);
+        struct ss_counters counters = look(2 * SS_SECOND);
         assert_int_equal(counters.idle, SS_SECOND);
         assert_int_equal(counters.busy_ticks, 3 * SS_SECOND);
         assert_int_equal(counters.steal, 3 * SS_SECOND / 4);
         assert_int_equal(counters.used, 3 * SS_SECOND - counters.steal);
-        machine_close(&machine);
     }
 }
 
 TEST_CASE(delayed_stop_lets_threads_keep_running) {
-    struct machine machine;
-    open_machine(&machine, 4, 0);
+    open_machine(4, 0);
     machine_set_width(&machine, 0, 3, START);
     machine_set_running(&machine, 0, true, START);
     machine_stop(&machine, 0, 2, START + 100);
-    assert_int_equal(look(&machine, 150).used, 300 + 100);
+    assert_int_equal(look(150).used, 300 + 100);
     machine_stop(&machine, 0, 0, START + 200);
-    assert_int_equal(look(&machine, 300).used, 300 + 200);
+    assert_int_equal(look(300).used, 300 + 200);
     /* Threads that are continued before the stop is complete keep running. */
     machine_set_running(&machine, 0, true, START + 300);
     machine_stop(&machine, 0, 2, START + 400);
     machine_set_running(&machine, 0, true, START + 500);
     machine_set_running(&machine, 0, false, START + 600);
-    assert_int_equal(look(&machine, 700).used, 500 + 300 + 200 + 300);
-    machine_close(&machine);
+    assert_int_equal(look(700).used, 500 + 300 + 200 + 300);
 }
 
 /* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
 TEST_CASE(idle_counters_advance_by_hundredths_of_a_second) {
-    struct machine machine;
-    open_machine(&machine, 2, 1000);
-    assert_int_equal(look(&machine, 9 * MS).idle, 0);
-    assert_int_equal(look(&machine, 18 * MS).idle, 20 * MS);
+    open_machine(2, 1000);
+    assert_int_equal(look(9 * MS).idle, 0);
+    assert_int_equal(look(18 * MS).idle, 20 * MS);
     machine_set_background(&machine, 1, START + 20 * MS);
-    assert_int_equal(look(&machine, 38 * MS).idle, 20 * MS + 30 * MS);
-    assert_int_equal(look(&machine, 38 * MS).busy_ticks, 10 * MS);
-    machine_close(&machine);
+    assert_int_equal(look(38 * MS).idle, 20 * MS + 30 * MS);
+    assert_int_equal(look(38 * MS).busy_ticks, 10 * MS);
 }
 
 TEST_CASE(run_time_is_known_up_to_the_last_tick) {
-    struct machine machine;
-    open_machine(&machine, 2, 250);
+    open_machine(2, 250);
     machine_set_running(&machine, 0, true, START + 5 * MS);
-    assert_int_equal(look(&machine, 7 * MS).used, 0);
-    assert_int_equal(look(&machine, 8 * MS).used, 3 * MS);
-    assert_int_equal(look(&machine, 11 * MS).used, 3 * MS);
+    assert_int_equal(look(7 * MS).used, 0);
+    assert_int_equal(look(8 * MS).used, 3 * MS);
+    assert_int_equal(look(11 * MS).used, 3 * MS);
     struct ss_counters exact;
     machine_read_exactly(&machine, START + 11 * MS, &exact);
     assert_int_equal(exact.used, 6 * MS);
     /* The lower of two CPUs continues; the time of the other is accounted at once. */
     machine_set_running(&machine, 1, true, START + 12 * MS);
     machine_set_running(&machine, 1, false, START + 15 * MS);
-    assert_int_equal(look(&machine, 15 * MS).used, 7 * MS + 3 * MS);
+    assert_int_equal(look(15 * MS).used, 7 * MS + 3 * MS);
     machine_set_running(&machine, 0, false, START + 15 * MS);
-    assert_int_equal(look(&machine, 15 * MS).used, 10 * MS + 3 * MS);
-    machine_close(&machine);
+    assert_int_equal(look(15 * MS).used, 10 * MS + 3 * MS);
 }
 
 TEST_CASE(busy_ticks_are_shared_in_proportion_to_load) {
-    struct machine machine;
-    open_machine(&machine, 2, 100);
+    open_machine(2, 100);
     machine_set_background(&machine, 1.25, START);
-    struct ss_counters counters = look(&machine, 4 * SS_SECOND);
+    struct ss_counters counters = look(4 * SS_SECOND);
     assert_int_equal(counters.busy_ticks, 5 * SS_SECOND);
     assert_int_equal(counters.idle, 3 * SS_SECOND);
     assert_int_equal(counters.used, 5 * SS_SECOND);
-    machine_close(&machine);
 }
 
 /* If a tick had any cost, this would take hours. */
 TEST_CASE(ticks_of_an_idle_machine_take_no_time_to_simulate) {
-    struct machine machine;
-    open_machine(&machine, 1, 10000);
+    open_machine(1, 10000);
     machine_set_running(&machine, 0, true, START);
     ss_time decade = 3650 * 86400 * SS_SECOND;
-    assert_int_equal(look(&machine, decade).busy_ticks, decade);
-    machine_close(&machine);
+    assert_int_equal(look(decade).busy_ticks, decade);
 }
 
 struct shares {
@@ -130,9 +119,8 @@ struct shares {
 
 /* Keeps one of two CPUs busy for `length` in every `period`, slightly late like timers. */
 static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period) {
-    struct machine machine;
     uint64_t random = 1;
-    open_machine(&machine, 2, 250);
+    open_machine(2, 250);
     ss_time end = 10 * SS_SECOND;
     for (ss_time at = phase; at + period < end; at += period) {
         ss_time late = lateness_recorded(ss_random_next(&random), true);
@@ -141,8 +129,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
         machine_set_running(&machine, 0, true, START + at + late);
         machine_set_running(&machine, 0, false, START + at + late + length);
     }
-    struct ss_counters counters = look(&machine, end);
-    machine_close(&machine);
+    struct ss_counters counters = look(end);
     double all = 2 * (double)end;
     return (struct shares){
         1 - (double)counters.idle / all,

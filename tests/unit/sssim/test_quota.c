@@ -6,48 +6,48 @@
 #define START SS_SECOND
 #define MS    SS_MILLISECOND
 
+static struct machine machine;
+
 /*
  * Opens a machine with two CPUs, two instances of two threads each, and a quota of 50 ms per 100
  * ms.
  */
-static void open_machine(struct machine *machine) {
+static void open_machine(void) {
+    machine_close(&machine); /* the one before */
     struct ss_error error = {0};
-    assert_int_equal(machine_open(machine, 2, 2, 2, START, &error), 0);
-    machine_set_quota(machine, 0.5, 100 * MS);
+    assert_int_equal(machine_open(&machine, 2, 2, 2, START, &error), 0);
+    machine_set_quota(&machine, 0.5, 100 * MS);
 }
 
-static struct ss_counters look(struct machine *machine, ss_time after) {
+static struct ss_counters look(ss_time after) {
     struct ss_counters counters;
-    machine_read_group(machine, START + after, &counters);
+    machine_read_group(&machine, START + after, &counters);
     return counters;
 }
 
 TEST_CASE(used_up_quota_is_refilled_in_the_next_period) {
-    struct machine machine;
-    open_machine(&machine);
+    open_machine();
     assert_that(machine_quota_due(&machine), ==, SS_TIME_NEVER);
     machine_set_running(&machine, 0, true, START + 10 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 35 * MS);
-    assert_int_equal(look(&machine, 30 * MS).used, 40 * MS);
+    assert_int_equal(look(30 * MS).used, 40 * MS);
     assert_true(machine_enforce_quota(&machine, START + 35 * MS));
     assert_that(machine_idle_cpus(&machine), ==, 2);
-    assert_int_equal(look(&machine, 90 * MS).used, 50 * MS);
+    assert_int_equal(look(90 * MS).used, 50 * MS);
     /* Like the kernel, the machine counts throttled time only when the group continues. */
-    assert_int_equal(look(&machine, 90 * MS).throttled, 0);
+    assert_int_equal(look(90 * MS).throttled, 0);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_true(machine_enforce_quota(&machine, START + 100 * MS));
-    struct ss_counters counters = look(&machine, 110 * MS);
+    struct ss_counters counters = look(110 * MS);
     assert_int_equal(counters.used, 70 * MS);
     assert_int_equal(counters.throttled, 65 * MS);
     assert_int_equal(counters.period, 100 * MS);
     assert_that(counters.capacity, ==, 0.5);
     assert_that(counters.cpus, ==, 2);
-    machine_close(&machine);
 }
 
 TEST_CASE(unused_quota_is_not_carried_over) {
-    struct machine machine;
-    open_machine(&machine);
+    open_machine();
     machine_set_running(&machine, 1, true, START + 90 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_false(machine_enforce_quota(&machine, START + 100 * MS));
@@ -56,20 +56,17 @@ TEST_CASE(unused_quota_is_not_carried_over) {
     machine_set_running(&machine, 1, false, START + 110 * MS);
     machine_set_running(&machine, 1, true, START + 430 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 455 * MS);
-    machine_close(&machine);
 }
 
 /* Tasks outside of the group get their share of the CPUs and have no quota. */
 TEST_CASE(quota_applies_only_to_its_group) {
-    struct machine machine;
-    open_machine(&machine);
+    open_machine();
     machine_set_background(&machine, 2, START);
     machine_set_running(&machine, 0, true, START);
     assert_int_equal(machine_quota_due(&machine), START + 50 * MS);
     assert_true(machine_enforce_quota(&machine, START + 50 * MS));
     assert_that(machine_idle_cpus(&machine), ==, 0);
-    assert_int_equal(look(&machine, 80 * MS).used, 50 * MS);
-    machine_close(&machine);
+    assert_int_equal(look(80 * MS).used, 50 * MS);
 }
 
 static struct demand_mix mix;

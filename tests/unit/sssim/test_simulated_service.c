@@ -13,122 +13,110 @@
 #define FIRST 3 /* sleeper of the first worker */
 #define SLOTS 8
 
-struct rig {
+static struct {
     struct sleepers sleepers;
     struct queue_service service;
-};
+} rig;
 
-static void open_rig(struct rig *rig, const struct queue_service_options *options) {
+/* Opens a service, after the end of the one before. */
+static void open_rig(const struct queue_service_options *options) {
     struct ss_error error = {0};
     uint32_t sleepers = FIRST + (uint32_t)queue_service_workers(options);
-    if (sleepers_open(&rig->sleepers, sleepers, &error) < 0 ||
-        queue_service_open(&rig->service, options, &rig->sleepers, FIRST, SLOTS, &error) < 0)
+    queue_service_close(&rig.service);
+    sleepers_close(&rig.sleepers);
+    if (sleepers_open(&rig.sleepers, sleepers, &error) < 0 ||
+        queue_service_open(&rig.service, options, &rig.sleepers, FIRST, SLOTS, &error) < 0)
         fail_msg("%s", error.message);
 }
 
-static void close_rig(struct rig *rig) {
-    queue_service_close(&rig->service);
-    sleepers_close(&rig->sleepers);
-}
-
-static void take(struct rig *rig, uint32_t server, uint32_t slot, ss_time now) {
-    assert_int_equal(queue_service_take(&rig->service, server, slot, slot, now), 0);
+static void take(uint32_t server, uint32_t slot, ss_time now) {
+    assert_int_equal(queue_service_take(&rig.service, server, slot, slot, now), 0);
 }
 
 /* Checks that the next worker completes request `slot` at `when`. */
-static void assert_done(struct rig *rig, ss_time when, uint32_t slot) {
-    uint32_t done, sleeper = sleepers_first(&rig->sleepers);
-    assert_int_equal(rig->sleepers.due[sleeper], when);
-    assert_true(queue_service_wake(&rig->service, sleeper, &done, when));
+static void assert_done(ss_time when, uint32_t slot) {
+    uint32_t done, sleeper = sleepers_first(&rig.sleepers);
+    assert_int_equal(rig.sleepers.due[sleeper], when);
+    assert_true(queue_service_wake(&rig.service, sleeper, &done, when));
     assert_int_equal(done, slot);
 }
 
-static void assert_nothing_due(const struct rig *rig) {
-    assert_that(rig->sleepers.due[sleepers_first(&rig->sleepers)], ==, SS_TIME_NEVER);
+static void assert_nothing_due(void) {
+    assert_that(rig.sleepers.due[sleepers_first(&rig.sleepers)], ==, SS_TIME_NEVER);
 }
 
 TEST_CASE(single_worker_serves_requests_in_order_of_arrival) {
-    struct rig rig;
-    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
-    take(&rig, 0, 2, 0);
-    take(&rig, 0, 0, 3 * MS);
-    take(&rig, 0, 1, 3 * MS);
-    assert_done(&rig, 10 * MS, 2);
-    assert_done(&rig, 20 * MS, 0);
-    assert_done(&rig, 30 * MS, 1);
-    assert_nothing_due(&rig);
-    take(&rig, 0, 2, 40 * MS);
-    assert_done(&rig, 50 * MS, 2);
-    close_rig(&rig);
+    open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
+    take(0, 2, 0);
+    take(0, 0, 3 * MS);
+    take(0, 1, 3 * MS);
+    assert_done(10 * MS, 2);
+    assert_done(20 * MS, 0);
+    assert_done(30 * MS, 1);
+    assert_nothing_due();
+    take(0, 2, 40 * MS);
+    assert_done(50 * MS, 2);
 }
 
 TEST_CASE(workers_of_a_server_share_one_queue) {
-    struct rig rig;
-    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
-    take(&rig, 0, 0, 0);
-    take(&rig, 0, 1, 4 * MS);
-    take(&rig, 0, 2, 5 * MS);
-    assert_done(&rig, 10 * MS, 0);
-    assert_done(&rig, 14 * MS, 1);
-    assert_done(&rig, 20 * MS, 2);
-    assert_nothing_due(&rig);
-    close_rig(&rig);
+    open_rig(&(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
+    take(0, 0, 0);
+    take(0, 1, 4 * MS);
+    take(0, 2, 5 * MS);
+    assert_done(10 * MS, 0);
+    assert_done(14 * MS, 1);
+    assert_done(20 * MS, 2);
+    assert_nothing_due();
 }
 
 TEST_CASE(each_server_has_a_separate_queue_and_speed) {
-    struct rig rig;
     const double speeds[] = {1, 0.5};
-    open_rig(&rig, &(struct queue_service_options){
-                       .servers = 2, .workers = 1, .speeds = speeds, .work = 10 * MS});
-    take(&rig, 1, 0, 0);
-    take(&rig, 1, 1, 0);
-    take(&rig, 0, 2, 25 * MS);
-    assert_done(&rig, 20 * MS, 0);
-    assert_done(&rig, 35 * MS, 2);
-    assert_done(&rig, 40 * MS, 1);
-    close_rig(&rig);
+    open_rig(&(struct queue_service_options){
+        .servers = 2, .workers = 1, .speeds = speeds, .work = 10 * MS});
+    take(1, 0, 0);
+    take(1, 1, 0);
+    take(0, 2, 25 * MS);
+    assert_done(20 * MS, 0);
+    assert_done(35 * MS, 2);
+    assert_done(40 * MS, 1);
 }
 
 /* The server is stopped twice during a request and once while idle. */
 TEST_CASE(stopped_server_resumes_its_request) {
-    struct rig rig;
-    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
-    take(&rig, 0, 0, 0);
+    open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
+    take(0, 0, 0);
     queue_service_let_run(&rig.service, 0, false, 4 * MS);
-    assert_nothing_due(&rig);
+    assert_nothing_due();
     queue_service_let_run(&rig.service, 0, false, 5 * MS);
-    take(&rig, 0, 1, 50 * MS);
+    take(0, 1, 50 * MS);
     queue_service_let_run(&rig.service, 0, true, 100 * MS);
     queue_service_let_run(&rig.service, 0, false, 101 * MS);
     queue_service_let_run(&rig.service, 0, true, 200 * MS);
-    assert_done(&rig, 205 * MS, 0);
-    assert_done(&rig, 215 * MS, 1);
+    assert_done(205 * MS, 0);
+    assert_done(215 * MS, 1);
     queue_service_let_run(&rig.service, 0, false, 300 * MS);
-    take(&rig, 0, 0, 310 * MS);
-    assert_nothing_due(&rig);
+    take(0, 0, 310 * MS);
+    assert_nothing_due();
     queue_service_let_run(&rig.service, 0, true, 400 * MS);
-    assert_done(&rig, 410 * MS, 0);
-    close_rig(&rig);
+    assert_done(410 * MS, 0);
 }
 
 static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
-    struct rig rig;
     uint32_t slot;
-    open_rig(&rig, &(struct queue_service_options){
-                       .servers = 1, .workers = 1, .work = 10 * MS, .given_up = given_up});
+    open_rig(&(struct queue_service_options){
+        .servers = 1, .workers = 1, .work = 10 * MS, .given_up = given_up});
     for (uint32_t i = 0; i < 3; i++)
-        take(&rig, 0, i, 0);
+        take(0, i, 0);
     queue_service_give_up(&rig.service, 0);
     queue_service_give_up(&rig.service, 1);
     assert_false(queue_service_wake(&rig.service, FIRST, &slot, 10 * MS));
-    take(&rig, 0, 0, 10 * MS); /* the slot is free, although the old request may still wait */
+    take(0, 0, 10 * MS); /* the slot is free, although the old request may still wait */
     if (given_up == QUEUE_SERVE)
         assert_false(queue_service_wake(&rig.service, FIRST, &slot, 20 * MS));
-    assert_done(&rig, last, 2);
-    assert_done(&rig, last + 10 * MS, 0);
-    assert_nothing_due(&rig);
+    assert_done(last, 2);
+    assert_done(last + 10 * MS, 0);
+    assert_nothing_due();
     assert_int_equal(rig.service.wasted, wasted);
-    close_rig(&rig);
 }
 
 TEST_CASE(abandoned_requests_are_served_or_skipped) {
@@ -141,24 +129,20 @@ TEST_CASE(work_of_a_request_does_not_depend_on_its_server) {
         .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
     ss_time due[2];
     for (uint32_t i = 0; i < 2; i++) {
-        struct rig rig;
-        open_rig(&rig, &options);
+        open_rig(&options);
         if (i > 0)
-            take(&rig, 0, 3, 0);
-        take(&rig, i, 5, 0);
+            take(0, 3, 0);
+        take(i, 5, 0);
         due[i] = rig.sleepers.due[FIRST + i];
-        close_rig(&rig);
     }
     assert_int_equal(due[0], due[1]);
 }
 
 TEST_CASE(exponential_work_has_the_requested_mean) {
-    struct rig rig;
     double sum = 0, squares = 0;
     const int count = 100000;
-    open_rig(&rig,
-        &(struct queue_service_options){
-            .servers = 1, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 1});
+    open_rig(&(struct queue_service_options){
+        .servers = 1, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 1});
     for (int i = 0; i < count; i++) {
         uint32_t slot;
         assert_int_equal(queue_service_take(&rig.service, 0, 0, (uint64_t)i, 0), 0);
@@ -169,7 +153,6 @@ TEST_CASE(exponential_work_has_the_requested_mean) {
     }
     assert_near(sum / count, 10, 0.1);
     assert_near(squares / count, 200, 6);
-    close_rig(&rig);
 }
 
 static void open_throttle(
