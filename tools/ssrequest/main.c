@@ -132,21 +132,16 @@ static void wait_for_start(struct ssrequest_run *run) {
     ss_signals_raise_default(number);
 }
 
-/* A run in which no request was due tested nothing, and is not a success. */
-static bool all_succeeded(const struct request_tally *tally) {
-    return tally->intended > 0 && tally->outcomes[REQUEST_SUCCESS] == tally->intended;
-}
-
-static void warn_of_older(const struct ssrequest_run *run) {
+/*
+ * Closes the connections before the result is written: they may have all descriptors, and its files
+ * need some.
+ */
+static void close_http(struct ssrequest_run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
             "ssrequest: warning: %ju responses used HTTP/1 in spite of --http2: the server "
             "declined HTTP/2\n",
             (uintmax_t)ssrequest_http_older(run->http));
-}
-
-/* Idle connections may have all descriptors, and the files of the result need some. */
-static void close_connections(struct ssrequest_run *run) {
     ssrequest_http_close(run->http);
     run->http = NULL;
 }
@@ -173,8 +168,7 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
         return -1;
     wait_for_start(run);
     int result = ssrequest_capacity_run(&capacity, run, silent ? NULL : stdout, error);
-    warn_of_older(run);
-    close_connections(run);
+    close_http(run);
     if (result < 0 || ssrequest_output_capacity(run, &capacity, error) < 0)
         return -1;
     *status = request_capacity_result(&capacity).sure ? 0 : 1;
@@ -189,11 +183,12 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
         return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
-    warn_of_older(run);
-    close_connections(run);
+    close_http(run);
     if (ssrequest_output_finish(run, error) < 0)
         return -1;
-    *status = all_succeeded(&run->tally) ? 0 : 1;
+    /* A run in which no request was due tested nothing, and is not a success. */
+    uint64_t due = run->tally.intended;
+    *status = due > 0 && run->tally.outcomes[REQUEST_SUCCESS] == due ? 0 : 1;
     return 0;
 }
 

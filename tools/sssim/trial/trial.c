@@ -167,12 +167,6 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
-static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error) {
-    return ss_error_fail(error, "executor %u: %s", number,
-        failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned NaN"
-                                           : "the load can no longer be read");
-}
-
 /*
  * Returns when an executor's call that continues its instance returns. Woken threads that find no
  * idle CPU first use the executor's, one after another.
@@ -205,7 +199,9 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
     if (action.failure) {
         sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
-        return fail(number, action.failure, error);
+        return ss_error_fail(error, "executor %u: %s", number,
+            action.failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned NaN"
+                                                      : "the load can no longer be read");
     }
     if (action.change) {
         set_running(trial, number, action.state == SS_STATE_RUNNING);
@@ -222,13 +218,9 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     return 0;
 }
 
-static bool is_alive(const struct trial *trial, uint32_t number) {
-    return atomic_load(&trial->board->rows[number].life) == SS_LIFE_ALIVE;
-}
-
 void trial_wake_all(struct trial *trial) {
     for (uint32_t i = 0; i < trial->options.instances; i++) {
-        if (is_alive(trial, i))
+        if (atomic_load(&trial->board->rows[i].life) == SS_LIFE_ALIVE)
             set_alarm(trial, i, trial->now);
     }
 }
