@@ -2,10 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 #define SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 
-/*
- * A generator in virtual time with a service: a single first-come-first-served server that can be
- * stopped for a while.
- */
+/* A generator in virtual time with a service: a single first-come-first-served server. */
 
 #include "generator.h"
 #include "unit.h"
@@ -19,8 +16,7 @@ struct life {
     struct request_rules rules;
     struct request_generator *generator;
     ss_time now;
-    ss_time work; /* of one request */
-    ss_time stopped_from, stopped_until;
+    ss_time work;                 /* of one request */
     enum request_outcome outcome; /* of all requests */
     ss_time idle_from;            /* when the server will have completed all requests sent */
     struct {
@@ -49,10 +45,6 @@ static inline void life_send(void *context, struct request_one *one) {
     life->sent_to[one->target]++;
     ss_time begin = life->now > life->idle_from ? life->now : life->idle_from;
     ss_time finish = begin + life->work;
-    if (finish > life->stopped_from && begin < life->stopped_until)
-        finish =
-            life->stopped_until +
-            (begin < life->stopped_from ? life->work - (life->stopped_from - begin) : life->work);
     life->idle_from = finish;
     unsigned place = (life->first + life->count++) % LIFE_CAP_MAX;
     life->served[place].one = one;

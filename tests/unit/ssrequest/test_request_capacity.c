@@ -7,7 +7,7 @@
 
 #include "capacity.h"
 #include "chance.h"
-#include "request_life.h"
+#include "unit.h"
 
 TEST_CASE(capacity_criteria_are_parsed) {
     struct request_criterion criterion;
@@ -241,37 +241,6 @@ TEST_CASE(trial_limited_by_the_generator_gives_a_lower_bound) {
         assert_int_equal(result.failed.short_of_resources, i == 1 ? 5 : 0);
         assert_int_equal(result.held.limited, 0); /* trials that hold are not limited */
     }
-}
-
-/* Tries a rate on a queue in virtual time instead of the formula. */
-static bool try_queue(double rate, uint64_t seed) {
-    static struct life life;
-    struct ss_error error = {0};
-    struct request_criterion criterion = {.mean = true, .limit = 50 * SS_MILLISECOND};
-    memset(&life, 0, sizeof life);
-    assert_int_equal(request_profile_constant(
-                         &life.profile, rate, ss_time_from_double(20000 / rate * 1e9), &error),
-        0);
-    life.rules.cap = 500;
-    life.rules.end = SS_TIME_NEVER;
-    life.work = 10 * SS_MILLISECOND;
-    life_begin(&life, REQUEST_POISSON, seed);
-    life_run(&life, SS_TIME_NEVER);
-    bool held = request_criterion_holds(&criterion, &life.tally);
-    life_end(&life);
-    return held;
-}
-
-TEST_CASE(capacity_of_a_simulated_queue_matches_the_formula) {
-    begin(10);
-    for (double rate; request_capacity_next(&capacity, &rate);)
-        tell(&capacity, rate, try_queue(rate, capacity.trial_count));
-    struct request_capacity_result result = request_capacity_result(&capacity);
-    assert_true(result.sure);
-    assert_that(result.held.rate, <=, 800.0 / 9);
-    assert_that(800.0 / 9, <, result.failed.rate);
-    assert_that(result.held.rate, >, 84);
-    assert_that(result.failed.rate, <, 94);
 }
 
 UNIT_MAIN()

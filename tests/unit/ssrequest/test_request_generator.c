@@ -19,51 +19,6 @@ static void make(double rate, ss_time duration, uint64_t cap) {
     life.work = SS_MILLISECOND / 10;
 }
 
-static double quantile(enum request_origin origin, double share) {
-    return ss_histogram_quantile(&life.tally.successes[origin], share);
-}
-
-/* 200 of 2000 requests are due in the second in which the server is stopped. */
-TEST_CASE(intended_response_times_include_a_server_pause) {
-    static const uint64_t caps[] = {1, LIFE_CAP_MAX};
-    for (size_t i = 0; i < 2; i++) {
-        make(200, 10 * SS_SECOND, caps[i]);
-        life.rules.end = SS_TIME_NEVER;
-        life.stopped_from = 4 * SS_SECOND + 2 * SS_MILLISECOND;
-        life.stopped_until = life.stopped_from + SS_SECOND;
-        life_begin(&life, REQUEST_EVEN, 1);
-        life_run(&life, SS_TIME_NEVER);
-        assert_true(request_generator_is_over(life.generator));
-        assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 2000);
-        assert_near(quantile(REQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
-        assert_near(quantile(REQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
-        /* With one request at a time, only one meets the pause; the others are not sent yet. */
-        if (caps[i] == 1)
-            assert_that(quantile(REQUEST_ACTUAL, 0.99), <, 0.001);
-        else
-            assert_near(quantile(REQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
-    }
-}
-
-/* The published capacity is 62.5 requests per second; the rate is higher. */
-TEST_CASE(response_time_under_overload_is_cap_over_capacity) {
-    static const uint64_t caps[] = {100, 200, 300};
-    for (size_t i = 0; i < 3; i++) {
-        make(100, 120 * SS_SECOND, caps[i]);
-        life.work = 16 * SS_MILLISECOND;
-        life_begin(&life, REQUEST_POISSON, 5);
-        life_run(&life, 20 * SS_SECOND);
-        request_tally_clear(&life.tally); /* the cap is reached by now */
-        life_check(&life);
-        life_run(&life, 119 * SS_SECOND);
-        assert_int_equal(life.tally.unfinished_most, caps[i]);
-        assert_near(ss_histogram_mean(&life.tally.successes[REQUEST_ACTUAL]),
-            (double)caps[i] * 0.016, 0.005 * ((double)caps[i] * 0.016));
-        assert_that(ss_histogram_mean(&life.tally.successes[REQUEST_INTENDED]), >,
-            2 * (double)caps[i] * 0.016);
-    }
-}
-
 TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
     make(10, SS_SECOND, 3);
     life.rules.when_full = REQUEST_DROP;
@@ -111,21 +66,6 @@ TEST_CASE(requests_due_just_before_the_end_are_sent) {
     assert_false(request_generator_is_over(life.generator));
     life_run(&life, SS_TIME_NEVER);
     assert_true(request_generator_is_over(life.generator));
-}
-
-TEST_CASE(closed_loop_sends_after_each_answer) {
-    make(1, SS_SECOND, 10);
-    life.rules.closed = 4;
-    life.work = SS_MILLISECOND;
-    life_begin(&life, REQUEST_EVEN, 1);
-    life_run(&life, SS_TIME_NEVER);
-    assert_true(request_generator_is_over(life.generator));
-    /* One server with four clients: 1000 requests per second, and three still queued. */
-    assert_in_range(life.tally.sent, 1000, 1004);
-    assert_int_equal(life.tally.unfinished_most, 4);
-    assert_near(quantile(REQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
-    assert_int_equal(life.tally.waiting, 0);
-    assert_int_equal(life.tally.lateness.max, 0);
 }
 
 TEST_CASE(client_pauses_for_ten_milliseconds_after_a_failure) {
@@ -330,37 +270,6 @@ TEST_CASE(waiting_requests_beyond_the_queue_limit_are_refused) {
     life_run(&life, 17 * SS_SECOND);
     assert_int_equal(life.tally.waiting, max);
     assert_int_equal(life.tally.refused, 17000000 - max - 1);
-}
-
-static struct request_one *last_sent;
-
-static void remember(void *context, struct request_one *one) {
-    (void)context;
-    last_sent = one;
-}
-
-/* The first target never answers, and the second answers at once. */
-TEST_CASE(least_connections_selects_the_least_loaded_target) {
-    make(100, SS_SECOND, 100);
-    life.rules.targets = 2;
-    life.rules.balance = REQUEST_LEAST_CONNECTIONS;
-    life_begin(&life, REQUEST_EVEN, 1);
-    struct request_generator *generator;
-    struct request_transport transport = {remember, NULL};
-    assert_int_equal(request_generator_open(
-                         &generator, &life.rules, &life.schedule, &transport, &life.tally, NULL),
-        0);
-    unsigned sent_to[2] = {0};
-    for (unsigned i = 0; i < 100; i++) {
-        ss_time now = request_generator_next(generator);
-        request_generator_advance(generator, now);
-        sent_to[last_sent->target]++;
-        if (last_sent->target == 1)
-            request_generator_finish(generator, last_sent, REQUEST_SUCCESS, 0, now);
-    }
-    assert_int_equal(sent_to[0], 1);
-    assert_int_equal(sent_to[1], 99);
-    request_generator_close(generator);
 }
 
 TEST_CASE(targets_are_used_in_the_given_order) {

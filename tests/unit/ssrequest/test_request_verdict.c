@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "request_verdict.h"
 #include "request_case.h"
+#include "request_verdict.h"
 
 static int set_up(void **state) {
     made_up_set_up(state);

@@ -108,20 +108,10 @@ static void hold(const char *class, ss_time period, bool inside) {
     }
 }
 
-TEST_CASE(serial_load_is_held_within_a_quota) {
-    hold("serial", 100 * MS, false);
-}
-
-TEST_CASE(blocking_load_is_held_within_a_quota) {
-    hold("blocking", 100 * MS, false);
-}
-
-TEST_CASE(parallel_load_is_held_within_a_quota) {
-    hold("parallel", 100 * MS, false);
-}
-
-TEST_CASE(forking_load_is_held_within_a_quota) {
-    hold("forking", 100 * MS, false);
+TEST_CASE(load_is_held_within_a_quota) {
+    static const char *const classes[] = {"serial", "blocking", "parallel", "forking"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        hold(classes[i], 100 * MS, false);
 }
 
 /* In a container the executors belong to the group and stop no instance while it is throttled. */
