@@ -58,7 +58,7 @@ work_can_be_given_back() { # case
 }
 
 unknown_words_are_refused() { # case
-    refused 'no class given: write serial, blocking, parallel, forking, kernel or serve'
+    refused 'no class given: use serial, blocking, parallel, forking, kernel or serve'
     refused "unknown class 'serail': did you mean 'serial'?" serail
     refused "unexpected argument 'blocking': the class was already given, serial" serial blocking
     refused "unknown option '--thread': did you mean '--threads'?" blocking --thread=3

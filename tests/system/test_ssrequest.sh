@@ -707,12 +707,12 @@ invalid_options_are_refused() { # case
     refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
         http://localhost/
     refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
-    refuses '--rate has no meaning with --closed' --closed 5 --rate 5 http://localhost/
-    refuses '--cap has no meaning with --closed' --closed 5 --cap 5 http://localhost/
+    refuses '--rate cannot be combined with --closed' --closed 5 --rate 5 http://localhost/
+    refuses '--cap cannot be combined with --closed' --closed 5 --cap 5 http://localhost/
     refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
     refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses "'ftp://me:***@localhost/' is not" --rate 5 ftp://me:secret@localhost/
-    refuses 'write http://' --rate 5 http://localhost:99999/
+    refuses 'use http://' --rate 5 http://localhost:99999/
     refuses 'names no socket' --rate 5 http+unix:///page
     refuses 'has %00 in its socket path' --rate 5 http+unix://%00/page
     refuses 'has %00 in its socket path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
@@ -774,7 +774,7 @@ each_second_and_each_request_is_recorded() { # case
     cmp each.csv kept.csv || fail "--each truncated a file although no request was sent"
     refuses '--record: record already exists' --rate 5 --each new.csv --record record "$url"
     [ ! -e new.csv ] || fail "leftover file of --each"
-    refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
+    refuses '--dry-run cannot be combined with --record' --dry-run --rate 5 --record other "$url"
     refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
     [ ! -e other ] || fail "leftover record without requests"
 }
@@ -889,7 +889,7 @@ requests_from_a_file_are_sent_in_turn() { # case
     got "GET /a b'' None None None" "DELETE /b b'' None None None"
     [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
     refuses 'the file contains URLs: write only paths in it' --rate 5 --requests-file requests "$url"
-    refuses '--data has no meaning with --requests-file' --rate 5 --requests-file requests --data x
+    refuses '--requests-file cannot be combined with --data' --rate 5 --requests-file requests --data x
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
         --requests-file requests --json requests
     printf 'GET\n' >requests
@@ -1123,10 +1123,10 @@ a_search_is_ended_by_a_signal() { # case
 invalid_search_options_are_refused() { # case
     refuses "--capacity: 'p95' is not of the form STATISTIC=TIME" --capacity p95 http://127.0.0.1:1/
     refuses "--capacity: 'most' is not a statistic" --capacity most=1s http://127.0.0.1:1/
-    refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
-    refuses '--capacity has no meaning with --profile step' --capacity p95=1s --max 10 --step 1 \
+    refuses '--capacity cannot be combined with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
+    refuses '--capacity cannot be combined with --max' --capacity p95=1s --max 10 --step 1 \
         --hold 1s http://127.0.0.1:1/
-    refuses '--each has no meaning with --capacity' --capacity p95=1s --each each http://127.0.0.1:1/
+    refuses '--capacity cannot be combined with --each' --capacity p95=1s --each each http://127.0.0.1:1/
     [ ! -e each ] || fail "a file was created without requests"
 }
 

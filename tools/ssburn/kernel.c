@@ -146,7 +146,7 @@ int kernel_command(char **argv, struct ss_error *error) {
     else if (result == 0 && request.list)
         print_list();
     else if (result == 0 && !request.kernel)
-        result = ss_error_fail(error, "no kernel given: write one that --list prints");
+        result = ss_error_fail(error, "no kernel given: use one that --list prints");
     else if (result == 0 && measure(&request, error) < 0)
         result = -2;
     ss_option_store_free(&store);

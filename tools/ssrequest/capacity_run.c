@@ -167,6 +167,14 @@ static int settle(struct finder *finder, struct ss_error *error) {
     return result;
 }
 
+static const char *describe(const struct request_trial *trial) {
+    if (trial->held)
+        return trial->steady ? "held" : "held, but not stationary";
+    if (trial->resources > 0)
+        return "failed: the generator lacked resources";
+    return request_trial_is_limited(trial) ? "failed: the generator was the limit" : "failed";
+}
+
 static void print_trial(const struct finder *finder, const struct request_trial *trial) {
     const struct request_tally *tally = &finder->run->tally;
     if (!finder->lines)
@@ -176,11 +184,7 @@ static void print_trial(const struct finder *finder, const struct request_trial 
     fprintf(finder->lines, "%12s %12s %12s  %s\n", request_show_number(trial->rate).text,
         request_show_time(trial->seconds).text,
         request_show_share(tally->outcomes[REQUEST_SUCCESS], tally->intended).text,
-        trial->held && trial->steady      ? "held"
-        : trial->held                     ? "held, but not stationary"
-        : trial->resources > 0            ? "failed: the generator lacked resources"
-        : request_trial_is_limited(trial) ? "failed: the generator was the limit"
-                                          : "failed");
+        describe(trial));
     fflush(finder->lines);
 }
 

@@ -29,7 +29,7 @@ void ssrequest_aim_free(struct ssrequest_aim *aim) {
 
 static int refuse_url(const char *url, const char *why, struct ss_error *error) {
     SS_OWNED(free) char *shown = request_show_url(url);
-    return ss_error_fail(error, "'%s' %s: write http://HOST[:PORT]/PATH, https:// or http+unix://",
+    return ss_error_fail(error, "'%s' %s: use http://HOST[:PORT]/PATH, https:// or http+unix://",
         ss_words_show(shown ? shown : "the URL").text, why);
 }
 

@@ -39,17 +39,17 @@ TEST_CASE(bad_control_commands_are_refused) {
     refuse("", "the line is empty");
     refuse("fast", "unknown command 'fast': use rate, urls, stop or status");
     refuse("RATE 5", "unknown command 'RATE'");
-    refuse("rate", "rate: wrong number of arguments (0): write rate NUMBER");
+    refuse("rate", "rate: wrong number of arguments (0): use rate NUMBER");
     refuse("rate 5 6", "rate: wrong number of arguments (2)");
     refuse("rate -5", "rate: ");
     refuse("rate nan", "rate: ");
     refuse("rate 1000001", "rate: too high (at most 1000000 requests per second)");
     refuse("urls", "write urls URL");
-    refuse("stop now", "stop: wrong number of arguments (1): write stop");
+    refuse("stop now", "stop: wrong number of arguments (1): use stop");
     refuse("urls 'http://a", "");
     for (int i = 0; i < 65; i++)
         strcat(many, " u");
-    refuse(many, "urls: wrong number of arguments (65): write urls URL [URL...], at most 64");
+    refuse(many, "urls: wrong number of arguments (65): use urls URL [URL...], at most 64");
 }
 
 TEST_CASE(unchanged_urls_are_matched_to_their_old_places) {

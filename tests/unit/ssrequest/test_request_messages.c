@@ -145,7 +145,7 @@ TEST_CASE_WITH(bad_message_lines_are_refused_with_their_number, open_folder, clo
         {"GET /\nGET http://a/\n", "line 2: the file mixes paths and URLs"},
         {"GET http://a/\nGET /\n", "line 2: the file mixes paths and URLs"},
         {"G(T /\n", "line 1: 'G(T' is not an HTTP method"},
-        {"GET '/a b'\n", "line 1: '/a b' contains a byte that is not allowed in a URL: write %20"},
+        {"GET '/a b'\n", "line 1: '/a b' contains a byte that is not allowed in a URL: use %20"},
         {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
         {"HEAD / @/nowhere/x\n", "line 1: HEAD requests have no body"},
         {"GET '/\n", "line 1: "},

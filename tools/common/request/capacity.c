@@ -14,8 +14,8 @@ static int parse_figure(
     double percent;
     if (name[0] != 'p' || ss_units_percent(name + 1, &percent, NULL) != 0 || percent <= 0 ||
         percent > 100)
-        return ss_error_fail(error,
-            "'%s' is not a statistic: write mean, or a percentile such as p95 or p99.9", name);
+        return ss_error_fail(
+            error, "'%s' is not a statistic: use mean, or a percentile such as p95 or p99.9", name);
     criterion->share = percent / 100;
     return 0;
 }
@@ -27,7 +27,7 @@ int request_criterion_parse(
     char name[16] = "";
     if (!equals || (size_t)(equals - text) >= sizeof name)
         return ss_error_fail(
-            error, "'%s' is not of the form STATISTIC=TIME: write mean=1s or p95=2s", text);
+            error, "'%s' is not of the form STATISTIC=TIME: use mean=1s or p95=2s", text);
     memcpy(name, text, (size_t)(equals - text));
     if (parse_figure(name, criterion, error) != 0)
         return -1;

@@ -51,12 +51,12 @@ static int take_rate(struct request_control *control, const char *text, struct s
 
 static int take_words(struct request_control *control, size_t count, struct ss_error *error) {
     if (count == 0)
-        return ss_error_fail(error, "the line is empty: write rate, urls, stop or status");
+        return ss_error_fail(error, "the line is empty: use rate, urls, stop or status");
     if (find(control->words[0], &control->command, error) < 0)
         return -1;
     const struct command *command = &commands[control->command];
     if (count - 1 < command->min || count - 1 > command->max)
-        return ss_error_fail(error, "%s: wrong number of arguments (%zu): write %s", command->name,
+        return ss_error_fail(error, "%s: wrong number of arguments (%zu): use %s", command->name,
             count - 1, command->usage);
     if (control->command == REQUEST_CONTROL_RATE)
         return take_rate(control, control->words[1], error);

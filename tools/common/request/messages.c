@@ -84,7 +84,7 @@ static int take_method(
     struct request_message *message, const char *method, struct ss_error *error) {
     size_t length = strlen(method);
     if (length == 0 || length > METHOD_MAX || strspn(method, token_bytes) < length)
-        return ss_error_fail(error, "'%s' is not an HTTP method: write GET, POST or another one",
+        return ss_error_fail(error, "'%s' is not an HTTP method: use GET, POST or another one",
             ss_words_show(method).text);
     if (strcmp(method, "CONNECT") == 0)
         return ss_error_fail(error,
@@ -167,7 +167,7 @@ static int take_target(struct request_message *message, const char *text, struct
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
             return ss_error_fail(error,
-                "'%s' contains a byte that is not allowed in a URL: write %%%02X",
+                "'%s' contains a byte that is not allowed in a URL: use %%%02X",
                 ss_words_show(text).text, (unsigned char)text[i]);
     }
     if (asprintf(&message->target, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text) >= 0)
@@ -182,7 +182,7 @@ static int take_place(struct request_messages *messages, struct request_message 
     if (!is_path && !strstr(word, "://")) {
         SS_OWNED(free) char *shown = request_show_url(word);
         return ss_error_fail(error,
-            "'%s' is neither a URL nor a path: write http://HOST/PATH or /PATH",
+            "'%s' is neither a URL nor a path: use http://HOST/PATH or /PATH",
             ss_words_show(shown ? shown : "the word").text);
     }
     if (!begins && is_path == (messages->origin_count > 0))
@@ -257,7 +257,7 @@ int request_messages_add_header(
     size_t name = strspn(header, token_bytes);
     bool is_empty = header[name] == ';' && header[name + 1] == '\0';
     if (name == 0 || (header[name] != ':' && !is_empty) || strpbrk(header, "\r\n"))
-        return ss_error_fail(error, "'%.*s%s' is not a header: write 'Name: value'",
+        return ss_error_fail(error, "'%.*s%s' is not a header: use 'Name: value'",
             (int)(name < 40 ? name : 40), header,
             header[name] ? "..." : ""); /* a value may be secret */
     if (messages->header_count == REQUEST_HEADERS_MAX)

@@ -69,7 +69,8 @@ struct caches caches_read(const char *path) {
 static size_t memory_bytes(const struct caches *caches) {
     size_t bytes = 4 * caches->last;
     uint64_t whole = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
+    bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes;
+    bytes = bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
     return bytes > whole / 8 ? (size_t)(whole / 8) : bytes;
 }
 

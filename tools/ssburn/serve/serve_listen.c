@@ -31,7 +31,7 @@ static int find_port(struct serve_listener *listener, const char *port, const ch
                                 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
     if (getaddrinfo(address, port, &hints, &found) != 0)
         return ss_error_fail(error,
-            "--address: '%s' is not a numeric address: write one such as 127.0.0.1",
+            "--address: '%s' is not a numeric address: use one such as 127.0.0.1",
             ss_words_show(address).text);
     memcpy(&listener->address, found->ai_addr, found->ai_addrlen);
     listener->length = found->ai_addrlen;

@@ -37,7 +37,7 @@ int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error)
     if (length >= sizeof number || ss_units_count(number, bytes, &ignored) < 0 ||
         *bytes > UINT64_MAX >> shift)
         return ss_error_fail(error,
-            "'%s' is not a size: write a number of bytes, or one of K, M or G: 32K, 8M, 1G",
+            "'%s' is not a size: use a number of bytes, or one of K, M or G: 32K, 8M, 1G",
             ss_words_show(text).text);
     *bytes <<= shift;
     return 0;
@@ -116,14 +116,16 @@ static uint64_t cpus_usable(void) {
     struct ss_cpus cpus;
     ss_platform_affinity(&cpus);
     uint32_t count = ss_cpus_count(&cpus);
-    return count > THREADS_MAX ? THREADS_MAX : count < 1 ? 1 : count;
+    if (count < 1)
+        return 1;
+    return count > THREADS_MAX ? THREADS_MAX : count;
 }
 
 static int complete(struct options *options, struct ss_error *error) {
     const struct burn_class *class = options->class;
     if (!class)
         return ss_error_fail(
-            error, "no class given: write serial, blocking, parallel, forking, kernel or serve");
+            error, "no class given: use serial, blocking, parallel, forking, kernel or serve");
     if (options->threads > class->threads_max)
         return ss_error_fail(
             error, "--threads: %s has one thread: use parallel for more", class->name);

@@ -95,7 +95,7 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
     struct ss_suggest_names known = {"class", names, NAMES,
-        "write serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
+        "use serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
     return ss_suggest_refuse(&known, name, error);
 }
 

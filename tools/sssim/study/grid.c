@@ -9,8 +9,7 @@
 int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "=");
     if (length == 0 || !text[length])
-        return ss_error_fail(error,
-            "'%s' is not an option with values: write --sweep NAME=VALUE,...",
+        return ss_error_fail(error, "'%s' is not an option with values: use --sweep NAME=VALUE,...",
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
         return ss_error_fail(error, "too many options to sweep (at most %d)", GRID_AXES_MAX);
