@@ -359,7 +359,9 @@ static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
     struct watch *watch = &http->watches[descriptor];
     uint64_t tag = (uint64_t)watch->number << 32 | (uint32_t)descriptor;
     struct epoll_event event = {.events = events, .data.u64 = tag};
-    int how = !watch->armed ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    int how = events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    if (!watch->armed)
+        how = EPOLL_CTL_ADD;
     watch->armed = epoll_ctl(http->poll, how, descriptor, &event) == 0 ? events : 0;
 }
 
@@ -376,10 +378,9 @@ static int watch_socket(
         return -1;
     if (watch->number == 0) /* libcurl opened this descriptor itself */
         watch->number = next_number(http);
-    watch->wanted = what == CURL_POLL_IN      ? EPOLLIN
-                    : what == CURL_POLL_OUT   ? EPOLLOUT
-                    : what == CURL_POLL_INOUT ? EPOLLIN | EPOLLOUT
-                                              : 0;
+    bool reads = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
+    bool writes = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
+    watch->wanted = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
     bool may_stay = !watch->wanted && (watch->armed & EPOLLOUT) == 0;
     if (watch->armed != watch->wanted && !may_stay)
         arm(http, descriptor, watch->wanted);

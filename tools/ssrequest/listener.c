@@ -223,15 +223,17 @@ static bool read_some(struct client *client) {
  * each needs room for its answer.
  */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
-    uint32_t events = client == listener->waiting                  ? 0
-                      : client->answer_end > 0 || has_line(client) ? EPOLLOUT
-                                                                   : EPOLLIN;
+    uint32_t events = client->answer_end > 0 || has_line(client) ? EPOLLOUT : EPOLLIN;
+    if (client == listener->waiting)
+        events = 0;
     if (client->connection < 0 || client->events == events)
         return;
     struct epoll_event event = {
         .events = events, .data.u32 = (uint32_t)(client - listener->clients)};
     /* Unregister a waiting client: epoll would report a hangup again and again. */
-    int how = !client->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    int how = events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    if (!client->events)
+        how = EPOLL_CTL_ADD;
     client->events = events;
     if (epoll_ctl(listener->events, how, client->connection, &event) < 0)
         disconnect(client);

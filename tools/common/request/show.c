@@ -2,13 +2,14 @@
 #include "show.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Returns how many decimals show three digits after rounding. */
 static int decimals_of(double value) {
-    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (value < 9.995)
+        return 2;
+    return value < 99.95 ? 1 : 0;
 }
 
 struct request_shown request_show_number(double number) {
@@ -62,8 +63,9 @@ struct request_shown request_show_share(uint64_t part, uint64_t whole) {
         return (struct request_shown){"less than 0.01 %"};
     if (part < whole && percent > 99.99)
         return (struct request_shown){"more than 99.99 %"};
-    bool whole_percent = part == 0 || part == whole;
-    int decimals = whole_percent ? 0 : percent < 0.995 || percent > 99 ? 2 : 1;
+    int decimals = percent < 0.995 || percent > 99 ? 2 : 1;
+    if (part == 0 || part == whole)
+        decimals = 0;
     snprintf(shown.text, sizeof shown.text, "%.*f %%", decimals, percent);
     return shown;
 }

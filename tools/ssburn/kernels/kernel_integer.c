@@ -265,7 +265,11 @@ const struct kernel kernel_interpreter = {
 
 __attribute__((noinline)) static unsigned ackermann(unsigned m, unsigned n) {
     KERNEL_OPAQUE(m);
-    return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+    if (m == 0)
+        return n + 1;
+    if (n == 0)
+        return ackermann(m - 1, 1);
+    return ackermann(m - 1, ackermann(m, n - 1));
 }
 
 static bool ackermann_round(struct kernel_hand *hand) {

@@ -40,7 +40,9 @@ static size_t size_of(const char *word) {
     char unit = ' ';
     if (sscanf(word, "%7lu%c", &number, &unit) < 1)
         return 0;
-    return (size_t)number << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
+    if (unit == 'M')
+        number <<= 10;
+    return (size_t)number << (unit == 'K' || unit == 'M' ? 10 : 0);
 }
 
 struct caches caches_read(const char *path) {

@@ -212,8 +212,8 @@ static void report(
     const struct server *server, const struct serve_counts *counts, double cpu_time) {
     printf("served %" PRIu64 "\nrefused %" PRIu64 "\ndropped %" PRIu64 "\nlost %" PRIu64
            "\nwaiting_most %zu\nworkers_cpu_seconds %.6f\ncpu_seconds %.6f\n",
-        counts->served, counts->refused, counts->dropped, counts->lost, server->queue.max,
-        (double)server->worked_time / 1e9, cpu_time);
+        counts->of[SERVE_SERVED], counts->of[SERVE_REFUSED], counts->of[SERVE_DROPPED],
+        counts->of[SERVE_LOST], server->queue.max, (double)server->worked_time / 1e9, cpu_time);
 }
 
 /* Serves until a signal ends it. */

@@ -20,12 +20,10 @@
  */
 #define CONNECTIONS_MAX 65536
 
-enum answer { ANSWER_NONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_DROPPED };
-
 struct serve_request {
     struct serve_http *http;
     struct MHD_Connection *connection;
-    enum answer answer;
+    enum serve_outcome outcome; /* if the answer is sent; lost: no answer yet */
     uint64_t number;
 };
 
@@ -46,7 +44,7 @@ struct serve_http {
 
 static enum MHD_Result answer(struct serve_request *request) {
     struct serve_http *http = request->http;
-    if (request->answer == ANSWER_DONE)
+    if (request->outcome == SERVE_SERVED)
         return MHD_queue_response(request->connection, MHD_HTTP_OK, http->page);
     return MHD_queue_response(request->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->busy);
 }
@@ -61,7 +59,7 @@ static void enqueue(struct serve_request *request) {
     MHD_suspend_connection(request->connection);
     if (serve_queue_put(http->queue, request))
         return;
-    request->answer = atomic_load(&http->ending) ? ANSWER_DROPPED : ANSWER_REFUSED;
+    request->outcome = atomic_load(&http->ending) ? SERVE_DROPPED : SERVE_REFUSED;
     MHD_resume_connection(request->connection);
 }
 
@@ -96,17 +94,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *body_bytes = 0;
         return MHD_YES;
     }
-    if (request->answer != ANSWER_NONE)
+    if (request->outcome != SERVE_LOST)
         return answer(request);
     enqueue(request);
     return MHD_YES;
-}
-
-static uint64_t *count_of(struct serve_http *http, enum answer answer) {
-    return answer == ANSWER_DONE      ? &http->counts.served
-           : answer == ANSWER_REFUSED ? &http->counts.refused
-           : answer == ANSWER_DROPPED ? &http->counts.dropped
-                                      : &http->counts.lost;
 }
 
 static void end_request(void *context, struct MHD_Connection *connection, void **own,
@@ -118,7 +109,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
         return;
     bool is_sent = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
     pthread_mutex_lock(&http->mutex);
-    ++*count_of(http, is_sent ? request->answer : ANSWER_NONE);
+    http->counts.of[is_sent ? request->outcome : SERVE_LOST]++;
     if (--http->unanswered == 0)
         pthread_cond_signal(&http->less);
     pthread_mutex_unlock(&http->mutex);
@@ -133,7 +124,7 @@ uint64_t serve_request_number(const struct serve_request *request) {
 }
 
 void serve_request_answer(struct serve_request *request, bool is_done) {
-    request->answer = is_done ? ANSWER_DONE : ANSWER_DROPPED;
+    request->outcome = is_done ? SERVE_SERVED : SERVE_DROPPED;
     MHD_resume_connection(request->connection);
 }
 

@@ -19,12 +19,17 @@ struct serve_http;
 /* One request, while it is in the queue and at a worker. */
 struct serve_request;
 
+enum serve_outcome {
+    SERVE_LOST,    /* the client left before the whole answer was sent */
+    SERVE_SERVED,  /* completed, with the whole answer sent */
+    SERVE_REFUSED, /* 503: the queue was full */
+    SERVE_DROPPED, /* 503: waiting when the server ended, or later */
+    SERVE_OUTCOMES
+};
+
 /* Numbers of requests by outcome, whose sum is the number of all requests. */
 struct serve_counts {
-    uint64_t served;  /* completed, with the whole answer sent */
-    uint64_t refused; /* 503: the queue was full */
-    uint64_t dropped; /* 503: waiting when the server ended, or later */
-    uint64_t lost;    /* the client left before the whole answer was sent */
+    uint64_t of[SERVE_OUTCOMES];
 };
 
 /*

@@ -165,7 +165,9 @@ static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
 
 static uint64_t count_jobs(const struct fleet_options *options) {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = options->jobs ? options->jobs : cpus > 0 ? (uint64_t)cpus : 1;
+    uint64_t jobs = cpus > 0 ? (uint64_t)cpus : 1;
+    if (options->jobs)
+        jobs = options->jobs;
     return jobs < options->nodes ? jobs : options->nodes;
 }
 
