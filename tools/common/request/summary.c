@@ -129,6 +129,11 @@ static void tell_lateness(FILE *stream, const struct request_account *account) {
     bool waited = !closed && tally->unfinished_most >= account->rules.cap &&
                   account->rules.when_full == REQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
+    const char *why = "none had to wait at the cap, so the generator itself was late";
+    if (waited)
+        why = "they waited because of the maximum number of unfinished requests";
+    else if (closed)
+        why = "the generator itself was late";
     if (tally->lateness.count == 0)
         return;
     struct request_shown max = request_show_time(ss_time_seconds(tally->lateness.max));
@@ -139,10 +144,7 @@ static void tell_lateness(FILE *stream, const struct request_account *account) {
             request_show_time(p99).text, due, max.text);
     else
         say(stream, "Requests were sent late: 99 %% within %s of %s, the latest after %s; %s.",
-            request_show_time(p99).text, due, max.text,
-            waited   ? "they waited because of the maximum number of unfinished requests"
-            : closed ? "the generator itself was late"
-                     : "none had to wait at the cap, so the generator itself was late");
+            request_show_time(p99).text, due, max.text, why);
 }
 
 static void tell_unsent(FILE *stream, const struct request_account *account) {
@@ -241,8 +243,7 @@ static void tell_limit(FILE *stream, const struct request_account *account) {
     else if (waited > STARVED)
         say(stream,
             "The generator %s: response times are too long by the time that it waited. Give it a "
-            "CPU of its "
-            "own (--own-cpu).",
+            "CPU of its own (--own-cpu).",
             did);
     bool full = account->tally->unfinished_most >= account->rules.cap;
     if (busy <= REQUEST_BUSY && saturated && (account->rules.closed > 0 || full))
@@ -383,6 +384,20 @@ static void tell_lower_bound(FILE *stream, const struct request_account *account
             : "the generator was the limit, not the service. " RELIEVE_GENERATOR);
 }
 
+static const char *why_unsure(
+    const struct request_capacity *search, const struct request_capacity_result *found) {
+    if (found->upper_bound)
+        return "trials were too short";
+    if (found->lower_bound)
+        return "the generator limited the rate";
+    if (found->agreed)
+        return "trials at the same rate differ, so that the interval is wide; longer ones differ "
+               "less: raise --duration";
+    if (search->trial_count < REQUEST_TRIALS_MAX)
+        return "the search was stopped, or found only one bound";
+    return "after 100 trials, those at the same rate still differ";
+}
+
 static void tell_capacity(FILE *stream, const struct request_account *account) {
     const struct request_capacity_result found = request_capacity_result(account->capacity);
     const char *demand = account->demand;
@@ -395,8 +410,7 @@ static void tell_capacity(FILE *stream, const struct request_account *account) {
         say(stream,
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
             "upper bound: %s held at %s, but in %u of them response times had not become "
-            "stationary when "
-            "the trial ended. Longer trials may fail there: raise --duration.",
+            "stationary when the trial ended. Longer trials may fail there: raise --duration.",
             demand, request_show_number(found.failed.rate).text, failed, held,
             request_show_number(found.held.rate).text, found.held.unsteady);
     else if (found.held.rate > 0 && found.failed.rate > 0)
@@ -414,14 +428,7 @@ static void tell_capacity(FILE *stream, const struct request_account *account) {
         say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
             request_show_number(found.failed.rate).text, failed);
     if (!found.sure)
-        say(stream, "This is uncertain: %s.",
-            found.upper_bound   ? "trials were too short"
-            : found.lower_bound ? "the generator limited the rate"
-            : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
-                             "ones differ less: raise --duration"
-            : account->capacity->trial_count < REQUEST_TRIALS_MAX
-                ? "the search was stopped, or found only one bound"
-                : "after 100 trials, those at the same rate still differ");
+        say(stream, "This is uncertain: %s.", why_unsure(account->capacity, &found));
 }
 
 static void print_verdict(FILE *stream, const struct request_account *account) {
