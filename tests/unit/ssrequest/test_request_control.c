@@ -44,7 +44,7 @@ TEST_CASE(bad_control_commands_are_refused) {
     refuse("rate -5", "rate: ");
     refuse("rate nan", "rate: ");
     refuse("rate 1000001", "rate: too high (at most 1000000 requests per second)");
-    refuse("urls", "write urls URL");
+    refuse("urls", "use urls URL");
     refuse("stop now", "stop: wrong number of arguments (1): use stop");
     refuse("urls 'http://a", "");
     for (int i = 0; i < 65; i++)
