@@ -68,38 +68,44 @@ static inline int unit_status(int failed, size_t cases) {
     return failed > 0 ? failed : unit_skips >= cases ? UNIT_SKIPPED : 0;
 }
 
-/* The cases of this program. */
-static struct CMUnitTest unit_cases[200];
+/* The cases of this program, in the order of the file. */
+static struct CMUnitTest unit_cases[128];
 static size_t unit_case_count;
 
-static inline void unit_add(struct CMUnitTest added) {
+static inline void unit_add(struct CMUnitTest test) {
     if (unit_case_count == sizeof unit_cases / sizeof *unit_cases)
         abort();
-    unit_cases[unit_case_count++] = added;
+    unit_cases[unit_case_count++] = test;
 }
 
-/* Defines a case, which registers itself: TEST_CASE(full_disk_is_reported) { ... } */
-#define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
+/* Defines a case, which adds itself to the list: TEST(full_disk_is_reported) { ... } */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
 
-/* Like TEST_CASE, with a function to call before the case, and one after it; NULL: none. */
-#define TEST_CASE_WITH(name, before, after)                                                        \
+/* The same, with functions that are called before and after it. */
+#define TEST_WITH(name, set_up, tear_down)                                                         \
     static void name(void **state);                                                                \
-    __attribute__((constructor)) static void unit_add_##name(void) {                               \
-        unit_add((struct CMUnitTest)cmocka_unit_test_setup_teardown(name, before, after));         \
+    __attribute__((constructor)) static void add_##name(void) {                                    \
+        unit_add((struct CMUnitTest){#name, name, set_up, tear_down, NULL});                       \
     }                                                                                              \
-    static void name(__attribute__((unused)) void **state)
+    static void name(void **state __attribute__((unused)))
 
-/* Runs the case that the command line names, or all cases: those listed here, and TEST_CASEs. */
-#define UNIT_MAIN(...)                                                                             \
+/* Runs the case that the command line names, or all cases. */
+#define UNIT_RUN                                                                                   \
     int main(int argc, char **argv) {                                                              \
-        const struct CMUnitTest listed[] = {{0}, __VA_ARGS__};                                     \
-        for (size_t i = 1; i < sizeof listed / sizeof *listed; i++)                                \
-            unit_add(listed[i]);                                                                   \
         if (argc > 1)                                                                              \
             cmocka_set_test_filter(argv[1]);                                                       \
-        return unit_status(                                                                        \
-            _cmocka_run_group_tests("tests", unit_cases, unit_case_count, NULL, NULL),             \
-            argc > 1 ? 1 : unit_case_count);                                                       \
+        int failed = _cmocka_run_group_tests(*argv, unit_cases, unit_case_count, NULL, NULL);      \
+        return unit_status(failed, argc > 1 ? 1 : unit_case_count);                                \
+    }
+
+/* The same with a list of the cases. */
+#define UNIT_MAIN(...)                                                                             \
+    int main(int argc, char **argv) {                                                              \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
+        if (argc > 1)                                                                              \
+            cmocka_set_test_filter(argv[1]);                                                       \
+        return unit_status(cmocka_run_group_tests(tests, NULL, NULL),                              \
+            argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
 /* Replaces UNIT_MAIN if this build lacks the tested feature. */

@@ -12,7 +12,7 @@
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
 
-TEST_CASE(kernel_names_are_unique_and_described) {
+TEST(kernel_names_are_unique_and_described) {
     size_t count = 0;
     for (; kernels[count]; count++) {
         const struct kernel *kernel = kernels[count];
@@ -24,7 +24,7 @@ TEST_CASE(kernel_names_are_unique_and_described) {
     assert_that(count, >=, 24);
 }
 
-TEST_CASE(every_kernel_computes_the_right_result) {
+TEST(every_kernel_computes_the_right_result) {
     for (size_t i = 0; kernels[i]; i++) {
         struct kernel_hand hand;
         struct ss_error error = {0};
@@ -48,7 +48,7 @@ static const struct kernel *find(const char *name) {
 }
 
 /* Otherwise rounds cannot be compared between machines. */
-TEST_CASE(a_round_reads_as_much_from_a_cache_of_any_size) {
+TEST(a_round_reads_as_much_from_a_cache_of_any_size) {
     static const size_t sizes[] = {32 << 10, 48 << 10, 96 << 10, 1 << 20};
     const struct kernel *kernel = find("read-l1");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -63,7 +63,7 @@ TEST_CASE(a_round_reads_as_much_from_a_cache_of_any_size) {
 }
 
 /* Modifies data that the next round reads again. */
-TEST_CASE(kernels_detect_changed_memory) {
+TEST(kernels_detect_changed_memory) {
     static const char *const names[] = {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -86,7 +86,7 @@ TEST_CASE(kernels_detect_changed_memory) {
     }
 }
 
-TEST_CASE(failed_calls_are_not_wrong_results) {
+TEST(failed_calls_are_not_wrong_results) {
     const struct kernel *kernel = find("pipe");
     struct kernel_hand hand;
     struct ss_error error = {0};
@@ -131,7 +131,7 @@ static void remove_tree(const char *root) {
     assert_int_equal(system(command), 0);
 }
 
-TEST_CASE(kernels_use_the_cache_sizes_of_the_machine) {
+TEST(kernels_use_the_cache_sizes_of_the_machine) {
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
     make_index(root, 0, "1", "Data", "48K");
@@ -145,7 +145,7 @@ TEST_CASE(kernels_use_the_cache_sizes_of_the_machine) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-TEST_CASE(second_cache_is_the_last_without_a_third) {
+TEST(second_cache_is_the_last_without_a_third) {
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
     make_index(root, 0, "1", "Data", "32K");
@@ -155,11 +155,11 @@ TEST_CASE(second_cache_is_the_last_without_a_third) {
     assert_int_equal(caches.last, 512 << 10);
 }
 
-TEST_CASE(kernels_use_default_sizes_without_an_argument) {
+TEST(kernels_use_default_sizes_without_an_argument) {
     struct caches caches = caches_read("/none/there");
     assert_int_equal(caches.first, 32 << 10);
     assert_int_equal(caches.second, 1 << 20);
     assert_int_equal(caches.last, 16 << 20);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -34,7 +34,7 @@ static double rate_of(ss_time length, ss_time round, double duty, ss_time phase)
     return window_rate(&window);
 }
 
-TEST_CASE(work_rate_without_stops_covers_the_whole_time) {
+TEST(work_rate_without_stops_covers_the_whole_time) {
     assert_float_equal(rate_of(SS_SECOND / 2, SS_SECOND, 1, 0), 10000, 1e-6);
 }
 
@@ -42,7 +42,7 @@ TEST_CASE(work_rate_without_stops_covers_the_whole_time) {
  * Must hold for any phase at the start of the measurement; a plain quotient is off by up to a
  * tenth.
  */
-TEST_CASE(rate_of_stopped_work_is_proportional_to_its_duty) {
+TEST(rate_of_stopped_work_is_proportional_to_its_duty) {
     static const double duties[] = {0.25, 0.4, 0.5, 0.75};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         ss_time round = 53 * SS_MILLISECOND;
@@ -57,7 +57,7 @@ TEST_CASE(rate_of_stopped_work_is_proportional_to_its_duty) {
 }
 
 /* Two disturbances in quick succession must not be mistaken for periodic stops. */
-TEST_CASE(few_stops_do_not_shorten_the_rate_window) {
+TEST(few_stops_do_not_shorten_the_rate_window) {
     struct window window;
     ss_time now = 0;
     window_begin(&window, now);
@@ -68,4 +68,4 @@ TEST_CASE(few_stops_do_not_shorten_the_rate_window) {
     assert_float_equal(window_rate(&window), 5000 / 0.510, 1e-6);
 }
 
-UNIT_MAIN()
+UNIT_RUN

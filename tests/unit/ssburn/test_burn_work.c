@@ -31,7 +31,7 @@ static uint64_t calibrate(struct machine *machine, ss_time length) {
     return calibrate_units(&bench, length);
 }
 
-TEST_CASE(calibration_finds_the_work_rate) {
+TEST(calibration_finds_the_work_rate) {
     for (double unit = 0.3; unit < 1000; unit *= 3) {
         struct machine machine = {.unit = unit};
         assert_near(
@@ -40,7 +40,7 @@ TEST_CASE(calibration_finds_the_work_rate) {
     }
 }
 
-TEST_CASE(calibration_survives_a_disturbance) {
+TEST(calibration_survives_a_disturbance) {
     for (unsigned stretch = 0; stretch < 12; stretch++) {
         struct machine machine = {.unit = 2, .disturbed = 3u << stretch};
         assert_near((double)calibrate(&machine, SS_SECOND), 5e8, 0.01 * (5e8));
@@ -48,7 +48,7 @@ TEST_CASE(calibration_survives_a_disturbance) {
     }
 }
 
-TEST_CASE(calibrated_work_stays_in_range) {
+TEST(calibrated_work_stays_in_range) {
     struct machine fast = {.unit = 0};
     assert_int_equal(calibrate(&fast, SS_SECOND), WORK_UNITS_MAX);
     struct machine slow = {.unit = 1e6};
@@ -57,7 +57,7 @@ TEST_CASE(calibrated_work_stays_in_range) {
     assert_int_equal(calibrate(&endless, SS_TIME_NEVER - 1), WORK_UNITS_MAX);
 }
 
-TEST_CASE(thread_cpu_clock_advances) {
+TEST(thread_cpu_clock_advances) {
     struct work_memory none = {0};
     struct work_hand hand;
     work_begin(&hand, &none, 0);
@@ -79,7 +79,7 @@ static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) 
     return steps;
 }
 
-TEST_CASE(memory_walk_visits_all_memory) {
+TEST(memory_walk_visits_all_memory) {
     const uint64_t sizes[] = {WORK_MEMORY_MIN, 200, 4096, 1000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct ss_error error = {0};
@@ -91,7 +91,7 @@ TEST_CASE(memory_walk_visits_all_memory) {
     }
 }
 
-TEST_CASE(excessive_memory_size_is_refused) {
+TEST(excessive_memory_size_is_refused) {
     struct ss_error error = {0};
     struct work_memory memory;
     assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
@@ -99,7 +99,7 @@ TEST_CASE(excessive_memory_size_is_refused) {
     work_memory_free(&memory);
 }
 
-TEST_CASE(work_done_in_parts_gives_the_same_result) {
+TEST(work_done_in_parts_gives_the_same_result) {
     struct work_memory none = {0};
     struct work_hand whole, parts;
     work_begin(&whole, &none, 7);
@@ -113,4 +113,4 @@ TEST_CASE(work_done_in_parts_gives_the_same_result) {
     assert_that(whole.mix, !=, parts.mix);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -25,7 +25,7 @@ static int take(struct serve_queue *queue) {
 }
 
 /* Must also hold across the end of the ring. */
-TEST_CASE(requests_are_served_in_order_of_arrival) {
+TEST(requests_are_served_in_order_of_arrival) {
     struct serve_queue queue;
     open_queue(&queue, 5, 1);
     int in = 0, out = 0;
@@ -43,7 +43,7 @@ TEST_CASE(requests_are_served_in_order_of_arrival) {
 }
 
 /* An idle worker takes one request at once, which therefore does not count. */
-TEST_CASE(request_queue_has_a_limit) {
+TEST(request_queue_has_a_limit) {
     struct serve_queue queue;
     open_queue(&queue, 3, 2);
     for (int i = 0; i < 5; i++)
@@ -59,7 +59,7 @@ TEST_CASE(request_queue_has_a_limit) {
     serve_queue_free(&queue);
 }
 
-TEST_CASE(without_a_queue_only_idle_workers_accept_requests) {
+TEST(without_a_queue_only_idle_workers_accept_requests) {
     struct serve_queue queue;
     open_queue(&queue, 0, 1);
     for (int i = 0; i < 3; i++) {
@@ -73,7 +73,7 @@ TEST_CASE(without_a_queue_only_idle_workers_accept_requests) {
     serve_queue_free(&queue);
 }
 
-TEST_CASE(closed_queue_is_drained) {
+TEST(closed_queue_is_drained) {
     struct serve_queue queue;
     open_queue(&queue, 3, 1);
     assert_true(put(&queue, 0));
@@ -110,7 +110,7 @@ static void *work_until_closed(void *argument) {
     return NULL;
 }
 
-TEST_CASE(every_request_is_taken_exactly_once) {
+TEST(every_request_is_taken_exactly_once) {
     static struct gang gang;
     const int count = sizeof items / sizeof *items;
     pthread_t threads[4];
@@ -141,7 +141,7 @@ static void *finish_slowly(void *argument) {
     return NULL;
 }
 
-TEST_CASE(shutdown_waits_for_busy_workers) {
+TEST(shutdown_waits_for_busy_workers) {
     static struct gang gang;
     pthread_t thread;
     open_queue(&gang.queue, 1, 1);
@@ -155,4 +155,4 @@ TEST_CASE(shutdown_waits_for_busy_workers) {
     serve_queue_free(&gang.queue);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REQUEST_CASE_H
 #define SHOWSTOPPER_TESTS_REQUEST_CASE_H
 
-/* For cases with a made-up run: TEST_CASE_WITH(name, made_up_set_up, made_up_tear_down). */
+/* For cases with a made-up run: TEST_WITH(name, made_up_set_up, made_up_tear_down). */
 
 #include "requests.h"
 

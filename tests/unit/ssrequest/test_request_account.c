@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request_case.h"
 
-TEST_CASE(mean_request_rate_follows_the_profile) {
+TEST(mean_request_rate_follows_the_profile) {
     struct request_profile profile = {0};
     assert_int_equal(request_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
     /* rates of the first six seconds: 0, 0, 10, 10, 20, 20 */
@@ -20,7 +20,7 @@ TEST_CASE(mean_request_rate_follows_the_profile) {
     request_profile_free(&profile);
 }
 
-TEST_CASE_WITH(refused_requests_do_not_count_as_successes, made_up_set_up, made_up_tear_down) {
+TEST_WITH(refused_requests_do_not_count_as_successes, made_up_set_up, made_up_tear_down) {
     assert_true(isnan(request_success_ratio(&it.tally)));
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     request_tally_due(&it.tally);
@@ -31,4 +31,4 @@ TEST_CASE_WITH(refused_requests_do_not_count_as_successes, made_up_set_up, made_
     assert_true(isnan(request_throughput(&it.account)));
 }
 
-UNIT_MAIN()
+UNIT_RUN

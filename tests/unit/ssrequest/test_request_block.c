@@ -26,7 +26,7 @@ static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t c
     return ssrequest_block_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
 }
 
-TEST_CASE(status_block_shows_the_last_second_and_the_sums) {
+TEST(status_block_shows_the_last_second_and_the_sums) {
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
     made_up_open(&it);
@@ -43,7 +43,7 @@ TEST_CASE(status_block_shows_the_last_second_and_the_sums) {
     made_up_close(&it);
 }
 
-TEST_CASE(status_block_rows_are_cut_to_the_window_width) {
+TEST(status_block_rows_are_cut_to_the_window_width) {
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
     made_up_open(&it);
@@ -56,4 +56,4 @@ TEST_CASE(status_block_rows_are_cut_to_the_window_width) {
     made_up_close(&it);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -9,7 +9,7 @@
 #include "chance.h"
 #include "unit.h"
 
-TEST_CASE(capacity_criteria_are_parsed) {
+TEST(capacity_criteria_are_parsed) {
     struct request_criterion criterion;
     assert_int_equal(request_criterion_parse("mean=1s", &criterion, NULL), 0);
     assert_true(criterion.mean);
@@ -37,7 +37,7 @@ static void end_count(
     }
 }
 
-TEST_CASE(capacity_criteria_count_all_intended_requests) {
+TEST(capacity_criteria_count_all_intended_requests) {
     struct ss_error error = {0};
     struct request_tally tally;
     struct request_criterion mean = {.mean = true, .limit = SS_SECOND};
@@ -101,7 +101,7 @@ static struct request_capacity_result search(double start, double noise, uint64_
     return request_capacity_result(&capacity);
 }
 
-TEST_CASE(search_without_noise_finds_the_true_capacity) {
+TEST(search_without_noise_finds_the_true_capacity) {
     static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
     double truth = rate_of_mean(0.05, 0.01);
     assert_near(truth, 800.0 / 9, 1e-9);
@@ -118,7 +118,7 @@ TEST_CASE(search_without_noise_finds_the_true_capacity) {
     }
 }
 
-TEST_CASE(noise_widens_a_correct_interval) {
+TEST(noise_widens_a_correct_interval) {
     static const double noises[] = {0.05, 0.2, 0.5};
     double truth = rate_of_mean(0.05, 0.01), last_width = 0.02;
     uint64_t random = 11;
@@ -144,7 +144,7 @@ TEST_CASE(noise_widens_a_correct_interval) {
     }
 }
 
-TEST_CASE(search_ends_if_no_rate_meets_the_criterion) {
+TEST(search_ends_if_no_rate_meets_the_criterion) {
     begin(100);
     double rate;
     unsigned trials = 0;
@@ -157,7 +157,7 @@ TEST_CASE(search_ends_if_no_rate_meets_the_criterion) {
     assert_that(result.failed.rate, <, 0.1);
 }
 
-TEST_CASE(capacity_of_an_unlimited_service_is_a_lower_bound) {
+TEST(capacity_of_an_unlimited_service_is_a_lower_bound) {
     begin(3);
     capacity.search.max = 1000;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -171,7 +171,7 @@ TEST_CASE(capacity_of_an_unlimited_service_is_a_lower_bound) {
     assert_false(result.sure);
 }
 
-TEST_CASE(search_ends_if_trials_succeed_at_random) {
+TEST(search_ends_if_trials_succeed_at_random) {
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
@@ -191,7 +191,7 @@ TEST_CASE(search_ends_if_trials_succeed_at_random) {
 }
 
 /* A first trial fails by accident, far below the capacity. */
-TEST_CASE(accidental_failure_widens_the_capacity_interval) {
+TEST(accidental_failure_widens_the_capacity_interval) {
     begin(10);
     bool accident = true;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -208,7 +208,7 @@ TEST_CASE(accidental_failure_widens_the_capacity_interval) {
 }
 
 /* One of the five trials that held had rising times, so the lower end is not certain. */
-TEST_CASE(nonstationary_trial_turns_the_capacity_into_a_bound) {
+TEST(nonstationary_trial_turns_the_capacity_into_a_bound) {
     begin(80);
     unsigned at_the_end = 0;
     for (double rate; request_capacity_next(&capacity, &rate);) {
@@ -224,7 +224,7 @@ TEST_CASE(nonstationary_trial_turns_the_capacity_into_a_bound) {
 }
 
 /* The upper end says nothing about the service if the generator was the reason of a failure. */
-TEST_CASE(trial_limited_by_the_generator_gives_a_lower_bound) {
+TEST(trial_limited_by_the_generator_gives_a_lower_bound) {
     static const struct request_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         begin(80);
@@ -243,4 +243,4 @@ TEST_CASE(trial_limited_by_the_generator_gives_a_lower_bound) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

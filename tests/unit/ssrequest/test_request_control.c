@@ -3,7 +3,7 @@
 
 #include "control.h"
 
-TEST_CASE(control_commands_are_parsed) {
+TEST(control_commands_are_parsed) {
     struct request_control control;
     assert_int_equal(request_control_parse(&control, "rate 1/2", NULL), 0);
     assert_int_equal(control.command, REQUEST_CONTROL_RATE);
@@ -34,7 +34,7 @@ static void refuse(const char *line, const char *words) {
     assert_null(control.words);
 }
 
-TEST_CASE(bad_control_commands_are_refused) {
+TEST(bad_control_commands_are_refused) {
     char many[64 * 3 + 16] = "urls";
     refuse("", "the line is empty");
     refuse("fast", "unknown command 'fast': use rate, urls, stop or status");
@@ -52,7 +52,7 @@ TEST_CASE(bad_control_commands_are_refused) {
     refuse(many, "urls: wrong number of arguments (65): use urls URL [URL...], at most 64");
 }
 
-TEST_CASE(unchanged_urls_are_matched_to_their_old_places) {
+TEST(unchanged_urls_are_matched_to_their_old_places) {
     const char *const before[] = {"http://a/", "http://b/", "http://b/"};
     const char *const urls[] = {"http://b/", "http://c/", "http://b/", "http://b/", "http://a/"};
     uint32_t matches[5];
@@ -64,7 +64,7 @@ TEST_CASE(unchanged_urls_are_matched_to_their_old_places) {
     assert_int_equal(matches[4], 0);
 }
 
-TEST_CASE(control_status_is_one_line) {
+TEST(control_status_is_one_line) {
     struct made_up it;
     char text[1024];
     made_up_open(&it);
@@ -78,7 +78,7 @@ TEST_CASE(control_status_is_one_line) {
     made_up_close(&it);
 }
 
-TEST_CASE(status_counts_unfinished_requests_by_url) {
+TEST(status_counts_unfinished_requests_by_url) {
     static const char *const urls[] = {
         "http://a/", "http://b/", "http://gone/", "http://b/", "http://c/"};
     static const uint64_t unfinished[] = {3, 1, 0, 2, 0};
@@ -91,4 +91,4 @@ TEST_CASE(status_counts_unfinished_requests_by_url) {
     assert_string_equal(little, "failed=1 unfinished_of=3,http://a/ left_out=2");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -8,7 +8,7 @@ static void print(void) {
     text = made_up_print(request_document_print, &it.account);
 }
 
-TEST_CASE_WITH(requests_json_contains_options_and_results, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_contains_options_and_results, made_up_set_up, made_up_tear_down) {
     made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, REQUEST_SUCCESS);
     made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, REQUEST_TIMEOUT);
     it.account.took = 12 * SS_SECOND;
@@ -53,7 +53,7 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 }
 
 /* The second set of targets has the first URL again. */
-TEST_CASE_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
     const struct request_one unsent = {.sent = SS_TIME_NEVER};
     struct request_per_target per_target = {0};
@@ -79,7 +79,7 @@ TEST_CASE_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_te
     request_per_target_close(&per_target);
 }
 
-TEST_CASE_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
         "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
     struct request_per_target per_target = {0};
@@ -96,7 +96,7 @@ TEST_CASE_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_te
     request_per_target_close(&per_target);
 }
 
-TEST_CASE_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_up_tear_down) {
     it.account.given.shape = REQUEST_STEP;
     it.account.given.max = 140;
     it.account.given.step = 5;
@@ -112,7 +112,7 @@ TEST_CASE_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, 
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
 }
 
-TEST_CASE_WITH(
+TEST_WITH(
     requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
     it.account.program = "sssim queue";
     it.account.target_count = 0;
@@ -126,7 +126,7 @@ TEST_CASE_WITH(
     assert_says(text, "\"clients\": 8,\n  \"profile\": null,\n  \"arrival\": null,");
 }
 
-TEST_CASE_WITH(
+TEST_WITH(
     requests_json_lists_the_interval_and_trials_of_a_search, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 2}};
@@ -163,4 +163,4 @@ TEST_CASE_WITH(
     assert_says(text, "\"lower_bound\": true");
 }
 
-UNIT_MAIN()
+UNIT_RUN

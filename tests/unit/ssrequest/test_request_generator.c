@@ -19,7 +19,7 @@ static void make(double rate, ss_time duration, uint64_t cap) {
     life.work = SS_MILLISECOND / 10;
 }
 
-TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
+TEST(drop_policy_refuses_requests_beyond_the_cap) {
     make(10, SS_SECOND, 3);
     life.rules.when_full = REQUEST_DROP;
     life.work = 10 * SS_SECOND;
@@ -35,7 +35,7 @@ TEST_CASE(drop_policy_refuses_requests_beyond_the_cap) {
     assert_int_equal(life.tally.lateness.max, 0);
 }
 
-TEST_CASE(delayed_requests_are_unsent_at_the_end) {
+TEST(delayed_requests_are_unsent_at_the_end) {
     make(10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -54,7 +54,7 @@ TEST_CASE(delayed_requests_are_unsent_at_the_end) {
 }
 
 /* Timers are always slightly late. */
-TEST_CASE(requests_due_just_before_the_end_are_sent) {
+TEST(requests_due_just_before_the_end_are_sent) {
     make(10, SS_SECOND, 5);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 850 * SS_MILLISECOND);
@@ -68,7 +68,7 @@ TEST_CASE(requests_due_just_before_the_end_are_sent) {
     assert_true(request_generator_is_over(life.generator));
 }
 
-TEST_CASE(client_pauses_for_ten_milliseconds_after_a_failure) {
+TEST(client_pauses_for_ten_milliseconds_after_a_failure) {
     make(1, SS_SECOND, 10);
     life.rules.closed = 2;
     life.work = 1;
@@ -78,7 +78,7 @@ TEST_CASE(client_pauses_for_ten_milliseconds_after_a_failure) {
     assert_int_equal(life.tally.outcomes[REQUEST_CONNECTION_REFUSED], 200);
 }
 
-TEST_CASE(clients_beyond_the_cap_wait) {
+TEST(clients_beyond_the_cap_wait) {
     static const enum request_when_full answers[] = {REQUEST_DELAY, REQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
         make(1, SS_SECOND, 2);
@@ -95,7 +95,7 @@ TEST_CASE(clients_beyond_the_cap_wait) {
     }
 }
 
-TEST_CASE(request_rate_can_be_changed_during_a_run) {
+TEST(request_rate_can_be_changed_during_a_run) {
     make(1, 10 * SS_SECOND, 10);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 2500 * SS_MILLISECOND);
@@ -119,7 +119,7 @@ static const uint32_t all_new[REQUEST_TARGETS_MAX] = {
 
 static const uint32_t some_stay[] = {REQUEST_TARGET_NEW, 0, 2, REQUEST_TARGET_NEW};
 
-TEST_CASE(requests_alternate_between_targets_that_can_be_replaced) {
+TEST(requests_alternate_between_targets_that_can_be_replaced) {
     make(100, SS_SECOND, 100);
     life.rules.targets = 3;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -137,7 +137,7 @@ TEST_CASE(requests_alternate_between_targets_that_can_be_replaced) {
 }
 
 /* The timer is late: it fires at 1 s, not at 0.9 s, when the last request is due. */
-TEST_CASE(overdue_requests_do_not_overtake_waiting_ones) {
+TEST(overdue_requests_do_not_overtake_waiting_ones) {
     make(10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -151,7 +151,7 @@ TEST_CASE(overdue_requests_do_not_overtake_waiting_ones) {
     assert_int_equal(life.tally.waiting, 9);
 }
 
-TEST_CASE(requests_due_before_a_rate_change_are_still_sent) {
+TEST(requests_due_before_a_rate_change_are_still_sent) {
     make(10, 2 * SS_SECOND, 100);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = SS_SECOND - 1; /* no advance() yet */
@@ -162,7 +162,7 @@ TEST_CASE(requests_due_before_a_rate_change_are_still_sent) {
 }
 
 /* The queue of waiting requests is a ring that grows from any position. */
-TEST_CASE(waiting_requests_keep_their_order) {
+TEST(waiting_requests_keep_their_order) {
     make(1000, 10 * SS_SECOND, 1);
     life.rules.end = SS_TIME_NEVER;
     life.work = 3 * SS_MILLISECOND;
@@ -177,7 +177,7 @@ TEST_CASE(waiting_requests_keep_their_order) {
 }
 
 /* Between batches, the caller of advance() handles answers and timers. */
-TEST_CASE(many_due_requests_are_sent_in_batches) {
+TEST(many_due_requests_are_sent_in_batches) {
     for (int closed = 0; closed < 2; closed++) {
         make(500, SS_SECOND, LIFE_CAP_MAX);
         life.rules.closed = closed ? 500 : 0;
@@ -192,7 +192,7 @@ TEST_CASE(many_due_requests_are_sent_in_batches) {
     }
 }
 
-TEST_CASE(requests_due_when_sending_stops_are_counted) {
+TEST(requests_due_when_sending_stops_are_counted) {
     make(500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_CONCURRENT, 1);
     request_generator_advance(life.generator, 0);
@@ -208,7 +208,7 @@ TEST_CASE(requests_due_when_sending_stops_are_counted) {
 }
 
 /* At 20 per second, one request is due exactly at the end of the second. */
-TEST_CASE(requests_due_exactly_at_the_end_are_sent) {
+TEST(requests_due_exactly_at_the_end_are_sent) {
     make(20, 2 * SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, SS_SECOND - SS_MILLISECOND);
@@ -222,7 +222,7 @@ TEST_CASE(requests_due_exactly_at_the_end_are_sent) {
 }
 
 /* If the caller was away, all due requests are sent even after the end of the profile. */
-TEST_CASE(late_call_sends_all_due_requests) {
+TEST(late_call_sends_all_due_requests) {
     make(500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);
     life.now = 2 * SS_SECOND;
@@ -231,7 +231,7 @@ TEST_CASE(late_call_sends_all_due_requests) {
     assert_true(request_generator_is_over(life.generator));
 }
 
-TEST_CASE(generator_reports_when_it_ended) {
+TEST(generator_reports_when_it_ended) {
     make(1, 10 * SS_SECOND, 10);
     life.rules.end = 15 * SS_SECOND; /* no request is due in the last 5 s */
     life_begin(&life, REQUEST_EVEN, 1);
@@ -262,7 +262,7 @@ TEST_CASE(generator_reports_when_it_ended) {
 }
 
 /* The queue is limited to 2^24 requests of eight bytes. */
-TEST_CASE(waiting_requests_beyond_the_queue_limit_are_refused) {
+TEST(waiting_requests_beyond_the_queue_limit_are_refused) {
     const uint64_t max = 1 << 24;
     make(1e6, 17 * SS_SECOND, 1);
     life.work = SS_SECOND * 100;
@@ -272,7 +272,7 @@ TEST_CASE(waiting_requests_beyond_the_queue_limit_are_refused) {
     assert_int_equal(life.tally.refused, 17000000 - max - 1);
 }
 
-TEST_CASE(targets_are_used_in_the_given_order) {
+TEST(targets_are_used_in_the_given_order) {
     static const uint32_t order[] = {2, 0, 2, 2};
     make(100, SS_SECOND, 100);
     life.rules.targets = 3;
@@ -285,7 +285,7 @@ TEST_CASE(targets_are_used_in_the_given_order) {
     assert_int_equal(life.sent_to[2], 75);
 }
 
-TEST_CASE(unfinished_requests_to_removed_targets_do_not_count_as_load) {
+TEST(unfinished_requests_to_removed_targets_do_not_count_as_load) {
     make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -300,7 +300,7 @@ TEST_CASE(unfinished_requests_to_removed_targets_do_not_count_as_load) {
 }
 
 /* One of two targets is stuck with 10 requests; it remains, in another position. */
-TEST_CASE(remaining_targets_keep_unfinished_requests) {
+TEST(remaining_targets_keep_unfinished_requests) {
     make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -321,7 +321,7 @@ TEST_CASE(remaining_targets_keep_unfinished_requests) {
     assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
 }
 
-TEST_CASE(unfinished_requests_to_earlier_targets_are_counted) {
+TEST(unfinished_requests_to_earlier_targets_are_counted) {
     const uint32_t before[] = {REQUEST_TARGET_NEW, 1};
     uint64_t counts[4];
     make(100, SS_SECOND, 100);
@@ -350,7 +350,7 @@ static void send_slowly(void *context, struct request_one *one) {
 }
 
 /* Sends ten requests at once, each of which takes a millisecond to send. */
-TEST_CASE(lateness_is_measured_at_the_actual_sending) {
+TEST(lateness_is_measured_at_the_actual_sending) {
     const struct request_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
     make(10, SS_SECOND, 10);
@@ -368,7 +368,7 @@ TEST_CASE(lateness_is_measured_at_the_actual_sending) {
     assert_int_equal(life.tally.all[REQUEST_ACTUAL].min, 5 * SS_MILLISECOND);
 }
 
-TEST_CASE(invalid_generator_rules_are_refused) {
+TEST(invalid_generator_rules_are_refused) {
     static const struct request_rules wrong[] = {
         {.cap = 0, .targets = 1},
         {.cap = 1, .targets = 0},
@@ -538,9 +538,9 @@ static void live_once(uint64_t seed) {
     request_profile_free(&profile);
 }
 
-TEST_CASE(generator_invariants_hold_after_random_events) {
+TEST(generator_invariants_hold_after_random_events) {
     for (uint64_t seed = 0; seed < 300; seed++)
         live_once(seed);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -104,7 +104,7 @@ static void assert_answers(int connection, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-TEST_CASE_WITH(every_control_line_is_answered, set_up, tear_down) {
+TEST_WITH(every_control_line_is_answered, set_up, tear_down) {
     int connection = connect_to();
     ask(connection, "rate 5\nstat");
     assert_answers(connection, "ok\n");
@@ -116,7 +116,7 @@ TEST_CASE_WITH(every_control_line_is_answered, set_up, tear_down) {
 }
 
 /* Like printf 'status' | nc -N -U. */
-TEST_CASE_WITH(final_control_line_needs_no_line_feed, set_up, tear_down) {
+TEST_WITH(final_control_line_needs_no_line_feed, set_up, tear_down) {
     char last;
     int connection = connect_to();
     ask(connection, "rate 5\nstatus");
@@ -139,7 +139,7 @@ static bool has_something_to_do(void) {
 }
 
 /* Commands of one client are answered in order; other clients are answered in the meantime. */
-TEST_CASE_WITH(delayed_answers_keep_the_order_of_a_client, set_up, tear_down) {
+TEST_WITH(delayed_answers_keep_the_order_of_a_client, set_up, tear_down) {
     char last;
     int slow = connect_to(), quick = connect_to();
     ask(slow, "urls http://a/\nstatus\n");
@@ -159,7 +159,7 @@ TEST_CASE_WITH(delayed_answers_keep_the_order_of_a_client, set_up, tear_down) {
     close(quick);
 }
 
-TEST_CASE_WITH(late_answer_to_a_closed_client_is_dropped, set_up, tear_down) {
+TEST_WITH(late_answer_to_a_closed_client_is_dropped, set_up, tear_down) {
     int slow = connect_to(), quick = connect_to();
     ask(slow, "urls http://a/\n");
     close(slow);
@@ -186,7 +186,7 @@ static void note_ready(void *context) {
     asked += 100;
 }
 
-TEST_CASE_WITH(attached_descriptor_is_polled, set_up, tear_down) {
+TEST_WITH(attached_descriptor_is_polled, set_up, tear_down) {
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_int_equal(ssrequest_listener_attend(listener, ends[0], note_ready, NULL), 0);
@@ -218,7 +218,7 @@ static char *gather(int connection) {
     return text;
 }
 
-TEST_CASE_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
+TEST_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
     int connection = connect_to();
     static char much[40001];
     memset(much, 'x', sizeof much - 1);
@@ -241,7 +241,7 @@ TEST_CASE_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up
     close(connection);
 }
 
-TEST_CASE_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
+TEST_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
     int connection = connect_to();
     static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     assert_int_equal(write(connection, lines, sizeof lines - 1), sizeof lines - 1);
@@ -254,7 +254,7 @@ TEST_CASE_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
 }
 
 /* The answers exceed the socket buffer. */
-TEST_CASE_WITH(burst_of_control_lines_is_answered_in_order, set_up, tear_down) {
+TEST_WITH(burst_of_control_lines_is_answered_in_order, set_up, tear_down) {
     int connection = connect_to();
     char *lines = NULL, *expected = NULL;
     size_t lines_size, expected_size;
@@ -282,7 +282,7 @@ TEST_CASE_WITH(burst_of_control_lines_is_answered_in_order, set_up, tear_down) {
 }
 
 /* Other clients and requests must get their turn. */
-TEST_CASE_WITH(burst_of_control_lines_is_answered_in_parts, set_up, tear_down) {
+TEST_WITH(burst_of_control_lines_is_answered_in_parts, set_up, tear_down) {
     int connection = connect_to();
     char lines[7000];
     for (int i = 0; i < 1000; i++)
@@ -309,17 +309,17 @@ static void assert_answered_at_the_end(void) {
     close(connection);
 }
 
-TEST_CASE_WITH(pending_control_lines_are_answered_at_the_end, set_up, tear_down) {
+TEST_WITH(pending_control_lines_are_answered_at_the_end, set_up, tear_down) {
     assert_answered_at_the_end();
 }
 
-TEST_CASE_WITH(pending_control_lines_are_answered_by_a_late_process, set_up, tear_down) {
+TEST_WITH(pending_control_lines_are_answered_by_a_late_process, set_up, tear_down) {
     lateness = 2 * SS_SECOND;
     assert_answered_at_the_end();
     lateness = 0;
 }
 
-TEST_CASE_WITH(client_that_sends_forever_cannot_prevent_the_end, set_up, tear_down) {
+TEST_WITH(client_that_sends_forever_cannot_prevent_the_end, set_up, tear_down) {
     chatterbox = connect_to();
     lateness = 2 * SS_SECOND;
     chatter_left = 100000;
@@ -331,7 +331,7 @@ TEST_CASE_WITH(client_that_sends_forever_cannot_prevent_the_end, set_up, tear_do
     chatterbox = -1;
 }
 
-TEST_CASE_WITH(number_of_control_clients_is_limited, set_up, tear_down) {
+TEST_WITH(number_of_control_clients_is_limited, set_up, tear_down) {
     int connections[8];
     for (int i = 0; i < 8; i++)
         connections[i] = connect_to();
@@ -350,7 +350,7 @@ TEST_CASE_WITH(number_of_control_clients_is_limited, set_up, tear_down) {
 }
 
 /* This bounds the memory per client; no command is lost, and others are served. */
-TEST_CASE_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
+TEST_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
     int connection = connect_to(), other = connect_to(), written = 0;
     assert_int_equal(fcntl(connection, F_SETFL, O_NONBLOCK), 0);
     for (int idle = 0; idle < 100 && written < 1000000;) {
@@ -370,13 +370,13 @@ TEST_CASE_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
     close(other);
 }
 
-TEST_CASE_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
+TEST_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-TEST_CASE_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
+TEST_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
     struct ssrequest_listener *other;
     struct ss_error error = {0};
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
@@ -405,7 +405,7 @@ TEST_CASE_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
 }
 
 /* The queue is full, which only proves that the listener is alive. */
-TEST_CASE_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
+TEST_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
     struct ssrequest_listener *other;
     struct ss_error error = {0};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -422,7 +422,7 @@ TEST_CASE_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
         close(queue[--count]);
 }
 
-TEST_CASE(invalid_control_socket_path_is_refused) {
+TEST(invalid_control_socket_path_is_refused) {
     struct ssrequest_listener *other;
     struct ss_error error = {0};
     char much[200];
@@ -435,4 +435,4 @@ TEST_CASE(invalid_control_socket_path_is_refused) {
     assert_says(error.message, "--control: /nowhere/x: No such file or directory");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -65,7 +65,7 @@ static bool is_ready(const struct ssrequest_lookup *lookup, int milliseconds) {
 
 static const char *const urls[] = {"http://a/", "http://b/"};
 
-TEST_CASE(lookup_does_not_block_its_caller) {
+TEST(lookup_does_not_block_its_caller) {
     struct ssrequest_lookup *lookup = open_it("/run/x");
     struct ssrequest_aim aim;
     struct ss_error error = {0};
@@ -83,7 +83,7 @@ TEST_CASE(lookup_does_not_block_its_caller) {
     close_it(lookup);
 }
 
-TEST_CASE(lookup_failures_are_reported_and_can_be_retried) {
+TEST(lookup_failures_are_reported_and_can_be_retried) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     struct ssrequest_aim aim;
     struct ss_error error = {0};
@@ -103,7 +103,7 @@ TEST_CASE(lookup_failures_are_reported_and_can_be_retried) {
 }
 
 /* The thread must free its result; sanitizers report a leak or a use after free. */
-TEST_CASE(closing_does_not_wait_for_an_unfinished_lookup) {
+TEST(closing_does_not_wait_for_an_unfinished_lookup) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
     ssrequest_lookup_close(lookup);
@@ -112,7 +112,7 @@ TEST_CASE(closing_does_not_wait_for_an_unfinished_lookup) {
     wait_for(&discarded);
 }
 
-TEST_CASE(unread_lookup_result_is_freed) {
+TEST(unread_lookup_result_is_freed) {
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
     sem_post(&answers);
@@ -120,4 +120,4 @@ TEST_CASE(unread_lookup_result_is_freed) {
     close_it(lookup);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -31,7 +31,7 @@ static int close_folder(void **state) {
     return rmdir(folder);
 }
 
-TEST_CASE(method_and_data_options_make_one_message) {
+TEST(method_and_data_options_make_one_message) {
     static const struct {
         const char *method, *data, *sent;
         int body_size; /* -1: no body */
@@ -50,7 +50,7 @@ TEST_CASE(method_and_data_options_make_one_message) {
     }
 }
 
-TEST_CASE_WITH(body_from_a_file_is_sent_unchanged, open_folder, close_folder) {
+TEST_WITH(body_from_a_file_is_sent_unchanged, open_folder, close_folder) {
     struct request_messages messages = {0};
     char data[128];
     snprintf(data, sizeof data, "@%s", body_path);
@@ -68,7 +68,7 @@ static void refuse_options(const char *method, const char *data, const char *wor
     request_messages_close(&messages);
 }
 
-TEST_CASE(invalid_methods_and_bodies_are_refused) {
+TEST(invalid_methods_and_bodies_are_refused) {
     refuse_options("", NULL, "--method: '' is not an HTTP method");
     refuse_options("GET /x", NULL, "--method: 'GET /x' is not an HTTP method");
     refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
@@ -77,7 +77,7 @@ TEST_CASE(invalid_methods_and_bodies_are_refused) {
     refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
 }
 
-TEST_CASE(invalid_headers_are_refused) {
+TEST(invalid_headers_are_refused) {
     static const char *const wrong[] = {"", "X", ": x", "X y: z", "X: a\r\nY: b", "X;y"};
     struct request_messages messages = {0};
     assert_int_equal(request_messages_add_header(&messages, "Authorization: Bearer x", NULL), 0);
@@ -99,7 +99,7 @@ static void read_text(struct request_messages *messages, const char *text) {
         fail_msg("%s", error.message);
 }
 
-TEST_CASE_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
+TEST_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
     struct request_messages messages;
     char text[512];
     snprintf(text, sizeof text,
@@ -118,7 +118,7 @@ TEST_CASE_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
     request_messages_close(&messages);
 }
 
-TEST_CASE_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder) {
+TEST_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder) {
     struct request_messages messages;
     read_text(
         &messages, "GET http://a:80/x\nGET https://b\nGET http://a:80/y?z\nGET http://a:80?q\n");
@@ -136,7 +136,7 @@ TEST_CASE_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder
     request_messages_close(&messages);
 }
 
-TEST_CASE_WITH(bad_message_lines_are_refused_with_their_number, open_folder, close_folder) {
+TEST_WITH(bad_message_lines_are_refused_with_their_number, open_folder, close_folder) {
     static const char *const all[][2] = {
         {"GET\n", "line 1: write METHOD URL-or-PATH [@BODYFILE]"},
         {"GET /\nGET / x\n", "line 2: write METHOD URL-or-PATH"},
@@ -161,4 +161,4 @@ TEST_CASE_WITH(bad_message_lines_are_refused_with_their_number, open_folder, clo
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

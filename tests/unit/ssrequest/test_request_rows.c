@@ -75,7 +75,7 @@ static void end_one(const struct request_one *one, ss_time now, enum request_out
     request_rows_witness(it->rows, one, REQUEST_ENDED, &ended);
 }
 
-TEST_CASE_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
+TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
     assert_false(request_rows_advance(it->rows, 0));
@@ -104,7 +104,7 @@ TEST_CASE_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     free(text);
 }
 
-TEST_CASE_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
+TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);
     struct request_one first = send_one(0, 0, 0);
@@ -130,7 +130,7 @@ TEST_CASE_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     free(text);
 }
 
-TEST_CASE_WITH(partially_created_record_is_removed, set_up, tear_down) {
+TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(mkdir(it->path, 0777), 0);
     assert_int_equal(mkdir(path_of(it->path, "response-times.csv"), 0777), 0);
@@ -143,7 +143,7 @@ TEST_CASE_WITH(partially_created_record_is_removed, set_up, tear_down) {
     assert_int_equal(rmdir(path_of(it->path, "response-times.csv")), 0);
 }
 
-TEST_CASE_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
+TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
@@ -161,7 +161,7 @@ TEST_CASE_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     free(text);
 }
 
-TEST_CASE_WITH(changed_rate_lasts_to_the_end_of_the_profile, set_up, tear_down) {
+TEST_WITH(changed_rate_lasts_to_the_end_of_the_profile, set_up, tear_down) {
     request_rows_turn(it->rows, 0, 300);
     request_rows_advance(it->rows, SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
@@ -170,7 +170,7 @@ TEST_CASE_WITH(changed_rate_lasts_to_the_end_of_the_profile, set_up, tear_down) 
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
-TEST_CASE_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
+TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
     assert_float_equal(request_rows_last(it->rows)->rate, 100, 1e-9);
@@ -186,7 +186,7 @@ TEST_CASE_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
 }
 
 /* A file is replaced only when the run begins. */
-TEST_CASE_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
+TEST_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     char path[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
@@ -205,7 +205,7 @@ TEST_CASE_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     free(text);
 }
 
-TEST_CASE_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
+TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     struct ss_error error = {0};
     char path[256], text[256];
     snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
@@ -222,7 +222,7 @@ TEST_CASE_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     close(reader);
 }
 
-TEST_CASE_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up, tear_down) {
+TEST_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up, tear_down) {
     struct request_one one = send_one(0, 0, 0);
     request_rows_advance(it->rows, SS_SECOND);
     end_one(&one, SS_SECOND, REQUEST_SUCCESS);
@@ -231,7 +231,7 @@ TEST_CASE_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up,
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
-TEST_CASE_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
+TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
     const char *path = path_of(it->folder, "each.csv");
     char kept[256];
     snprintf(kept, sizeof kept, "%s", path);
@@ -261,7 +261,7 @@ TEST_CASE_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
     }
 }
 
-TEST_CASE_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
+TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(request_folder_open(it->folder, it->rows, &error), -1);
     assert_says(error.message, "--record: /tmp/ssrequest-rows-");
@@ -275,7 +275,7 @@ TEST_CASE_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_do
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
-TEST_CASE_WITH(lost_request_lines_are_reported, set_up, tear_down) {
+TEST_WITH(lost_request_lines_are_reported, set_up, tear_down) {
     SKIP_UNLESS_FULL();
     struct ss_error error = {0};
     assert_int_equal(request_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
@@ -284,4 +284,4 @@ TEST_CASE_WITH(lost_request_lines_are_reported, set_up, tear_down) {
     assert_says(error.message, "/dev/full: No space left on device; 1 line lost");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -47,7 +47,7 @@ static void count_by_second(enum request_arrival arrival, unsigned *counts, size
     }
 }
 
-TEST_CASE_WITH(published_request_steps_are_exact, NULL, forget) {
+TEST_WITH(published_request_steps_are_exact, NULL, forget) {
     make_step(140, 5, 2 * SS_SECOND);
     assert_int_equal(profile.count, 28);
     assert_int_equal(request_profile_length(&profile), 56 * SS_SECOND);
@@ -60,7 +60,7 @@ TEST_CASE_WITH(published_request_steps_are_exact, NULL, forget) {
     }
 }
 
-TEST_CASE_WITH(even_requests_are_evenly_spaced, NULL, forget) {
+TEST_WITH(even_requests_are_evenly_spaced, NULL, forget) {
     make_constant(3, 2 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     static const ss_time moments[] = {
@@ -69,7 +69,7 @@ TEST_CASE_WITH(even_requests_are_evenly_spaced, NULL, forget) {
         assert_that(next(), ==, moments[i]);
 }
 
-TEST_CASE_WITH(concurrent_requests_are_due_at_whole_seconds, NULL, forget) {
+TEST_WITH(concurrent_requests_are_due_at_whole_seconds, NULL, forget) {
     make_constant(2.5, 3500 * SS_MILLISECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
@@ -79,7 +79,7 @@ TEST_CASE_WITH(concurrent_requests_are_due_at_whole_seconds, NULL, forget) {
     assert_that(next(), ==, SS_TIME_NEVER);
 }
 
-TEST_CASE_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
+TEST_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
     static const double rates[] = {1.0 / 3, 7, 1000, 997.3};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         make_constant(rates[i], 3600 * SS_SECOND);
@@ -98,7 +98,7 @@ TEST_CASE_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
 /*
  * The rate gives no whole number of requests per stretch, and no request may be lost at a border.
  */
-TEST_CASE_WITH(fractional_requests_are_carried_over_stretch_borders, NULL, forget) {
+TEST_WITH(fractional_requests_are_carried_over_stretch_borders, NULL, forget) {
     make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), SS_SECOND);
@@ -162,13 +162,13 @@ static void assert_exponential(size_t count, uint64_t seed) {
         fail_msg("seed %llu: the distance is %g", (unsigned long long)seed, found);
 }
 
-TEST_CASE_WITH(poisson_gaps_are_exponential, NULL, forget) {
+TEST_WITH(poisson_gaps_are_exponential, NULL, forget) {
     make_constant(100, 1200 * SS_SECOND);
     for (uint64_t seed = 1; seed <= 3; seed++)
         assert_exponential(100000, seed);
 }
 
-TEST_CASE_WITH(poisson_gaps_are_exponential_across_borders, NULL, forget) {
+TEST_WITH(poisson_gaps_are_exponential_across_borders, NULL, forget) {
     /* Borders after every other request make the rounding of gaps at borders visible. */
     make_step(201, 1, 50 * SS_MILLISECOND);
     assert_exponential(950, 1);
@@ -176,7 +176,7 @@ TEST_CASE_WITH(poisson_gaps_are_exponential_across_borders, NULL, forget) {
     assert_exponential(150, 2);
 }
 
-TEST_CASE_WITH(equal_seeds_give_equal_schedules, NULL, forget) {
+TEST_WITH(equal_seeds_give_equal_schedules, NULL, forget) {
     enum { COUNT = 1000 };
     static ss_time moments[3][COUNT];
     static const uint64_t seeds[] = {42, 42, 43};
@@ -193,7 +193,7 @@ TEST_CASE_WITH(equal_seeds_give_equal_schedules, NULL, forget) {
         assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
 }
 
-TEST_CASE_WITH(peeking_does_not_consume_a_request, NULL, forget) {
+TEST_WITH(peeking_does_not_consume_a_request, NULL, forget) {
     make_step(140, 5, 2 * SS_SECOND);
     for (unsigned arrival = 0; arrival < 3; arrival++) {
         request_schedule_begin(&schedule, &profile, arrival, 3);
@@ -208,7 +208,7 @@ TEST_CASE_WITH(peeking_does_not_consume_a_request, NULL, forget) {
     }
 }
 
-TEST_CASE_WITH(rate_change_applies_at_once, NULL, forget) {
+TEST_WITH(rate_change_applies_at_once, NULL, forget) {
     make_constant(0.01, 1000 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), 0);
@@ -226,7 +226,7 @@ TEST_CASE_WITH(rate_change_applies_at_once, NULL, forget) {
     assert_int_equal(count, 10);
 }
 
-TEST_CASE_WITH(rate_change_overrides_steps, NULL, forget) {
+TEST_WITH(rate_change_overrides_steps, NULL, forget) {
     make_step(40, 10, SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     request_schedule_turn(&schedule, SS_SECOND / 2, 2);
@@ -237,7 +237,7 @@ TEST_CASE_WITH(rate_change_overrides_steps, NULL, forget) {
 }
 
 /* Only the fraction of a request left over from earlier seconds is kept. */
-TEST_CASE_WITH(rate_change_of_concurrent_requests_keeps_the_remainder, NULL, forget) {
+TEST_WITH(rate_change_of_concurrent_requests_keeps_the_remainder, NULL, forget) {
     make_constant(0.5, 10 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     request_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
@@ -246,7 +246,7 @@ TEST_CASE_WITH(rate_change_of_concurrent_requests_keeps_the_remainder, NULL, for
     assert_int_equal(next(), 2 * SS_SECOND);
 }
 
-TEST_CASE_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) {
+TEST_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) {
     make_constant(2, 5 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     for (unsigned i = 0; i < 4; i++)
@@ -278,7 +278,7 @@ static double rate_at(ss_time time) {
     return -1;
 }
 
-TEST_CASE_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
+TEST_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
     /* A level, a step, a ramp, a free section, a level. */
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
@@ -294,7 +294,7 @@ TEST_CASE_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
         assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
 }
 
-TEST_CASE_WITH(trace_profile_can_be_shortened_or_extended, NULL, forget) {
+TEST_WITH(trace_profile_can_be_shortened_or_extended, NULL, forget) {
     make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
     assert_int_equal(request_profile_length(&profile), 5 * SS_SECOND);
     assert_near(expected_until(5 * SS_SECOND), 43.75, 0.01);
@@ -305,7 +305,7 @@ TEST_CASE_WITH(trace_profile_can_be_shortened_or_extended, NULL, forget) {
     assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
 }
 
-TEST_CASE_WITH(invalid_request_profiles_are_refused, NULL, forget) {
+TEST_WITH(invalid_request_profiles_are_refused, NULL, forget) {
     static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error a = {0}, b = {0}, c = {0};
@@ -323,4 +323,4 @@ TEST_CASE_WITH(invalid_request_profiles_are_refused, NULL, forget) {
     assert_int_equal(profile.count, 0);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -4,7 +4,7 @@
 #include "show.h"
 #include "unit.h"
 
-TEST_CASE(shown_times_have_three_digits_and_a_unit) {
+TEST(shown_times_have_three_digits_and_a_unit) {
     assert_string_equal(request_show_time(NAN).text, "-");
     assert_string_equal(request_show_time(0).text, "0 s");
     assert_string_equal(request_show_time(980e-6).text, "980 us");
@@ -14,14 +14,14 @@ TEST_CASE(shown_times_have_three_digits_and_a_unit) {
     assert_string_equal(request_show_time(3600).text, "3600 s");
 }
 
-TEST_CASE(shown_numbers_gain_no_digit_by_rounding_up) {
+TEST(shown_numbers_gain_no_digit_by_rounding_up) {
     assert_string_equal(request_show_time(0.99996).text, "1.00 s");
     assert_string_equal(request_show_time(0.009996).text, "10.0 ms");
     assert_string_equal(request_show_time(0.09996).text, "100 ms");
     assert_string_equal(request_show_number(9.999).text, "10.0");
 }
 
-TEST_CASE(shown_numbers_keep_their_integer_part) {
+TEST(shown_numbers_keep_their_integer_part) {
     assert_string_equal(request_show_number(NAN).text, "-");
     assert_string_equal(request_show_number(200).text, "200");
     assert_string_equal(request_show_number(0.25).text, "0.25");
@@ -34,7 +34,7 @@ TEST_CASE(shown_numbers_keep_their_integer_part) {
     assert_string_equal(request_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
-TEST_CASE(share_is_shown_as_0_or_100_percent_only_if_exact) {
+TEST(share_is_shown_as_0_or_100_percent_only_if_exact) {
     assert_string_equal(request_show_share(0, 0).text, "-");
     assert_string_equal(request_show_share(0, 7).text, "0 %");
     assert_string_equal(request_show_share(7, 7).text, "100 %");
@@ -44,4 +44,4 @@ TEST_CASE(share_is_shown_as_0_or_100_percent_only_if_exact) {
     assert_string_equal(request_show_share(1, 3).text, "33.3 %");
 }
 
-UNIT_MAIN()
+UNIT_RUN

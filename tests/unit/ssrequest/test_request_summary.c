@@ -14,7 +14,7 @@ static void print(void) {
     }
 }
 
-TEST_CASE_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
             REQUEST_SUCCESS);
@@ -33,7 +33,7 @@ TEST_CASE_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up
     assert_does_not_say(text, "own CPU time");
 }
 
-TEST_CASE_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_tear_down) {
     it.account.rules.cap = 1;
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
@@ -52,7 +52,7 @@ TEST_CASE_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, mad
     }
 }
 
-TEST_CASE_WITH(summary_lists_failures_by_cause, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_lists_failures_by_cause, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 90; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     for (unsigned i = 0; i < 8; i++)
@@ -69,7 +69,7 @@ TEST_CASE_WITH(summary_lists_failures_by_cause, made_up_set_up, made_up_tear_dow
     assert_says(text, "success ratio             90.0 %  of all requests due");
 }
 
-TEST_CASE_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_up_tear_down) {
     print();
     assert_says(text, "No request was sent.");
     assert_does_not_say(text, "sent on time");
@@ -86,7 +86,7 @@ TEST_CASE_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, m
     assert_does_not_say(text, "No request failed");
 }
 
-TEST_CASE_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_up_tear_down) {
     it.account.turned = true;
     for (unsigned i = 0; i < 50; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
@@ -96,7 +96,7 @@ TEST_CASE_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_
 }
 
 /* In a simulation, --requests may end sending at the beginning. */
-TEST_CASE_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_set_up,
+TEST_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_set_up,
     made_up_tear_down) {
     struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
@@ -111,7 +111,7 @@ TEST_CASE_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made
     assert_says(text, "speed                        0.5  of each server");
 }
 
-TEST_CASE_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
     it.account.rules.closed = 8;
     it.account.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
@@ -128,7 +128,7 @@ TEST_CASE_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down)
 }
 
 /* "995 with status 500" is a count and a status that must not be confused. */
-TEST_CASE_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_down) {
     for (unsigned i = 0; i < 1000; i++) {
         struct request_ended ended = {.due = i * SS_MILLISECOND,
             .sent = i * SS_MILLISECOND,
@@ -152,7 +152,7 @@ TEST_CASE_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tea
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
 }
 
-TEST_CASE_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
     it.account.own_cpu_seconds = 5;
     it.account.connections = 12345;
     print();
@@ -165,7 +165,7 @@ TEST_CASE_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_do
 }
 
 /* Each case states what the generator did in 10 s of wall-clock time. */
-TEST_CASE_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_down) {
     static const struct {
         double used, waited; /* seconds */
         const char *says;
@@ -190,7 +190,7 @@ TEST_CASE_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tea
     }
 }
 
-TEST_CASE_WITH(
+TEST_WITH(
     summary_of_an_open_loop_names_a_limit_only_at_its_cap, made_up_set_up, made_up_tear_down) {
     it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
     it.account.rules.cap = 1;
@@ -209,7 +209,7 @@ static void print_search(const struct request_capacity *capacity) {
     print();
 }
 
-TEST_CASE_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     made_up_trial(&capacity, 100, true);
@@ -243,7 +243,7 @@ TEST_CASE_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_u
     assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
 }
 
-TEST_CASE_WITH(
+TEST_WITH(
     summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
@@ -264,4 +264,4 @@ TEST_CASE_WITH(
                       "descriptors, ports or memory, which says nothing about the service. Lower");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -30,7 +30,7 @@ static void end(ss_time due, ss_time sent, ss_time finished, enum request_outcom
     request_tally_end(&tally, &ended);
 }
 
-TEST_CASE_WITH(response_times_count_from_intended_and_actual_sending, make, forget) {
+TEST_WITH(response_times_count_from_intended_and_actual_sending, make, forget) {
     send(1000, 4000);
     end(1000, 4000, 5000, REQUEST_SUCCESS);
     assert_int_equal(tally.successes[REQUEST_INTENDED].max, 4000);
@@ -47,7 +47,7 @@ TEST_CASE_WITH(response_times_count_from_intended_and_actual_sending, make, forg
 }
 
 /* A timer that fires slightly early must not make a timeout shorter than the limit. */
-TEST_CASE_WITH(timeout_counts_at_least_as_long_as_its_limit, make, forget) {
+TEST_WITH(timeout_counts_at_least_as_long_as_its_limit, make, forget) {
     send(0, SS_SECOND);
     end(0, SS_SECOND, 11 * SS_SECOND - 5, REQUEST_TIMEOUT);
     assert_int_equal(tally.all[REQUEST_INTENDED].min, 11 * SS_SECOND);
@@ -58,7 +58,7 @@ TEST_CASE_WITH(timeout_counts_at_least_as_long_as_its_limit, make, forget) {
     assert_int_equal(tally.outcomes[REQUEST_TIMEOUT], 2);
 }
 
-TEST_CASE_WITH(response_times_include_abandoned_requests, make, forget) {
+TEST_WITH(response_times_include_abandoned_requests, make, forget) {
     request_tally_due(&tally);
     send(1, 2);
     request_tally_abandon(&tally, 10, SS_TIME_NEVER, 110);
@@ -71,7 +71,7 @@ TEST_CASE_WITH(response_times_include_abandoned_requests, make, forget) {
     assert_int_equal(tally.all[REQUEST_ACTUAL].max, 1000);
 }
 
-TEST_CASE_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
+TEST_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
     for (unsigned i = 0; i < 10; i++)
         send(i, i + 1);
     for (unsigned i = 0; i < 6; i++)
@@ -96,7 +96,7 @@ TEST_CASE_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
-TEST_CASE_WITH(another_run_begins_without_waiting_requests, make, forget) {
+TEST_WITH(another_run_begins_without_waiting_requests, make, forget) {
     request_tally_due(&tally);
     send(1, 2);
     request_tally_begin(&tally);
@@ -108,7 +108,7 @@ TEST_CASE_WITH(another_run_begins_without_waiting_requests, make, forget) {
     assert_int_equal(tally.lateness.count, 0);
 }
 
-TEST_CASE(outcome_names_are_unique) {
+TEST(outcome_names_are_unique) {
     for (unsigned i = 0; i < REQUEST_OUTCOMES; i++) {
         assert_non_null(request_outcome_name(i));
         for (unsigned j = 0; j < i; j++)
@@ -118,7 +118,7 @@ TEST_CASE(outcome_names_are_unique) {
     assert_string_equal(request_outcome_name(REQUEST_CONNECTION_REFUSED), "connection_refused");
 }
 
-TEST_CASE(every_balance_chooses_a_target) {
+TEST(every_balance_chooses_a_target) {
     static const uint64_t unfinished[] = {3, 1, 2, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
@@ -131,4 +131,4 @@ TEST_CASE(every_balance_chooses_a_target) {
     assert_int_equal(request_balance_choose(REQUEST_LEAST_CONNECTIONS, unfinished, 1, 0), 0);
 }
 
-UNIT_MAIN()
+UNIT_RUN

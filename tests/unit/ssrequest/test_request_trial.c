@@ -13,7 +13,7 @@
 #include "chance.h"
 #include "request_life.h"
 
-TEST_CASE(independent_times_are_stationary) {
+TEST(independent_times_are_stationary) {
     unsigned reached = 0, rises = 0;
     for (uint64_t random = 1, i = 0; i < 200; i++) {
         struct request_steady steady = {0};
@@ -26,7 +26,7 @@ TEST_CASE(independent_times_are_stationary) {
     assert_in_range(rises, 0, 5);
 }
 
-TEST_CASE(rising_times_are_not_stationary) {
+TEST(rising_times_are_not_stationary) {
     for (int j = 16; j < 3000; j = j * 3 / 2) {
         struct request_steady steady = {0};
         for (int i = 0; i < j; i++)
@@ -40,7 +40,7 @@ TEST_CASE(rising_times_are_not_stationary) {
  * Each time depends on the previous one: a run of ten times the memory is too short, one of 1000
  * times is not.
  */
-TEST_CASE(correlated_times_need_a_long_run) {
+TEST(correlated_times_need_a_long_run) {
     unsigned early = 0, late = 0;
     uint64_t random = 5;
     for (int i = 0; i < 100; i++) {
@@ -58,7 +58,7 @@ TEST_CASE(correlated_times_need_a_long_run) {
     assert_in_range(late, 80, 100);
 }
 
-TEST_CASE(few_times_are_stationary_only_without_a_queue) {
+TEST(few_times_are_stationary_only_without_a_queue) {
     struct request_steady steady = {0};
     assert_false(request_steady_is_reached(&steady, 1));
     for (int i = 0; i < 16; i++)
@@ -131,7 +131,7 @@ static struct request_capacity_result search(
  * With 10 ms per request, no rate above 100 is sustainable, whatever the limit, although the queue
  * is still short after 1 s.
  */
-TEST_CASE(trial_under_overload_is_not_stationary) {
+TEST(trial_under_overload_is_not_stationary) {
     const struct request_criterion limit = {.mean = true, .limit = SS_SECOND};
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct request_trial trial = try_rate(105, &limit, SS_SECOND, seed);
@@ -143,7 +143,7 @@ TEST_CASE(trial_under_overload_is_not_stationary) {
     }
 }
 
-TEST_CASE(short_trials_do_not_overstate_the_capacity) {
+TEST(short_trials_do_not_overstate_the_capacity) {
     /* The mean of M/D/1 is 50 ms at 88.9 requests a second, and 1 s at 99.5. */
     static const struct {
         ss_time limit;
@@ -167,4 +167,4 @@ TEST_CASE(short_trials_do_not_overstate_the_capacity) {
     assert_that(right, >=, 0.95 * sure);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -19,7 +19,7 @@ static void end_requests(ss_time second) {
     }
 }
 
-TEST_CASE_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
+TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     end_requests(20 * SS_MILLISECOND);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
@@ -29,7 +29,7 @@ TEST_CASE_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     assert_true(verdict.evidence.figures[SS_CHECK_SUCCESSES] == 2000);
 }
 
-TEST_CASE_WITH(slower_responses_are_detected, set_up, made_up_tear_down) {
+TEST_WITH(slower_responses_are_detected, set_up, made_up_tear_down) {
     end_requests(21 * SS_MILLISECOND);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_DOUBTFUL);
@@ -38,7 +38,7 @@ TEST_CASE_WITH(slower_responses_are_detected, set_up, made_up_tear_down) {
 }
 
 /* No request ends in the third quarter, and requests of the last quarter are slower. */
-TEST_CASE_WITH(slower_responses_after_a_stall_are_detected, set_up, made_up_tear_down) {
+TEST_WITH(slower_responses_after_a_stall_are_detected, set_up, made_up_tear_down) {
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
         if (i < 1000 || i >= 1500)
@@ -48,7 +48,7 @@ TEST_CASE_WITH(slower_responses_after_a_stall_are_detected, set_up, made_up_tear
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_INVALID);
 }
 
-TEST_CASE_WITH(response_times_are_not_compared_while_rates_change, set_up, made_up_tear_down) {
+TEST_WITH(response_times_are_not_compared_while_rates_change, set_up, made_up_tear_down) {
     end_requests(40 * SS_MILLISECOND);
     it.account.turned = true;
     struct ss_verdict verdict = request_verdict(&it.account);
@@ -59,7 +59,7 @@ TEST_CASE_WITH(response_times_are_not_compared_while_rates_change, set_up, made_
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
 }
 
-TEST_CASE_WITH(requests_delayed_by_the_cap_are_not_late, set_up, made_up_tear_down) {
+TEST_WITH(requests_delayed_by_the_cap_are_not_late, set_up, made_up_tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(
             &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -72,7 +72,7 @@ TEST_CASE_WITH(requests_delayed_by_the_cap_are_not_late, set_up, made_up_tear_do
 }
 
 /* The rate falls by a tenth after half of the time. In a closed loop no request is late. */
-TEST_CASE_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
+TEST_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
     it.account.rules.closed = 4;
     for (ss_time due = 0; due < 9970 * SS_MILLISECOND;) {
         made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -86,7 +86,7 @@ TEST_CASE_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_do
 }
 
 /* 50 clients have an answer after 100 ms each. The last request is lost, and fails after 10 s. */
-TEST_CASE_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear_down) {
+TEST_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear_down) {
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 5000; i++)
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -99,7 +99,7 @@ TEST_CASE_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear
 }
 
 /* Answers cease to come after half of the time, and all clients wait for one until the end. */
-TEST_CASE_WITH(hanging_service_changes_the_throughput, set_up, made_up_tear_down) {
+TEST_WITH(hanging_service_changes_the_throughput, set_up, made_up_tear_down) {
     it.account.rules.closed = 50;
     for (ss_time i = 0; i < 2500; i++)
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
@@ -107,7 +107,7 @@ TEST_CASE_WITH(hanging_service_changes_the_throughput, set_up, made_up_tear_down
     assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
 }
 
-TEST_CASE_WITH(failures_and_an_early_end_are_detected, set_up, made_up_tear_down) {
+TEST_WITH(failures_and_an_early_end_are_detected, set_up, made_up_tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? REQUEST_TIMEOUT : REQUEST_SUCCESS);
     struct ss_verdict verdict = request_verdict(&it.account);
@@ -118,7 +118,7 @@ TEST_CASE_WITH(failures_and_an_early_end_are_detected, set_up, made_up_tear_down
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
 }
 
-TEST_CASE_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
+TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     for (int i = 0; i < 30; i++) {
@@ -143,7 +143,7 @@ TEST_CASE_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_dow
 }
 
 /* A maximum number of requests ends sending before the end of the profile. */
-TEST_CASE_WITH(only_a_stop_is_an_early_end, set_up, made_up_tear_down) {
+TEST_WITH(only_a_stop_is_an_early_end, set_up, made_up_tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     it.account.asked -= SS_SECOND;
@@ -155,14 +155,14 @@ TEST_CASE_WITH(only_a_stop_is_an_early_end, set_up, made_up_tear_down) {
     assert_string_equal(reasons, "ended before the planned time");
 }
 
-TEST_CASE_WITH(run_without_success_is_invalid, set_up, made_up_tear_down) {
+TEST_WITH(run_without_success_is_invalid, set_up, made_up_tear_down) {
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
     struct ss_verdict verdict = request_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_SUCCESSES], ==, SS_INVALID);
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
-TEST_CASE_WITH(clock_changes_and_suspension_are_detected, set_up, made_up_tear_down) {
+TEST_WITH(clock_changes_and_suspension_are_detected, set_up, made_up_tear_down) {
     end_requests(20 * SS_MILLISECOND);
     it.account.clock_moved = -60;
     it.account.suspended = 2;
@@ -171,4 +171,4 @@ TEST_CASE_WITH(clock_changes_and_suspension_are_detected, set_up, made_up_tear_d
     assert_that(verdict.findings[SS_CHECK_SUSPENDED], ==, SS_DOUBTFUL);
 }
 
-UNIT_MAIN()
+UNIT_RUN

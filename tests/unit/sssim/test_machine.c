@@ -25,7 +25,7 @@ static struct ss_counters look(ss_time after) {
     return counters;
 }
 
-TEST_CASE(used_time_is_exact_to_the_nanosecond) {
+TEST(used_time_is_exact_to_the_nanosecond) {
     open_machine(2, 0);
     machine_set_running(&machine, 0, true, START + 100);
     machine_set_width(&machine, 0, 5, START + 200);
@@ -37,7 +37,7 @@ TEST_CASE(used_time_is_exact_to_the_nanosecond) {
     assert_int_equal(counters.busy_ticks, counters.used);
 }
 
-TEST_CASE(stolen_time_is_busy_but_does_no_work) {
+TEST(stolen_time_is_busy_but_does_no_work) {
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         open_machine(2, rate);
         machine_set_steal(&machine, 0.25);
@@ -53,7 +53,7 @@ TEST_CASE(stolen_time_is_busy_but_does_no_work) {
     }
 }
 
-TEST_CASE(delayed_stop_lets_threads_keep_running) {
+TEST(delayed_stop_lets_threads_keep_running) {
     open_machine(4, 0);
     machine_set_width(&machine, 0, 3, START);
     machine_set_running(&machine, 0, true, START);
@@ -70,7 +70,7 @@ TEST_CASE(delayed_stop_lets_threads_keep_running) {
 }
 
 /* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
-TEST_CASE(idle_counters_advance_by_hundredths_of_a_second) {
+TEST(idle_counters_advance_by_hundredths_of_a_second) {
     open_machine(2, 1000);
     assert_int_equal(look(9 * MS).idle, 0);
     assert_int_equal(look(18 * MS).idle, 20 * MS);
@@ -79,7 +79,7 @@ TEST_CASE(idle_counters_advance_by_hundredths_of_a_second) {
     assert_int_equal(look(38 * MS).busy_ticks, 10 * MS);
 }
 
-TEST_CASE(run_time_is_known_up_to_the_last_tick) {
+TEST(run_time_is_known_up_to_the_last_tick) {
     open_machine(2, 250);
     machine_set_running(&machine, 0, true, START + 5 * MS);
     assert_int_equal(look(7 * MS).used, 0);
@@ -96,7 +96,7 @@ TEST_CASE(run_time_is_known_up_to_the_last_tick) {
     assert_int_equal(look(15 * MS).used, 10 * MS + 3 * MS);
 }
 
-TEST_CASE(busy_ticks_are_shared_in_proportion_to_load) {
+TEST(busy_ticks_are_shared_in_proportion_to_load) {
     open_machine(2, 100);
     machine_set_background(&machine, 1.25, START);
     struct ss_counters counters = look(4 * SS_SECOND);
@@ -106,7 +106,7 @@ TEST_CASE(busy_ticks_are_shared_in_proportion_to_load) {
 }
 
 /* If a tick had any cost, this would take hours. */
-TEST_CASE(ticks_of_an_idle_machine_take_no_time_to_simulate) {
+TEST(ticks_of_an_idle_machine_take_no_time_to_simulate) {
     open_machine(1, 10000);
     machine_set_running(&machine, 0, true, START);
     ss_time decade = 3650 * 86400 * SS_SECOND;
@@ -139,7 +139,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
 }
 
 /* A real machine showed 0.4 to 37 % for 1 ms of every 4, which are 12.5 % of two CPUs. */
-TEST_CASE(ticks_misjudge_bursts_synchronized_with_the_clock) {
+TEST(ticks_misjudge_bursts_synchronized_with_the_clock) {
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
         struct shares shares = watch_bursts(phase, MS, 4 * MS);
@@ -152,7 +152,7 @@ TEST_CASE(ticks_misjudge_bursts_synchronized_with_the_clock) {
         fail_msg("loads from %g to %g", min, max);
 }
 
-TEST_CASE(ticks_measure_unsynchronized_bursts_correctly) {
+TEST(ticks_measure_unsynchronized_bursts_correctly) {
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
         assert_near(shares.idle, 0.125, 0.001);
@@ -160,7 +160,7 @@ TEST_CASE(ticks_measure_unsynchronized_bursts_correctly) {
     }
 }
 
-TEST_CASE(sleepers_due_together_wake_in_order_of_their_number) {
+TEST(sleepers_due_together_wake_in_order_of_their_number) {
     struct sleepers sleepers;
     struct ss_error error = {0};
     assert_int_equal(sleepers_open(&sleepers, 40, &error), 0);
@@ -176,7 +176,7 @@ TEST_CASE(sleepers_due_together_wake_in_order_of_their_number) {
     sleepers_close(&sleepers);
 }
 
-TEST_CASE(simulated_lateness_follows_the_recorded_quantiles) {
+TEST(simulated_lateness_follows_the_recorded_quantiles) {
     assert_int_equal(lateness_recorded(0.5, true), 45 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.5, false), 16 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.99, true), 300 * SS_MICROSECOND);
@@ -195,4 +195,4 @@ TEST_CASE(simulated_lateness_follows_the_recorded_quantiles) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

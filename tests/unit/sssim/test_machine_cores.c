@@ -7,23 +7,23 @@
 static const struct cores by_cores = {.gain = 1.25},
                           at_random = {.gain = 1.25, .overlaps_at_random = true};
 
-TEST_CASE(one_thread_of_each_core_works_at_full_speed) {
+TEST(one_thread_of_each_core_works_at_full_speed) {
     for (double busy = 0; busy <= 5; busy++)
         assert_near(cores_speed(&by_cores, 10, busy), 1, 1e-12);
 }
 
-TEST_CASE(all_hardware_threads_busy_yield_the_smt_gain) {
+TEST(all_hardware_threads_busy_yield_the_smt_gain) {
     assert_near(10 * cores_speed(&by_cores, 10, 10), 5 * 1.25, 1e-12);
     assert_near(10 * cores_speed(&at_random, 10, 10), 5 * 1.25, 1e-12);
     assert_near(2 * cores_speed(&at_random, 2, 2), 1.25, 1e-12);
 }
 
-TEST_CASE(filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load) {
+TEST(filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load) {
     assert_near(6 * cores_speed(&by_cores, 10, 6) / (5 * 1.25), 0.84, 1e-12);
 }
 
 /* Six of ten CPUs form 15 pairs, and 15 / 45 * 5 of them share a core. */
-TEST_CASE(random_overlap_follows_the_mean_number_of_doubled_cores) {
+TEST(random_overlap_follows_the_mean_number_of_doubled_cores) {
     double doubled = 15 / 45.0 * 5;
     assert_near(6 * cores_speed(&at_random, 10, 6), 6 - 0.75 * doubled, 1e-12);
     /* A CPU that is busy half of the time is the mean of two states. */
@@ -38,7 +38,7 @@ static struct cores parse_steps(const char *text) {
     return cores;
 }
 
-TEST_CASE(frequency_depends_on_the_number_of_busy_cores) {
+TEST(frequency_depends_on_the_number_of_busy_cores) {
     struct cores cores = parse_steps("2:1.3,4:1.15");
     const double expected[] = {1, 1.3, 1.3, 1.15, 1.15, 1, 1};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
@@ -48,7 +48,7 @@ TEST_CASE(frequency_depends_on_the_number_of_busy_cores) {
     assert_near(8 * cores_speed(&cores, 8, 8), 4 * 1.25 * 1.15, 1e-12);
 }
 
-TEST_CASE(invalid_steps_are_refused) {
+TEST(invalid_steps_are_refused) {
     const char *const invalid[] = {"", "2", "2:", ":1", "0:1.3", "1.5:1.3", "2:0", "2:-1", "2:nan",
         "4:1.1,2:1.2", "2:1.3,", "2:1.3;"};
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
@@ -76,7 +76,7 @@ static double measure(
 }
 
 /* Compares two loads of 60 %: six of ten CPUs, and ten CPUs for 60 % of the time. */
-TEST_CASE(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work) {
+TEST(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work) {
     double all = measure(&by_cores, 10, "duty=100%", "averageq");
     assert_near(all, 5 * 1.25 * 100, 0.5);
     assert_near(measure(&by_cores, 6, "duty=100%", "averageq") / all, 0.84, 0.002);
@@ -84,7 +84,7 @@ TEST_CASE(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work) {
 }
 
 /* Stagger keeps the number of busy CPUs even, so fewer threads overlap than at random. */
-TEST_CASE(stagger_overlaps_threads_less_than_random_phases) {
+TEST(stagger_overlaps_threads_less_than_random_phases) {
     double all = measure(&at_random, 10, "duty=100%", "averageq");
     double even = measure(&at_random, 10, "duty=60%", "stagger") / all;
     assert_near(even, (6 - 0.75 * 5 / 3) / (5 * 1.25), 0.005);
@@ -92,7 +92,7 @@ TEST_CASE(stagger_overlaps_threads_less_than_random_phases) {
     assert_that(measure(&by_cores, 10, "duty=60%", "averageq") / all, <, 0.83);
 }
 
-TEST_CASE(busy_background_slows_an_instance_on_its_core) {
+TEST(busy_background_slows_an_instance_on_its_core) {
     struct trial_options options = make_options(2, 1, "100%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.options[SS_KIND_CONTROL] = "duty=100%";
@@ -103,7 +103,7 @@ TEST_CASE(busy_background_slows_an_instance_on_its_core) {
     assert_near(run(&options, 60 * SS_SECOND).throughput / alone, 1.25 / 2, 1e-3);
 }
 
-TEST_CASE(turbo_raises_the_throughput_of_few_cores) {
+TEST(turbo_raises_the_throughput_of_few_cores) {
     struct cores cores = parse_steps("2:1.3,4:1.15");
     double plain = measure(&(struct cores){0}, 2, "duty=100%", "averageq");
     assert_near(measure(&cores, 2, "duty=100%", "averageq") / plain, 1.3, 1e-3);
@@ -125,11 +125,11 @@ static void assert_parse_fails(const char *option, const char *other, const char
     simulation_close(&simulation);
 }
 
-TEST_CASE(cores_options_without_effect_are_refused) {
+TEST(cores_options_without_effect_are_refused) {
     assert_parse_fails("--smt=3", NULL, "1 to 2");
     assert_parse_fails("--smt=1.25", "--cpus=3", "even number");
     assert_parse_fails("--smt-fill=random", NULL, "requires --smt");
     assert_parse_fails("--turbo=2", NULL, "--turbo");
 }
 
-UNIT_MAIN()
+UNIT_RUN

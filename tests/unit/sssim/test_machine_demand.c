@@ -15,7 +15,7 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
     return figures.load_mean * cpus;
 }
 
-TEST_CASE(each_class_uses_its_documented_share_of_cpus) {
+TEST(each_class_uses_its_documented_share_of_cpus) {
     assert_near(measure_demand("serial", 8, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -25,7 +25,7 @@ TEST_CASE(each_class_uses_its_documented_share_of_cpus) {
 }
 
 /* No class uses more than a single CPU, and a class with gaps uses less. */
-TEST_CASE(demand_never_exceeds_the_machine) {
+TEST(demand_never_exceeds_the_machine) {
     assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
@@ -50,7 +50,7 @@ static ss_time measure_gathering(struct demand *demand) {
  * Unless it was just continued, the instance has a single thread for more than 1 ms only a few
  * times in a thousand.
  */
-TEST_CASE(continued_blocking_instance_starts_on_one_cpu) {
+TEST(continued_blocking_instance_starts_on_one_cpu) {
     struct demand_mix mix = parse_mix("blocking");
     struct demand demand;
     int gathered = 0;
@@ -61,7 +61,7 @@ TEST_CASE(continued_blocking_instance_starts_on_one_cpu) {
     demand_mix_free(&mix);
 }
 
-TEST_CASE(continuing_an_instance_does_not_affect_other_classes) {
+TEST(continuing_an_instance_does_not_affect_other_classes) {
     struct demand_mix mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
         struct demand demand;
@@ -88,7 +88,7 @@ static double count_turns(const char *class) {
     return turns / seconds;
 }
 
-TEST_CASE(blocking_and_forking_demand_changes_often) {
+TEST(blocking_and_forking_demand_changes_often) {
     assert_near(count_turns("blocking"), 2 * 15000, 600);
     assert_near(count_turns("forking"), 3 * 1111, 60);
 }
@@ -106,7 +106,7 @@ static double measure_queue(const char *class, const char *duty) {
     return figures.load_mean;
 }
 
-TEST_CASE(work_queued_while_stopped_is_done_later) {
+TEST(work_queued_while_stopped_is_done_later) {
     assert_near(measure_queue("queue:40%", "duty=100%"), 0.4, 0.002);
     assert_near(measure_queue("queue:40%", "duty=80%"), 0.4, 0.01);
     assert_near(measure_queue("queue:40%", "duty=50%"), 0.4, 0.01);
@@ -114,7 +114,7 @@ TEST_CASE(work_queued_while_stopped_is_done_later) {
     assert_near(measure_queue("queue:70%", "duty=50%"), 0.5, 0.01);
 }
 
-TEST_CASE(demand_classes_of_a_mix_are_assigned_in_turn) {
+TEST(demand_classes_of_a_mix_are_assigned_in_turn) {
     struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
     static const enum demand_kind kinds[] = {
         DEMAND_SERIAL, DEMAND_SERIAL, DEMAND_PARALLEL, DEMAND_BLOCKING};
@@ -125,7 +125,7 @@ TEST_CASE(demand_classes_of_a_mix_are_assigned_in_turn) {
 }
 
 /* Every instance and every seed has its own sequence. */
-TEST_CASE(demand_sequences_are_independent) {
+TEST(demand_sequences_are_independent) {
     struct demand_mix mix = parse_mix("blocking");
     struct demand one, other, seed, again;
     demand_open(&one, mix.classes, 8, 1, 0);
@@ -159,7 +159,7 @@ static struct demand_mix parse_profile(char class[300], const char *text) {
     return parse_mix(class);
 }
 
-TEST_CASE(demand_profile_is_repeated) {
+TEST(demand_profile_is_repeated) {
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
     const struct profile *profile = &mix.classes[0].profile;
@@ -181,7 +181,7 @@ TEST_CASE(demand_profile_is_repeated) {
 }
 
 /* Instances that start together are spread evenly over the profile. */
-TEST_CASE(instances_start_at_random_points_of_a_demand_profile) {
+TEST(instances_start_at_random_points_of_a_demand_profile) {
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
     int counts[4] = {0};
@@ -199,7 +199,7 @@ TEST_CASE(instances_start_at_random_points_of_a_demand_profile) {
     demand_mix_free(&mix);
 }
 
-TEST_CASE(demand_profile_may_include_memory_use) {
+TEST(demand_profile_may_include_memory_use) {
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
     const struct profile *profile = &mix.classes[0].profile;
@@ -218,7 +218,7 @@ TEST_CASE(demand_profile_may_include_memory_use) {
 }
 
 /* The instance is stopped half of the time, during which its profile does not advance. */
-TEST_CASE(stopped_instances_do_not_advance_in_their_profiles) {
+TEST(stopped_instances_do_not_advance_in_their_profiles) {
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
     struct trial_options options = make_options(1, 1, "50%");
@@ -240,7 +240,7 @@ static void assert_no_mix(const char *text, const char *words) {
     demand_mix_free(&mix);
 }
 
-TEST_CASE(invalid_demand_classes_are_refused) {
+TEST(invalid_demand_classes_are_refused) {
     assert_no_mix("serail", "unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
     assert_no_mix("serial,,parallel", "unknown class ''");
@@ -254,7 +254,7 @@ TEST_CASE(invalid_demand_classes_are_refused) {
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }
 
-TEST_CASE(invalid_demand_profiles_are_refused) {
+TEST(invalid_demand_profiles_are_refused) {
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -288,4 +288,4 @@ TEST_CASE(invalid_demand_profiles_are_refused) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -5,7 +5,7 @@
 #define MS SS_MILLISECOND
 
 /* With steal, the load by idle time is above that by run time, and control holds one of them. */
-TEST_CASE(statistics_use_the_source_of_the_feedback) {
+TEST(statistics_use_the_source_of_the_feedback) {
     static const char *const sources[] = {"source=runtime", "source=idle"};
     struct demand_mix mix = parse_mix("blocking");
     for (int i = 0; i < 2; i++) {
@@ -31,7 +31,7 @@ static struct trial_figures measure_cost(
 }
 
 /* Four executors wake up twice per round; the instances get the rest. */
-TEST_CASE(shorter_quantum_costs_more_cpu_time) {
+TEST(shorter_quantum_costs_more_cpu_time) {
     struct trial_figures longer = measure_cost(4, "100m", 0, 50 * SS_MICROSECOND);
     struct trial_figures shorter = measure_cost(4, "20m", 0, 50 * SS_MICROSECOND);
     assert_near(longer.own_cpu, 4 * 2 * 50e-6 / 0.1, 1e-4);
@@ -43,7 +43,7 @@ TEST_CASE(shorter_quantum_costs_more_cpu_time) {
  * The executors' CPU time is load like any other: both accounts include it, and the modules
  * compensate for it.
  */
-TEST_CASE(cpu_time_of_executors_counts_as_load) {
+TEST(cpu_time_of_executors_counts_as_load) {
     for (int i = 0; i < 2; i++) {
         uint64_t rate = i == 0 ? 0 : 250;
         struct trial_figures figures = measure_cost(1, "20m", rate, 500 * SS_MICROSECOND);
@@ -65,7 +65,7 @@ static double measure_error(const char *count, const char *quantum, uint64_t rat
     return fabs(run(&options, 100 * SS_SECOND).error_mean_percent);
 }
 
-TEST_CASE(tick_counters_mislead_control_with_synchronized_rounds) {
+TEST(tick_counters_mislead_control_with_synchronized_rounds) {
     double misled = measure_error("count=ticks", "4m", 250);
     if (!(misled > 3))
         fail_msg("a mean error of %g %%", misled);
@@ -75,7 +75,7 @@ TEST_CASE(tick_counters_mislead_control_with_synchronized_rounds) {
 }
 
 /* The monitor reads the true load, not the modules' counters. */
-TEST_CASE(trial_figures_describe_the_true_load) {
+TEST(trial_figures_describe_the_true_load) {
     struct log log = {0};
     struct trial_options options = make_options(2, 2, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -92,7 +92,7 @@ TEST_CASE(trial_figures_describe_the_true_load) {
     assert_memory_equal(&log, &exact, sizeof log);
 }
 
-TEST_CASE(modules_read_counters_in_hundredths_of_a_second) {
+TEST(modules_read_counters_in_hundredths_of_a_second) {
     static struct trial trial;
     struct trial_options options = make_options(3, 3, "40%");
     struct ss_counters counters;
@@ -146,7 +146,7 @@ static void measure_lateness(double late[2]) {
 }
 
 /* The mean exceeds the median because of a long tail. */
-TEST_CASE(simulated_wake_ups_are_as_late_as_recorded_ones) {
+TEST(simulated_wake_ups_are_as_late_as_recorded_ones) {
     double late[2];
     measure_lateness(late);
     if (!(late[1] > 45e3 && late[1] < 90e3) || !(late[0] > 16e3 && late[0] < 60e3) ||
@@ -182,7 +182,7 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
  * On a real machine with two CPUs, sixteen woken threads delayed the executor by 34 ms, but not at
  * all if it had real-time priority.
  */
-TEST_CASE(woken_threads_delay_the_executor) {
+TEST(woken_threads_delay_the_executor) {
     assert_that(measure_hold_up(2, 16, 0, 0), <, 1 * MS);
     ss_time idle = measure_hold_up(2, 16, 0, 2 * MS);
     assert_that(idle, >, 27 * MS);
@@ -232,7 +232,7 @@ static void measure_stops(double *seconds, int count, uint32_t width) {
 }
 
 /* On a real machine with ticks of 4 ms, nine in ten stops took up to 3.7 ms. */
-TEST_CASE(stops_take_effect_at_the_next_tick) {
+TEST(stops_take_effect_at_the_next_tick) {
     static double seconds[1000];
     measure_stops(seconds, 1000, 3);
     qsort(seconds, 1000, sizeof *seconds, compare);
@@ -244,7 +244,7 @@ TEST_CASE(stops_take_effect_at_the_next_tick) {
         assert_near(seconds[i], 0, 0);
 }
 
-TEST_CASE(ended_instance_has_no_late_stop_effects) {
+TEST(ended_instance_has_no_late_stop_effects) {
     static struct trial trial;
     struct trial_options options = make_options(4, 2, "50%");
     struct demand_mix mix = parse_mix("blocking,parallel");
@@ -281,7 +281,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     demand_mix_free(&mix);
 }
 
-TEST_CASE(equal_seeds_give_identical_trials) {
+TEST(equal_seeds_give_identical_trials) {
     static struct log one, again, other;
     log_everything(&one, 42);
     log_everything(&again, 42);
@@ -291,4 +291,4 @@ TEST_CASE(equal_seeds_give_identical_trials) {
     assert_memory_not_equal(&one, &other, sizeof one);
 }
 
-UNIT_MAIN()
+UNIT_RUN

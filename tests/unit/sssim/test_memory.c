@@ -18,7 +18,7 @@ static void set_side(struct memory *memory, int side, double asked, double share
     memory->sides[side] = (struct memory_side){.asked = asked, .share = share, .beside = beside};
 }
 
-TEST_CASE(threads_on_other_cpus_slow_a_thread) {
+TEST(threads_on_other_cpus_slow_a_thread) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
@@ -31,7 +31,7 @@ TEST_CASE(threads_on_other_cpus_slow_a_thread) {
     assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
 }
 
-TEST_CASE(memory_accesses_of_the_same_side_slow_each_other) {
+TEST(memory_accesses_of_the_same_side_slow_each_other) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 20, .waiting = 0.5};
     set_side(&memory, 0, 3 * 20, 1, 1);
@@ -44,7 +44,7 @@ TEST_CASE(memory_accesses_of_the_same_side_slow_each_other) {
     assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
-TEST_CASE(saturated_memory_serves_part_of_the_demand) {
+TEST(saturated_memory_serves_part_of_the_demand) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
@@ -53,7 +53,7 @@ TEST_CASE(saturated_memory_serves_part_of_the_demand) {
     assert_near(speed_of(&memory, &plain), 1, 1e-12);
 }
 
-TEST_CASE(unlimited_memory_slows_no_thread) {
+TEST(unlimited_memory_slows_no_thread) {
     struct memory memory = {0};
     struct memory_use use = {.accesses = 50, .waiting = 1};
     set_side(&memory, 0, 50, 1, 1);
@@ -61,7 +61,7 @@ TEST_CASE(unlimited_memory_slows_no_thread) {
     assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
-TEST_CASE(memory_never_serves_more_than_its_rate) {
+TEST(memory_never_serves_more_than_its_rate) {
     uint64_t random = 1;
     for (int i = 0; i < 1000; i++) {
         struct memory memory = {.rate = 100};
@@ -84,7 +84,7 @@ TEST_CASE(memory_never_serves_more_than_its_rate) {
     }
 }
 
-TEST_CASE(interference_is_computed_from_memory_use) {
+TEST(interference_is_computed_from_memory_use) {
     struct memory_pair pair = {
         .rate = 100,
         .foreground = {.accesses = 50, .waiting = 0.2},
@@ -107,7 +107,7 @@ TEST_CASE(interference_is_computed_from_memory_use) {
     assert_near(memory_interference(&pair), 0, 0);
 }
 
-TEST_CASE(instances_of_a_trial_share_the_memory) {
+TEST(instances_of_a_trial_share_the_memory) {
     struct trial_options options = make_options(4, 3, "100%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.work =
@@ -120,4 +120,4 @@ TEST_CASE(instances_of_a_trial_share_the_memory) {
         run(&options, 70 * SS_SECOND).throughput, 30 * 0.5 * (1 - 0.5 * 0.5 * 40 / 30), 1e-6);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -25,7 +25,7 @@ static struct ss_counters look(ss_time after) {
     return counters;
 }
 
-TEST_CASE(used_up_quota_is_refilled_in_the_next_period) {
+TEST(used_up_quota_is_refilled_in_the_next_period) {
     open_machine();
     assert_that(machine_quota_due(&machine), ==, SS_TIME_NEVER);
     machine_set_running(&machine, 0, true, START + 10 * MS);
@@ -46,7 +46,7 @@ TEST_CASE(used_up_quota_is_refilled_in_the_next_period) {
     assert_that(counters.cpus, ==, 2);
 }
 
-TEST_CASE(unused_quota_is_not_carried_over) {
+TEST(unused_quota_is_not_carried_over) {
     open_machine();
     machine_set_running(&machine, 1, true, START + 90 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
@@ -59,7 +59,7 @@ TEST_CASE(unused_quota_is_not_carried_over) {
 }
 
 /* Tasks outside of the group get their share of the CPUs and have no quota. */
-TEST_CASE(quota_applies_only_to_its_group) {
+TEST(quota_applies_only_to_its_group) {
     open_machine();
     machine_set_background(&machine, 2, START);
     machine_set_running(&machine, 0, true, START);
@@ -108,14 +108,14 @@ static void hold(const char *class, ss_time period, bool inside) {
     }
 }
 
-TEST_CASE(load_is_held_within_a_quota) {
+TEST(load_is_held_within_a_quota) {
     static const char *const classes[] = {"serial", "blocking", "parallel", "forking"};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         hold(classes[i], 100 * MS, false);
 }
 
 /* In a container the executors belong to the group and stop no instance while it is throttled. */
-TEST_CASE(load_is_held_if_executors_are_throttled_by_the_quota) {
+TEST(load_is_held_if_executors_are_throttled_by_the_quota) {
     hold("serial", 100 * MS, true);
     hold("parallel", 100 * MS, true);
 }
@@ -123,7 +123,7 @@ TEST_CASE(load_is_held_if_executors_are_throttled_by_the_quota) {
 /*
  * Periods range from shorter than any round to long enough for a round to use up the whole quota.
  */
-TEST_CASE(load_is_held_with_any_quota_period) {
+TEST(load_is_held_with_any_quota_period) {
     hold("serial", 10 * MS, false);
     hold("serial", 10 * MS, true);
     hold("serial", 30 * MS, true);
@@ -131,4 +131,4 @@ TEST_CASE(load_is_held_with_any_quota_period) {
     hold("parallel", 1000 * MS, true);
 }
 
-UNIT_MAIN()
+UNIT_RUN

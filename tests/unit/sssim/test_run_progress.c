@@ -22,26 +22,26 @@ static void expect_shown(const char *expected) {
     free(text);
 }
 
-TEST_CASE(short_simulation_shows_no_progress) {
+TEST(short_simulation_shows_no_progress) {
     begin(1);
     progress_note(&progress, 0.5, 100 * SS_SECOND + 999 * SS_MILLISECOND);
     expect_shown("");
 }
 
-TEST_CASE(simulation_shows_progress_and_time_left) {
+TEST(simulation_shows_progress_and_time_left) {
     begin(1);
     progress_note(&progress, 0.25, 110 * SS_SECOND);
     expect_shown("\r\033[Ksssim: 25 %, about 30 s left");
 }
 
-TEST_CASE(progress_of_a_sweep_counts_its_runs) {
+TEST(progress_of_a_sweep_counts_its_runs) {
     begin(4);
     progress.done = 2;
     progress_note(&progress, 0.5, 105 * SS_SECOND);
     expect_shown("\r\033[Ksssim: run 3 of 4, 62 %, about 3 s left");
 }
 
-TEST_CASE(progress_line_is_drawn_at_most_four_times_a_second) {
+TEST(progress_line_is_drawn_at_most_four_times_a_second) {
     begin(1);
     for (unsigned i = 0; i <= 100; i++)
         progress_note(&progress, 0.5, 110 * SS_SECOND + i * 10 * SS_MILLISECOND);
@@ -54,7 +54,7 @@ TEST_CASE(progress_line_is_drawn_at_most_four_times_a_second) {
     free(text);
 }
 
-TEST_CASE(progress_line_is_removed_only_once) {
+TEST(progress_line_is_removed_only_once) {
     begin(1);
     progress_clear(&progress);
     progress_note(&progress, 0, 110 * SS_SECOND);
@@ -63,4 +63,4 @@ TEST_CASE(progress_line_is_removed_only_once) {
     expect_shown("\r\033[Ksssim: 0 %\r\033[K");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -116,19 +116,19 @@ static struct setup at_frequency(double frequency, enum request_arrival arrival)
         .power = &free_power};
 }
 
-TEST_CASE(work_takes_longer_at_a_lower_frequency) {
+TEST(work_takes_longer_at_a_lower_frequency) {
     assert_near(1 / queue_frequency_speed(1.4, 2.1, 1), 1.5, 1e-12);
     assert_near(1 / queue_frequency_speed(1.4, 2.1, 0.5), 1.25, 1e-12);
     assert_near(1 / queue_frequency_speed(1.4, 2.1, 0), 1, 1e-12);
     assert_near(1 / queue_frequency_speed(2.1, 2.1, 0.7), 1, 1e-12);
 }
 
-TEST_CASE(capacity_is_proportional_to_the_frequency) {
+TEST(capacity_is_proportional_to_the_frequency) {
     struct setup slow = at_frequency(1.4, REQUEST_EVEN), fast = at_frequency(2.1, REQUEST_EVEN);
     assert_near(find_capacity(&slow) / find_capacity(&fast), 40 / 60.0, 0.01);
 }
 
-TEST_CASE(cpus_are_active_for_longer_at_a_lower_frequency) {
+TEST(cpus_are_active_for_longer_at_a_lower_frequency) {
     struct setup slow = at_frequency(1.4, REQUEST_EVEN), fast = at_frequency(2.1, REQUEST_EVEN);
     for (double rate = 5; rate <= 35; rate += 10)
         assert_near(simulate(&slow, rate, 60 * SS_SECOND).active /
@@ -137,7 +137,7 @@ TEST_CASE(cpus_are_active_for_longer_at_a_lower_frequency) {
 }
 
 /* Fig. 1 and 4.1: at 2/3 of the frequency, an idle machine saves 5 %, all CPUs save 18 %. */
-TEST_CASE(lower_frequency_saves_most_with_all_cpus) {
+TEST(lower_frequency_saves_most_with_all_cpus) {
     double base = queue_power_at(&free_power, CPUS, 1);
     assert_near(base, -0.13 * 1024 + 8.86 * 32 + 188.53, 1e-9);
     assert_near(queue_power_at(&free_power, CPUS, 2.0 / 3) / base, 0.82, 1e-12);
@@ -147,7 +147,7 @@ TEST_CASE(lower_frequency_saves_most_with_all_cpus) {
     assert_near(queue_power_at(&free_power, 0, 2.0 / 3), 0.95 * 120, 1e-12);
 }
 
-TEST_CASE(power_is_integrated_over_busy_cpus) {
+TEST(power_is_integrated_over_busy_cpus) {
     struct queue_watts points[] = {{0, 100}, {1, 200}, {4, 320}};
     const struct queue_power power = {points, 3, 0};
     assert_near(queue_power_at(&power, 3, 1), 280, 1e-12);
@@ -171,7 +171,7 @@ TEST_CASE(power_is_integrated_over_busy_cpus) {
     assert_near(measured.watts, 0.99 * 100 + 0.01 * 320, 1e-6);
 }
 
-TEST_CASE(stopped_servers_use_no_cpu) {
+TEST(stopped_servers_use_no_cpu) {
     struct ss_error error = {0};
     struct request_profile profile = {0};
     struct request_tally tally;
@@ -191,7 +191,7 @@ TEST_CASE(stopped_servers_use_no_cpu) {
     request_profile_free(&profile);
 }
 
-TEST_CASE(concurrent_requests_need_less_power_unless_overloaded) {
+TEST(concurrent_requests_need_less_power_unless_overloaded) {
     for (int i = 0; i < 2; i++) {
         double frequency = i ? 1.4 : 2.1;
         struct setup even = at_frequency(frequency, REQUEST_EVEN),
@@ -203,7 +203,7 @@ TEST_CASE(concurrent_requests_need_less_power_unless_overloaded) {
     }
 }
 
-TEST_CASE(contention_follows_from_exact_capacities) {
+TEST(contention_follows_from_exact_capacities) {
     const struct queue_contention known = {0.03, 0.004};
     struct queue_capacity points[5];
     for (int i = 0; i < 5; i++) {
@@ -221,7 +221,7 @@ TEST_CASE(contention_follows_from_exact_capacities) {
 }
 
 /* Capacity that grows faster than n would need a below 0. */
-TEST_CASE(contention_is_never_negative) {
+TEST(contention_is_never_negative) {
     const struct queue_capacity points[] = {{1, 10}, {2, 22}, {3, 34}, {4, 46}};
     struct queue_contention found;
     struct ss_error error = {0};
@@ -261,7 +261,7 @@ static struct setup with_cores(uint32_t n) {
         .power = &free_power};
 }
 
-TEST_CASE(capacities_are_near_published_capacities) {
+TEST(capacities_are_near_published_capacities) {
     for (int i = 0; i < 4; i++) {
         struct setup setup = with_guests((uint32_t)guests[i].n);
         double capacity = find_capacity(&setup);
@@ -278,7 +278,7 @@ static double saving(struct setup high, struct setup low) {
 }
 
 /* sssim(1) has these savings. The saving of a lower frequency is an input of the model. */
-TEST_CASE(savings_are_within_5_points_of_published_savings) {
+TEST(savings_are_within_5_points_of_published_savings) {
     static const double pinning[] = {10.3, 11.5, 7.9}; /* 8, 16 and 24 of 32 cores */
     for (uint32_t i = 0; i < 3; i++) {
         struct setup part = with_cores(8 * (i + 1)), pinned = part;
@@ -301,7 +301,7 @@ static void write_file(const char *path, const char *text) {
     assert_int_equal(fclose(stream), 0);
 }
 
-TEST_CASE(invalid_tables_are_refused) {
+TEST(invalid_tables_are_refused) {
     static const char *const texts[][2] = {
         {"busy,watts\n1,100\n2,200\n", ":2:1: the first row must have 0 busy CPUs"},
         {"busy,watts\n0,100\n2,200\n2,300\n", ":4:1: busy CPUs must increase from row to row"},
@@ -338,4 +338,4 @@ TEST_CASE(invalid_tables_are_refused) {
     unlink(path);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -73,7 +73,7 @@ static double quantile(enum request_origin origin, double share) {
             fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
     } while (0)
 
-TEST_CASE(evenly_spaced_requests_never_wait) {
+TEST(evenly_spaced_requests_never_wait) {
     struct queue_run_options options = make(REQUEST_EVEN);
     measure(&options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
@@ -82,7 +82,7 @@ TEST_CASE(evenly_spaced_requests_never_wait) {
 }
 
 /* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
-TEST_CASE(poisson_requests_match_the_m_d_1_formula) {
+TEST(poisson_requests_match_the_m_d_1_formula) {
     struct queue_run_options options = make(REQUEST_POISSON);
     measure(&options, 50, 2000 * SS_SECOND);
     assert_within((double)measured.tally.sent, 100000, 0.01);
@@ -90,7 +90,7 @@ TEST_CASE(poisson_requests_match_the_m_d_1_formula) {
 }
 
 /* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
-TEST_CASE(simultaneous_requests_are_queued) {
+TEST(simultaneous_requests_are_queued) {
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     measure(&options, 50, 2000 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 100000);
@@ -99,7 +99,7 @@ TEST_CASE(simultaneous_requests_are_queued) {
 }
 
 /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
-TEST_CASE(exponential_work_matches_the_m_m_1_formula) {
+TEST(exponential_work_matches_the_m_m_1_formula) {
     struct queue_run_options options = make(REQUEST_POISSON);
     options.service.spread = QUEUE_EXPONENTIAL;
     measure(&options, 50, 4000 * SS_SECOND);
@@ -108,7 +108,7 @@ TEST_CASE(exponential_work_matches_the_m_m_1_formula) {
 }
 
 /* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
-TEST_CASE(several_workers_match_the_m_m_c_formula) {
+TEST(several_workers_match_the_m_m_c_formula) {
     struct queue_run_options options = make(REQUEST_POISSON);
     double offered = 3.2, term = 1, sum = 0;
     for (int k = 0; k < 4; k++) {
@@ -124,7 +124,7 @@ TEST_CASE(several_workers_match_the_m_m_c_formula) {
 }
 
 /* Little's law: unfinished requests leave at the service rate. */
-TEST_CASE(queue_response_time_under_overload_is_cap_over_capacity) {
+TEST(queue_response_time_under_overload_is_cap_over_capacity) {
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
         struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.cap = cap;
@@ -139,7 +139,7 @@ TEST_CASE(queue_response_time_under_overload_is_cap_over_capacity) {
 
 /* All 40 workers end at the same moments, and the second half of the requests waits for the first.
  */
-TEST_CASE(many_waiting_requests_are_sent_when_places_become_free) {
+TEST(many_waiting_requests_are_sent_when_places_become_free) {
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     options.rules.cap = 40;
     options.service.workers = 40;
@@ -151,7 +151,7 @@ TEST_CASE(many_waiting_requests_are_sent_when_places_become_free) {
     assert_within(measured.end.meter.busy_seconds, 8000 * 0.250, 1e-6);
 }
 
-TEST_CASE(closed_loop_response_time_is_clients_over_capacity) {
+TEST(closed_loop_response_time_is_clients_over_capacity) {
     struct queue_run_options options = make(REQUEST_EVEN);
     options.rules.closed = 10;
     options.settle = SS_SECOND;
@@ -162,7 +162,7 @@ TEST_CASE(closed_loop_response_time_is_clients_over_capacity) {
 }
 
 /* Otherwise clients that send after each answer would never reach the end of the run. */
-TEST_CASE(the_shortest_answer_takes_a_nanosecond) {
+TEST(the_shortest_answer_takes_a_nanosecond) {
     const double speed = 1e6;
     struct queue_run_options options = make(REQUEST_EVEN);
     options.service.speeds = &speed;
@@ -177,7 +177,7 @@ TEST_CASE(the_shortest_answer_takes_a_nanosecond) {
  * on in vain from 800 to 1200 ms, and so is the fourth unless it is skipped: then the fifth is in
  * time.
  */
-TEST_CASE(queued_requests_time_out) {
+TEST(queued_requests_time_out) {
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
         struct queue_run_options options = make(REQUEST_CONCURRENT);
         uint64_t in_time = given_up == QUEUE_SKIP ? 3 : 2;
@@ -214,14 +214,14 @@ static double overload(uint64_t cap, enum request_when_full when_full, int given
 }
 
 /* The same figures are in showstopper-requests(7). */
-TEST_CASE(overloaded_service_wastes_work_unless_it_skips_or_drops) {
+TEST(overloaded_service_wastes_work_unless_it_skips_or_drops) {
     assert_within(overload(10000, REQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
     assert_within(overload(10000, REQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
     assert_within(overload(150, REQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
 }
 
 /* The request is either answered exactly at the limit, in time, or times out. */
-TEST_CASE(requests_that_end_free_a_place_for_due_requests) {
+TEST(requests_that_end_free_a_place_for_due_requests) {
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct queue_run_options options = make(REQUEST_EVEN);
         enum request_outcome outcome = work > 10 * MS ? REQUEST_TIMEOUT : REQUEST_SUCCESS;
@@ -239,7 +239,7 @@ TEST_CASE(requests_that_end_free_a_place_for_due_requests) {
  * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
  * uniformly from 0 to (1 - D) tau.
  */
-TEST_CASE(stops_add_their_remaining_time_to_responses) {
+TEST(stops_add_their_remaining_time_to_responses) {
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
         struct queue_run_options options = make(REQUEST_POISSON);
@@ -256,7 +256,7 @@ TEST_CASE(stops_add_their_remaining_time_to_responses) {
  * The server is stopped for 1 s of 10. With one request at a time, times from the actual sending
  * hide nearly all of it.
  */
-TEST_CASE(cap_hides_a_stop_from_actual_response_times) {
+TEST(cap_hides_a_stop_from_actual_response_times) {
     const uint64_t caps[] = {1000, 1};
     for (int i = 0; i < 2; i++) {
         struct queue_run_options options = make(REQUEST_EVEN);
@@ -275,7 +275,7 @@ TEST_CASE(cap_hides_a_stop_from_actual_response_times) {
     }
 }
 
-TEST_CASE(round_robin_alternates_between_servers) {
+TEST(round_robin_alternates_between_servers) {
     const double speeds[] = {1, 0.5};
     struct queue_run_options options = make(REQUEST_EVEN);
     options.service.servers = 2;
@@ -326,7 +326,7 @@ static struct looks look(enum request_balance balance) {
  * their 95th percentile better. With round robin, a quarter of the requests times out at the slower
  * server and is not a success.
  */
-TEST_CASE(excluding_timeouts_makes_least_connections_look_worse) {
+TEST(excluding_timeouts_makes_least_connections_look_worse) {
     struct looks turns = look(REQUEST_ROUND_ROBIN);
     struct looks fewest = look(REQUEST_LEAST_CONNECTIONS);
     assert_that(fewest.mean, >, 1.5 * turns.mean);
@@ -412,7 +412,7 @@ static void check_bounds(struct dice *dice) {
     }
 }
 
-TEST_CASE(queueing_laws_hold_for_random_settings) {
+TEST(queueing_laws_hold_for_random_settings) {
     struct dice dice = {7};
     for (int i = 0; i < 60; i++) {
         check_overload(&dice);
@@ -420,7 +420,7 @@ TEST_CASE(queueing_laws_hold_for_random_settings) {
     }
 }
 
-TEST_CASE(at_most_the_requested_number_is_sent) {
+TEST(at_most_the_requested_number_is_sent) {
     struct queue_run_options options = make(REQUEST_POISSON);
     options.rules.max = 777;
     measure(&options, 50, 100 * SS_SECOND);
@@ -434,7 +434,7 @@ TEST_CASE(at_most_the_requested_number_is_sent) {
  * The last request may be one of many due at once, wait, or be refused: the first 207 are 200 of
  * four seconds and 7 of the fifth.
  */
-TEST_CASE(exactly_the_requested_number_of_requests_is_sent) {
+TEST(exactly_the_requested_number_of_requests_is_sent) {
     for (int i = 0; i < 4; i++) {
         struct queue_run_options options = make(i < 3 ? REQUEST_CONCURRENT : REQUEST_POISSON);
         options.rules.max = 207;
@@ -450,7 +450,7 @@ TEST_CASE(exactly_the_requested_number_of_requests_is_sent) {
 }
 
 /* Clients that all send at once must not exceed the number. */
-TEST_CASE(closed_loop_clients_send_the_requested_number_of_requests) {
+TEST(closed_loop_clients_send_the_requested_number_of_requests) {
     for (uint64_t max = 1; max <= 25; max += 6) {
         struct queue_run_options options = make(REQUEST_EVEN);
         options.rules.closed = 10;
@@ -465,7 +465,7 @@ TEST_CASE(closed_loop_clients_send_the_requested_number_of_requests) {
     }
 }
 
-TEST_CASE(queue_results_depend_on_the_seed) {
+TEST(queue_results_depend_on_the_seed) {
     double means[3];
     for (int i = 0; i < 3; i++) {
         struct queue_run_options options = make(REQUEST_POISSON);
@@ -479,4 +479,4 @@ TEST_CASE(queue_results_depend_on_the_seed) {
     assert_that(means[0], !=, means[2]);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -45,7 +45,7 @@ static void assert_nothing_due(void) {
     assert_that(rig.sleepers.due[sleepers_first(&rig.sleepers)], ==, SS_TIME_NEVER);
 }
 
-TEST_CASE(single_worker_serves_requests_in_order_of_arrival) {
+TEST(single_worker_serves_requests_in_order_of_arrival) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(0, 2, 0);
     take(0, 0, 3 * MS);
@@ -58,7 +58,7 @@ TEST_CASE(single_worker_serves_requests_in_order_of_arrival) {
     assert_done(50 * MS, 2);
 }
 
-TEST_CASE(workers_of_a_server_share_one_queue) {
+TEST(workers_of_a_server_share_one_queue) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
     take(0, 0, 0);
     take(0, 1, 4 * MS);
@@ -69,7 +69,7 @@ TEST_CASE(workers_of_a_server_share_one_queue) {
     assert_nothing_due();
 }
 
-TEST_CASE(each_server_has_a_separate_queue_and_speed) {
+TEST(each_server_has_a_separate_queue_and_speed) {
     const double speeds[] = {1, 0.5};
     open_rig(&(struct queue_service_options){
         .servers = 2, .workers = 1, .speeds = speeds, .work = 10 * MS});
@@ -82,7 +82,7 @@ TEST_CASE(each_server_has_a_separate_queue_and_speed) {
 }
 
 /* The server is stopped twice during a request and once while idle. */
-TEST_CASE(stopped_server_resumes_its_request) {
+TEST(stopped_server_resumes_its_request) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(0, 0, 0);
     queue_service_let_run(&rig.service, 0, false, 4 * MS);
@@ -119,12 +119,12 @@ static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
     assert_int_equal(rig.service.wasted, wasted);
 }
 
-TEST_CASE(abandoned_requests_are_served_or_skipped) {
+TEST(abandoned_requests_are_served_or_skipped) {
     run_given_up(QUEUE_SERVE, 30 * MS, 2);
     run_given_up(QUEUE_SKIP, 20 * MS, 1);
 }
 
-TEST_CASE(work_of_a_request_does_not_depend_on_its_server) {
+TEST(work_of_a_request_does_not_depend_on_its_server) {
     struct queue_service_options options = {
         .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
     ss_time due[2];
@@ -138,7 +138,7 @@ TEST_CASE(work_of_a_request_does_not_depend_on_its_server) {
     assert_int_equal(due[0], due[1]);
 }
 
-TEST_CASE(exponential_work_has_the_requested_mean) {
+TEST(exponential_work_has_the_requested_mean) {
     double sum = 0, squares = 0;
     const int count = 100000;
     open_rig(&(struct queue_service_options){
@@ -184,7 +184,7 @@ static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *l
     return (double)ran / (double)end;
 }
 
-TEST_CASE(servers_run_for_the_configured_duty) {
+TEST(servers_run_for_the_configured_duty) {
     for (uint32_t server = 0; server < 3; server++) {
         struct queue_throttle throttle;
         ss_time longest;
@@ -196,7 +196,7 @@ TEST_CASE(servers_run_for_the_configured_duty) {
     }
 }
 
-TEST_CASE(seed_sets_the_phase_of_stops) {
+TEST(seed_sets_the_phase_of_stops) {
     ss_time first[3];
     for (uint64_t i = 0; i < 3; i++) {
         struct queue_throttle throttle;
@@ -208,7 +208,7 @@ TEST_CASE(seed_sets_the_phase_of_stops) {
     assert_int_equal(first[0], first[2]);
 }
 
-TEST_CASE(full_duty_never_stops_a_server) {
+TEST(full_duty_never_stops_a_server) {
     struct queue_throttle throttle;
     open_throttle(&throttle, 1, 1, 1);
     assert_true(queue_throttle_lets_run(&throttle, 0));
@@ -216,4 +216,4 @@ TEST_CASE(full_duty_never_stops_a_server) {
     queue_throttle_close(&throttle);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -72,7 +72,7 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_near(measure(study, "100%"), known, within);
 }
 
-TEST_CASE(no_shared_memory_bandwidth_costs_no_throughput) {
+TEST(no_shared_memory_bandwidth_costs_no_throughput) {
     struct study_options study = make_study(1, 0);
     assert_known(&study, 0, 0.01);
     /* A background without accesses costs nothing, nor does a foreground that does not wait. */
@@ -84,7 +84,7 @@ TEST_CASE(no_shared_memory_bandwidth_costs_no_throughput) {
     assert_known(&study, 0, 0.01);
 }
 
-TEST_CASE(memory_interference_follows_its_formula) {
+TEST(memory_interference_follows_its_formula) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
     use_memory(&study, STUDY_BACKGROUND, 50, 0.9);
@@ -93,7 +93,7 @@ TEST_CASE(memory_interference_follows_its_formula) {
     assert_known(&study, 35, 0.2);
 }
 
-TEST_CASE(more_cpus_demand_more_memory) {
+TEST(more_cpus_demand_more_memory) {
     struct study_options study = make_study(3, 300);
     use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
     use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
@@ -107,7 +107,7 @@ TEST_CASE(more_cpus_demand_more_memory) {
 }
 
 /* The foreground also slows the background, which does less at the same load. */
-TEST_CASE(foreground_also_slows_the_background) {
+TEST(foreground_also_slows_the_background) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 40, 0);
     use_memory(&study, STUDY_BACKGROUND, 20, 0.5);
@@ -116,7 +116,7 @@ TEST_CASE(foreground_also_slows_the_background) {
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
-TEST_CASE(unknown_interference_is_omitted) {
+TEST(unknown_interference_is_omitted) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
     use_memory(&study, STUDY_BACKGROUND, 51, 0);
@@ -144,7 +144,7 @@ TEST_CASE(unknown_interference_is_omitted) {
  * The number of accesses per second of a busy CPU then depends on the speed, and so does the
  * throughput at a load of 100 %.
  */
-TEST_CASE(interference_is_unknown_if_the_speed_of_cpus_varies) {
+TEST(interference_is_unknown_if_the_speed_of_cpus_varies) {
     for (int i = 0; i < 3; i++) {
         struct study_options study = make_study(2, 200);
         for (int side = 0; side < MEMORY_SIDES; side++) {
@@ -161,7 +161,7 @@ TEST_CASE(interference_is_unknown_if_the_speed_of_cpus_varies) {
 }
 
 /* Two sections of equal length: one sets its own accesses, the other uses the side's defaults. */
-TEST_CASE(profile_sections_may_set_memory_use) {
+TEST(profile_sections_may_set_memory_use) {
     char class[300];
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.4);
@@ -183,7 +183,7 @@ static void assert_no_study(struct study_options *study, const char *words) {
     ss_option_store_free(&store);
 }
 
-TEST_CASE(invalid_studies_are_refused) {
+TEST(invalid_studies_are_refused) {
     struct study_options study = make_study(1, 0);
     study.sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = "50%";
     study.duration = SS_TIME_NEVER;
@@ -192,4 +192,4 @@ TEST_CASE(invalid_studies_are_refused) {
     assert_no_study(&study, "--settle leaves no time to count");
 }
 
-UNIT_MAIN()
+UNIT_RUN

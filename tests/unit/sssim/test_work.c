@@ -21,39 +21,39 @@ static double measure_throughput(
     return figures.throughput;
 }
 
-TEST_CASE(simulated_iteration_takes_the_configured_cpu_time) {
+TEST(simulated_iteration_takes_the_configured_cpu_time) {
     struct trial_options options = make_work(1, 1, "100%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
     assert_int_equal(figures.iterations, 600 + 1); /* one ends exactly when counting begins */
     assert_near(figures.throughput, 10, 1e-6);
 }
 
-TEST_CASE(threads_on_separate_cpus_add_their_work) {
+TEST(threads_on_separate_cpus_add_their_work) {
     assert_near(measure_throughput("parallel", 4, 1, "100%"), 40, 1e-6);
     assert_near(measure_throughput("serial", 4, 3, "100%"), 30, 1e-6);
     assert_near(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
 }
 
-TEST_CASE(threads_that_share_cpus_do_less_work) {
+TEST(threads_that_share_cpus_do_less_work) {
     assert_near(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
     assert_near(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
 }
 
-TEST_CASE(stopped_instance_does_no_work) {
+TEST(stopped_instance_does_no_work) {
     struct trial_options options = make_work(1, 1, "40%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
     assert_near(figures.throughput, 10 * figures.load_mean, 0.02);
     assert_near(figures.load_mean, 0.4, 0.01);
 }
 
-TEST_CASE(throttled_instance_does_no_work) {
+TEST(throttled_instance_does_no_work) {
     struct trial_options options = make_work(2, 2, "100%");
     options.quota = 0.5;
     options.quota_period = 100 * MS;
     assert_near(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
 }
 
-TEST_CASE(zero_length_iterations_are_not_counted) {
+TEST(zero_length_iterations_are_not_counted) {
     struct trial_options options = make_work(1, 1, "100%");
     options.work.iteration = 0;
     struct trial_figures figures = run(&options, 20 * SS_SECOND);
@@ -61,7 +61,7 @@ TEST_CASE(zero_length_iterations_are_not_counted) {
     assert_true(isnan(figures.throughput));
 }
 
-TEST_CASE(iteration_noise_has_the_requested_deviation) {
+TEST(iteration_noise_has_the_requested_deviation) {
     static struct trial trial;
     for (int i = 0; i < 2; i++) {
         struct trial_options options = make_work(1, 1, "100%");
@@ -79,7 +79,7 @@ TEST_CASE(iteration_noise_has_the_requested_deviation) {
 
 #define WINDOWS 20000
 
-TEST_CASE(speed_has_the_requested_deviation_and_correlation) {
+TEST(speed_has_the_requested_deviation_and_correlation) {
     struct speed speed;
     const struct speed_options options = {
         .deviation = 0.03, .correlation = 0.5, .window = SS_SECOND, .seed = 1};
@@ -99,7 +99,7 @@ TEST_CASE(speed_has_the_requested_deviation_and_correlation) {
     assert_near(products / squares, 0.5, 0.03);
 }
 
-TEST_CASE(runs_at_successive_uptimes_continue_one_series_of_speeds) {
+TEST(runs_at_successive_uptimes_continue_one_series_of_speeds) {
     struct speed whole, part;
     struct speed_options options = {
         .deviation = 0.1, .correlation = 0.5, .window = 3 * SS_SECOND, .seed = 7};
@@ -113,7 +113,7 @@ TEST_CASE(runs_at_successive_uptimes_continue_one_series_of_speeds) {
     }
 }
 
-TEST_CASE(iterations_follow_the_speed_of_the_machine) {
+TEST(iterations_follow_the_speed_of_the_machine) {
     struct speed speed;
     struct trial_options options = make_work(1, 1, "100%");
     options.warmup = options.settle = 0;
@@ -128,7 +128,7 @@ TEST_CASE(iterations_follow_the_speed_of_the_machine) {
     assert_near(run(&options, 10 * SS_SECOND).throughput, expected, 1e-3);
 }
 
-TEST_CASE(launches_differ_by_the_requested_deviation) {
+TEST(launches_differ_by_the_requested_deviation) {
     struct work work;
     struct ss_error error = {0};
     const struct work_options options = {.iteration = 10 * MS, .speed.launch = 0.05};
@@ -186,12 +186,12 @@ static struct seen look_at(uint64_t seed) {
     return seen;
 }
 
-TEST_CASE(iterations_do_not_overlap) {
+TEST(iterations_do_not_overlap) {
     struct seen seen = look_at(1);
     assert_in_range(seen.count, 200, 400);
 }
 
-TEST_CASE(equal_seeds_give_equal_iterations) {
+TEST(equal_seeds_give_equal_iterations) {
     assert_int_equal(look_at(1).sum, look_at(1).sum);
     assert_int_not_equal(look_at(1).sum, look_at(2).sum);
 }
@@ -214,7 +214,7 @@ static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time
 /*
  * There are more changes than fit in memory at once, yet the end of each iteration must be exact.
  */
-TEST_CASE(iterations_are_exact_with_many_changes_of_speed) {
+TEST(iterations_are_exact_with_many_changes_of_speed) {
     struct work work;
     struct memory memory = {0};
     struct ss_error error = {0};
@@ -230,4 +230,4 @@ TEST_CASE(iterations_are_exact_with_many_changes_of_speed) {
     work_close(&work);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-#include "options/option.h"
+#include "options/values.h"
 
 /* The planned start: 2000-01-01T00:00:00Z, in seconds since 1970. */
 #define FLEET_START 946684800.0
