@@ -454,7 +454,8 @@ a_reader_that_stops_reading_does_not_delay_a_signal() { # case
     serve well
     mkfifo pipe
     # shellcheck disable=SC2217 # the pipe needs a reader
-    start sleep 1000 <pipe
+    sleep 1000 <pipe &
+    pids+=("$!")
     launch --rate 3000 --duration 1000s --each pipe "$url"
     sleep 3
     kill -TERM "$asker"
@@ -1040,8 +1041,9 @@ search_until_held() {
     local line=
     mkfifo lines
     # On a busy machine, answers may be late.
-    start "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 100ms "$@" "$url" >lines 2>err
-    asker=$pid
+    "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 100ms "$@" "$url" >lines 2>err &
+    asker=$!
+    pids+=("$asker")
     exec 8<lines
     until [[ $line = *held* ]]; do
         read -r line <&8 || fail "no trial held: $(cat err)"

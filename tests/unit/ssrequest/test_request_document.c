@@ -112,8 +112,7 @@ TEST_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
 }
 
-TEST_WITH(
-    requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
     it.account.program = "sssim queue";
     it.account.target_count = 0;
     it.account.rules.closed = 8;

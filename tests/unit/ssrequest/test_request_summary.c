@@ -243,8 +243,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
     assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
 }
 
-TEST_WITH(
-    summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
+TEST_WITH(summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     request_capacity_tell(
