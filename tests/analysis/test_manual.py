@@ -7,7 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-import pytest
 from showstopper import topics
 from showstopper.tables import glossary
 
@@ -72,12 +71,3 @@ def test_page_contains_tables_and_columns() -> None:
     assert ".B fleet\\-nodes.csv\n" in page
     assert "\nwatt_hours|Wh|T{\nenergy\nT}\n" in page
     assert page.endswith(".TE\n.SH NOTES\n")
-
-
-@pytest.mark.parametrize("part", ["profile", "antagonist"])
-def test_pages_written_by_hand_name_every_column(part: str) -> None:
-    page = (TOOLS / f"ss{part}/ss{part}.1").read_text("utf-8").replace("\\-", "-")
-    sources = (TOOLS / f"analysis/showstopper/{part}").glob("*.py")
-    columns = re.findall(r'Column\("(\w+)"', "".join(path.read_text("utf-8") for path in sources))
-    lacking = {name for name in columns if not re.search(rf"\b{name}\b", page)}
-    assert columns and not lacking
