@@ -319,7 +319,7 @@ static void warn_of_outliers(struct reader *reader, const struct ssprofile_bench
 static int read_input(struct ssprofile_results *results, struct text_input *input, bool interrupted,
     struct ss_error *error) {
     struct reader reader = {.results = results, .interrupted = interrupted};
-    int result = csv_begin(&reader.csv, input, column_names);
+    int result = csv_begin(&reader.csv, input, column_names, ',');
     if (result == 0)
         result = read_rows(&reader);
     for (size_t i = 0; result == 0 && i < results->count; i++) {

@@ -25,14 +25,6 @@ struct heading {
     const char *missing, *twice; /* a missing column, and a repeated one; NULL if none */
 };
 
-/* Some spreadsheets write a byte order mark. */
-static void drop_mark(struct text_input *input) {
-    if (strncmp(input->text, "\xef\xbb\xbf", 3) != 0)
-        return;
-    memmove(input->text, input->text + 3, input->length - 2);
-    input->length -= 3;
-}
-
 /* Finds the columns in the current line. Returns -1 if its quotes are invalid. */
 static int find_columns(const struct csv_reader *reader, struct heading *heading) {
     struct text_walk walk;
@@ -67,26 +59,19 @@ static void use_heading(struct csv_reader *reader, const struct heading *heading
     }
 }
 
-/* Reads the first row. If `separator` is 0, guesses it from that row. */
-static int begin(struct csv_reader *reader, char separator) {
-    struct text_input *input = reader->input;
+int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns,
+    char separator) {
+    *reader = (struct csv_reader){.input = input, .columns = columns};
     int more = text_table_read_row(input);
     if (more < 0)
         return -1;
     if (more == 0)
         return ss_error_fail(input->error, "%s is empty", input->name);
-    drop_mark(input);
-    reader->separator = separator;
-    if (separator)
-        return 0;
-    return text_table_separator(NULL, input->text, &reader->separator, input->error);
-}
-
-static int begin_columns(struct csv_reader *reader) {
-    struct text_input *input = reader->input;
-    struct heading heading;
-    while (reader->columns[reader->count])
+    reader->separator = separator ? separator : text_guess_separator(input->text);
+    while (columns[reader->count])
         reader->count++;
+
+    struct heading heading;
     if (find_columns(reader, &heading) < 0)
         return -1;
     if (heading.missing && reader->separator == ',' && !strchr(input->text, ',') &&
@@ -98,20 +83,6 @@ static int begin_columns(struct csv_reader *reader) {
         return text_input_blame(input, 1, "column '%s' appears twice", heading.twice);
     use_heading(reader, &heading);
     return 0;
-}
-
-int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns) {
-    *reader = (struct csv_reader){.input = input, .columns = columns};
-    if (begin(reader, ',') < 0)
-        return -1;
-    return begin_columns(reader);
-}
-
-int csv_begin_any(struct csv_reader *reader, struct text_input *input, const char *const *columns) {
-    *reader = (struct csv_reader){.input = input, .columns = columns};
-    if (begin(reader, '\0') < 0)
-        return -1;
-    return begin_columns(reader);
 }
 
 /*
@@ -152,7 +123,6 @@ enum csv_line csv_next(struct csv_reader *reader) {
             reader->broken = input->line == before || ferror(input->stream);
             return CSV_BAD;
         }
-        drop_mark(input);
         if (text_table_is_row(input))
             break;
         if (looks_like_row(reader))

@@ -34,14 +34,11 @@ enum csv_line {
 
 /*
  * Reads the heading: the first line that is neither empty nor a comment. There may be at most
- * TEXT_PICKS columns. Returns -1 with the input's error set.
+ * TEXT_PICKS columns. If `separator` is 0, guesses it from the heading. Returns -1 with the input's
+ * error set.
  */
-int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns)
-    SS_NONNULL();
-
-/* Like csv_begin(), but guesses the separator from the heading. */
-int csv_begin_any(struct csv_reader *reader, struct text_input *input, const char *const *columns)
-    SS_NONNULL();
+int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns,
+    char separator) SS_NONNULL();
 
 /* Reads the next line that is not empty; skips comments that cannot be rows. */
 enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fields.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/words.h"
-
 /* Characters that may be part of a number or a date are tried last. */
-static char guess_separator(const char *line) {
+char text_guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
     bool quoted = false;
@@ -26,23 +23,6 @@ static char guess_separator(const char *line) {
             return separators[i];
     }
     return ' ';
-}
-
-int text_table_separator(
-    const char *option, const char *line, char *separator, struct ss_error *error) {
-    if (!option) {
-        *separator = guess_separator(line);
-        return 0;
-    }
-    *separator = strcmp(option, "tab") == 0 ? '\t' : *option;
-    bool one = *option && !option[1];
-    bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
-    if (*separator != '\t' && (!one || !possible))
-        return ss_error_fail(error,
-            "'%s' cannot separate fields: use one character that no number contains, such as ',' "
-            "or ';', or the word 'tab'",
-            ss_words_show(option).text);
-    return 0;
 }
 
 static bool is_blank(char c) {
@@ -208,22 +188,19 @@ bool text_field_is(const struct text_field *field, const char *word) {
     return field->length == length && strncasecmp(field->text, word, length) == 0;
 }
 
-void text_field_unquote(char *text) {
-    size_t length = strlen(text);
-    for (size_t i = 0; i + 1 < length; i++) {
-        if (text[i] == '"' && text[i + 1] == '"')
-            memmove(text + i, text + i + 1, length-- - i);
-    }
-}
-
 int text_field_name(
     const struct text_field *field, struct text_input *input, char name[TEXT_NAME]) {
     if (field->length >= TEXT_NAME)
         return text_input_blame(input, field->column, "the name has %zu characters (at most %d)",
             field->length, TEXT_NAME - 1);
-    memcpy(name, field->text, field->length);
-    name[field->length] = '\0';
-    text_field_unquote(name);
+    size_t length = 0;
+    for (size_t i = 0; i < field->length; i++) {
+        name[length++] = field->text[i];
+        /* A doubled quote, which occurs only inside quotes, is one quote. */
+        if (field->text[i] == '"' && i + 1 < field->length && field->text[i + 1] == '"')
+            i++;
+    }
+    name[length] = '\0';
     return 0;
 }
 
@@ -236,46 +213,50 @@ static bool is_missing(const struct text_field *field) {
     return false;
 }
 
-/* A number as written: digits times a power of 10. */
-struct decimal {
-    uint64_t digits;
-    int power;
-    bool any;
-};
-
+/* Appends digits up to the first other character, and returns it. */
 static const char *parse_digits(
-    const char *at, const char *end, bool behind_mark, struct decimal *decimal) {
+    const char *at, const char *end, bool are_decimals, struct text_decimal *decimal) {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
-        decimal->any = true;
-        /* A double does not represent digits after the 18th. */
-        if (decimal->digits < UINT64_C(100000000000000000)) {
+        if (decimal->digits < UINT64_C(1000000000000000000)) {
             decimal->digits = decimal->digits * 10 + (uint64_t)(*at - '0');
-            decimal->power -= behind_mark;
+            decimal->power -= are_decimals;
         } else {
-            decimal->power += !behind_mark;
+            decimal->power += !are_decimals;
         }
     }
     return at;
 }
 
-static const char *parse_exponent(const char *at, const char *end, struct decimal *decimal) {
-    if (at == end || (*at != 'e' && *at != 'E'))
-        return at;
-    struct decimal exponent = {0};
-    bool negative = at + 1 < end && at[1] == '-';
-    const char *digits = at + 1 + (negative || (at + 1 < end && at[1] == '+'));
-    const char *behind = parse_digits(digits, end, false, &exponent);
-    if (!exponent.any || behind - digits > 3)
-        return at;
-    decimal->power += negative ? -(int)exponent.digits : (int)exponent.digits;
-    return behind;
+bool text_decimal_parse(
+    const char *text, size_t length, const char *marks, struct text_decimal *decimal) {
+    const char *end = text + length;
+    *decimal = (struct text_decimal){.negative = length > 0 && *text == '-'};
+    text += decimal->negative || (length > 0 && *text == '+');
+
+    const char *at = parse_digits(text, end, false, decimal);
+    size_t digits = (size_t)(at - text);
+    if (at < end && *at && strchr(marks, *at)) {
+        const char *decimals = at + 1;
+        at = parse_digits(decimals, end, true, decimal);
+        digits += (size_t)(at - decimals);
+    }
+    if (digits == 0 || at == end || (*at != 'e' && *at != 'E'))
+        return digits > 0 && at == end;
+
+    struct text_decimal exponent = {.negative = ++at < end && *at == '-'};
+    at += exponent.negative || (at < end && *at == '+');
+    size_t left = (size_t)(end - at);
+    if (left < 1 || left > 3 || parse_digits(at, end, false, &exponent) != end)
+        return false;
+    decimal->power += exponent.negative ? -(int)exponent.digits : (int)exponent.digits;
+    return true;
 }
 
 /*
  * Returns the nearest double. In the first case both operands are exact, so the result is rounded
  * only once.
  */
-static double value_of(const struct decimal *decimal) {
+static double value_of(const struct text_decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int power = decimal->power;
@@ -289,17 +270,9 @@ static double value_of(const struct decimal *decimal) {
 }
 
 bool text_field_number(const struct text_field *field, bool comma, double *value) {
-    const char *at = field->text, *end = at + field->length;
-    struct decimal decimal = {0};
-    bool negative = at < end && *at == '-';
-    at += negative || (at < end && *at == '+');
-    at = parse_digits(at, end, false, &decimal);
-    if (at < end && (*at == '.' || (comma && *at == ',')))
-        at = parse_digits(at + 1, end, true, &decimal);
-    if (decimal.any)
-        at = parse_exponent(at, end, &decimal);
-    if (decimal.any && at == end) {
-        *value = negative ? -value_of(&decimal) : value_of(&decimal);
+    struct text_decimal decimal;
+    if (text_decimal_parse(field->text, field->length, comma ? ".," : ".", &decimal)) {
+        *value = decimal.negative ? -value_of(&decimal) : value_of(&decimal);
         return isfinite(*value);
     }
     *value = NAN;

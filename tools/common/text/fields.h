@@ -42,12 +42,8 @@ struct text_table {
     struct text_pick picks[TEXT_PICKS]; /* picked fields, in the order of their numbers */
 };
 
-/*
- * Sets the separator from an option, "tab" or a single character; if the option is NULL, guesses
- * the separator from the line.
- */
-SS_MUST_USE SS_NONNULL(2, 3) int text_table_separator(
-    const char *option, const char *line, char *separator, struct ss_error *error);
+/* Guesses the separator of the fields of a line; ' ' stands for blanks and tabs. */
+SS_NONNULL() char text_guess_separator(const char *line);
 
 SS_NONNULL()
 void text_walk_begin(struct text_walk *walk, struct text_input *input, char separator);
@@ -89,13 +85,24 @@ int text_table_read_row(struct text_input *input);
 SS_NONNULL()
 bool text_field_is(const struct text_field *field, const char *word);
 
-/* Replaces doubled quotes in the text of a field. They occur only inside quotes. */
-SS_NONNULL()
-void text_field_unquote(char *text);
-
 /* Copies a field and replaces doubled quotes. Fails if the field is too long for a name. */
 SS_NONNULL()
 int text_field_name(const struct text_field *field, struct text_input *input, char name[TEXT_NAME]);
+
+/* A number as written: digits times a power of 10. Digits after the 19th are dropped. */
+struct text_decimal {
+    bool negative;
+    uint64_t digits;
+    int power;
+};
+
+/*
+ * Parses all of a text, which needs no final 0, as a decimal number with an optional sign and
+ * exponent. One of `marks` may precede the decimals. Returns false for anything else.
+ */
+SS_READS(1, 2)
+bool text_decimal_parse(
+    const char *text, size_t length, const char *marks, struct text_decimal *decimal);
 
 /*
  * Parses a finite decimal number, whatever the locale; with `comma`, the decimal mark may be a

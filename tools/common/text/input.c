@@ -151,12 +151,15 @@ static int start_unpacking(struct text_input *input, const char *program) {
     return input->children[0] < 0 || input->children[1] < 0 ? -1 : 0;
 }
 
-/* Drops the byte order mark that spreadsheets and editors write before UTF-8. */
-static void drop_mark(struct text_input *input) {
-    if (strncmp(input->head, "\xef\xbb\xbf", 3) != 0)
-        return;
-    input->head_length -= 3;
-    memmove(input->head, input->head + 3, input->head_length + 1);
+/*
+ * Drops a byte order mark, which spreadsheets and editors write before UTF-8, also at the beginning
+ * of a line: joined files have one in each. Returns the new length.
+ */
+static size_t drop_mark(char *text, size_t length) {
+    if (strncmp(text, "\xef\xbb\xbf", 3) != 0)
+        return length;
+    memmove(text, text + 3, length - 2);
+    return length - 3;
 }
 
 static int begin(struct text_input *input) {
@@ -168,7 +171,8 @@ static int begin(struct text_input *input) {
             ss_words_show(input->name).text, strerror(errno));
     if (program && fill_head(input) != 0)
         return -1;
-    drop_mark(input);
+    input->head_length = drop_mark(input->head, input->head_length);
+
     static const cookie_io_functions_t functions = {.read = read_on};
     input->stream = fopencookie(input, "r", functions);
     if (!input->stream)
@@ -183,7 +187,10 @@ int text_input_open_descriptor(
     input->name = name;
     input->error = error;
     input->descriptor = descriptor;
-    return begin(input);
+    if (begin(input) == 0)
+        return 0;
+    text_input_close(input);
+    return -1;
 }
 
 int text_input_open(struct text_input *input, const char *path, struct ss_error *error) {
@@ -226,7 +233,7 @@ int text_input_read_line(struct text_input *input) {
     if (length > 0 && input->text[length - 1] == '\r')
         length--;
     input->text[length] = '\0';
-    input->length = (size_t)length;
+    input->length = drop_mark(input->text, (size_t)length);
     size_t text = strlen(input->text);
     if (text < input->length)
         return text_input_blame(input, text + 1, "the file contains a null byte: it is not text");

@@ -37,11 +37,13 @@ struct text_input {
     char head[TEXT_HEAD + 1]; /* the first bytes of the input, not yet returned, and a 0 */
 };
 
-/* Opens a file, or standard input if `path` is NULL or "-". */
+/*
+ * Opens a file, or standard input if `path` is NULL or "-". Need not be closed if that fails.
+ */
 SS_MUST_USE SS_NONNULL(1) int text_input_open(
     struct text_input *input, const char *path, struct ss_error *error);
 
-/* Opens the input at a descriptor, which the caller still owns. For tests. */
+/* Opens the input at a descriptor, which it closes, even on failure. */
 SS_MUST_USE SS_NONNULL(1, 3) int text_input_open_descriptor(
     struct text_input *input, int descriptor, const char *name, struct ss_error *error);
 

@@ -24,7 +24,7 @@ static int read_columns(const char *path, const char *const names[3],
     double values[2];
     if (text_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
-    int result = csv_begin_any(&reader, &input, names);
+    int result = csv_begin(&reader, &input, names, '\0');
     while (result == 0 && (line = csv_next(&reader)) != CSV_END) {
         if (line == CSV_BAD)
             result = -1;
