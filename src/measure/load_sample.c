@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/load_sample.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/number.h"
-#include "base/wallclock.h"
 #include "measure/load.h"
 
 struct ss_load_sample ss_load_sample_new(void) {
@@ -26,95 +22,6 @@ struct ss_load_sample ss_load_sample_new(void) {
         .pressure = NAN,
         .duty = NAN,
     };
-}
-
-/* The columns, in the order of the heading. */
-static const struct column {
-    const char *name;
-    enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
-    unsigned only_with; /* bits of the column's option; 0 if always present */
-    size_t offset;
-} columns_known[] = {
-    {"time", TIME, 0, 0},
-    {"elapsed_seconds", ELAPSED, 0, offsetof(struct ss_load_sample, elapsed)},
-    {"target", FRACTION, 0, offsetof(struct ss_load_sample, target)},
-    {"load", FRACTION, 0, offsetof(struct ss_load_sample, load)},
-    {"error", FRACTION, 0, offsetof(struct ss_load_sample, error)},
-    {"load_ticks", FRACTION, 0, offsetof(struct ss_load_sample, load_ticks)},
-    {"cpu", CPU, SS_LOAD_COLUMN_CPU, 0},
-    {"user", FRACTION, 0, offsetof(struct ss_load_sample, user)},
-    {"system", FRACTION, 0, offsetof(struct ss_load_sample, system)},
-    {"irq", FRACTION, 0, offsetof(struct ss_load_sample, irq)},
-    {"steal", FRACTION, 0, offsetof(struct ss_load_sample, steal)},
-    {"iowait", FRACTION, 0, offsetof(struct ss_load_sample, iowait)},
-    {"idle", FRACTION, 0, offsetof(struct ss_load_sample, idle)},
-    {"pressure", FRACTION, 0, offsetof(struct ss_load_sample, pressure)},
-    {"duty", FRACTION, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
-    {"counted", FLAG, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, counted)},
-};
-
-#define COLUMNS (sizeof columns_known / sizeof *columns_known)
-
-static bool is_there(const struct column *column, unsigned columns) {
-    return (column->only_with & columns) == column->only_with;
-}
-
-size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns) {
-    char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        if (i > 0)
-            *at++ = ',';
-        at = stpcpy(at, columns_known[i].name);
-    }
-    return (size_t)(stpcpy(at, "\n") - line);
-}
-
-/* Prints one value. `quote` surrounds texts, `unknown` replaces unknown values. */
-static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
-    const char *quote, const char *unknown) {
-    if (column->sort == TIME) {
-        at = stpcpy(at, quote);
-        ss_wallclock_print(at, 40, sample->time);
-        return stpcpy(at + strlen(at), quote);
-    }
-    if (column->sort == CPU) {
-        if (sample->cpu == SS_LOAD_ALL_CPUS)
-            return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
-        return at + snprintf(at, 16, "%" PRId32, sample->cpu);
-    }
-    const char *field = (const char *)sample + column->offset;
-    if (column->sort == FLAG)
-        return stpcpy(at, *(const bool *)field ? "1" : "0");
-    double value = *(const double *)field;
-    return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
-}
-
-size_t ss_load_sample_csv(
-    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
-    char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        if (i > 0)
-            *at++ = ',';
-        at = print_value(at, &columns_known[i], sample, "", "");
-    }
-    return (size_t)(stpcpy(at, "\n") - line);
-}
-
-size_t ss_load_sample_json(
-    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
-    char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        at = stpcpy(stpcpy(at, i > 0 ? ", \"" : "{\""), columns_known[i].name);
-        at = stpcpy(at, "\": ");
-        at = print_value(at, &columns_known[i], sample, "\"", "null");
-    }
-    return (size_t)(stpcpy(at, "}\n") - line);
 }
 
 /* Subtracts two readings of one CPU. Returns false if a counter went backward. */
@@ -241,36 +148,4 @@ void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span
     else
         set_cpus(sample, span);
     sample->error = sample->target - sample->load;
-}
-
-static int read_platform(void *reader, struct ss_cpu_reading *reading) {
-    return ss_platform_cpu_times_read(reader, reading);
-}
-
-int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_request *request,
-    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
-    *meter = (struct ss_load_meter){.read = read_platform, .context = &meter->reader};
-    if (ss_platform_cpu_times_open(&meter->reader, request, cpus, roots, error) < 0)
-        return -1;
-    size_t room = request->source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
-    meter->last.items = calloc(room, sizeof *meter->last.items);
-    meter->before.items = calloc(room, sizeof *meter->before.items);
-    if (meter->last.items && meter->before.items)
-        return 0;
-    ss_load_meter_close(meter);
-    return ss_error_memory(error);
-}
-
-int ss_load_meter_read(struct ss_load_meter *meter) {
-    struct ss_cpu_reading last = meter->last;
-    meter->last = meter->before;
-    meter->before = last;
-    return meter->read(meter->context, &meter->last);
-}
-
-void ss_load_meter_close(struct ss_load_meter *meter) {
-    ss_platform_cpu_times_close(&meter->reader);
-    free(meter->last.items);
-    free(meter->before.items);
-    *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
 }

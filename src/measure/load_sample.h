@@ -7,9 +7,6 @@
 /* The value of `cpu` for all measured CPUs together. */
 #define SS_LOAD_ALL_CPUS (-1)
 
-/* Size limit of a row in any form, and of the heading. */
-#define SS_LOAD_SAMPLE_ROW 768
-
 /* A sample as ssload prints it and samples.csv keeps it. Unknown values are NaN. */
 struct ss_load_sample {
     int64_t time;      /* wall clock, nanoseconds since 1970 */
@@ -33,19 +30,6 @@ struct ss_load_sample {
 
 /* Returns a sample in which every value is unknown. */
 struct ss_load_sample ss_load_sample_new(void);
-
-/* Optional columns. */
-enum {
-    SS_LOAD_COLUMN_CPU = 1,
-    SS_LOAD_COLUMNS_RUN = 2, /* duty and counted */
-};
-
-/* Each function writes one line, including its end, and returns its length. */
-size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns);
-size_t ss_load_sample_csv(
-    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
-size_t ss_load_sample_json(
-    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
 
 /* CPU time between two readings, or a sum of such times. Zeroed: empty. */
 struct ss_load_span {
@@ -80,27 +64,5 @@ void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span)
  * without a target.
  */
 void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span *span);
-
-/* Takes readings and keeps the last two. */
-struct ss_load_meter {
-    int (*read)(void *context, struct ss_cpu_reading *reading); /* returns 0 or a negative errno */
-    void *context;
-    struct ss_cpu_reader reader; /* the context of `read` unless the caller sets another one */
-    struct ss_cpu_reading last;
-    struct ss_cpu_reading before;
-};
-
-/* Initializes a closed meter. */
-#define SS_LOAD_METER_CLOSED                                                                       \
-    { .reader = SS_CPU_READER_CLOSED }
-
-/* Opens the meter like ss_platform_cpu_times_open(). Takes no reading. The meter must not move. */
-int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_request *request,
-    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
-
-/* Takes a reading and keeps the previous one. Returns 0 or a negative errno. */
-int ss_load_meter_read(struct ss_load_meter *meter);
-
-void ss_load_meter_close(struct ss_load_meter *meter);
 
 #endif

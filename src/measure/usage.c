@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "measure/load_sample.h"
 
 /* Readings may take at most 1 / COST_PART of the time. */
 #define COST_PART 100

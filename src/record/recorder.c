@@ -12,6 +12,7 @@
 #include "base/wallclock.h"
 #include "platform/platform.h"
 #include "record/documents.h"
+#include "record/sample_row.h"
 
 static const struct {
     const char *name;
@@ -65,9 +66,9 @@ static void write_counters_heading(struct ss_lines *lines) {
 
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
     struct ss_lines *lines = &recorder->files[file];
-    char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
+    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW);
     if (file == SS_RECORD_SAMPLES)
-        ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
+        ss_lines_end(lines, to + ss_sample_row_heading(to, SS_SAMPLE_COLUMNS_RUN));
     else if (file == SS_RECORD_CPUS)
         write_cpus_heading(recorder, lines);
     else if (file == SS_RECORD_COUNTERS)
@@ -216,8 +217,8 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.error = sample->target - sample->load.load;
     row.duty = sample->duty;
     row.counted = sample->counted;
-    char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
-    ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
+    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW);
+    ss_lines_end(lines, to + ss_sample_row_csv(to, &row, SS_SAMPLE_COLUMNS_RUN));
     put_cpus(recorder, sample, &row);
 }
 

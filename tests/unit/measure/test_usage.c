@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "measure/load_sample.h"
 #include "measure/usage.h"
 #include "unit.h"
 

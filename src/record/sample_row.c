@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/sample_row.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/wallclock.h"
+
+/* The columns, in the order of the heading. */
+static const struct column {
+    const char *name;
+    enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
+    unsigned only_with; /* bits of the column's option; 0 if always present */
+    size_t offset;
+} columns_known[] = {
+    {"time", TIME, 0, 0},
+    {"elapsed_seconds", ELAPSED, 0, offsetof(struct ss_load_sample, elapsed)},
+    {"target", FRACTION, 0, offsetof(struct ss_load_sample, target)},
+    {"load", FRACTION, 0, offsetof(struct ss_load_sample, load)},
+    {"error", FRACTION, 0, offsetof(struct ss_load_sample, error)},
+    {"load_ticks", FRACTION, 0, offsetof(struct ss_load_sample, load_ticks)},
+    {"cpu", CPU, SS_SAMPLE_COLUMN_CPU, 0},
+    {"user", FRACTION, 0, offsetof(struct ss_load_sample, user)},
+    {"system", FRACTION, 0, offsetof(struct ss_load_sample, system)},
+    {"irq", FRACTION, 0, offsetof(struct ss_load_sample, irq)},
+    {"steal", FRACTION, 0, offsetof(struct ss_load_sample, steal)},
+    {"iowait", FRACTION, 0, offsetof(struct ss_load_sample, iowait)},
+    {"idle", FRACTION, 0, offsetof(struct ss_load_sample, idle)},
+    {"pressure", FRACTION, 0, offsetof(struct ss_load_sample, pressure)},
+    {"duty", FRACTION, SS_SAMPLE_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
+    {"counted", FLAG, SS_SAMPLE_COLUMNS_RUN, offsetof(struct ss_load_sample, counted)},
+};
+
+#define COLUMNS (sizeof columns_known / sizeof *columns_known)
+
+static bool is_there(const struct column *column, unsigned columns) {
+    return (column->only_with & columns) == column->only_with;
+}
+
+size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        if (i > 0)
+            *at++ = ',';
+        at = stpcpy(at, columns_known[i].name);
+    }
+    return (size_t)(stpcpy(at, "\n") - line);
+}
+
+/* Prints one value. `quote` surrounds texts, `unknown` replaces unknown values. */
+static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
+    const char *quote, const char *unknown) {
+    if (column->sort == TIME) {
+        at = stpcpy(at, quote);
+        ss_wallclock_print(at, 40, sample->time);
+        return stpcpy(at + strlen(at), quote);
+    }
+    if (column->sort == CPU) {
+        if (sample->cpu == SS_LOAD_ALL_CPUS)
+            return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
+        return at + snprintf(at, 16, "%" PRId32, sample->cpu);
+    }
+    const char *field = (const char *)sample + column->offset;
+    if (column->sort == FLAG)
+        return stpcpy(at, *(const bool *)field ? "1" : "0");
+    double value = *(const double *)field;
+    return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
+}
+
+size_t ss_sample_row_csv(
+    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        if (i > 0)
+            *at++ = ',';
+        at = print_value(at, &columns_known[i], sample, "", "");
+    }
+    return (size_t)(stpcpy(at, "\n") - line);
+}
+
+size_t ss_sample_row_json(
+    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        at = stpcpy(stpcpy(at, i > 0 ? ", \"" : "{\""), columns_known[i].name);
+        at = stpcpy(at, "\": ");
+        at = print_value(at, &columns_known[i], sample, "\"", "null");
+    }
+    return (size_t)(stpcpy(at, "}\n") - line);
+}

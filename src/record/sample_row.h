@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RECORD_SAMPLE_ROW_H
+#define SHOWSTOPPER_RECORD_SAMPLE_ROW_H
+
+#include "measure/load_sample.h"
+
+/* Samples as text: the rows of samples.csv, and what ssload prints. */
+
+/* Size limit of a row in any form, and of the heading. */
+#define SS_SAMPLE_ROW 768
+
+/* Optional columns. */
+enum {
+    SS_SAMPLE_COLUMN_CPU = 1,
+    SS_SAMPLE_COLUMNS_RUN = 2, /* duty and counted */
+};
+
+/* Each function writes one line, including its end, and returns its length. */
+size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns);
+size_t ss_sample_row_csv(
+    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
+size_t ss_sample_row_json(
+    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
+
+#endif
