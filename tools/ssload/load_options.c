@@ -19,7 +19,7 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: all that "
                 "ssload is allowed to use"}},
-    {0, NULL, {"per-cpu", AT(per_cpu), .help = "also print a row for each CPU"}},
+    {0, NULL, {"per-cpu", AT(per_cpu), .help = "also print a row for each CPU"}, .excludes = "cgroup"},
     {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
         .help = "measure a control group instead, as a fraction of its limit"}},
     {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
@@ -72,10 +72,6 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
             ss_words_show(*rest).text);
     if (marked && !*rest)
         return ss_error_fail(error, "-- requires a command: write ssload -- sleep 10");
-    if (request->per_cpu && request->group)
-        return ss_error_fail(error,
-            "--per-cpu cannot be combined with --cgroup: a control group does "
-            "not count its CPUs separately");
     if (request->metrics && strcmp(request->metrics, "-") == 0)
         return ss_error_fail(
             error, "--openmetrics replaces its file at each sample: name a file, not -");

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/advice.h"
+#include "base/openmetrics.h"
+#include "base/whole_file.h"
 #include "base/words.h"
+#include "record/sample_row.h"
 
 /* A difference between load and load_ticks that exceeds this is explained. */
 #define TICKS_ASTRAY 0.02
@@ -16,7 +19,7 @@
 #define TICKS_ENOUGH 2e9
 
 static unsigned columns_of(const struct ssload_report *report) {
-    return report->request->per_cpu ? SS_LOAD_COLUMN_CPU : 0;
+    return report->request->per_cpu ? SS_SAMPLE_COLUMN_CPU : 0;
 }
 
 int ssload_report_open(
@@ -31,9 +34,13 @@ int ssload_report_open(
     };
     if (!report->sums)
         return ss_error_memory(error);
-    if (request->output && !(report->stream = fopen(request->output, "we")))
-        return ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text,
-            strerror(errno), ss_advice_to_write(errno, request->output));
+    if (request->output && !(report->stream = fopen(request->output, "we"))) {
+        ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text, strerror(errno),
+            ss_advice_to_write(errno, request->output));
+        free(report->sums);
+        *report = (struct ssload_report){0};
+        return -1;
+    }
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     ssload_table_open(&report->table, report->stream, request->interval);
@@ -41,13 +48,13 @@ int ssload_report_open(
 }
 
 void ssload_report_begin(struct ssload_report *report) {
-    char line[SS_LOAD_SAMPLE_ROW];
+    char line[SS_SAMPLE_ROW];
     if (report->format == SSLOAD_CSV)
-        fwrite(line, 1, ss_load_sample_heading(line, columns_of(report)), report->stream);
+        fwrite(line, 1, ss_sample_row_heading(line, columns_of(report)), report->stream);
 }
 
 static void print_sample(struct ssload_report *report, const struct ss_load_sample *sample) {
-    char line[SS_LOAD_SAMPLE_ROW];
+    char line[SS_SAMPLE_ROW];
     /* After a write that a signal has interrupted, another one would block again. */
     if (ferror(report->stream))
         return;
@@ -57,8 +64,8 @@ static void print_sample(struct ssload_report *report, const struct ss_load_samp
         return;
     }
     size_t length = report->format == SSLOAD_CSV
-                        ? ss_load_sample_csv(line, sample, columns_of(report))
-                        : ss_load_sample_json(line, sample, columns_of(report));
+                        ? ss_sample_row_csv(line, sample, columns_of(report))
+                        : ss_sample_row_json(line, sample, columns_of(report));
     fwrite(line, 1, length, report->stream);
 }
 
@@ -99,27 +106,20 @@ static struct ss_load_sample average(const struct ssload_sums *sums, int32_t cpu
     return sample;
 }
 
-static void tell_value(const char *separator, const char *name, double value) {
-    if (!isnan(value))
-        fprintf(stderr, "%s%s %.2f %%", separator, name, fabs(value) < 5e-5 ? 0 : 100 * value);
-}
-
 static void tell_average(const struct ss_load_sample *sample, double seconds) {
+    const char *separator = ": ";
     fprintf(stderr, "ssload: average");
     if (sample->cpu != SS_LOAD_ALL_CPUS)
         fprintf(stderr, " of CPU %d", (int)sample->cpu);
-    fprintf(stderr, " over %.1f s: ", seconds);
-    tell_value("", "load", sample->load);
-    tell_value(", ", "target", sample->target);
-    tell_value(", ", "error", sample->error);
-    tell_value(", ", "load_ticks", sample->load_ticks);
-    tell_value(", ", "user", sample->user);
-    tell_value(", ", "system", sample->system);
-    tell_value(", ", "irq", sample->irq);
-    tell_value(", ", "steal", sample->steal);
-    tell_value(", ", "iowait", sample->iowait);
-    tell_value(", ", "idle", sample->idle);
-    tell_value(", ", "pressure", sample->pressure);
+    fprintf(stderr, " over %.1f s", seconds);
+    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
+        double value = ssload_column_value(&ssload_columns[i], sample);
+        if (isnan(value))
+            continue;
+        fprintf(stderr, "%s%s %.2f %%", separator, ssload_columns[i].name,
+            fabs(value) < 5e-5 ? 0 : 100 * value);
+        separator = ", ";
+    }
     fputc('\n', stderr);
 }
 
@@ -129,7 +129,7 @@ static void explain_ticks(const struct ss_load_sample *sample, const struct ss_l
         return;
     fprintf(stderr,
         "ssload: note: load is %.2f %%, but load_ticks is %.2f %%: the kernel samples busy time at "
-        "timer ticks, which misjudges work that runs in step with them; load is measured by the "
+        "timer ticks, which miscounts work that runs in step with them; load is measured by the "
         "clock\n",
         100 * sample->load, 100 * sample->load_ticks);
 }
@@ -173,4 +173,89 @@ int ssload_report_close(struct ssload_report *report) {
     report->stream = NULL;
     report->sums = NULL;
     return result;
+}
+
+/* A metric of all CPUs together, and one of each CPU, which a query over all CPUs must not count.
+ */
+struct pair {
+    const char *name, *unit;
+    enum ss_metric_type type;
+    const char *help;
+    const struct ssload_column *column; /* of the latest sample; NULL: `sum` */
+    size_t sum;                         /* offset of a double in struct ssload_sums */
+};
+
+static double value_of(const struct pair *pair, const struct ssload_sums *sums) {
+    if (pair->column)
+        return ssload_column_value(pair->column, &sums->last);
+    return *(const double *)(const void *)((const char *)sums + pair->sum);
+}
+
+static void put_pair(struct ss_metrics *metrics, const struct pair *pair, const char **labels,
+    const struct ssload_report *report) {
+    char name[64], help[128], number[16];
+    struct ss_metric metric = {name, pair->unit, pair->type, help};
+    snprintf(name, sizeof name, "ssload_%s_%s", pair->name, pair->unit);
+    snprintf(help, sizeof help, "%s", pair->help);
+    metrics->last = NULL; /* another metric, in the same place */
+    ss_metrics_put(metrics, &metric, labels, value_of(pair, &report->sums[0]));
+
+    struct ss_metric of_cpu = metric;
+    size_t end = 0;
+    while (labels[end])
+        end += 2;
+    labels[end] = "cpu";
+    labels[end + 1] = number;
+    snprintf(name, sizeof name, "ssload_cpu_%s_%s", pair->name, pair->unit);
+    snprintf(help, sizeof help, "%s of this CPU", pair->help);
+    for (size_t i = 1; i <= report->cpus; i++) {
+        const struct ssload_sums *sums = &report->sums[i];
+        snprintf(number, sizeof number, "%zu", i - 1);
+        if (sums->last.time == report->sums[0].last.time)
+            ss_metrics_put(metrics, &of_cpu, labels, value_of(pair, sums));
+    }
+    labels[end] = NULL;
+}
+
+static void put_all(FILE *stream, const struct ssload_report *report) {
+    static const struct pair times[] = {
+        {"busy", "seconds", SS_METRIC_COUNTER, "Busy CPU time since the start", NULL,
+            offsetof(struct ssload_sums, busy)},
+        {"capacity", "seconds", SS_METRIC_COUNTER, "Measured CPU time since the start", NULL,
+            offsetof(struct ssload_sums, capacity)},
+    };
+    static const struct ss_metric sample_time = {"ssload_sample_timestamp_seconds", "seconds",
+        SS_METRIC_GAUGE, "Unix time of the latest sample"};
+    struct ss_metrics metrics = {.stream = stream};
+    const char *labels[8] = {NULL};
+    size_t count = 0;
+    if (report->request->group) {
+        labels[count++] = "cgroup";
+        labels[count++] = report->request->group;
+    }
+    if (report->request->cpus) {
+        labels[count++] = "cpus";
+        labels[count++] = report->request->cpus;
+    }
+
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        put_pair(&metrics, &times[i], labels, report);
+    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
+        const struct ssload_column *column = &ssload_columns[i];
+        struct pair pair = {column->name, "ratio", SS_METRIC_GAUGE, column->help, column, 0};
+        put_pair(&metrics, &pair, labels, report);
+    }
+    ss_metrics_put(&metrics, &sample_time, labels, (double)report->sums[0].last.time / 1e9);
+    ss_metrics_end(&metrics);
+}
+
+int ssload_report_write_metrics(const struct ssload_report *report, struct ss_error *error) {
+    const char *path = report->request->metrics;
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, path) == 0) {
+        put_all(file.stream, report);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(error, "--openmetrics: %s: %s", ss_words_show(path).text, strerror(errno));
 }

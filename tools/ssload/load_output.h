@@ -44,6 +44,9 @@ void ssload_report_add(struct ssload_report *report, const struct ss_load_sample
 /* Prints the averages and, if load and load_ticks differ, why. */
 void ssload_report_end(struct ssload_report *report);
 
+/* Writes the latest sample to the file of --openmetrics, which is replaced as a whole. */
+int ssload_report_write_metrics(const struct ssload_report *report, struct ss_error *error);
+
 /* Writes the rows of a sample. Returns -1 with errno set if they could not be written. */
 int ssload_report_flush(struct ssload_report *report);
 

@@ -14,41 +14,40 @@
 #define DRAWING_MAX  100
 #define GAP          2 /* blanks before the drawing */
 
-/* The columns in order. In a narrow window, columns of the lowest rank are omitted first. */
-enum { TARGET, LOAD, ERROR, TICKS, USER, SYSTEM, IRQ, STEAL, IOWAIT, IDLE, PRESSURE, COLUMNS };
+// clang-format off
+#define VALUE(member) offsetof(struct ss_load_sample, member)
 
-static const struct column {
-    const char *name;
-    size_t offset;
-    int rank;
-    bool fixed; /* shown even without room */
-} columns[COLUMNS] = {
-    [TARGET] = {"target", offsetof(struct ss_load_sample, target), 0, true},
-    [LOAD] = {"load", offsetof(struct ss_load_sample, load), 0, true},
-    [ERROR] = {"error", offsetof(struct ss_load_sample, error), 0, true},
-    [TICKS] = {"ticks", offsetof(struct ss_load_sample, load_ticks), 8, false},
-    [USER] = {"user", offsetof(struct ss_load_sample, user), 7, false},
-    [SYSTEM] = {"system", offsetof(struct ss_load_sample, system), 6, false},
-    [IRQ] = {"irq", offsetof(struct ss_load_sample, irq), 2, false},
-    [STEAL] = {"steal", offsetof(struct ss_load_sample, steal), 4, false},
-    [IOWAIT] = {"iowait", offsetof(struct ss_load_sample, iowait), 5, false},
-    [IDLE] = {"idle", offsetof(struct ss_load_sample, idle), 1, false},
-    [PRESSURE] = {"press", offsetof(struct ss_load_sample, pressure), 3, false},
+const struct ssload_column ssload_columns[SSLOAD_COLUMNS] = {
+    [SSLOAD_TARGET] = {"target", "target", "Target at the end of the latest sample", VALUE(target), SSLOAD_FIXED},
+    [SSLOAD_LOAD] = {"load", "load", "CPU load of the latest sample", VALUE(load), SSLOAD_FIXED},
+    [SSLOAD_ERROR] = {"error", "error", "Target minus load of the latest sample", VALUE(error), SSLOAD_FIXED},
+    [SSLOAD_TICKS] = {"load_ticks", "ticks", "CPU load by ticks", VALUE(load_ticks), 8},
+    [SSLOAD_USER] = {"user", "user", "User time by ticks", VALUE(user), 7},
+    [SSLOAD_SYSTEM] = {"system", "system", "System time by ticks", VALUE(system), 6},
+    [SSLOAD_IRQ] = {"irq", "irq", "Interrupts by ticks", VALUE(irq), 2},
+    [SSLOAD_STEAL] = {"steal", "steal", "Time that the hypervisor took by ticks", VALUE(steal), 4},
+    [SSLOAD_IOWAIT] = {"iowait", "iowait", "Idle time with pending I/O by ticks", VALUE(iowait), 5},
+    [SSLOAD_IDLE] = {"idle", "idle", "Idle time by ticks", VALUE(idle), 1},
+    [SSLOAD_PRESSURE] = {"pressure", "press", "Part of the last 10 seconds in which a task waited for a CPU", VALUE(pressure), 3},
 };
+// clang-format on
 
-#define RANKS 8
+double ssload_column_value(
+    const struct ssload_column *column, const struct ss_load_sample *sample) {
+    return *(const double *)(const void *)((const char *)sample + column->offset);
+}
 
 static bool is_known(const struct ssload_table *table, int column) {
     switch (column) {
-    case TARGET:
-    case ERROR:
+    case SSLOAD_TARGET:
+    case SSLOAD_ERROR:
         return table->target;
-    case PRESSURE:
+    case SSLOAD_PRESSURE:
         return table->pressure;
-    case TICKS:
-    case IRQ:
-    case STEAL:
-    case IOWAIT:
+    case SSLOAD_TICKS:
+    case SSLOAD_IRQ:
+    case SSLOAD_STEAL:
+    case SSLOAD_IOWAIT:
         return !table->group;
     default:
         return true;
@@ -58,9 +57,9 @@ static bool is_known(const struct ssload_table *table, int column) {
 void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interval) {
     table->stream = stream;
     table->unicode = ss_screen_is_unicode();
-    table->decimals = interval % SS_SECOND == 0                ? 0
-                      : interval % (100 * SS_MILLISECOND) == 0 ? 1
-                                                               : 3;
+    table->decimals = interval % (100 * SS_MILLISECOND) == 0 ? 1 : 3;
+    if (interval % SS_SECOND == 0)
+        table->decimals = 0;
     table->time_width = 8 + (table->decimals ? table->decimals + 1 : 0);
 }
 
@@ -74,27 +73,28 @@ static void fit(struct ssload_table *table) {
     table->screen = isatty(fileno(table->stream)) ? height : 0;
     width -= table->time_width + (table->per_cpu ? CPU_WIDTH : 0);
     table->shown = 0;
-    for (int rank = RANKS + 1; rank >= 0; rank--) {
-        for (int i = 0; i < COLUMNS; i++) {
-            bool turn = columns[i].fixed ? rank == RANKS + 1 : columns[i].rank == rank;
-            int left = width - NUMBER_WIDTH - GAP - DRAWING_MIN;
-            if (!turn || !is_known(table, i) || (left < 0 && !columns[i].fixed))
+    for (int rank = SSLOAD_FIXED; rank > 0; rank--) {
+        for (int i = 0; i < SSLOAD_COLUMNS; i++) {
+            bool fits = width - NUMBER_WIDTH - GAP - DRAWING_MIN >= 0 || rank == SSLOAD_FIXED;
+            if (ssload_columns[i].rank != rank || !is_known(table, i) || !fits)
                 continue;
             table->shown |= 1u << i;
             width -= NUMBER_WIDTH;
         }
     }
     width -= GAP;
-    table->drawing_width = width < DRAWING_MIN / 2 ? 0 : width < DRAWING_MAX ? width : DRAWING_MAX;
+    table->drawing_width = width < DRAWING_MAX ? width : DRAWING_MAX;
+    if (width < DRAWING_MIN / 2)
+        table->drawing_width = 0;
 }
 
 static void print_heading(struct ssload_table *table) {
     fprintf(table->stream, "%-*s", table->time_width, "percent");
     if (table->per_cpu)
         fprintf(table->stream, "%*s", CPU_WIDTH, "cpu");
-    for (int i = 0; i < COLUMNS; i++) {
+    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
         if (table->shown & 1u << i)
-            fprintf(table->stream, "%*s", NUMBER_WIDTH, columns[i].name);
+            fprintf(table->stream, "%*s", NUMBER_WIDTH, ssload_columns[i].heading);
     }
     int half = table->drawing_width / 2;
     if (half > 0)
@@ -115,8 +115,12 @@ static void draw(const struct ssload_table *table, const struct ss_load_sample *
         mark--;
     fprintf(table->stream, "%*s", GAP, "");
     for (int i = 0; i < width && (i * 8 < eighths || i <= mark); i++) {
-        int here = eighths - i * 8 < 0 ? 0 : eighths - i * 8 > 8 ? 8 : eighths - i * 8;
-        const char *glyph = i == mark ? (table->unicode ? "│" : "|") : bar[here];
+        int here = eighths - i * 8;
+        if (here < 0)
+            here = 0;
+        const char *glyph = bar[here < 8 ? here : 8];
+        if (i == mark)
+            glyph = table->unicode ? "│" : "|";
         if (*glyph == ' ') {
             blanks++;
             continue;
@@ -133,8 +137,8 @@ static void print_row(
         fprintf(table->stream, "%*s", CPU_WIDTH, "all");
     else if (table->per_cpu)
         fprintf(table->stream, "%*d", CPU_WIDTH, (int)sample->cpu);
-    for (int i = 0; i < COLUMNS; i++) {
-        double value = *(const double *)((const char *)sample + columns[i].offset);
+    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
+        double value = ssload_column_value(&ssload_columns[i], sample);
         if (!(table->shown & 1u << i))
             continue;
         if (isnan(value))

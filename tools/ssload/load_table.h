@@ -4,6 +4,37 @@
 
 #include "measure/load_sample.h"
 
+/* A value of a sample: a column of the table, and a metric. */
+struct ssload_column {
+    const char *name;    /* as in samples.csv */
+    const char *heading; /* at most six characters */
+    const char *help;    /* of the metric */
+    size_t offset;       /* of a double in struct ss_load_sample */
+    int rank;            /* in a narrow window, columns of the lowest rank are omitted first */
+};
+
+/* Columns of this rank are shown even without room. */
+#define SSLOAD_FIXED 9
+
+enum {
+    SSLOAD_TARGET,
+    SSLOAD_LOAD,
+    SSLOAD_ERROR,
+    SSLOAD_TICKS,
+    SSLOAD_USER,
+    SSLOAD_SYSTEM,
+    SSLOAD_IRQ,
+    SSLOAD_STEAL,
+    SSLOAD_IOWAIT,
+    SSLOAD_IDLE,
+    SSLOAD_PRESSURE,
+    SSLOAD_COLUMNS,
+};
+
+extern const struct ssload_column ssload_columns[SSLOAD_COLUMNS];
+
+double ssload_column_value(const struct ssload_column *column, const struct ss_load_sample *sample);
+
 /* A table of samples: the known columns that fit next to a drawing. */
 struct ssload_table {
     FILE *stream;
