@@ -44,11 +44,15 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     /* Parse the final 0, too: without it, a number at the end would be incomplete. */
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
-    if (!value)
+    if (!value) {
+        const char *what = json_tokener_error_desc(error);
+        if (error == json_tokener_success)
+            what = "no value";
+        if (error == json_tokener_continue)
+            what = "unexpected end";
         snprintf(why, size, "line %zu: %s", count_lines(text, json_tokener_get_parse_end(tokener)),
-            error == json_tokener_success    ? "no value"
-            : error == json_tokener_continue ? "unexpected end"
-                                             : json_tokener_error_desc(error));
+            what);
+    }
     json_tokener_free(tokener);
     return value;
 }
@@ -61,8 +65,13 @@ struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) 
 
 struct json_object *document_read(
     const char *folder, const char *name, const char *hint, struct ss_error *error) {
-    char path[4200], why[256];
-    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+    char why[256];
+    SS_OWNED(free) char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        path = NULL;
+        ss_error_memory(error);
+        return NULL;
+    }
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream) {
         ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *hint ? ": " : "", hint);

@@ -161,12 +161,8 @@ int topology_place(const char *root, const struct topology_request *request,
     struct task task = {.usable = topology_usable_read(&tree), .request = request};
     sys_tree_close(&tree);
     if (request->scheme == TOPOLOGY_FIRST) { /* needs no topology */
-        order_by_number(order, &task.usable.usable);
-        if (order->count < request->count)
-            return ss_error_fail(error, "the machine has fewer CPUs than requested: %u of %u",
-                (unsigned)order->count, (unsigned)request->count);
-        order->count = request->count ? request->count : order->count;
-        return 0;
+        const char *reason = topology_choose(NULL, &task.usable, request, order);
+        return reason ? ss_error_fail(error, "%s", reason) : 0;
     }
     char *text = topology_apart(root, write_order, &task);
     if (!text)

@@ -51,7 +51,8 @@ struct topology_order {
     uint32_t cpus[SS_CPUS_MAX];
 };
 
-SS_MUST_USE SS_NONNULL() const
+/* `topology` may be NULL for TOPOLOGY_FIRST. */
+SS_MUST_USE SS_NONNULL(2, 3, 4) const
     char *topology_choose(hwloc_topology_t topology, const struct topology_usable *usable,
         const struct topology_request *request, struct topology_order *order);
 
