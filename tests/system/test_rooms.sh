@@ -25,7 +25,7 @@ forbidden_arrows_are_reported() { # case
     echo '#include "json_document.h"' >>"$scratch/tools/common/text/csv.c"
     expect_complaint "common/text may not use common/json"
     copy_sources
-    echo '#include "benchmark_run.h"' >>"$scratch/tools/ssload/measure.c"
+    echo '#include "benchmark_run.h"' >>"$scratch/tools/ssload/main.c"
     expect_complaint "ssload may not use ssprofile"
 }
 

@@ -2,15 +2,18 @@
 #include "output.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
 
+#include "analysis.h"
 #include "base/advice.h"
+#include "base/owned.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "screen/window.h"
 #include "terminal_plot.h"
 #include "trace/compiled.h"
 #include "trace/text.h"
-#include "trace_picture.h"
 
 struct writer {
     struct ss_trace_sink sink;
@@ -26,10 +29,11 @@ static int take_compiled(
     return 0;
 }
 
-static int write_compiled(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
+static int write_compiled(
+    const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
     struct writer writer = {.sink = {.take = take_compiled}};
-    ss_trace_writer_open(&writer.compiled, stream, spool->count, spool->length);
-    if (sstrace_spool_play(spool, &writer.sink, error) != 0)
+    ss_trace_writer_open(&writer.compiled, stream, trace->count, trace->length);
+    if (sstrace_strand_play(trace, &writer.sink, error) != 0)
         return -1;
     ss_trace_writer_close(&writer.compiled);
     return 0;
@@ -42,59 +46,92 @@ static int take_text(
     return 0;
 }
 
-static int write_text(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
+static int write_text(const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
     struct writer writer = {.sink = {.take = take_text}, .stream = stream};
-    return sstrace_spool_play(spool, &writer.sink, error);
+    return sstrace_strand_play(trace, &writer.sink, error);
 }
 
 static int fill(
-    struct sstrace_columns *columns, struct sstrace_spool *spool, struct ss_error *error) {
-    int result = sstrace_spool_play(spool, &columns->sink, error);
+    struct sstrace_columns *columns, const struct sstrace_strand *trace, struct ss_error *error) {
+    int result = sstrace_strand_play(trace, &columns->sink, error);
     return result == 0 ? columns->sink.end(&columns->sink, error) : result;
 }
 
-static int draw(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
+static int draw(const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
     struct sstrace_columns columns;
     size_t count;
     int rows;
     sstrace_plot_fit(&count, &rows);
-    if (sstrace_columns_open(&columns, spool->length, count, error) != 0)
+    if (sstrace_columns_open(&columns, trace->length, count, error) != 0)
         return -1;
-    int result = fill(&columns, spool, error);
+    int result = fill(&columns, trace, error);
     if (result == 0)
         sstrace_plot_print(stream, &columns, rows, ss_screen_is_unicode());
     sstrace_columns_close(&columns);
     return result;
 }
 
-static int prepare_picture(struct sstrace_spool *spool, struct ss_error *error) {
-    struct sstrace_columns columns;
-    if (sstrace_columns_open(&columns, spool->length, SSTRACE_PICTURE_COLUMNS, error) != 0)
-        return -1;
-    int result = fill(&columns, spool, error);
-    if (result == 0)
-        result = sstrace_picture_prepare(&columns, error);
-    sstrace_columns_close(&columns);
-    return result;
-}
-
-int sstrace_output_print(const struct sstrace_request *request, struct sstrace_spool *spool,
-    FILE *stream, struct ss_error *error) {
-    switch (request->action) {
-    case SSTRACE_DUMP:
-        return write_text(spool, stream, error);
-    case SSTRACE_PLOT:
-        return draw(spool, stream, error);
-    default:
-        return write_compiled(spool, stream, error);
+/*
+ * Writes what the Python package draws: the trace's length in nanoseconds and a table of its
+ * columns. The loads of a column that is free are empty.
+ */
+static void write_table(const struct sstrace_columns *columns, FILE *stream) {
+    fprintf(stream, "%" PRIu64 "\n", (uint64_t)columns->length);
+    fputs("free,least,mean,most\n", stream);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct sstrace_column *column = &columns->items[i];
+        fprintf(stream, "%d,", column->free > 0);
+        if (column->controlled > 0)
+            fprintf(stream, "%.6g,%.6g,%.6g\n", column->min, sstrace_column_mean(column),
+                column->largest);
+        else
+            fputs(",,\n", stream);
     }
 }
 
-static int write_file(
-    const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error) {
+/* Replaces standard input with the table. A column is about as wide as a pixel of the picture. */
+static int prepare_picture(const struct sstrace_strand *trace, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *stream = tmpfile();
+    struct sstrace_columns columns;
+    if (!stream)
+        return ss_error_fail(
+            error, "cannot create a temporary file for the picture: %s", strerror(errno));
+    if (sstrace_columns_open(&columns, trace->length, SSTRACE_COLUMNS_MAX, error) != 0)
+        return -1;
+    int result = fill(&columns, trace, error);
+    write_table(&columns, stream);
+    sstrace_columns_close(&columns);
+    errno = 0;
+    if (fflush(stream) != 0 || ferror(stream) || fseek(stream, 0, SEEK_SET) != 0 ||
+        dup2(fileno(stream), STDIN_FILENO) < 0)
+        return ss_error_fail(
+            error, "cannot write a temporary file for the picture: %s", strerror(errno));
+    return result;
+}
+
+int sstrace_picture_execute(const char *path, const char *title, struct ss_error *error) {
+    const char *words[] = {
+        NULL, "sstrace", "plot", "--output", path, title ? "--title" : NULL, title, NULL};
+    return analysis_execute((char **)words, error);
+}
+
+int sstrace_output_print(const struct sstrace_request *request, const struct sstrace_strand *trace,
+    FILE *stream, struct ss_error *error) {
+    switch (request->action) {
+    case SSTRACE_DUMP:
+        return write_text(trace, stream, error);
+    case SSTRACE_PLOT:
+        return draw(trace, stream, error);
+    default:
+        return write_compiled(trace, stream, error);
+    }
+}
+
+static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
+    struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, request->output) == 0) {
-        if (sstrace_output_print(request, spool, file.stream, error) != 0) {
+        if (sstrace_output_print(request, trace, file.stream, error) != 0) {
             ss_whole_file_abandon(&file);
             return -1;
         }
@@ -105,10 +142,10 @@ static int write_file(
         strerror(errno), ss_advice_to_write(errno, request->output));
 }
 
-int sstrace_output_write(
-    const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error) {
+int sstrace_output_write(const struct sstrace_request *request, const struct sstrace_strand *trace,
+    struct ss_error *error) {
     if (sstrace_is_picture(request))
-        return prepare_picture(spool, error);
-    return request->output ? write_file(request, spool, error)
-                           : sstrace_output_print(request, spool, stdout, error);
+        return prepare_picture(trace, error);
+    return request->output ? write_file(request, trace, error)
+                           : sstrace_output_print(request, trace, stdout, error);
 }

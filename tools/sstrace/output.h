@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-#include "spool.h"
+#include "strands.h"
 #include "trace_options.h"
 
 /* Returns whether the request is for a picture, which the Python package draws. */
@@ -20,11 +20,18 @@ static inline bool sstrace_is_picture(const struct sstrace_request *request) {
  * Writes the trace to the output of the request: a file, whole or not at all, or standard output.
  * A picture is only prepared.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(
-    const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(const struct sstrace_request *request,
+    const struct sstrace_strand *trace, struct ss_error *error);
 
 /* Writes the trace to a stream. The caller checks the stream for errors. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_output_print(const struct sstrace_request *request,
-    struct sstrace_spool *spool, FILE *stream, struct ss_error *error);
+    const struct sstrace_strand *trace, FILE *stream, struct ss_error *error);
+
+/*
+ * Replaces this process by one of the Python package that draws a prepared picture into the file at
+ * `path`, whole or not at all. `title` may be NULL. Returns only if the package is not available.
+ */
+SS_MUST_USE SS_NONNULL(1) int sstrace_picture_execute(
+    const char *path, const char *title, struct ss_error *error);
 
 #endif

@@ -25,11 +25,12 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
     return NULL;
 }
 
-static const struct sstrace_format *detect(const struct text_input *input) {
-    const char *head = input->head;
+static const struct sstrace_format *detect(const char *head) {
     for (size_t i = 0; sstrace_formats[i]; i++) {
-        if (sstrace_formats[i]->detect && sstrace_formats[i]->detect(head))
-            return sstrace_formats[i];
+        const struct sstrace_format *format = sstrace_formats[i];
+        bool begins = format->begins && strncmp(head, format->begins, strlen(format->begins)) == 0;
+        if (begins || (format->detect && format->detect(head)))
+            return format;
     }
     return NULL;
 }
@@ -142,7 +143,7 @@ static int read_input(const struct sstrace_request *request, struct text_input *
     if (name && !format)
         return -1;
     if (!name && !compiled)
-        format = detect(input);
+        format = detect(input->head);
     if (!format && !compiled && refuse_sysstat(input, error) != 0)
         return -1;
     if (check_options(request, format, error) != 0)
@@ -162,10 +163,11 @@ static int read_files(
     if (!input)
         return ss_error_memory(error);
     int result = text_input_open(input, request->file_count ? request->files[0] : NULL, error);
-    if (result == 0)
+    if (result == 0) {
         result = read_input(request, input, sink, error);
-    if (text_input_close(input) != 0)
-        result = -1;
+        if (text_input_close(input) != 0)
+            result = -1;
+    }
     free(input);
     return result;
 }
@@ -173,9 +175,18 @@ static int read_files(
 int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
     int result;
-    if (!request->generation.generator)
+    if (!request->generation.name)
         result = read_files(request, sink, error);
     else if ((result = check_options(request, NULL, error)) == 0)
         result = sstrace_generate(&request->generation, request->store, sink, error);
     return result == 0 ? sink->end(sink, error) : -1;
+}
+
+int sstrace_run(
+    const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error) {
+    struct sstrace_pipeline pipeline;
+    sstrace_pipeline_open(&pipeline, request->transforms, request->transform_count, end);
+    int result = sstrace_source_run(request, pipeline.first, error);
+    sstrace_pipeline_close(&pipeline);
+    return result;
 }

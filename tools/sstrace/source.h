@@ -8,8 +8,12 @@
 
 #include "trace_options.h"
 
-/* Gives all records to the sink, and ends the sink. */
+/* Gives all records to the sink, without transformations, and ends the sink. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
+
+/* Gives all records to `end` after the transformations of the request, and ends it. */
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_run(
+    const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error);
 
 #endif

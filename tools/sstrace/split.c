@@ -14,20 +14,16 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
-#include "name_hash.h"
 #include "output.h"
-#include "pipeline.h"
 #include "source.h"
 #include "strands.h"
+#include "trace_statistics.h"
 
-#define FILE_NAME      256
-#define TEMPORARY_SIZE 4200
-#define ATTEMPTS_MAX   100
+#define FILE_NAME 256
 
 struct machine {
     struct sstrace_samples samples;
     struct sstrace_strand strand;
-    uint64_t hash;
     char name[]; /* as in the table */
 };
 
@@ -37,109 +33,65 @@ struct machines {
     struct sstrace_strands strands;
     struct machine **items; /* in the order of their first rows */
     size_t count, room;
-    size_t *index; /* open addressing: 0, or the position in `items` plus 1 */
-    size_t capacity;
+    struct sstrace_names names; /* the numbers of `items` */
     struct machine *latest;
     int64_t origin; /* time zero of all traces */
 };
 
-/* Returns the entry of the index that holds this name, or the empty one for it. */
-static size_t *find_entry(const struct machines *machines, const char *name, uint64_t value) {
-    for (size_t at = value & (machines->capacity - 1);; at = (at + 1) & (machines->capacity - 1)) {
-        size_t entry = machines->index[at];
-        if (entry == 0)
-            return &machines->index[at];
-        const struct machine *machine = machines->items[entry - 1];
-        if (machine->hash == value && strcmp(machine->name, name) == 0)
-            return &machines->index[at];
-    }
-}
-
-/* Doubles the index when half of it is used. */
-static bool grow_index(struct machines *machines) {
-    if ((machines->count + 1) * 2 <= machines->capacity)
-        return true;
-    size_t capacity = machines->capacity ? machines->capacity * 2 : 1024;
-    size_t *index = calloc(capacity, sizeof *index);
-    if (!index)
-        return false;
-    free(machines->index);
-    machines->index = index;
-    machines->capacity = capacity;
-    for (size_t i = 0; i < machines->count; i++)
-        *find_entry(machines, machines->items[i]->name, machines->items[i]->hash) = i + 1;
-    return true;
-}
-
-static struct machine *add_machine(struct machines *machines, const char *name, uint64_t value) {
+static bool add_machine(struct machines *machines, const char *name) {
     size_t length = strlen(name) + 1;
     struct machine *machine = NULL;
     if (!SS_GROW(machines->items, machines->count + 1, machines->room) ||
         !(machine = malloc(sizeof *machine + length)))
-        return NULL;
+        return false;
     sstrace_strand_open(&machine->strand, &machines->strands);
     sstrace_samples_open(&machine->samples, &machines->request.import, &machine->strand.sink);
-    machine->hash = value;
     memcpy(machine->name, name, length);
     machines->items[machines->count++] = machine;
-    return machine;
+    return true;
 }
 
 static struct sstrace_samples *find_samples(struct sstrace_split *split, const char *name) {
     struct machines *machines = (struct machines *)split;
-    if (machines->latest && strcmp(machines->latest->name, name) == 0)
-        return &machines->latest->samples;
-    if (!grow_index(machines))
-        return NULL;
-    uint64_t value = sstrace_name_hash(name);
-    size_t *entry = find_entry(machines, name, value);
-    if (*entry == 0) {
-        if (!add_machine(machines, name, value))
+    if (!machines->latest || strcmp(machines->latest->name, name) != 0) {
+        size_t number = sstrace_names_number(&machines->names, name);
+        bool is_new = number == machines->count;
+        if (is_new ? !add_machine(machines, name) : number > machines->count)
             return NULL;
-        *entry = machines->count;
+        machines->latest = machines->items[number];
     }
-    machines->latest = machines->items[*entry - 1];
     return &machines->latest->samples;
 }
 
-/* How often a problem was found, and on how many machines. */
-struct found {
-    uint64_t count, machines;
-};
-
-static void add_found(struct found *found, uint64_t count) {
-    found->count += count;
-    found->machines += count > 0;
-}
-
-static void print_found(
-    const struct machines *machines, const char *name, struct found found, const char *what) {
-    if (found.count > 0)
+/* Prints how often a problem was found, and on how many machines. */
+static void print_problem(
+    const struct machines *machines, const char *name, const struct sstrace_problem *problem) {
+    uint64_t found = 0, affected = 0;
+    for (size_t i = 0; i < machines->count; i++) {
+        uint64_t count = sstrace_problem_count(problem, &machines->items[i]->samples);
+        found += count;
+        affected += count > 0;
+    }
+    if (found > 0)
         fprintf(stderr, "sstrace: %s: %s: %llu, in %llu of %zu machines\n",
-            ss_words_show(name).text, what, (unsigned long long)found.count,
-            (unsigned long long)found.machines, machines->count);
+            ss_words_show(name).text, problem->text, (unsigned long long)found,
+            (unsigned long long)affected, machines->count);
 }
 
 static void print_warnings(const struct machines *machines, const char *name) {
-    struct found gaps = {0}, bad = {0}, late = {0}, limited = {0}, empty = {0};
-    for (size_t i = 0; i < machines->count; i++) {
-        const struct sstrace_samples *it = &machines->items[i]->samples;
-        add_found(&gaps, it->gaps);
-        add_found(&bad, it->bad);
-        add_found(&late, it->late);
-        add_found(&limited, it->limited);
-        add_found(&empty, it->used == 0);
-    }
     bool fills = machines->request.import.gaps == SSTRACE_GAPS_FILL;
-    print_found(machines, name, gaps,
-        fills ? "gaps, filled by straight lines" : "gaps, in which the previous load is held");
-    print_found(machines, name, bad, "ignored samples without a number");
-    print_found(machines, name, late,
-        "ignored samples that go backward in time (sort the file by time to keep them)");
-    print_found(machines, name, limited, SSTRACE_LIMITED);
-    if (empty.count > 0)
-        fprintf(stderr, "sstrace: %s: machines without any load, left out: %llu of %zu\n",
-            ss_words_show(name).text, (unsigned long long)empty.count, machines->count);
+    struct sstrace_problem gaps = {offsetof(struct sstrace_samples, gaps),
+        fills ? "gaps, filled by straight lines" : "gaps, in which the previous load is held"};
+    print_problem(machines, name, &gaps);
+    for (size_t i = 0; i < SSTRACE_PROBLEMS; i++)
+        print_problem(machines, name, &sstrace_problems[i]);
+
+    size_t empty = 0;
+    for (size_t i = 0; i < machines->count; i++)
+        empty += machines->items[i]->samples.used == 0;
+    if (empty > 0)
+        fprintf(stderr, "sstrace: %s: machines without any load, left out: %zu of %zu\n",
+            ss_words_show(name).text, empty, machines->count);
 }
 
 /* Returns the shortest usual interval of a machine; 0 if no machine shows one. */
@@ -153,17 +105,19 @@ static int64_t find_usual(const struct machines *machines) {
     return shortest;
 }
 
+/* Ends all series. Their traces count from the start of the first machine. */
 static int end_table(struct sstrace_split *split, struct text_input *input) {
     struct machines *machines = (struct machines *)split;
     int64_t usual = find_usual(machines);
-    uint64_t used = 0;
+    machines->origin = INT64_MAX;
     for (size_t i = 0; i < machines->count; i++) {
-        struct machine *machine = machines->items[i];
-        if (sstrace_samples_flush(&machine->samples, input, usual) != 0)
-            return ss_error_wrap(input->error, "%s", ss_words_show(machine->name).text);
-        used += machine->samples.used;
+        struct sstrace_samples *samples = &machines->items[i]->samples;
+        if (sstrace_samples_flush(samples, input, usual) != 0)
+            return ss_error_wrap(input->error, "%s", ss_words_show(machines->items[i]->name).text);
+        if (samples->used > 0 && samples->origin < machines->origin)
+            machines->origin = samples->origin;
     }
-    if (used == 0)
+    if (machines->origin == INT64_MAX)
         return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
     print_warnings(machines, input->name);
@@ -188,61 +142,44 @@ int sstrace_split_name(
     return 0;
 }
 
-/* Returns the start of the first machine. All traces count from it. */
-static int64_t find_origin(const struct machines *machines) {
-    int64_t origin = INT64_MAX;
-    for (size_t i = 0; i < machines->count; i++) {
-        const struct sstrace_samples *samples = &machines->items[i]->samples;
-        if (samples->used > 0 && samples->origin < origin)
-            origin = samples->origin;
-    }
-    return origin;
-}
-
-/* Passes the trace of a machine to the sink, delayed by its start. */
-static int play_machine(
-    struct machine *machine, int64_t origin, struct ss_trace_sink *sink, struct ss_error *error) {
-    struct sstrace_transform delay = {
-        .kind = SSTRACE_LATER, .from = (ss_time)(machine->samples.origin - origin)};
-    struct sstrace_stage later;
-    if (sstrace_stage_open(&later, &delay, sink, error) != 0)
-        return -1;
-    int result = sstrace_strand_play(&machine->strand, &later.sink, error);
-    if (result == 0)
-        result = later.sink.end(&later.sink, error);
-    sstrace_stage_close(&later);
-    return result;
+static int fail(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s cannot be written: %s", ss_words_show(path).text,
+        errno == ENOTEMPTY || errno == EEXIST ? "it exists and is not empty" : strerror(errno));
 }
 
 /* Writes directly: the folder is not yet visible, and is synced as a whole. */
-static int write_file(const struct sstrace_request *request, struct sstrace_spool *spool,
+static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
     const char *path, struct ss_error *error) {
     FILE *stream = fopen(path, "wxe");
-    if (stream && sstrace_output_print(request, spool, stream, error) != 0) {
-        fclose(stream);
-        return -1;
-    }
-    bool written = stream && !ferror(stream);
-    if (stream && fclose(stream) != 0)
+    if (!stream)
+        return fail(path, error);
+    int result = sstrace_output_print(request, trace, stream, error);
+    bool written = !ferror(stream);
+    if (fclose(stream) != 0)
         written = false;
-    return written ? 0
-                   : ss_error_fail(error, "%s cannot be written: %s", ss_words_show(path).text,
-                         strerror(errno));
+    return result == 0 && !written ? fail(path, error) : result;
 }
 
+/* Writes the trace of a machine, delayed by its start. */
 static int write_machine(
     struct machines *machines, struct machine *machine, const char *path, struct ss_error *error) {
+    const struct sstrace_request *request = &machines->request;
+    struct sstrace_transform delay = {
+        .kind = SSTRACE_LATER, .from = (ss_time)(machine->samples.origin - machines->origin)};
     struct sstrace_spool spool;
     struct sstrace_pipeline pipeline;
-    if (sstrace_spool_open(&spool, error) != 0)
-        return -1;
-    int result = sstrace_pipeline_open(&pipeline, &machines->request, &spool.sink, error);
-    if (result == 0) {
-        result = play_machine(machine, machines->origin, pipeline.first, error);
-        sstrace_pipeline_close(&pipeline);
-    }
+    struct sstrace_stage later;
+    sstrace_spool_open(&spool);
+    sstrace_pipeline_open(
+        &pipeline, request->transforms, request->transform_count, &spool.strand.sink);
+    sstrace_stage_open(&later, &delay, pipeline.first);
+
+    int result = sstrace_strand_play(&machine->strand, &later.sink, error);
     if (result == 0)
-        result = write_file(&machines->request, &spool, path, error);
+        result = later.sink.end(&later.sink, error);
+    if (result == 0)
+        result = write_file(request, &spool.strand, path, error);
+    sstrace_pipeline_close(&pipeline);
     sstrace_spool_close(&spool);
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
 }
@@ -251,21 +188,30 @@ static int write_machine(
 static int write_machines(
     struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
     const char *suffix = machines->request.action == SSTRACE_DUMP ? ".txt" : ".trace";
-    machines->origin = find_origin(machines);
     for (size_t i = 0; i < machines->count; i++) {
         struct machine *machine = machines->items[i];
-        char path[4400], file[FILE_NAME];
+        char file[FILE_NAME];
         if (machine->samples.used == 0)
             continue;
         if (ss_end_signals_are_held(before))
             return ss_error_fail(error, "interrupted");
         if (sstrace_split_name(file, machine->name, suffix, error) != 0)
             return -1;
-        snprintf(path, sizeof path, "%.4096s/%s", folder, file);
+        SS_OWNED(free) char *path = NULL;
+        if (asprintf(&path, "%s/%s", folder, file) < 0) {
+            path = NULL;
+            return ss_error_memory(error);
+        }
         if (write_machine(machines, machine, path, error) != 0)
             return -1;
     }
     return 0;
+}
+
+/* Syncs all files at once, which for thousands of files takes seconds less than one by one. */
+static int sync_folder(const char *folder) {
+    SS_OWNED(close) int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return descriptor < 0 ? -1 : syncfs(descriptor);
 }
 
 static void remove_folder(const char *folder) {
@@ -275,45 +221,33 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-static int fail(const char *folder, struct ss_error *error) {
-    return ss_error_fail(error, "%s cannot be written: %s", ss_words_show(folder).text,
-        errno == ENOTEMPTY || errno == EEXIST ? "it exists and is not empty" : strerror(errno));
-}
-
-/* Syncs all files at once, which for thousands of files takes seconds less than one by one. */
-static int sync_folder(const char *folder) {
-    SS_OWNED(close) int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return descriptor < 0 ? -1 : syncfs(descriptor);
-}
-
-/*
- * Makes a folder with a new name next to the final one. A killed sstrace may have left a folder
- * with our pid, which in a PID namespace is the same in every run.
- */
-static int make_temporary(char path[TEMPORARY_SIZE], const char *folder) {
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    int used = snprintf(path, TEMPORARY_SIZE, "%.*s.%d", (int)(length < 4096 ? length : 4096),
-        folder, (int)getpid());
-    int result = mkdir(path, 0777);
-    for (int i = 1; result != 0 && errno == EEXIST && i < ATTEMPTS_MAX; i++) {
-        snprintf(path + used, TEMPORARY_SIZE - (size_t)used, ".%d", i);
-        result = mkdir(path, 0777);
-    }
-    return result;
+/* Returns the mode of the folder that is replaced, or of a new one. */
+static mode_t mode_of(const char *folder) {
+    struct stat replaced;
+    if (stat(folder, &replaced) == 0)
+        return replaced.st_mode & 07777;
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0777 & ~mask;
 }
 
 /* Writes the traces to a folder next to the final one, then renames it. */
 static int write_folder(
     struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
-    char temporary[TEMPORARY_SIZE];
-    struct stat replaced;
-    if (make_temporary(temporary, folder) != 0)
-        return fail(errno == EEXIST ? temporary : folder, error);
-    if (stat(folder, &replaced) == 0)
-        chmod(temporary, replaced.st_mode & 07777);
-    int result = write_machines(machines, temporary, before, error);
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    SS_OWNED(free) char *temporary = NULL;
+    if (asprintf(&temporary, "%.*s.XXXXXX", (int)length, folder) < 0) {
+        temporary = NULL;
+        return ss_error_memory(error);
+    }
+    if (!mkdtemp(temporary))
+        return fail(folder, error);
+
+    int result = chmod(temporary, mode_of(folder)) != 0
+                     ? fail(folder, error)
+                     : write_machines(machines, temporary, before, error);
     if (result == 0 && (sync_folder(temporary) != 0 || rename(temporary, folder) != 0))
         result = fail(folder, error);
     if (result != 0)
@@ -323,7 +257,6 @@ static int write_folder(
 
 /* Refuses a folder that has files or cannot be renamed, before hours are spent on the table. */
 static int check_folder(const char *folder, struct ss_error *error) {
-    char parent[TEMPORARY_SIZE];
     struct stat own, above;
     SS_OWNED(closedir) DIR *open = opendir(folder);
     if (!open)
@@ -334,8 +267,8 @@ static int check_folder(const char *folder, struct ss_error *error) {
             return fail(folder, error);
         }
     }
-    snprintf(parent, sizeof parent, "%.4096s/..", folder);
-    if (stat(folder, &own) == 0 && stat(parent, &above) == 0 && own.st_dev != above.st_dev)
+    if (fstat(dirfd(open), &own) == 0 && fstatat(dirfd(open), "..", &above, 0) == 0 &&
+        own.st_dev != above.st_dev)
         return ss_error_fail(error,
             "%s is a mount point, which cannot be replaced: name a new folder in it",
             ss_words_show(folder).text);
@@ -366,27 +299,30 @@ static char *find_folder(const char *name, struct ss_error *error) {
 }
 
 int sstrace_split_run(const struct sstrace_request *request, struct ss_error *error) {
-    struct machines machines = {
-        .split = {.find = find_samples, .end = end_table}, .request = *request};
-    struct ss_trace_sink nowhere = sstrace_nowhere();
+    struct machines machines = {.split = {.find = find_samples, .end = end_table},
+        .request = *request,
+        .strands = SSTRACE_STRANDS_NEW};
+    struct sstrace_statistics unused =
+        sstrace_statistics_open(); /* each machine has its own sink */
     machines.request.import.split = &machines.split;
     SS_OWNED(free) char *folder = find_folder(request->split, error);
-    if (!folder || check_folder(folder, error) != 0 ||
-        sstrace_strands_open(&machines.strands, error) != 0)
+    if (!folder || check_folder(folder, error) != 0)
         return -1;
-    int result = sstrace_source_run(&machines.request, &nowhere, error);
+
+    int result = sstrace_source_run(&machines.request, &unused.sink, error);
     if (result == 0) {
         sigset_t before;
         ss_end_signals_hold(&before);
         result = write_folder(&machines, folder, &before, error);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
+
     for (size_t i = 0; i < machines.count; i++) {
         sstrace_samples_close(&machines.items[i]->samples);
         free(machines.items[i]);
     }
     free(machines.items);
-    free(machines.index);
+    sstrace_names_close(&machines.names);
     sstrace_strands_close(&machines.strands);
     return result;
 }

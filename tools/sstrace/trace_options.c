@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_options.h"
 
-#include "base/units.h"
 #include "base/words.h"
+#include "import.h"
 #include "options/arguments.h"
 
 static int set_action(
@@ -11,15 +11,11 @@ static int set_action(
         [SSTRACE_DUMP] = "dump",
         [SSTRACE_STAT] = "stat",
         [SSTRACE_PLOT] = "plot"};
-    struct sstrace_request *request = config;
     enum sstrace_action action = SSTRACE_CHECK;
-    (void)text;
+    (void)text, (void)error;
     while (strcmp(names[action], row->option.name) != 0)
         action++;
-    if (request->action != SSTRACE_COMPILE && request->action != action)
-        return ss_error_fail(
-            error, "--%s is also given: choose one of the two", names[request->action]);
-    request->action = action;
+    ((struct sstrace_request *)config)->action = action;
     return 0;
 }
 
@@ -31,135 +27,73 @@ static int add_file(
     return 0;
 }
 
-/* Parses a time in the syntax of traces. */
-static int take_time(struct sstrace_request *request, const struct ss_argument *row,
-    const char *text, ss_time *time, struct ss_error *error) {
-    ss_time sensible;
-    struct ss_units_doubt doubt = {""};
-    char warning[256];
-    if (ss_units_time(row->option.sensible, &sensible, error) != 0 ||
-        ss_units_time_sensible(text, sensible, time, &doubt, error) != 0)
-        return -1;
-    snprintf(warning, sizeof warning, "--%s: %s", row->option.name, doubt.text);
-    if (*doubt.text)
-        ss_option_store_warn(request->store, warning);
+#define FIELD(type, member) type, .offset = SS_OPTION_OFFSET(type, struct sstrace_transform, member)
+
+/* The transformations, with the values of each, which a comma separates. */
+static const struct transformation {
+    const char *option;
+    enum sstrace_transform_kind kind;
+    struct ss_option first, second; /* fields of struct sstrace_transform; `name` NULL: none */
+} transformations[] = {
+    {"scale", SSTRACE_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
+    {"offset", SSTRACE_LATER, {"TIME", FIELD(SS_OPTION_TIME, from), .sensible = "500m"}, {0}},
+    {"clip", SSTRACE_CLIP, {"FROM", FIELD(SS_OPTION_TIME, from), .sensible = "500m"},
+        {"TO", FIELD(SS_OPTION_TIME, to), .sensible = "500m"}},
+    {"repeat", SSTRACE_REPEAT, {"N", FIELD(SS_OPTION_COUNT, count), .min = "1"}, {0}},
+    {"load-scale", SSTRACE_LOAD_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
+    {"load-clamp", SSTRACE_LOAD_CLAMP, {"MIN", FIELD(SS_OPTION_LOAD, min)},
+        {"MAX", FIELD(SS_OPTION_LOAD, max)}},
+    {"resample", SSTRACE_RESAMPLE,
+        {"TIME", FIELD(SS_OPTION_TIME, step), .min = "1n", .sensible = "100m"}, {0}},
+    {"steps", SSTRACE_STEPS, {0}, {0}},
+};
+
+static int check_values(const struct sstrace_transform *transform, struct ss_error *error) {
+    if (transform->kind == SSTRACE_SCALE && !(transform->factor > 0))
+        return ss_error_fail(error, "the factor must be more than 0");
+    if (transform->kind == SSTRACE_CLIP && transform->to <= transform->from)
+        return ss_error_fail(error, "TO is not after FROM: write the earlier time first");
+    if (transform->kind == SSTRACE_LOAD_CLAMP && transform->max < transform->min)
+        return ss_error_fail(error, "MAX is less than MIN: write the smaller load first");
     return 0;
 }
 
-static struct sstrace_transform *add_transform(
-    struct sstrace_request *request, enum sstrace_transform_kind kind, struct ss_error *error) {
-    if (request->transform_count == SSTRACE_TRANSFORMS_MAX) {
-        ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
+static int add_transform(
+    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
+    struct sstrace_request *request = config;
+    const struct transformation *how = transformations;
+    while (strcmp(how->option, row->option.name) != 0)
+        how++;
+    if (request->transform_count == SSTRACE_TRANSFORMS_MAX)
+        return ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
             SSTRACE_TRANSFORMS_MAX);
-        return NULL;
-    }
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
-    *added = (struct sstrace_transform){.kind = kind};
-    return added;
-}
+    *added = (struct sstrace_transform){.kind = how->kind, .to = SS_TIME_NEVER};
+    if (how->kind == SSTRACE_LATER && *text == '-')
+        added->kind = SSTRACE_CLIP; /* cuts off the beginning */
+    if (how->kind == SSTRACE_LATER && (*text == '-' || *text == '+'))
+        text++;
 
-static int add_factor(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    bool times = strcmp(row->option.name, "scale") == 0;
-    struct sstrace_transform *added =
-        add_transform(config, times ? SSTRACE_SCALE : SSTRACE_LOAD_SCALE, error);
-    if (!added || ss_units_number(text, &added->factor, error) != 0)
+    char *second = how->second.name ? strchr(text, ',') : NULL;
+    if (how->second.name && !second)
+        return ss_error_fail(error, "'%s' is not %s", ss_words_show(text).text, row->value);
+    if (second)
+        *second++ = '\0';
+    char label[32];
+    size_t before = request->store->warning_count;
+    if ((how->first.name && ss_option_set(&how->first, text, added, request->store, error) != 0) ||
+        (second && ss_option_set(&how->second, second, added, request->store, error) != 0))
         return -1;
-    if (times && !(added->factor > 0))
-        return ss_error_fail(error, "'%s' must be more than 0", text);
-    return 0;
-}
-
-static int add_offset(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    bool earlier = *text == '-';
-    struct sstrace_transform *added =
-        add_transform(config, earlier ? SSTRACE_CLIP : SSTRACE_LATER, error);
-    if (!added)
-        return -1;
-    text += earlier || *text == '+';
-    if (take_time(config, row, text, &added->from, error) != 0)
-        return -1;
-    added->to = SS_TIME_NEVER;
-    return 0;
-}
-
-/* Splits "A,B" in place and returns B; NULL with the error set if there is no comma. */
-static char *split(char *text, const struct ss_argument *row, struct ss_error *error) {
-    char *comma = strchr(text, ',');
-    if (!comma) {
-        ss_error_fail(error, "'%s' is not %s", ss_words_show(text).text, row->value);
-        return NULL;
-    }
-    *comma = '\0';
-    return comma + 1;
-}
-
-static int add_clip(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    struct sstrace_transform *added = add_transform(config, SSTRACE_CLIP, error);
-    char *second = added ? split(text, row, error) : NULL;
-    if (!second)
-        return -1;
-    if (take_time(config, row, text, &added->from, error) != 0 ||
-        take_time(config, row, second, &added->to, error) != 0)
-        return -1;
-    if (added->to <= added->from)
-        return ss_error_fail(
-            error, "%s is not after %s: write the earlier time first", second, text);
-    return 0;
-}
-
-static int add_clamp(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    struct sstrace_transform *added = add_transform(config, SSTRACE_LOAD_CLAMP, error);
-    char *second = added ? split(text, row, error) : NULL;
-    if (!second)
-        return -1;
-    if (ss_units_load(text, 0, &added->min, error) != 0 ||
-        ss_units_load(second, 0, &added->max, error) != 0)
-        return -1;
-    if (added->max < added->min)
-        return ss_error_fail(
-            error, "%s is less than %s: write the smaller load first", second, text);
-    return 0;
-}
-
-static int add_repeat(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    (void)row;
-    struct sstrace_transform *added = add_transform(config, SSTRACE_REPEAT, error);
-    if (!added || ss_units_count(text, &added->count, error) != 0)
-        return -1;
-    if (added->count == 0)
-        return ss_error_fail(error, "the count must be more than 0");
-    return 0;
-}
-
-static int add_resample(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    struct sstrace_transform *added = add_transform(config, SSTRACE_RESAMPLE, error);
-    if (!added || take_time(config, row, text, &added->step, error) != 0)
-        return -1;
-    if (added->step == 0)
-        return ss_error_fail(error, "the time must be more than 0");
-    return 0;
-}
-
-static int add_steps(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    (void)row, (void)text;
-    return add_transform(config, SSTRACE_STEPS, error) ? 0 : -1;
+    snprintf(label, sizeof label, "--%s", how->option);
+    ss_option_store_label(request->store, before, label);
+    return check_values(added, error);
 }
 
 static int set_generator(
     void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
     struct sstrace_generation *generation = &((struct sstrace_request *)config)->generation;
-    if (generation->generator)
-        return ss_error_fail(error,
-            "--%s is also given: use one generator; --offset and pipes join several traces",
-            generation->generator->name);
-    generation->generator = sstrace_generator_find(row->option.name);
+    (void)error;
+    generation->name = row->option.name;
     generation->text = text;
     return 0;
 }
@@ -169,41 +103,47 @@ static int set_generator(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, NULL, {"dump", .help = "write the text"}, .take = set_action,
+    {0, NULL, {"dump", .help = "write the text"}, .take = set_action, .excludes = "check stat plot",
         .heading = "Instead of the compiled form:"},
-    {0, NULL, {"check", .help = "write nothing; exit with status 0 if the trace is valid"}, .take = set_action},
+    {0, NULL, {"check", .help = "write nothing; exit with status 0 if the trace is valid"}, .take = set_action,
+        .excludes = "stat plot output"},
     {0, NULL, {"stat", .help = "print length, number of records, and mean (weighted by time), "
-        "smallest and largest load, without free sections"}, .take = set_action},
+        "smallest and largest load, without free sections"}, .take = set_action,
+        .excludes = "plot output"},
     {0, NULL, {"plot", .help = "draw the trace: on the terminal or, with -o, as FILE.svg or .png"},
         .take = set_action},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write to FILE, whole or not at all"}},
     {0, "DIR", {"split", SS_OPTION_TEXT, AT(split),
-        .help = "make a folder with a trace of each machine of a table"}},
+        .help = "make a folder with a trace of each machine of a table"},
+        .excludes = "check stat plot output select constant sine staircase random bursts"},
 
-    {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_factor,
+    {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_transform,
         .heading = "\nChanges, made in the order in which they are given:"},
-    {0, "TIME", {"offset", .sensible = "500m",
-        .help = "delay the trace; -TIME: cut off its beginning"},
-        .take = add_offset},
-    {0, "FROM,TO", {"clip", .sensible = "500m", .help = "keep the part between two times"},
-        .take = add_clip},
-    {0, "N", {"repeat", .help = "repeat the trace N times"}, .take = add_repeat},
-    {0, "F", {"load-scale", .help = "multiply loads"}, .take = add_factor},
-    {0, "MIN,MAX", {"load-clamp", .help = "limit loads to this range"}, .take = add_clamp},
-    {0, "TIME", {"resample", .sensible = "100m",
-        .help = "replace the trace with steps of this length, each at the mean load"},
-        .take = add_resample},
-    {0, NULL, {"steps", .help = "hold each load until the next record"}, .take = add_steps},
+    {0, "TIME", {"offset", .help = "delay the trace; -TIME: cut off its beginning"},
+        .take = add_transform},
+    {0, "FROM,TO", {"clip", .help = "keep the part between two times"},
+        .take = add_transform},
+    {0, "N", {"repeat", .help = "repeat the trace N times"}, .take = add_transform},
+    {0, "F", {"load-scale", .help = "multiply loads"}, .take = add_transform},
+    {0, "MIN,MAX", {"load-clamp", .help = "limit loads to this range"}, .take = add_transform},
+    {0, "TIME", {"resample", .help = "replace the trace with steps of this length, each at the mean load"},
+        .take = add_transform},
+    {0, NULL, {"steps", .help = "hold each load until the next record"}, .take = add_transform},
 
     {0, "LOAD,...", {"constant", .help = "one load all the time"}, .take = set_generator,
+        .excludes = "sine staircase random bursts FILE",
         .heading = "\nMake a trace instead of reading one (more about each below):"},
-    {0, "MEAN,...", {"sine", .help = "a sine wave about a mean load"}, .take = set_generator},
+    {0, "MEAN,...", {"sine", .help = "a sine wave about a mean load"}, .take = set_generator,
+        .excludes = "staircase random bursts FILE"},
     {0, "FROM:TO:STEP:HOLD,...", {"staircase", .help = "level after level, each held for a time"},
-        .take = set_generator},
-    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "with --staircase: from the highest level down to the lowest and back up"}},
-    {0, "SEED,...", {"random", .help = "evenly spread random loads"}, .take = set_generator},
-    {0, "SEED,...", {"bursts", .help = "short bursts at random times"}, .take = set_generator},
+        .take = set_generator, .excludes = "random bursts FILE"},
+    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "from the highest level down to the lowest and back up"},
+        .needs = "staircase"},
+    {0, "SEED,...", {"random", .help = "evenly spread random loads"}, .take = set_generator,
+        .excludes = "bursts FILE"},
+    {0, "SEED,...", {"bursts", .help = "short bursts at random times"}, .take = set_generator,
+        .excludes = "FILE"},
 
     {0, "FORMAT", {"from", SS_OPTION_TEXT, AT(import.format),
         .help = "a format below; not needed if the file identifies it"},
@@ -239,37 +179,31 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-static int check(const struct sstrace_request *request, struct ss_error *error) {
-    if (request->help || request->version)
-        return 0;
-    if (request->generation.generator && request->file_count > 0)
-        return ss_error_fail(error, "unexpected argument '%s': --%s generates the trace",
-            ss_words_show(request->files[0]).text, request->generation.generator->name);
-    if (request->generation.symmetric &&
-        (!request->generation.generator ||
-            strcmp(request->generation.generator->name, "staircase") != 0))
-        return ss_error_fail(error, "--symmetric requires --staircase");
-    if (request->output && (request->action == SSTRACE_CHECK || request->action == SSTRACE_STAT))
-        return ss_error_fail(
-            error, "-o cannot be combined with --check or --stat, which write no trace or drawing");
-    if (!request->split)
-        return 0;
-    if (request->action != SSTRACE_COMPILE && request->action != SSTRACE_DUMP)
-        return ss_error_fail(error, "--split writes traces: it cannot be combined with --check, "
-                                    "--stat or --plot");
-    if (request->output || request->import.select || request->generation.generator)
-        return ss_error_fail(error, "--split cannot be combined with -o, --select or a generator");
-    return 0;
-}
-
 int sstrace_request_parse(char **argv, struct sstrace_request *request,
     struct ss_option_store *store, struct ss_error *error) {
     *request = (struct sstrace_request){.files = argv + 1, .store = store};
-    if (ss_arguments_parse(rows, request, store, argv, NULL, error) < 0)
-        return -1;
-    return check(request, error);
+    return ss_arguments_parse(rows, request, store, argv, NULL, error);
 }
 
-void sstrace_options_print(FILE *stream) {
-    ss_arguments_print_help(stream, rows);
+static const char usage[] =
+    "Usage: sstrace [OPTION]... [FILE]\n"
+    "Compiles a load trace: reads text, a compiled trace or the output of a\n"
+    "monitoring program from FILE or standard input, and writes the compiled form to\n"
+    "standard output.\n"
+    "\n"
+    "A trace has one record per line, TIME LOAD, and comments after #. In times, m is\n"
+    "milliseconds and M is minutes: 20s, 107m, 2M, 1/3s, +5s (after the previous).\n"
+    "Loads are between 0 and 1: 60%, 0.6, 6/10; or the word free.\n"
+    "\n";
+
+void sstrace_help_print(void) {
+    fputs(usage, stdout);
+    ss_arguments_print_help(stdout, rows);
+    printf("\nFormats:\n");
+    for (size_t i = 0; sstrace_formats[i]; i++) {
+        printf("  %-14s ", sstrace_formats[i]->name);
+        ss_option_print_wrapped(stdout, 17, sstrace_formats[i]->summary);
+    }
+    printf("\n");
+    sstrace_generators_print(stdout);
 }

@@ -9,8 +9,6 @@
 #include "samples.h"
 #include "stages.h"
 
-#define SSTRACE_TRANSFORMS_MAX 64
-
 enum sstrace_action {
     SSTRACE_COMPILE, /* the default */
     SSTRACE_CHECK,
@@ -41,10 +39,6 @@ struct sstrace_request {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_request_parse(char **argv,
     struct sstrace_request *request, struct ss_option_store *store, struct ss_error *error);
 
-SS_NONNULL()
-void sstrace_options_print(FILE *stream);
-
-SS_NONNULL()
-void sstrace_help_print(FILE *stream);
+void sstrace_help_print(void);
 
 #endif

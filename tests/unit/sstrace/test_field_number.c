@@ -13,8 +13,7 @@ static void assert_nearest(const char *text) {
     assert_that(value, ==, strtod(text, NULL));
 }
 
-static void number_with_many_digits_becomes_the_nearest(void **state) {
-    (void)state;
+TEST(number_with_many_digits_becomes_the_nearest) {
     assert_nearest("33.127293586398185");
     assert_nearest("5879338.7516356376");
     assert_nearest("1.1330932319969792");
@@ -24,5 +23,4 @@ static void number_with_many_digits_becomes_the_nearest(void **state) {
     assert_nearest("5e-324");
 }
 
-// clang-format off
-UNIT_MAIN(cmocka_unit_test(number_with_many_digits_becomes_the_nearest))
+UNIT_RUN

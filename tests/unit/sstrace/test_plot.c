@@ -20,77 +20,6 @@ static char *print(const struct sstrace_columns *columns, int rows, bool unicode
     return text;
 }
 
-static void assert_print(
-    const char *trace, ss_time length, size_t count, int rows, bool unicode, const char *expected) {
-    struct sstrace_columns columns = make(trace, length, count);
-    char *text = print(&columns, rows, unicode);
-    assert_string_equal(text, expected);
-    free(text);
-    sstrace_columns_close(&columns);
-}
-
-/* Drawn in columns of 5 s: two columns are partly free, and one has a range. */
-static const char mixed[] =
-    "0 1/4\n10s 1/4\n10s 1/2\n20s 1/2\n20s 0.1%\n30s 0.1%\n30s free\n42s 0\n50s 0\n"
-    "50s 9/32\n55s 9/32\n55s 0\n59s 0\n59s 1\n79s 1\n79s free\n80s 1\n";
-
-static void unicode_plot_shows_mean_range_and_free_time(void **state) {
-    (void)state;
-    assert_print(mixed, 80 * SS_SECOND, 16, 4, true,
-        "100%┤      ╱╱╱  ░███╱\n"
-        "    │      ╱╱╱  ░████\n"
-        " 50%┤  ██  ╱╱╱ ▁░████\n"
-        "    │████▁▁╱╱╱ █▆████\n"
-        "  0%└┴─────┴─────┴───\n"
-        "     0    30s   60s\n"
-        "     ░ max  ╱ free\n");
-}
-
-static void mostly_free_columns_are_drawn_free(void **state) {
-    (void)state;
-    assert_print("0 1/2\n1s 1/2\n1s free\n3s 1/2\n5s 1/2\n5s free\n6s free\n", 6 * SS_SECOND, 2, 4,
-        false,
-        "100%+//\n"
-        "    |//\n"
-        " 50%+/#\n"
-        "    |/#\n"
-        "  0%++-\n"
-        "     0\n"
-        "     / free\n");
-}
-
-static void ascii_plot_replaces_unicode_blocks(void **state) {
-    (void)state;
-    assert_print(mixed, 80 * SS_SECOND, 16, 4, false,
-        "100%+      ///  :###/\n"
-        "    |      ///  :####\n"
-        " 50%+  ##  /// _:####\n"
-        "    |####__/// #=####\n"
-        "  0%++-----+-----+---\n"
-        "     0    30s   60s\n"
-        "     : max  / free\n");
-}
-
-static void plot_legend_names_only_drawn_symbols(void **state) {
-    (void)state;
-    assert_print("0 1/2\n10s 1/2\n", 10 * SS_SECOND, 15, 2, false,
-        "100%+\n"
-        " 50%+###############\n"
-        "  0%++------+------+\n"
-        "     0      5s   10s\n");
-    assert_print("0 0\n9s 0\n9s 1\n10s 1\n10s 0\n20s 0\n", 20 * SS_SECOND, 2, 2, false,
-        "100%+:\n"
-        " 50%+_\n"
-        "  0%++-\n"
-        "     0\n"
-        "     : max\n");
-    assert_print("0 free\n", 0, 5, 1, false,
-        "100%+/////\n"
-        "  0%++----\n"
-        "     0\n"
-        "     / free\n");
-}
-
 /* Counts characters, not bytes. */
 static size_t width_of(const char *line, size_t length) {
     size_t width = 0;
@@ -145,8 +74,7 @@ static void check_axis(const char *text, ss_time length, size_t count) {
     assert_true(strcspn(tick + 1, "+\n") == strcspn(tick + 1, "\n"));
 }
 
-static void plot_lines_fit_the_window_for_any_trace_length(void **state) {
-    (void)state;
+TEST(plot_lines_fit_the_window_for_any_trace_length) {
     static const size_t counts[] = {15, 20, 35, 75, 195, 995};
     for (double length = 2; length < 1.8e19; length *= 1.37) {
         for (size_t i = 0; i < 6; i++) {
@@ -167,8 +95,7 @@ static void plot_lines_fit_the_window_for_any_trace_length(void **state) {
     }
 }
 
-static void plot_works_with_fewer_than_15_columns(void **state) {
-    (void)state;
+TEST(plot_works_with_fewer_than_15_columns) {
     for (size_t count = 1; count < 15; count++) {
         struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
         char *text = print(&columns, 2, true);
@@ -178,42 +105,7 @@ static void plot_works_with_fewer_than_15_columns(void **state) {
     }
 }
 
-static void load_labels_are_at_the_plot_edge(void **state) {
-    (void)state;
-    static const char *const marks[][4] = {
-        [1] = {"100%"}, [2] = {"100%", " 50%"}, [3] = {"100%"}, [6] = {"100%", NULL, NULL, " 50%"}};
-    static const int rows[] = {1, 2, 3, 6};
-    for (size_t i = 0; i < 4; i++) {
-        struct sstrace_columns columns = make("0 0\n", 0, 15);
-        char *text = print(&columns, rows[i], false);
-        const char *line = text;
-        for (int row = 0; row < rows[i]; row++, line = strchr(line, '\n') + 1) {
-            const char *mark = row < 4 ? marks[rows[i]][row] : NULL;
-            assert_memory_equal(line, mark ? mark : "    ", 4);
-            assert_that(line[4], ==, (mark ? '+' : '|'));
-        }
-        assert_memory_equal(line, "  0%+", 5);
-        free(text);
-        text = print(&columns, 12, false);
-        assert_true(strstr(text, "100%+\n    |\n    |\n 75%+\n    |\n    |\n 50%+\n") != NULL);
-        assert_true(strstr(text, " 25%+\n    |\n    |\n  0%+") != NULL);
-        free(text);
-        sstrace_columns_close(&columns);
-    }
-}
-
-static void time_axis_steps_grow_by_at_most_a_factor_of_three(void **state) {
-    (void)state;
-    int count = 0;
-    ss_time step = 0, next;
-    for (; (next = sstrace_plot_step_after(step)) != 0; step = next, count++)
-        assert_true(next > step && (step == 0 || next / 3 <= step));
-    assert_that(count, >, 40);
-    assert_that(step, ==, 200000 * DAY);
-}
-
-static void locale_variables_select_unicode_plots(void **state) {
-    (void)state;
+TEST(locale_variables_select_unicode_plots) {
     static const struct {
         const char *all, *type, *language;
         bool unicode;
@@ -250,8 +142,7 @@ static void assert_fit(int output, size_t columns, int rows) {
     assert_int_equal(height, rows);
 }
 
-static void plot_size_follows_columns_and_lines(void **state) {
-    (void)state;
+TEST(plot_size_follows_columns_and_lines) {
     int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
     unsetenv("COLUMNS");
     unsetenv("LINES");
@@ -273,8 +164,7 @@ static void plot_size_follows_columns_and_lines(void **state) {
     close(file);
 }
 
-static void terminal_size_overrides_columns_and_lines(void **state) {
-    (void)state;
+TEST(terminal_size_overrides_columns_and_lines) {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
         SKIP("terminal: cannot open a pseudo-terminal");
@@ -290,16 +180,4 @@ static void terminal_size_overrides_columns_and_lines(void **state) {
     close(master);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(unicode_plot_shows_mean_range_and_free_time),
-    cmocka_unit_test(mostly_free_columns_are_drawn_free),
-    cmocka_unit_test(ascii_plot_replaces_unicode_blocks),
-    cmocka_unit_test(plot_legend_names_only_drawn_symbols),
-    cmocka_unit_test(plot_lines_fit_the_window_for_any_trace_length),
-    cmocka_unit_test(plot_works_with_fewer_than_15_columns),
-    cmocka_unit_test(load_labels_are_at_the_plot_edge),
-    cmocka_unit_test(time_axis_steps_grow_by_at_most_a_factor_of_three),
-    cmocka_unit_test(locale_variables_select_unicode_plots),
-    cmocka_unit_test(plot_size_follows_columns_and_lines),
-    cmocka_unit_test(terminal_size_overrides_columns_and_lines))
+UNIT_RUN

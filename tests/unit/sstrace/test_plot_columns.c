@@ -12,8 +12,7 @@ static void assert_column(
     assert_near(column->largest, largest, 1e-12);
 }
 
-static void plot_columns_integrate_lines_exactly(void **state) {
-    (void)state;
+TEST(plot_columns_integrate_lines_exactly) {
     struct sstrace_columns columns = make("0 0\n8s 80%\n16s 0\n", 16 * SS_SECOND, 3);
     assert_column(&columns, 0, 0, 0.8 / 3, 1.6 / 3);
     /* This column rises from 8/15 to 8/10 and falls back to 8/15: its mean is 2/3. */
@@ -22,8 +21,7 @@ static void plot_columns_integrate_lines_exactly(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_columns_keep_steps_vertical(void **state) {
-    (void)state;
+TEST(plot_columns_keep_steps_vertical) {
     struct sstrace_columns columns =
         make("0 10%\n5s 10%\n5s 1\n5s 90%\n12s 90%\n12s 50%\n20s 50%\n", 20 * SS_SECOND, 4);
     assert_column(&columns, 0, 0.1, 0.1, 0.1);
@@ -33,8 +31,7 @@ static void plot_columns_keep_steps_vertical(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_columns_count_free_time_separately(void **state) {
-    (void)state;
+TEST(plot_columns_count_free_time_separately) {
     struct sstrace_columns columns =
         make("0 20%\n4s 60%\n10s free\n12s free\n22s 30%\n30s 30%\n", 30 * SS_SECOND, 3);
     assert_column(&columns, 0, 0.2, (0.4 * 4 + 0.6 * 6) / 10, 0.6);
@@ -46,8 +43,7 @@ static void plot_columns_count_free_time_separately(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_keeps_the_load_before_a_free_section(void **state) {
-    (void)state;
+TEST(plot_keeps_the_load_before_a_free_section) {
     struct sstrace_columns columns = begin(20 * SS_SECOND, 2);
     add(&columns, 0, 0.8);
     struct ss_trace_record record = {.time = 10 * SS_SECOND, .load = 0, .free = true};
@@ -59,8 +55,7 @@ static void plot_keeps_the_load_before_a_free_section(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_holds_the_first_and_last_load(void **state) {
-    (void)state;
+TEST(plot_holds_the_first_and_last_load) {
     struct sstrace_columns columns = make("10s 20%\n20s 60%\n", 40 * SS_SECOND, 4);
     assert_column(&columns, 0, 0.2, 0.2, 0.2);
     assert_column(&columns, 1, 0.2, 0.4, 0.6);
@@ -75,8 +70,7 @@ static void plot_holds_the_first_and_last_load(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_of_a_zero_length_trace_shows_its_last_record(void **state) {
-    (void)state;
+TEST(plot_of_a_zero_length_trace_shows_its_last_record) {
     struct sstrace_columns columns = make("0 30%\n0 70%\n", 0, 5);
     for (size_t i = 0; i < 5; i++)
         assert_column(&columns, i, 0.7, 0.7, 0.7);
@@ -87,8 +81,7 @@ static void plot_of_a_zero_length_trace_shows_its_last_record(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_columns_may_be_shorter_than_a_nanosecond(void **state) {
-    (void)state;
+TEST(plot_columns_may_be_shorter_than_a_nanosecond) {
     struct sstrace_columns columns = make("0 0\n20n 1\n", 20, 75);
     for (size_t i = 0; i < 75; i++) {
         double from = (double)i / 75;
@@ -97,8 +90,7 @@ static void plot_columns_may_be_shorter_than_a_nanosecond(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_of_500_years_is_exact_to_the_nanosecond(void **state) {
-    (void)state;
+TEST(plot_of_500_years_is_exact_to_the_nanosecond) {
     ss_time length = 182500 * DAY;
     struct sstrace_columns columns = begin(length, 999);
     add(&columns, 0, 0);
@@ -119,45 +111,4 @@ static void plot_of_500_years_is_exact_to_the_nanosecond(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void total_work_is_independent_of_the_number_of_columns(void **state) {
-    (void)state;
-    static const size_t counts[] = {1, 2, 7, 75, 1000};
-    for (size_t i = 0; i < 5; i++) {
-        struct sstrace_columns columns = begin(100000 * SS_MILLISECOND, counts[i]);
-        unsigned draw = 1;
-        for (ss_time time = 0; time <= 100000; time++) {
-            draw = draw * 1664525 + 1013904223;
-            add(&columns, time * SS_MILLISECOND, draw >> 31);
-        }
-        end(&columns);
-        static double first;
-        double area = 0;
-        for (size_t j = 0; j < counts[i]; j++)
-            area += columns.items[j].area / (double)counts[i];
-        first = i == 0 ? area : first;
-        assert_that(first, >, 0.45);
-        assert_that(first, <, 0.55);
-        assert_near(area, first, 1e-9);
-        sstrace_columns_close(&columns);
-    }
-}
-
-static void number_of_plot_columns_is_limited(void **state) {
-    (void)state;
-    struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MAX + 1);
-    assert_int_equal(columns.count, SSTRACE_COLUMNS_MAX);
-    sstrace_columns_close(&columns);
-}
-
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(plot_columns_integrate_lines_exactly),
-    cmocka_unit_test(plot_columns_keep_steps_vertical),
-    cmocka_unit_test(plot_columns_count_free_time_separately),
-    cmocka_unit_test(plot_keeps_the_load_before_a_free_section),
-    cmocka_unit_test(plot_holds_the_first_and_last_load),
-    cmocka_unit_test(plot_of_a_zero_length_trace_shows_its_last_record),
-    cmocka_unit_test(plot_columns_may_be_shorter_than_a_nanosecond),
-    cmocka_unit_test(plot_of_500_years_is_exact_to_the_nanosecond),
-    cmocka_unit_test(total_work_is_independent_of_the_number_of_columns),
-    cmocka_unit_test(number_of_plot_columns_is_limited))
+UNIT_RUN

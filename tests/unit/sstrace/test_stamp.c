@@ -46,8 +46,7 @@ static void assert_refused(reader *read, const char *const *texts) {
 
 #define ASSERT_READ(read, readings) assert_read(read, readings, sizeof readings / sizeof *readings)
 
-static void numeric_timestamps_are_exact(void **state) {
-    (void)state;
+TEST(numeric_timestamps_are_exact) {
     static const struct reading readings[] = {
         {"0", 0},
         {"1435781430.781", INT64_C(1435781430781000000)},
@@ -71,8 +70,7 @@ static void numeric_timestamps_are_exact(void **state) {
     assert_refused(read_seconds, bad);
 }
 
-static void timestamp_units_are_known(void **state) {
-    (void)state;
+TEST(timestamp_units_are_known) {
     int64_t ns = 0;
     assert_int_equal(sstrace_stamp_unit("s"), SECOND);
     assert_int_equal(sstrace_stamp_unit("ms"), 1000000);
@@ -94,8 +92,7 @@ static void timestamp_units_are_known(void **state) {
     assert_false(sstrace_stamp_number("1435781430781", 13, SECOND, &ns));
 }
 
-static void dates_in_timestamps_are_read(void **state) {
-    (void)state;
+TEST(dates_in_timestamps_are_read) {
     static const struct reading readings[] = {
         {"1970-01-01 00:00:00", 0},
         {"1970-01-01", 0},
@@ -129,8 +126,7 @@ static void dates_in_timestamps_are_read(void **state) {
     assert_refused(sstrace_stamp_date, bad);
 }
 
-static void times_of_day_in_timestamps_are_read(void **state) {
-    (void)state;
+TEST(times_of_day_in_timestamps_are_read) {
     static const struct reading readings[] = {
         {"00:00:00", 0},
         {"23:59:59.5", 24 * HOUR - SECOND / 2},
@@ -146,8 +142,7 @@ static void times_of_day_in_timestamps_are_read(void **state) {
     assert_refused(sstrace_stamp_day, bad);
 }
 
-static void time_of_day_that_wraps_begins_the_next_day(void **state) {
-    (void)state;
+TEST(time_of_day_that_wraps_begins_the_next_day) {
     static const struct reading readings[] = {
         {"23:59:50", 24 * HOUR - 10 * SECOND},
         {"00:00:00", 24 * HOUR},
@@ -165,8 +160,7 @@ static void time_of_day_that_wraps_begins_the_next_day(void **state) {
     }
 }
 
-static void timestamps_are_numbers_or_dates(void **state) {
-    (void)state;
+TEST(timestamps_are_numbers_or_dates) {
     int64_t ns;
     struct sstrace_clock clock = {.unit = 1000000};
     assert_true(sstrace_stamp_read(&clock, "1500", 4, &ns));
@@ -176,12 +170,4 @@ static void timestamps_are_numbers_or_dates(void **state) {
     assert_false(sstrace_stamp_read(&clock, "yesterday", 9, &ns));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(numeric_timestamps_are_exact),
-    cmocka_unit_test(timestamp_units_are_known),
-    cmocka_unit_test(dates_in_timestamps_are_read),
-    cmocka_unit_test(times_of_day_in_timestamps_are_read),
-    cmocka_unit_test(time_of_day_that_wraps_begins_the_next_day),
-    cmocka_unit_test(timestamps_are_numbers_or_dates))
-// clang-format on
+UNIT_RUN

@@ -242,15 +242,6 @@ static bool find_name(
     return false;
 }
 
-struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number) {
-    struct text_field field;
-    char name[96];
-    if (!find_name(heading, number, &field))
-        return ss_words_show("");
-    snprintf(name, sizeof name, "%.*s", field.length < 90 ? (int)field.length : 90, field.text);
-    return ss_words_show(name);
-}
-
 int sstrace_heading_ask(
     const struct sstrace_heading *heading, struct text_input *input, const char *question) {
     char list[LIST] = "";

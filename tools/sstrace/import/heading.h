@@ -60,10 +60,6 @@ SS_NONNULL()
 struct sstrace_guess sstrace_heading_guess(
     const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
-/* Returns the name of a column as written, shortened; "" without names. */
-SS_NONNULL()
-struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number);
-
 /* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()
 int sstrace_heading_ask(

@@ -20,9 +20,10 @@ struct sstrace_format {
     unsigned takes;
 
     /*
-     * Returns whether input with this beginning is certainly in this format. NULL if that is never
-     * certain.
+     * The text with which only this format begins, or a function that returns whether input with
+     * this beginning is certainly in this format. Both are NULL if that is never certain.
      */
+    const char *begins;
     bool (*detect)(const char *head);
 
     /*

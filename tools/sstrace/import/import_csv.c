@@ -6,6 +6,7 @@
  * and no number is above 1, the numbers are refused instead of guessing.
  */
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,20 +64,14 @@ static int choose_time(struct csv *csv) {
     return 0;
 }
 
-/*
- * Returns whether the column is called "cpu". Next to a column of idle time, it may contain the
- * number of the CPU.
- */
-static bool is_number_of_cpu(struct csv *csv, size_t number) {
-    return strcasecmp(sstrace_heading_name(&csv->heading, number).text, "cpu") == 0;
-}
-
 static int guess_load(struct csv *csv) {
     struct sstrace_guess load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_LOAD);
     struct sstrace_guess idle = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_IDLE);
     if (load.matches == 0 && idle.matches == 0)
         load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_PERCENT);
-    bool unclear = load.matches == 1 && idle.matches > 0 && is_number_of_cpu(csv, load.number);
+    /* Next to a column of idle time, "cpu" may be the number of the CPU. */
+    bool unclear = load.matches == 1 && idle.matches > 0 &&
+                   sstrace_heading_number(&csv->heading, "cpu") == load.number;
     if (load.matches == 1 && !unclear) {
         csv->load_number = load.number;
         return 0;
@@ -145,15 +140,29 @@ static int choose_all(struct csv *csv) {
     return 0;
 }
 
+/* Returns the separator of the fields, or -1 if the requested one could be part of a number. */
+static int choose_separator(const struct csv *csv) {
+    const char *option = csv->options->separator;
+    if (!option)
+        return text_guess_separator(csv->input->text);
+    if (strcmp(option, "tab") == 0)
+        return '\t';
+    if (*option && !option[1] && !isalnum((unsigned char)*option) && !strchr("\".+-", *option))
+        return (unsigned char)*option;
+    return ss_error_fail(csv->input->error,
+        "'%s' cannot separate fields: use one character that no number contains, such as ',' or "
+        "';', or the word 'tab'",
+        ss_words_show(option).text);
+}
+
 /* Reads everything up to the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
-    char separator;
-    if (text_table_separator(
-            csv->options->separator, csv->input->text, &separator, csv->input->error) != 0 ||
-        sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
+    int separator = choose_separator(csv);
+    if (separator < 0 || sstrace_heading_open(&csv->heading, csv->input, (char)separator, comment,
+                             csv->options) != 0)
         return -1;
     csv->table = (struct text_table){
-        .input = csv->input, .separator = separator, .columns = csv->heading.count};
+        .input = csv->input, .separator = (char)separator, .columns = csv->heading.count};
     if (!csv->heading.is_first_row)
         text_input_unread_line(csv->input);
     return choose_all(csv);

@@ -80,12 +80,11 @@ static int need(struct krash *it, const char *expected) {
     return result < 0 ? -1 : 0;
 }
 
-static int need_sign(struct krash *it, const char *sign) {
-    char expected[8];
-    snprintf(expected, sizeof expected, "'%s'", sign);
+static int need_sign(struct krash *it, char sign) {
+    const char expected[] = {'\'', sign, '\'', '\0'};
     if (need(it, expected) != 0)
         return -1;
-    return strcmp(it->token, sign) == 0 ? 0 : blame(it, expected);
+    return *it->token == sign ? 0 : blame(it, expected);
 }
 
 static int read_seconds(struct krash *it, int64_t *time) {
@@ -98,12 +97,6 @@ static int read_kill(struct krash *it) {
     if (need(it, "a number of seconds") != 0 || read_seconds(it, &it->kill) != 0)
         return -1;
     return it->kill > 0 ? 0 : blame(it, "a number of seconds above 0");
-}
-
-static struct event *more(struct krash *it) {
-    if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
-        return NULL;
-    return &it->events[it->count++];
 }
 
 /* Reads SECONDS PERCENT; `token` has the first. `before` is the time of the previous line. */
@@ -120,43 +113,38 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
         return -1;
     if (!(event.load >= 0 && event.load <= 1))
         return blame(it, "a load from 0 to 100 %");
-    struct event *to = wanted ? more(it) : NULL;
-    if (wanted && !to)
+    if (!wanted)
+        return 0;
+    if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
         return text_input_blame(it->input, it->field.column, "too many loads");
-    if (wanted)
-        *to = event;
+    it->events[it->count++] = event;
     return 0;
 }
 
 /* Reads the block of a CPU, whose number is in `token`. */
 static int read_cpu(struct krash *it) {
-    char name[TOKEN];
     uint64_t number = strtoull(it->token, NULL, 10);
     int64_t before = -1;
-    memcpy(name, it->token, sizeof name);
-    if (strspn(name, "0123456789") != strlen(name) || strlen(name) > 9)
+    if (it->token[strspn(it->token, "0123456789")] || strlen(it->token) > 9)
         return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
     for (uint32_t i = 0; i < it->cpus_count; i++) {
         if (it->cpus[i] == number)
             return text_input_blame(it->input, it->field.column, "this CPU appears twice");
     }
     if (it->cpus_count == CPUS_MAX)
-        return text_input_blame(it->input, it->field.column, "too many CPUs (at most 1024)");
+        return text_input_blame(
+            it->input, it->field.column, "too many CPUs (at most %d)", CPUS_MAX);
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
-    bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);
-    if (need_sign(it, "{") != 0)
-        return -1;
-    for (;;) {
-        if (need(it, "SECONDS PERCENT or '}'") != 0)
-            return -1;
+    bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, it->token);
+    int result = need_sign(it, '{');
+    while (result == 0 && (result = need(it, "SECONDS PERCENT or '}'")) == 0) {
         if (strcmp(it->token, "}") == 0)
             return 0;
-        int result =
+        result =
             strcmp(it->token, "kill") == 0 ? read_kill(it) : read_event(it, cpu, wanted, &before);
-        if (result != 0)
-            return -1;
     }
+    return -1;
 }
 
 /* Reads an item outside of the blocks of CPUs. */
@@ -167,15 +155,13 @@ static int read_item(struct krash *it, unsigned int *depth) {
     }
     if (strcmp(it->token, "cpu") == 0 || strcmp(it->token, "profile") == 0) {
         ++*depth;
-        return need_sign(it, "{");
+        return need_sign(it, '{');
     }
     if (strcmp(it->token, "kill") == 0)
         return read_kill(it);
-    bool name = strcmp(it->token, "cgroup_root") == 0 || strcmp(it->token, "all_name") == 0 ||
-                strcmp(it->token, "burner_basename") == 0;
-    if (!name)
+    if (!ss_words_has("cgroup_root all_name burner_basename", ' ', it->token))
         return read_cpu(it);
-    if (need_sign(it, "=") != 0 || need(it, "a value") != 0)
+    if (need_sign(it, '=') != 0 || need(it, "a value") != 0)
         return -1;
     return is_sign(*it->token) ? blame(it, "a value") : 0;
 }
@@ -203,39 +189,36 @@ static int find_end(struct krash *it, int64_t *end) {
     return 0;
 }
 
-/* Returns the mean load of all CPUs. Called once for each time at which a load changes. */
-static double mean_of(const double *loads, uint32_t count, uint64_t cpus) {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += loads[i];
-    return sum / (double)cpus;
-}
-
 /* Adds the changes of all CPUs in order of time. The load before the first change is unknown. */
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
-    uint64_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
+    uint64_t cpus = options->cpus ? options->cpus : it->cpus_count;
     struct sstrace_sample sample = {.to = sstrace_lines_begin(it->samples)};
     int64_t end, from = 0;
     double loads[CPUS_MAX] = {0};
-    if (!options->select && cpus < it->cpus_count)
+    if (options->select)
+        cpus = 1;
+    else if (cpus < it->cpus_count)
         return text_input_blame(it->input, 1, "--cpus allows %llu CPUs, but the profile has %u",
             (unsigned long long)cpus, (unsigned int)it->cpus_count);
     qsort(it->events, it->count, sizeof *it->events, compare);
     if (find_end(it, &end) != 0)
         return -1;
-    for (size_t i = 0; i < it->count && it->events[i].time < end; i++) {
-        const struct event *event = &it->events[i];
-        if (event->time > from) {
-            sample.load = mean_of(loads, it->cpus_count, cpus);
-            if (sstrace_lines_add(it->samples, it->input, 1, &sample, event->time - from) != 0)
-                return -1;
-            from = event->time;
-        }
-        loads[event->cpu] = event->load;
+
+    for (size_t i = 0; from < end; i++) {
+        const struct event *event = i < it->count ? &it->events[i] : NULL;
+        int64_t to = event && event->time < end ? event->time : end;
+        double sum = 0;
+        for (uint32_t cpu = 0; cpu < it->cpus_count && to > from; cpu++)
+            sum += loads[cpu];
+        sample.load = sum / (double)cpus;
+        if (to > from && sstrace_lines_add(it->samples, it->input, 1, &sample, to - from) != 0)
+            return -1;
+        from = to;
+        if (event)
+            loads[event->cpu] = event->load;
     }
-    sample.load = mean_of(loads, it->cpus_count, cpus);
-    return sstrace_lines_add(it->samples, it->input, 1, &sample, end - from);
+    return 0;
 }
 
 static int read_profile(struct krash *it) {

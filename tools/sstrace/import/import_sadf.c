@@ -10,10 +10,10 @@
 #include "import_lines.h"
 #include "scale.h"
 #include "stamp.h"
+#include "sysstat.h"
 
-#define SECOND         INT64_C(1000000000)
-#define HEADER         "# hostname;interval;timestamp;"
-#define NAME_MAX_PARTS (2 * TEXT_NAME)
+#define SECOND INT64_C(1000000000)
+#define HEADER "# hostname;interval;timestamp;"
 
 /* The end of a header with -h: the columns repeat for each further CPU. */
 static const char repeated[] = "[...]";
@@ -33,12 +33,10 @@ struct sadf {
     bool one_line;
 
     /* The current row: */
-    char host[TEXT_NAME];
+    struct sstrace_sysstat cpus;
     int64_t from, to; /* ns */
 
-    char first_host[TEXT_NAME];
     char wanted_host[TEXT_NAME];
-    bool any_row, has_all; /* the section has any row; it has rows for all CPUs together */
 };
 
 static bool detect_sadf(const char *head) {
@@ -54,7 +52,7 @@ static int read_names(struct sadf *sadf, struct text_walk *walk) {
     struct text_field name;
     bool idle = false, iowait = false, is_cpu = false;
     int more;
-    sadf->one_line = false;
+    sadf->one_line = sadf->cpus.any = false;
     for (size_t i = 0; (more = text_walk_next(walk, &name)) > 0; i++) {
         size_t tail = sizeof repeated - 1;
         if (sadf->one_line)
@@ -94,38 +92,6 @@ static int read_header(struct sadf *sadf) {
     return read_names(sadf, &walk);
 }
 
-/* Returns 1 if this CPU is selected, 0 if not, or -1 with the error set. */
-static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
-    const char *select = sadf->samples->options->select;
-    char full[NAME_MAX_PARTS];
-    bool all = strcmp(cpu, "all") == 0;
-    if (!sadf->any_row) {
-        sadf->has_all = all;
-        strcpy(sadf->first_host, sadf->host);
-        sadf->any_row = true;
-    }
-    snprintf(full, sizeof full, "%s/%s", sadf->host, cpu);
-    /* By default, the row of all CPUs together is used. */
-    if (!select && sadf->has_all)
-        return all && sstrace_samples_wants(sadf->samples, sadf->host);
-    if (!select)
-        return sstrace_samples_wants(sadf->samples, full);
-    bool bare = strcmp(select, cpu) == 0;
-    if (bare && strcmp(sadf->host, sadf->first_host) != 0)
-        return text_input_blame(sadf->input, column,
-            "there are several hosts: choose with --select %s/%s or %s", sadf->first_host, cpu,
-            full);
-    if (bare || strcmp(select, full) == 0 || (all && strcmp(select, sadf->host) == 0))
-        return sstrace_samples_wants(sadf->samples, select);
-    sstrace_samples_wants(sadf->samples, full);
-    return 0;
-}
-
-static int blame_figures(struct sadf *sadf, size_t count) {
-    return text_input_blame(sadf->input, sadf->input->length + 1,
-        "expected %zu figures for the CPU, not %zu (is the file truncated?)", sadf->figures, count);
-}
-
 /* Reads the figures of one CPU. All are 0 if the CPU was offline. */
 static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
@@ -133,8 +99,12 @@ static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, si
         struct text_field field;
         double value;
         int more = text_walk_next(walk, &field);
-        if (more <= 0)
-            return more < 0 ? -1 : blame_figures(sadf, i);
+        if (more < 0)
+            return -1;
+        if (more == 0)
+            return text_input_blame(sadf->input, sadf->input->length + 1,
+                "expected %zu figures for the CPU, not %zu (is the file truncated?)", sadf->figures,
+                i);
         if (!text_field_number(&field, true, &value))
             return text_input_blame(sadf->input, field.column, "expected a percentage");
         sum += value;
@@ -143,9 +113,7 @@ static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, si
             *column = field.column;
         }
     }
-    *load = sum == 0 ? NAN : (100 - idle) / 100;
-    if (*load < 0 && *load >= -0.01)
-        *load = 0;
+    *load = sum == 0 ? NAN : sstrace_scale_rest(idle, SSTRACE_ROUNDING);
     return 0;
 }
 
@@ -162,12 +130,12 @@ static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text
              (!text_field_is(cpu, "all") && !text_field_number(cpu, false, &number)))
         return text_input_blame(
             sadf->input, cpu->column, "expected the number of a CPU, or -1 for all");
-    int wanted = is_wanted(sadf, name, cpu->column);
+    int wanted = sstrace_sysstat_wants(&sadf->cpus, name, cpu->column);
     if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
         return -1;
     if (!wanted)
         return 0;
-    strcpy(sadf->wanted_host, sadf->host);
+    strcpy(sadf->wanted_host, sadf->cpus.host);
     return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
 }
 
@@ -214,10 +182,10 @@ static int take_row(struct sadf *sadf) {
             return text_input_blame(sadf->input, sadf->input->length + 1,
                 "expected host;interval;time;CPU and figures, separated by ;");
     }
-    if (text_field_name(&fields[0], sadf->input, sadf->host) != 0)
+    if (text_field_name(&fields[0], sadf->input, sadf->cpus.host) != 0)
         return -1;
     if (begins_with(&fields[3], "LINUX-RESTART")) {
-        if (!*sadf->wanted_host || strcmp(sadf->wanted_host, sadf->host) == 0)
+        if (!*sadf->wanted_host || strcmp(sadf->wanted_host, sadf->cpus.host) == 0)
             sstrace_samples_break(sadf->samples);
         return 0;
     }
@@ -232,7 +200,8 @@ static int take_row(struct sadf *sadf) {
 static int import_sadf(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     (void)format;
-    struct sadf sadf = {.input = input, .samples = samples};
+    struct sadf sadf = {
+        .input = input, .samples = samples, .cpus = {.samples = samples, .input = input}};
     samples->stamp = SSTRACE_STAMP_SPAN;
     int more;
     while ((more = text_input_read_line(input)) > 0) {

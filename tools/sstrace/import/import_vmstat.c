@@ -6,6 +6,8 @@
 #include "scale.h"
 #include "stamp.h"
 
+#define WORDS_MAX 64
+
 struct vmstat {
     struct sstrace_samples *samples;
     struct text_input *input;
@@ -14,61 +16,42 @@ struct vmstat {
                                    absent */
     bool any, times;
     struct sstrace_clock clock;
-};
-
-/* The current line: */
-struct row {
+    struct text_field words[WORDS_MAX]; /* of the current line */
     size_t count;
-    struct text_field first, idle, wait, before_last, last;
 };
 
-static int read_row(struct vmstat *it, struct row *row) {
+static int read_words(struct vmstat *it) {
     struct text_walk walk;
     struct text_field field;
-    int result;
-    *row = (struct row){0};
+    int more;
+    it->count = 0;
     text_walk_begin(&walk, it->input, ' ');
-    while ((result = text_walk_next(&walk, &field)) > 0) {
-        if (field.length == 0)
-            continue;
-        row->count++;
-        if (row->count == 1)
-            row->first = field;
-        if (row->count == it->idle)
-            row->idle = field;
-        if (row->count == it->wait)
-            row->wait = field;
-        row->before_last = row->last;
-        row->last = field;
+    while ((more = text_walk_next(&walk, &field)) > 0) {
+        if (field.length > 0 && it->count < WORDS_MAX)
+            it->words[it->count++] = field;
     }
-    return result;
+    return more;
 }
 
 /* Reads the second line of a header, which names the columns; the last name may be a time zone. */
 static int read_header(struct vmstat *it) {
-    struct text_walk walk;
-    struct text_field field;
-    int result;
-    it->columns = it->idle = it->wait = 0;
-    text_walk_begin(&walk, it->input, ' ');
-    while ((result = text_walk_next(&walk, &field)) > 0) {
-        if (field.length == 0)
-            continue;
-        it->columns++;
-        if (text_field_is(&field, "id"))
-            it->idle = it->columns;
-        if (text_field_is(&field, "wa"))
-            it->wait = it->columns;
+    it->columns = it->count;
+    it->idle = it->wait = 0;
+    for (size_t i = 0; i < it->count; i++) {
+        if (text_field_is(&it->words[i], "id"))
+            it->idle = i + 1;
+        if (text_field_is(&it->words[i], "wa"))
+            it->wait = i + 1;
     }
-    if (result == 0 && it->idle == 0)
-        return text_input_blame(it->input, 1,
-            "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in cs "
-            "us sy id wa st");
-    return result;
+    if (it->idle > 0)
+        return 0;
+    return text_input_blame(it->input, 1,
+        "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in cs us sy "
+        "id wa st");
 }
 
-static int read_percent(
-    struct vmstat *it, const struct text_field *field, const char *name, double *percent) {
+static int read_percent(struct vmstat *it, size_t column, const char *name, double *percent) {
+    const struct text_field *field = &it->words[column - 1];
     if (text_field_number(field, false, percent) && *percent >= 0 && *percent <= 100 &&
         *percent == floor(*percent))
         return 0;
@@ -76,42 +59,34 @@ static int read_percent(
         it->input, field->column, "expected a whole percentage in column '%s'", name);
 }
 
-static int read_load(struct vmstat *it, const struct row *row, double *load) {
+static int read_load(struct vmstat *it, double *load) {
     double idle, wait = 0;
-    if (read_percent(it, &row->idle, "id", &idle) != 0 ||
-        (it->wait > 0 && read_percent(it, &row->wait, "wa", &wait) != 0))
+    if (read_percent(it, it->idle, "id", &idle) != 0 ||
+        (it->wait > 0 && read_percent(it, it->wait, "wa", &wait) != 0))
         return -1;
-    *load = (100 - idle - wait) / 100;
-    /* idle and iowait may both be rounded up. */
-    if (*load < 0 && *load > -0.015)
-        *load = 0;
+    *load = sstrace_scale_rest(idle + wait, 1.5); /* both may be rounded up */
     return 0;
 }
 
-/* Adds a sample that ended at the time of the line. */
-static int add_at(struct vmstat *it, const struct row *row, double load) {
+/* Adds the sample of a line, which ended at the time at the end of the line, if there is one. */
+static int add(struct vmstat *it, double load) {
+    ss_time every = it->samples->options->every;
+    size_t column = it->words[it->idle - 1].column;
     struct sstrace_sample sample = {.load = load};
-    const char *text = row->before_last.text;
-    size_t length = (size_t)(row->last.text - text) + row->last.length;
-    if (!sstrace_stamp_read(&it->clock, text, length, &sample.to))
-        return text_input_blame(
-            it->input, row->before_last.column, "expected " SSTRACE_STAMP_EXPECTED);
-    return it->any ? sstrace_samples_add(it->samples, it->input, row->idle.column, &sample) : 0;
-}
-
-static int add(struct vmstat *it, const struct row *row, double load) {
-    const struct sstrace_import_options *options = it->samples->options;
-    if (it->times)
-        return add_at(it, row, load);
-    if (options->every == 0)
+    if (it->times) {
+        const struct text_field *date = &it->words[it->count - 2], *time = date + 1;
+        size_t length = (size_t)(time->text - date->text) + time->length;
+        if (!sstrace_stamp_read(&it->clock, date->text, length, &sample.to))
+            return text_input_blame(it->input, date->column, "expected " SSTRACE_STAMP_EXPECTED);
+        return it->any ? sstrace_samples_add(it->samples, it->input, column, &sample) : 0;
+    }
+    if (every == 0)
         return text_input_blame(it->input, 1,
             "expected a time at the end of the line, as vmstat -t writes it: without times, "
             "give --every TIME");
-    if (!it->any)
-        return 0;
     it->last.load = load;
-    return sstrace_lines_add(
-        it->samples, it->input, row->idle.column, &it->last, (int64_t)options->every);
+    return it->any ? sstrace_lines_add(it->samples, it->input, column, &it->last, (int64_t)every)
+                   : 0;
 }
 
 /*
@@ -119,17 +94,15 @@ static int add(struct vmstat *it, const struct row *row, double load) {
  * distinguished from it.
  */
 static int take_row(struct vmstat *it) {
-    struct row row;
+    const struct text_field *last = &it->words[it->count - 1];
     double load;
     if (it->columns == 0)
         return text_input_blame(it->input, 1, "expected a header that names the columns of vmstat");
-    if (read_row(it, &row) < 0)
-        return -1;
-    bool times = memchr(row.last.text, ':', row.last.length) != NULL;
-    size_t max = it->columns + (times ? 2 : 0), min = it->columns + (times ? 1 : 0);
-    if (row.count < min || row.count > max)
-        return text_input_blame(it->input, row.last.column,
-            "expected %zu fields, one for each name in the header, not %zu", min, row.count);
+    bool times = memchr(last->text, ':', last->length) != NULL;
+    size_t min = it->columns + times;
+    if (it->count < min || it->count > min + times) /* the header may name the zone */
+        return text_input_blame(it->input, last->column,
+            "expected %zu fields, one for each name in the header, not %zu", min, it->count);
     if (!it->any) {
         it->times = times;
         if (times)
@@ -138,25 +111,25 @@ static int take_row(struct vmstat *it) {
             it->last.to = sstrace_lines_begin(it->samples);
     }
     if (it->times != times)
-        return text_input_blame(it->input, row.last.column,
+        return text_input_blame(it->input, last->column,
             it->times ? "expected a time at the end of the line, as before"
                       : "unexpected time at the end of the line: earlier lines have none");
-    if (read_load(it, &row, &load) != 0 || add(it, &row, load) != 0)
+    if (read_load(it, &load) != 0 || add(it, load) != 0)
         return -1;
     it->any = true;
     return 0;
 }
 
 static int take_line(struct vmstat *it) {
-    const char *text = it->input->text + strspn(it->input->text, " \t");
-    if (*text == '\0')
+    if (read_words(it) < 0)
+        return -1;
+    if (it->count == 0)
         return 0;
+    const char *text = it->words[0].text;
     if (*text >= '0' && *text <= '9')
         return take_row(it);
     /* Skip the first line of a header. */
-    if (strncmp(text + strspn(text, "-"), "procs", 5) == 0)
-        return 0;
-    return read_header(it);
+    return strncmp(text + strspn(text, "-"), "procs", 5) == 0 ? 0 : read_header(it);
 }
 
 static int import(const struct sstrace_format *format, struct text_input *input,
@@ -179,8 +152,10 @@ static int import(const struct sstrace_format *format, struct text_input *input,
 static bool detect(const char *head) {
     const char *end = strchr(head, '\n');
     const char *procs = strstr(head, "procs"), *memory = strstr(head, "memory");
-    const char *user = end ? strstr(end, " us ") : NULL, *idle = end ? strstr(end, " id ") : NULL;
-    return procs && memory && end && procs < memory && memory < end && user && idle && user < idle;
+    if (!end || !procs || !memory || procs > memory || memory > end)
+        return false;
+    const char *user = strstr(end, " us "), *idle = strstr(end, " id ");
+    return user && idle && user < idle;
 }
 
 const struct sstrace_format sstrace_format_vmstat = {

@@ -6,7 +6,6 @@
 
 #include "base/units.h"
 #include "base/words.h"
-#include "name_hash.h"
 
 /* A gap begins if the next sample is later than this multiple of the usual interval. */
 #define GAP 1.5
@@ -17,7 +16,14 @@
 /* 73 years, so that sums of a few times cannot overflow. */
 #define TIME_LONGEST (INT64_MAX / 4)
 
-#define NAMES_MAX ((size_t)1 << 22)
+#define NAMES_MAX ((size_t)1 << 21)
+
+const struct sstrace_problem sstrace_problems[SSTRACE_PROBLEMS] = {
+    {offsetof(struct sstrace_samples, bad), "ignored samples without a number"},
+    {offsetof(struct sstrace_samples, late),
+        "ignored samples that go backward in time (sort the file by time to keep them)"},
+    {offsetof(struct sstrace_samples, limited), "sums above 100 %, limited to it"},
+};
 
 void sstrace_samples_open(struct sstrace_samples *samples,
     const struct sstrace_import_options *options, struct ss_trace_sink *sink) {
@@ -27,41 +33,8 @@ void sstrace_samples_open(struct sstrace_samples *samples,
         .usual = (int64_t)options->every,
         .latest = INT64_MIN,
         .broken = true,
+        .names = {.max = NAMES_MAX},
     };
-}
-
-static bool put_name(struct sstrace_names *names, uint64_t value) {
-    size_t mask = names->capacity - 1;
-    for (size_t at = value & mask;; at = (at + 1) & mask) {
-        if (names->hashes[at] == value)
-            return false;
-        if (names->hashes[at] == 0) {
-            names->hashes[at] = value;
-            names->count++;
-            return true;
-        }
-    }
-}
-
-static bool grow(struct sstrace_names *names) {
-    struct sstrace_names larger = {.capacity = names->capacity ? names->capacity * 2 : 64};
-    larger.hashes = calloc(larger.capacity, sizeof *larger.hashes);
-    if (!larger.hashes)
-        return false;
-    for (size_t i = 0; i < names->capacity; i++) {
-        if (names->hashes[i])
-            put_name(&larger, names->hashes[i]);
-    }
-    free(names->hashes);
-    *names = larger;
-    return true;
-}
-
-/* Records a name. Returns whether it is new. Once the table cannot grow, no name counts as new. */
-static bool note_name(struct sstrace_names *names, const char *name) {
-    if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
-        return false;
-    return put_name(names, sstrace_name_hash(name));
 }
 
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
@@ -72,18 +45,12 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) 
         samples->named = true;
         return true;
     }
-    if (note_name(&samples->names, series)) {
-        size_t used = strlen(samples->first_names);
-        size_t room = sizeof samples->first_names - used;
-        size_t length = strlen(series);
-        if (length + 3 < room)
-            snprintf(samples->first_names + used, room, "%s%s", used ? ", " : "", series);
-        if (samples->names.count == 1)
-            samples->first = sstrace_name_hash(series);
-    }
-    if (select)
-        return strcmp(series, select) == 0;
-    return sstrace_name_hash(series) == samples->first;
+    size_t before = samples->names.count;
+    size_t number = sstrace_names_number(&samples->names, series);
+    size_t used = strlen(samples->first_names), room = sizeof samples->first_names - used;
+    if (samples->names.count > before && strlen(series) + 3 < room)
+        snprintf(samples->first_names + used, room, "%s%s", used ? ", " : "", series);
+    return select ? strcmp(series, select) == 0 : number == 0;
 }
 
 static int give(
@@ -296,7 +263,10 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
         return text_input_blame(input, column,
             "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
             samples->takes_unit ? ": --unit says what the numbers mean" : "");
-    it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
+    if (it.load > 1)
+        it.load = 1;
+    if (it.load < SS_TRACE_LOAD_MIN)
+        it.load = 0;
     samples->offered++;
     if (it.to > samples->latest) {
         samples->latest = it.to;
@@ -411,12 +381,6 @@ static int flush_last(struct sstrace_samples *samples, struct text_input *input)
     return pass_on(samples, input, it);
 }
 
-static void tell(const char *name, uint64_t count, const char *what) {
-    if (count > 0)
-        fprintf(stderr, "sstrace: %s: %s: %llu\n", ss_words_show(name).text, what,
-            (unsigned long long)count);
-}
-
 int sstrace_samples_flush(
     struct sstrace_samples *samples, struct text_input *input, int64_t usual) {
     if (!samples->usual)
@@ -441,14 +405,15 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *inpu
     if (samples->used == 0)
         return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
-    tell(input->name, samples->bad, "ignored samples without a number");
-    tell(input->name, samples->late,
-        "ignored samples that go backward in time (sort the file by time to keep them)");
-    tell(input->name, samples->limited, SSTRACE_LIMITED);
+    for (size_t i = 0; i < SSTRACE_PROBLEMS; i++) {
+        uint64_t count = sstrace_problem_count(&sstrace_problems[i], samples);
+        if (count > 0)
+            fprintf(stderr, "sstrace: %s: %s: %llu\n", ss_words_show(input->name).text,
+                sstrace_problems[i].text, (unsigned long long)count);
+    }
     return 0;
 }
 
 void sstrace_samples_close(struct sstrace_samples *samples) {
-    free(samples->names.hashes);
-    samples->names = (struct sstrace_names){0};
+    sstrace_names_close(&samples->names);
 }

@@ -10,6 +10,7 @@
 #include <showstopper/contract.h>
 
 #include "input.h"
+#include "names.h"
 #include "stamp.h"
 #include "trace/record.h"
 
@@ -72,12 +73,6 @@ struct sstrace_origin {
     int64_t at; /* ns since 1970, or 0 if the file has no date */
 };
 
-/* A set of names, stored as hashes. Two names with the same hash would count as one. */
-struct sstrace_names {
-    uint64_t *hashes;
-    size_t count, capacity;
-};
-
 struct sstrace_samples {
     const struct sstrace_import_options *options;
     struct ss_trace_sink *sink;
@@ -96,7 +91,6 @@ struct sstrace_samples {
     bool named;                      /* with `split`: a row has named its series */
     struct sstrace_names names;
     char first_names[256]; /* the first few names, for messages */
-    uint64_t first;        /* hash of the first name */
     bool any;              /* a record was passed to the sink */
     bool has_base;
     int64_t base;  /* the first time; all others count from it */
@@ -121,8 +115,21 @@ struct sstrace_samples {
     uint64_t offered, fresh; /* samples of this file; those that do not go backward in time */
 };
 
-/* The warning about sums that are `limited`. */
-#define SSTRACE_LIMITED "sums above 100 %, limited to it"
+/* Samples that are counted and reported at the end. */
+struct sstrace_problem {
+    size_t count; /* offset of a uint64_t in struct sstrace_samples */
+    const char *text;
+};
+
+#define SSTRACE_PROBLEMS 3
+
+extern const struct sstrace_problem sstrace_problems[SSTRACE_PROBLEMS];
+
+SS_NONNULL()
+static inline uint64_t sstrace_problem_count(
+    const struct sstrace_problem *problem, const struct sstrace_samples *samples) {
+    return *(const uint64_t *)(const void *)((const char *)samples + problem->count);
+}
 
 SS_NONNULL()
 void sstrace_samples_open(struct sstrace_samples *samples,

@@ -3,19 +3,21 @@
 
 #include <string.h>
 
-/* Because of rounding, idle time may exceed the whole by this fraction. */
-#define IDLE_TOLERANCE 0.01
-
 int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
     enum sstrace_unit unit, struct ss_error *error) {
     if (options->unit != SSTRACE_UNIT_DEFAULT)
         unit = options->unit;
     if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
         return ss_error_fail(error, "--unit cores requires --cpus");
-    scale->full = unit == SSTRACE_UNIT_FRACTION ? 1
-                  : unit == SSTRACE_UNIT_CORES  ? 100 * (double)options->cpus
-                                                : 100;
+    scale->full = unit == SSTRACE_UNIT_FRACTION ? 1 : 100;
+    if (unit == SSTRACE_UNIT_CORES)
+        scale->full *= (double)options->cpus;
     return 0;
+}
+
+double sstrace_scale_rest(double idle, double rounding) {
+    double load = (100 - idle) / 100;
+    return load < 0 && load * 100 > -rounding ? 0 : load;
 }
 
 /* Returns whether the text is one to three digits (the first not 0), a comma and three digits. */
@@ -51,10 +53,7 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
             "ambiguous comma, either a decimal point or a separator of thousands: write a "
             "point, or no comma");
     *load = *number / full;
-    if (scale->idle) {
-        *load = 1 - *load;
-        if (*load < 0 && *load >= -IDLE_TOLERANCE)
-            *load = 0;
-    }
+    if (scale->idle)
+        *load = sstrace_scale_rest(*load * 100, SSTRACE_ROUNDING);
     return 0;
 }

@@ -20,6 +20,13 @@ struct sstrace_scale {
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_scale_set(struct sstrace_scale *scale,
     const struct sstrace_import_options *options, enum sstrace_unit unit, struct ss_error *error);
 
+/* Rounding and clocks that disagree may make idle time exceed the whole by this, in percent. */
+#define SSTRACE_ROUNDING 1.0
+
+/* Returns the load of a CPU that was idle for `idle` percent, which may exceed 100 by `rounding`.
+ */
+double sstrace_scale_rest(double idle, double rounding);
+
 /*
  * Converts a field to a load; a percent sign counts as a unit. `number` receives the value of the
  * field. A comma that may separate thousands, as in 1,000, is refused unless an earlier number

@@ -6,10 +6,15 @@
 
 #include "base/units.h"
 #include "base/wallclock.h"
+#include "base/wide.h"
+#include "fields.h"
 
 #define SECOND INT64_C(1000000000)
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
+
+/* A divisor above 2^123 makes any number of digits less than half a nanosecond. */
+#define DIVISOR_HIGH (UINT64_C(1) << 59)
 
 /* The part of the text that has not been read. */
 struct rest {
@@ -39,83 +44,25 @@ int64_t sstrace_stamp_unit(const char *name) {
     return symbol ? (int64_t)ss_units_length(name) : 0;
 }
 
-#define POWERS 19 /* number of powers of ten in 64 bits */
-
-static const int64_t powers[POWERS] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
-    100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
-    100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
-
-/* Adds a digit that is worth 10^`exponent` ns. Returns false on overflow. */
-static bool add_digit(int64_t *ns, int digit, int exponent) {
-    int64_t part = 0;
-    if (digit == 0 || exponent < -1)
-        return true;
-    if (exponent == -1)
-        return !__builtin_add_overflow(*ns, digit >= 5, ns);
-    return exponent < POWERS && !__builtin_mul_overflow(powers[exponent], digit, &part) &&
-           !__builtin_add_overflow(*ns, part, ns);
-}
-
-/* Adds up digits, which may include a decimal point; the first is worth 10^`exponent` ns. */
-static bool sum_digits(const char *at, const char *end, int exponent, int64_t *ns) {
-    for (*ns = 0; at < end; at++) {
-        if (is_digit(*at) && !add_digit(ns, *at - '0', exponent--))
-            return false;
-    }
-    return true;
-}
-
-static size_t count_digits(struct rest *rest) {
-    const char *begin = rest->at;
-    while (rest->at < rest->end && is_digit(*rest->at))
-        rest->at++;
-    return (size_t)(rest->at - begin);
-}
-
-static bool take_exponent(struct rest *rest, int *exponent) {
-    *exponent = 0;
-    if (!take(rest, "eE"))
-        return true;
-    bool negative = take(rest, "+-") && rest->at[-1] == '-';
-    if (!take_digits(rest, 1, 3, exponent))
-        return false;
-    if (negative)
-        *exponent = -*exponent;
-    return true;
-}
-
-/* Parses whole seconds, as in most files: the fast path. */
-static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
-    int64_t value = 0;
-    if (length == 0 || length > 18)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (!is_digit(text[i]))
-            return false;
-        value = value * 10 + (text[i] - '0');
-    }
-    return !__builtin_mul_overflow(value, unit, ns);
-}
-
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns) {
-    if (read_whole(text, length, unit, ns))
-        return true;
-    struct rest rest = {text, text + length};
-    bool negative = take(&rest, "+-") && rest.at[-1] == '-';
-    const char *begin = rest.at;
-    int exponent;
-    size_t whole = count_digits(&rest), digits = whole;
-    if (take(&rest, ".,"))
-        digits += count_digits(&rest);
-    const char *end = rest.at;
-    if (digits == 0 || whole > 4096 || !take_exponent(&rest, &exponent) || rest.at != rest.end)
+    struct text_decimal decimal;
+    if (!text_decimal_parse(text, length, ".,", &decimal))
         return false;
-    for (exponent += (int)whole - 1; unit % 10 == 0; unit /= 10)
-        exponent++;
-    if (!sum_digits(begin, end, exponent, ns) || __builtin_mul_overflow(*ns, unit, ns))
+    for (; decimal.power < 0 && unit % 10 == 0; unit /= 10)
+        decimal.power++;
+
+    struct ss_wide value = ss_wide_times(ss_wide(decimal.digits), (uint64_t)unit);
+    struct ss_wide under = ss_wide(1);
+    for (; decimal.power > 0 && !value.high; decimal.power--)
+        value = ss_wide_times(value, 10);
+    for (; decimal.power < 0 && under.high < DIVISOR_HIGH; decimal.power++)
+        under = ss_wide_times(under, 10);
+    if (under.low > 1 || under.high)
+        value = ss_wide_divide(
+            ss_wide_add(value, ss_wide_divide(under, ss_wide(2), NULL)), under, NULL);
+    if (value.high || value.low > INT64_MAX)
         return false;
-    if (negative)
-        *ns = -*ns;
+    *ns = decimal.negative ? -(int64_t)value.low : (int64_t)value.low;
     return true;
 }
 
@@ -132,16 +79,6 @@ static bool take_date(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* Parses the digits after the decimal point, rounded to nanoseconds. */
-static bool take_fraction(struct rest *rest, int64_t *ns) {
-    const char *begin = rest->at;
-    int64_t part;
-    if (count_digits(rest) == 0 || !sum_digits(begin, rest->at, 8, &part))
-        return false;
-    *ns += part;
-    return true;
-}
-
 /*
  * Parses HH:MM, HH:MM:SS or HH:MM:SS.fff. A leap second becomes the first second of the next
  * minute.
@@ -155,7 +92,16 @@ static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
     if (has_seconds ? !take_digits(rest, 2, 2, &seconds) || seconds > 60 : needs_seconds)
         return false;
     *ns = hours * HOUR + (minutes * 60 + seconds) * SECOND;
-    return !has_seconds || !take(rest, ".,") || take_fraction(rest, ns);
+    const char *mark = rest->at;
+    if (!has_seconds || !take(rest, ".,"))
+        return true;
+    while (rest->at < rest->end && is_digit(*rest->at))
+        rest->at++;
+    int64_t part;
+    if (!sstrace_stamp_number(mark, (size_t)(rest->at - mark), SECOND, &part))
+        return false;
+    *ns += part;
+    return true;
 }
 
 static bool is_letter(char c) {
@@ -222,7 +168,10 @@ bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
     bool twelve = *ns >= 12 * HOUR;
     if ((!morning && !evening) || *ns < HOUR || *ns >= 13 * HOUR)
         return false;
-    *ns += evening && !twelve ? 12 * HOUR : morning && twelve ? -12 * HOUR : 0;
+    if (evening && !twelve)
+        *ns += 12 * HOUR;
+    if (morning && twelve)
+        *ns -= 12 * HOUR;
     return true;
 }
 

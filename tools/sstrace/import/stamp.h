@@ -35,8 +35,7 @@ struct sstrace_clock {
 SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
-/* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns, or 36 ns
- * for hours. */
+/* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns. */
 SS_READS(1, 2)
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns);
 

@@ -4,7 +4,9 @@
 
 #include "base/words.h"
 #include "import_json.h"
+#include "scale.h"
 #include "stamp.h"
+#include "sysstat.h"
 
 /*
  * Imports sadf -j and mpstat -o JSON. They have the same structure, but mpstat writes only the time
@@ -34,11 +36,10 @@ struct sysstat {
     bool times_only;
     bool any_statistics, any_sample, any_loads;
 
-    char host[NAME];
-    char plain_host[NAME]; /* host whose CPU was selected without naming the host */
-    int64_t day;           /* date of the host, ns; 0 if unknown */
-    bool is_dated;         /* the date is known */
-    bool is_placed;        /* a sample of this file was read */
+    struct sstrace_sysstat cpus;
+    int64_t day;    /* date of the host, ns; 0 if unknown */
+    bool is_dated;  /* the date is known */
+    bool is_placed; /* a sample of this file was read */
     struct sstrace_clock clock;
 
     /* The current sample: */
@@ -51,9 +52,8 @@ struct sysstat {
 
     /* The current CPU: */
     char cpu[NAME];
-    bool has_idle, only_all;
-    bool any; /* at least one figure is not 0 */
-    uint64_t which;
+    bool has_idle;
+    bool any;            /* at least one figure is not 0 */
     double idle, iowait; /* in percent */
     struct sstrace_json_mark mark;
 };
@@ -72,22 +72,20 @@ static int take_text(struct sstrace_json *json, const struct sstrace_json_event 
  * A wrong guess affects only the time between several files.
  */
 static bool read_day(const char *date, int64_t *ns) {
-    char text[64];
+    char text[32];
     unsigned int month, day, year;
-    snprintf(text, sizeof text, "%.40s 00:00:00", date);
-    if (sstrace_stamp_date(text, strlen(text), ns))
+    if (sstrace_stamp_date(date, strlen(date), ns))
         return true;
     if (sscanf(date, "%2u/%2u/%4u", &month, &day, &year) != 3)
         return false;
-    snprintf(
-        text, sizeof text, "%04u-%02u-%02u 00:00:00", year < 100 ? 2000 + year : year, month, day);
+    snprintf(text, sizeof text, "%04u-%02u-%02u", year < 100 ? 2000 + year : year, month, day);
     return sstrace_stamp_date(text, strlen(text), ns);
 }
 
 static int take_host(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct sysstat *it = json->context;
     if (strcmp(event->key, "nodename") == 0)
-        return take_text(json, event, it->host);
+        return take_text(json, event, it->cpus.host);
     if (!it->times_only || strcmp(event->key, "date") != 0)
         return 0;
     char date[NAME];
@@ -141,38 +139,14 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
     return 0;
 }
 
-/* Selects a CPU by its number or, with several hosts, by HOST/CPU. */
-static int choose(struct sstrace_json *json, bool *wanted) {
-    struct sysstat *it = json->context;
-    const char *select = it->samples->options->select;
-    char name[2 * NAME];
-    snprintf(name, sizeof name, "%s%s%s", it->host, *it->host ? "/" : "", it->cpu);
-    if (!select || strcmp(select, it->cpu) != 0) {
-        *wanted = (select || !it->only_all || strcmp(it->cpu, "all") == 0) &&
-                  sstrace_samples_wants(it->samples, name);
-        return 0;
-    }
-    if (!*it->plain_host)
-        memcpy(it->plain_host, it->host, NAME);
-    *wanted = sstrace_samples_wants(it->samples, it->cpu);
-    if (strcmp(it->host, it->plain_host) == 0)
-        return 0;
-    return sstrace_json_blame(json, "the file has several hosts: give --select %s/%s or %s/%s",
-        ss_words_show(it->plain_host).text, select, ss_words_show(it->host).text, select);
-}
-
 static int end_load(struct sstrace_json *json) {
     struct sysstat *it = json->context;
-    bool wanted;
     it->any_loads = true;
     if (!*it->cpu)
         return sstrace_json_blame(json, "'cpu' is missing in this object");
-    if (it->which++ == 0)
-        it->only_all = strcmp(it->cpu, "all") == 0;
-    if (choose(json, &wanted) != 0)
-        return -1;
-    if (!wanted)
-        return 0;
+    int wanted = sstrace_sysstat_wants(&it->cpus, it->cpu, sstrace_json_spot(json));
+    if (wanted <= 0)
+        return wanted;
     if (!it->has_idle)
         return sstrace_json_blame(json, "'idle' is missing in this object");
     if (it->has_load)
@@ -180,12 +154,8 @@ static int end_load(struct sstrace_json *json) {
             json, "duplicate load of '%s' in this sample", ss_words_show(it->cpu).text);
     it->has_load = true;
     it->load_mark = it->mark;
-    it->load = (100 - it->idle - it->iowait) / 100;
-    /* Figures are rounded and may not add up to 100. All are 0 if the CPU was offline. */
-    if (it->load < 0 && it->load > -0.01)
-        it->load = 0;
-    if (!it->any)
-        it->load = NAN;
+    /* All figures are 0 if the CPU was offline. */
+    it->load = it->any ? sstrace_scale_rest(it->idle + it->iowait, SSTRACE_ROUNDING) : NAN;
     return 0;
 }
 
@@ -221,7 +191,7 @@ static int end_sample(struct sstrace_json *json) {
 
 static int begin(struct sysstat *it, int place) {
     if (place == HOST) {
-        *it->host = '\0';
+        *it->cpus.host = '\0';
         it->day = 0;
         it->is_dated = false;
         it->clock = (struct sstrace_clock){0};
@@ -232,7 +202,7 @@ static int begin(struct sysstat *it, int place) {
         it->interval = 0;
         it->has_load = false;
     } else if (place == LOADS || place == LOADS_OLD) {
-        it->which = 0;
+        it->cpus.any = false;
     } else if (place == LOAD || place == LOAD_OLD) {
         *it->cpu = '\0';
         it->has_idle = it->any = false;
@@ -262,7 +232,9 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
 static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     const struct sstrace_json_place *places = format->layout;
-    struct sysstat it = {.samples = samples, .times_only = places == mpstat_places};
+    struct sysstat it = {.samples = samples,
+        .times_only = places == mpstat_places,
+        .cpus = {.samples = samples, .input = input}};
     struct sstrace_json json = {
         .input = input, .places = places, .take = take, .context = &it, .may_break = it.times_only};
     if (sstrace_json_read(&json) != 0)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/words.h"
 #include "import_json.h"
 #include "scale.h"
@@ -24,14 +22,6 @@ static const struct sstrace_json_place places[] = {
 
 #define NAME 4096
 
-/* Maximum number of values that wait for the name of their series. */
-#define WAITING_MAX ((size_t)1 << 22)
-
-struct waiting {
-    struct sstrace_sample sample;
-    struct sstrace_json_mark mark;
-};
-
 struct prometheus {
     struct sstrace_samples *samples;
     struct sstrace_scale scale;
@@ -43,8 +33,6 @@ struct prometheus {
     /* The current series: */
     char metric[NAME], labels[NAME];
     bool has_metric, wanted;
-    struct waiting *waiting;
-    size_t waits, capacity;
 
     /* The current value: */
     uint64_t parts;
@@ -104,17 +92,6 @@ static int take_label(struct sstrace_json *json, const struct sstrace_json_event
     return 0;
 }
 
-static int add(
-    struct sstrace_json *json, const struct sstrace_sample *sample, struct sstrace_json_mark mark) {
-    struct prometheus *it = json->context;
-    double value = sample->load * it->scale.full;
-    if (value > it->max)
-        it->max = value;
-    it->any |= !isnan(value);
-    json->input->line = mark.line;
-    return sstrace_samples_add(it->samples, json->input, mark.column, sample);
-}
-
 static int end_metric(struct sstrace_json *json) {
     struct prometheus *it = json->context;
     char name[2 * NAME + 2];
@@ -123,24 +100,7 @@ static int end_metric(struct sstrace_json *json) {
         return sstrace_json_blame(json, "duplicate 'metric' in this series");
     it->has_metric = true;
     it->wanted = sstrace_samples_wants(it->samples, name);
-    for (size_t i = 0; it->wanted && i < it->waits; i++) {
-        if (add(json, &it->waiting[i].sample, it->waiting[i].mark) != 0)
-            return -1;
-    }
-    it->waits = 0;
     return 0;
-}
-
-static int wait_for_metric(struct sstrace_json *json) {
-    struct prometheus *it = json->context;
-    if (it->waits == WAITING_MAX || !SS_GROW(it->waiting, it->waits + 1, it->capacity))
-        return sstrace_json_blame(json, "expected 'metric' before this many values of a series");
-    it->waiting[it->waits++] = (struct waiting){.sample = it->sample, .mark = it->mark};
-    return 0;
-}
-
-static bool is_infinite(const char *text) {
-    return strcmp(text + strspn(text, "+-"), "Inf") == 0;
 }
 
 static int take_number(struct sstrace_json *json, const struct sstrace_json_event *event) {
@@ -150,7 +110,7 @@ static int take_number(struct sstrace_json *json, const struct sstrace_json_even
     it->mark = sstrace_json_mark(json);
     if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
         return -1;
-    if (is_infinite(event->text))
+    if (strcmp(event->text + strspn(event->text, "+-"), "Inf") == 0)
         value = NAN;
     else if (event->length == 0 || !text_field_number(&field, false, &value))
         return sstrace_json_blame(json, "'%s' is not a number", ss_words_show(event->text).text);
@@ -158,15 +118,25 @@ static int take_number(struct sstrace_json *json, const struct sstrace_json_even
     return 0;
 }
 
+/* Adds the value that ends. Prometheus writes the labels of a series before its values. */
+static int end_value(struct sstrace_json *json) {
+    struct prometheus *it = json->context;
+    if (it->parts != 2)
+        return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
+    if (!it->has_metric)
+        return sstrace_json_blame(json, "'metric' is missing before the values of this series");
+    if (!it->wanted)
+        return 0;
+    double value = it->sample.load * it->scale.full;
+    if (value > it->max)
+        it->max = value;
+    it->any |= !isnan(value);
+    json->input->line = it->mark.line;
+    return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);
+}
+
 static int take_value(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
-    if (event->kind == SSTRACE_JSON_END) {
-        if (it->parts != 2)
-            return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
-        if (!it->has_metric)
-            return wait_for_metric(json);
-        return it->wanted ? add(json, &it->sample, it->mark) : 0;
-    }
     it->parts = event->index + 1;
     if (event->index == 1)
         return take_number(json, event);
@@ -183,22 +153,13 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
 static int begin(struct prometheus *it, int place) {
     if (place == RESULT)
         it->any_result = true;
-    if (place == SERIES) {
+    if (place == SERIES)
         it->has_metric = false;
-        it->waits = 0;
-    }
     if (place == SERIES || place == METRIC)
         *it->metric = *it->labels = '\0';
     if (place == VALUE)
         it->parts = 0;
     return 0;
-}
-
-static int end_series(struct sstrace_json *json) {
-    struct prometheus *it = json->context;
-    if (it->waits == 0)
-        return 0;
-    return sstrace_json_blame(json, "'metric' is missing in this object");
 }
 
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
@@ -210,14 +171,12 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
         return take_top(json, event);
     case DATA:
         return take_data(json, event);
-    case SERIES:
-        return end ? end_series(json) : 0;
     case METRIC:
         return end ? end_metric(json) : take_label(json, event);
     case VALUES:
         return end ? 0 : sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
     case VALUE:
-        return take_value(json, event);
+        return end ? end_value(json) : take_value(json, event);
     default:
         return 0;
     }
@@ -231,9 +190,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     if (sstrace_scale_set(&it.scale, samples->options, SSTRACE_UNIT_FRACTION, input->error) != 0)
         return -1;
     samples->stamp = SSTRACE_STAMP_END;
-    int result = sstrace_json_read(&json);
-    free(it.waiting);
-    if (result != 0)
+    if (sstrace_json_read(&json) != 0)
         return -1;
     if (it.failed) {
         input->line = it.failed_mark.line;

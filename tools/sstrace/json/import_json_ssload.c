@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <string.h>
 
 #include "import_json.h"
-#include "scale.h"
-#include "stamp.h"
+#include "import_rows.h"
+
+/* JSON Lines of ssload and of other load monitors: each object is a row of the table of ssload. */
 
 enum { TOP, TOP_ALONE };
 
@@ -13,112 +13,92 @@ static const struct sstrace_json_place places[] = {
     [TOP_ALONE] = {0},
 };
 
-struct ssload {
-    struct sstrace_samples *samples;
-    struct sstrace_scale scale;
-    char cpu[32];   /* "all", a number, or "" without this key */
-    bool any;       /* an object was read */
-    bool has_whole; /* the first one is the load of all CPUs together */
-    bool has_time, has_load, is_dated;
-    int64_t date; /* of the sample's end, ns since 1970 */
-    struct sstrace_origin origin;
-    struct sstrace_sample sample;
-    struct sstrace_json_mark mark;
+/* The members that are read; `texts` of struct lines has the value of each. */
+static const struct member {
+    const char *key;
+    size_t field;                /* in struct sstrace_rows */
+    enum sstrace_json_kind kind; /* NULL: any number or text */
+} members[] = {
+    {"elapsed_seconds", offsetof(struct sstrace_rows, time), SSTRACE_JSON_NUMBER},
+    {"load", offsetof(struct sstrace_rows, load), SSTRACE_JSON_NUMBER},
+    {"time", offsetof(struct sstrace_rows, date), SSTRACE_JSON_NULL},
+    {"cpu", offsetof(struct sstrace_rows, series), SSTRACE_JSON_NULL},
 };
 
-static int take_time(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    struct ssload *it = json->context;
-    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
-        return -1;
-    it->has_time = true;
-    if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
-        return 0;
-    return sstrace_json_blame(json, "'elapsed_seconds' must be a number of seconds");
-}
+enum { ELAPSED, LOAD, DATE, CPU, MEMBERS };
 
-/* Reads the date of the time, which other monitors may lack. */
-static int take_date(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    struct ssload *it = json->context;
-    it->is_dated = event->kind == SSTRACE_JSON_TEXT_VALUE && !event->cut &&
-                   sstrace_stamp_date(event->text, event->length, &it->date);
-    return 0;
-}
+struct lines {
+    struct sstrace_rows rows;
+    char texts[MEMBERS][64];
+    bool has[MEMBERS];
+    struct sstrace_json_mark mark; /* of the load */
+};
 
-/* Reads a load. A missing measurement is null. */
-static int take_load(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    struct ssload *it = json->context;
-    it->mark = sstrace_json_mark(json);
-    it->has_load = true;
-    it->sample.load = NAN;
-    if (event->kind == SSTRACE_JSON_NULL)
-        return 0;
-    it->sample.load = event->number / it->scale.full;
-    return sstrace_json_expect_finite(json, event);
-}
-
-/* Reads "all" or the number of a CPU. */
-static int take_cpu(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    struct ssload *it = json->context;
-    bool known = event->kind == SSTRACE_JSON_TEXT_VALUE || event->kind == SSTRACE_JSON_NUMBER;
-    if (!known || event->length == 0 || event->length >= sizeof it->cpu)
-        return sstrace_json_blame(json, "'cpu' must be \"all\" or the number of a CPU");
-    memcpy(it->cpu, event->text, event->length + 1);
-    return 0;
-}
-
-/* Returns whether the object belongs to the selected CPU; by default, to all CPUs together. */
-static bool wants(struct ssload *it) {
-    bool whole = strcmp(it->cpu, "all") == 0, select = it->samples->options->select;
-    if (!it->any)
-        it->has_whole = whole;
-    it->any = true;
-    if (it->has_whole && !whole && !select)
-        return false;
-    return (!*it->cpu && !select) || sstrace_samples_wants(it->samples, it->cpu);
+static struct text_field *field_of(struct lines *it, int member) {
+    return (struct text_field *)((char *)&it->rows + members[member].field);
 }
 
 static int end_object(struct sstrace_json *json) {
-    struct ssload *it = json->context;
-    if (!it->has_time || !it->has_load)
-        return sstrace_json_blame(
-            json, "'%s' is missing in this object", it->has_time ? "load" : "elapsed_seconds");
-    if (!*it->cpu && it->samples->options->select)
+    struct lines *it = json->context;
+    bool has_cpu = it->has[CPU];
+    for (int i = 0; i <= LOAD; i++) {
+        if (!it->has[i])
+            return sstrace_json_blame(json, "'%s' is missing in this object", members[i].key);
+    }
+    if (!has_cpu && it->rows.samples->options->select)
         return sstrace_json_blame(json, "'cpu' is missing in this object: remove --select");
-    const int64_t *date = it->is_dated ? &it->date : NULL;
-    it->has_time = it->has_load = it->is_dated = false;
-    bool wanted = wants(it);
-    *it->cpu = '\0';
-    if (!wanted)
-        return 0;
+    if (!it->has[DATE])
+        field_of(it, DATE)->length = 0;
+    memset(it->has, 0, sizeof it->has);
+    it->rows.has_series = has_cpu;
     json->input->line = it->mark.line;
-    if (sstrace_samples_place(it->samples, json->input, &it->origin, date, &it->sample.to) != 0)
+    return sstrace_rows_take(&it->rows);
+}
+
+/* Keeps the value of a member as a field of the row. A measurement that is missing is null. */
+static int take_member(
+    struct sstrace_json *json, const struct sstrace_json_event *event, int member) {
+    struct lines *it = json->context;
+    bool is_text = event->kind == SSTRACE_JSON_TEXT_VALUE || event->kind == SSTRACE_JSON_NUMBER;
+    bool is_missing = member == LOAD && event->kind == SSTRACE_JSON_NULL;
+    size_t length = is_text ? event->length : 0;
+    if (members[member].kind && !is_missing &&
+        sstrace_json_expect(json, event, members[member].kind) != 0)
         return -1;
-    return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);
+    if (member == DATE && (!is_text || length >= sizeof it->texts[member]))
+        return 0; /* other monitors may lack a date */
+    if ((!is_text && !is_missing) || length >= sizeof it->texts[member])
+        return sstrace_json_blame(json, "invalid value of '%s'", members[member].key);
+
+    memcpy(it->texts[member], is_text ? event->text : "", length + 1);
+    it->has[member] = true;
+    struct sstrace_json_mark mark = sstrace_json_mark(json);
+    if (member == LOAD)
+        it->mark = mark;
+    *field_of(it, member) =
+        (struct text_field){.text = it->texts[member], .length = length, .column = mark.column};
+    return 0;
 }
 
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
     if (event->kind == SSTRACE_JSON_END)
         return end_object(json);
-    if (strcmp(event->key, "elapsed_seconds") == 0)
-        return take_time(json, event);
-    if (strcmp(event->key, "time") == 0)
-        return take_date(json, event);
-    if (strcmp(event->key, "load") == 0)
-        return take_load(json, event);
-    if (strcmp(event->key, "cpu") == 0)
-        return take_cpu(json, event);
+    for (int i = 0; i < MEMBERS; i++) {
+        if (strcmp(event->key, members[i].key) == 0)
+            return take_member(json, event, i);
+    }
     return 0;
 }
 
 static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
-    (void)format;
-    struct ssload it = {.samples = samples};
+    struct lines it = {0};
     struct sstrace_json json = {
         .input = input, .places = places, .take = take, .context = &it, .several = true};
-    if (sstrace_scale_set(&it.scale, samples->options, SSTRACE_UNIT_FRACTION, input->error) != 0)
+    if (sstrace_rows_open(&it.rows, format->layout, input, samples) != 0)
         return -1;
-    samples->stamp = SSTRACE_STAMP_END;
+    for (int i = 0; i < MEMBERS; i++)
+        field_of(&it, i)->text = it.texts[i];
     return sstrace_json_read(&json);
 }
 
@@ -133,4 +113,5 @@ const struct sstrace_format sstrace_format_ssload_json = {
     .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .detect = detect,
     .import = import,
+    .layout = &sstrace_layout_ssload,
 };

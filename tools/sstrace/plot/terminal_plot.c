@@ -151,7 +151,10 @@ static const struct {
     {1000 * DAY, {1, 2, 5, 10, 20, 50, 100, 200}},
 };
 
-ss_time sstrace_plot_step_after(ss_time step) {
+/*
+ * Returns the next longer step between marks: the shortest one after 0, and 0 after the longest.
+ */
+static ss_time step_after(ss_time step) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         for (size_t j = 0; j < 9 && steps[i].times[j] > 0; j++) {
             if (steps[i].unit * steps[i].times[j] > step)
@@ -217,7 +220,9 @@ static const char *choose_glyph(
  * axis.
  */
 static int percent_at(int edge, int rows) {
-    int parts = rows >= 8 && rows % 4 == 0 ? 4 : rows % 2 == 0 ? 2 : 1;
+    int parts = rows % 2 == 0 ? 2 : 1;
+    if (rows >= 8 && rows % 4 == 0)
+        parts = 4;
     return edge % (rows / parts) == 0 ? edge * 100 / rows : -1;
 }
 
@@ -296,9 +301,9 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
 static void print_axis(
     FILE *stream, const struct sstrace_columns *columns, const struct glyphs *glyphs) {
     struct axis axis;
-    ss_time step = sstrace_plot_step_after(0);
+    ss_time step = step_after(0);
     while (!lay_axis(&axis, columns, step))
-        step = sstrace_plot_step_after(step);
+        step = step_after(step);
     fprintf(stream, "  0%%%s", glyphs->corner);
     for (size_t i = 0; i < columns->count; i++)
         fputs(axis.ticks[i] ? glyphs->tick : glyphs->line, stream);

@@ -61,10 +61,4 @@ SS_NONNULL()
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 
-/*
- * Returns the next longer step between marks of an axis: the shortest one after 0, and 0 after the
- * longest.
- */
-ss_time sstrace_plot_step_after(ss_time step);
-
 #endif

@@ -87,7 +87,8 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
 static int take_repeat(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    return stage->spool.sink.take(&stage->spool.sink, record, error);
+    struct sstrace_strand *strand = &stage->spool.strand;
+    return strand->sink.take(&strand->sink, record, error);
 }
 
 /* A repetition: shifted by `shift`, and without a leading `free` section. */
@@ -109,10 +110,10 @@ static int take_round(
 
 /* Checks the result of all repetitions before the first one, because it may not fit on the disk. */
 static int check_repeat(const struct sstrace_stage *stage, ss_time period, struct ss_error *error) {
-    const struct sstrace_spool *spool = &stage->spool;
-    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, spool->length) / period + 1;
-    if (most > SSTRACE_RECORDS_MAX / spool->count)
-        most = SSTRACE_RECORDS_MAX / spool->count;
+    const struct sstrace_strand *strand = &stage->spool.strand;
+    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, strand->length) / period + 1;
+    if (most > SSTRACE_RECORDS_MAX / strand->count)
+        most = SSTRACE_RECORDS_MAX / strand->count;
     if (stage->how.count <= 1 || stage->how.count <= most)
         return 0;
     return ss_error_fail(error,
@@ -123,11 +124,9 @@ static int check_repeat(const struct sstrace_stage *stage, ss_time period, struc
 
 static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    struct sstrace_spool *spool = &stage->spool;
-    if (spool->sink.end(&spool->sink, error) != 0)
-        return -1;
-    ss_time period = ss_time_since(spool->length, spool->first_load);
-    if (spool->first_load == SS_TIME_NEVER)
+    const struct sstrace_strand *strand = &stage->spool.strand;
+    ss_time period = ss_time_since(strand->length, strand->first_load);
+    if (strand->first_load == SS_TIME_NEVER)
         return ss_error_fail(error,
             "--repeat: the trace has only free sections, and one at its beginning is played once, "
             "so nothing can be repeated");
@@ -138,7 +137,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
         return -1;
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage, .shift = i * period};
-        if (sstrace_spool_play(spool, &round.sink, error) != 0)
+        if (sstrace_strand_play(strand, &round.sink, error) != 0)
             return -1;
     }
     return stage->next->end(stage->next, error);
@@ -171,12 +170,8 @@ static int end_plain(struct ss_trace_sink *sink, struct ss_error *error) {
     return stage->next->end(stage->next, error);
 }
 
-void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *next) {
-    *stage = (struct sstrace_stage){.sink = {.take = take_last, .end = end_plain}, .next = next};
-}
-
-int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transform *how,
-    struct ss_trace_sink *next, struct ss_error *error) {
+void sstrace_stage_open(
+    struct sstrace_stage *stage, const struct sstrace_transform *how, struct ss_trace_sink *next) {
     static const struct ss_trace_sink sinks[] = {
         [SSTRACE_SCALE] = {take_each, end_plain},
         [SSTRACE_LATER] = {take_each, end_plain},
@@ -188,10 +183,26 @@ int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transfo
         [SSTRACE_STEPS] = {sstrace_take_steps, end_plain},
     };
     *stage = (struct sstrace_stage){.sink = sinks[how->kind], .next = next, .how = *how};
-    return how->kind == SSTRACE_REPEAT ? sstrace_spool_open(&stage->spool, error) : 0;
+    sstrace_spool_open(&stage->spool);
 }
 
 void sstrace_stage_close(struct sstrace_stage *stage) {
-    if (stage->how.kind == SSTRACE_REPEAT)
-        sstrace_spool_close(&stage->spool);
+    sstrace_spool_close(&stage->spool);
+}
+
+void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
+    const struct sstrace_transform *transforms, size_t count, struct ss_trace_sink *end) {
+    pipeline->last =
+        (struct sstrace_stage){.sink = {.take = take_last, .end = end_plain}, .next = end};
+    pipeline->first = &pipeline->last.sink;
+    pipeline->count = count;
+    for (size_t i = count; i > 0; i--) {
+        sstrace_stage_open(&pipeline->stages[i - 1], &transforms[i - 1], pipeline->first);
+        pipeline->first = &pipeline->stages[i - 1].sink;
+    }
+}
+
+void sstrace_pipeline_close(struct sstrace_pipeline *pipeline) {
+    for (size_t i = 0; i < pipeline->count; i++)
+        sstrace_stage_close(&pipeline->stages[i]);
 }

@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-#include "spool.h"
+#include "strands.h"
 #include "trace/record.h"
 
 /* More records than this, made by a generator or a transformation, are most likely a mistake. */
@@ -43,18 +43,32 @@ struct sstrace_stage {
 };
 
 /* Opens a stage that gives its output to `next` and, at its own end, ends `next`. */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_stage_open(struct sstrace_stage *stage,
-    const struct sstrace_transform *how, struct ss_trace_sink *next, struct ss_error *error);
+SS_NONNULL()
+void sstrace_stage_open(
+    struct sstrace_stage *stage, const struct sstrace_transform *how, struct ss_trace_sink *next);
 
 SS_NONNULL()
 void sstrace_stage_close(struct sstrace_stage *stage);
 
+#define SSTRACE_TRANSFORMS_MAX 64
+
 /*
- * Opens the last stage. It refuses loads above 1 and unbounded times, and gives every `free` record
- * the previous load.
+ * A chain of transformations. The last stage refuses loads above 1 and unbounded times, and gives
+ * every `free` record the previous load.
  */
+struct sstrace_pipeline {
+    struct ss_trace_sink *first; /* the sink of the source */
+    struct sstrace_stage last, stages[SSTRACE_TRANSFORMS_MAX];
+    size_t count;
+};
+
+/* Opens the stages of transformations, which are made in order, before `end`. */
 SS_NONNULL()
-void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *next);
+void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
+    const struct sstrace_transform *transforms, size_t count, struct ss_trace_sink *end);
+
+SS_NONNULL()
+void sstrace_pipeline_close(struct sstrace_pipeline *pipeline);
 
 /* Transformations of loads, in stages_load.c. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_clamp(

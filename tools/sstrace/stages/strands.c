@@ -2,17 +2,42 @@
 #include "strands.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "spool.h"
+#include "base/owned.h"
+#include "base/words.h"
 
 #define BLOCK sizeof(struct sstrace_strand_block)
 
 _Static_assert(BLOCK == 1024, "a block fits into pages");
 
-int sstrace_strands_open(struct sstrace_strands *strands, struct ss_error *error) {
-    *strands = (struct sstrace_strands){.file = sstrace_spool_file()};
-    return strands->file >= 0 ? 0 : sstrace_spool_fail(error);
+static const char *folder(void) {
+    const char *chosen = getenv("TMPDIR");
+    return chosen && *chosen ? chosen : "/tmp";
+}
+
+static int fail(struct ss_error *error) {
+    return ss_error_fail(error,
+        "cannot use a temporary file in %s: %s: set TMPDIR to a folder with room",
+        ss_words_show(folder()).text, strerror(errno));
+}
+
+/* Opens an unnamed file, even if the file system lacks O_TMPFILE. */
+static int open_file(void) {
+    int descriptor = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+        return descriptor;
+    SS_OWNED(free) char *path = NULL;
+    if (asprintf(&path, "%s/sstrace.XXXXXX", folder()) < 0) {
+        path = NULL;
+        return -1;
+    }
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0)
+        unlink(path);
+    return descriptor;
 }
 
 void sstrace_strands_close(struct sstrace_strands *strands) {
@@ -24,11 +49,13 @@ void sstrace_strands_close(struct sstrace_strands *strands) {
 /* Writes the full block and begins the next one, whose number the full block names. */
 static int flush(struct sstrace_strand *strand, struct ss_error *error) {
     struct sstrace_strands *strands = strand->strands;
+    if (strands->file < 0 && (strands->file = open_file()) < 0)
+        return fail(error);
     strand->block.next = strands->blocks++;
     ssize_t written = pwrite(strands->file, &strand->block, BLOCK, (off_t)(strand->last * BLOCK));
     if (written != (ssize_t)BLOCK) {
         errno = written < 0 ? errno : ENOSPC;
-        return sstrace_spool_fail(error);
+        return fail(error);
     }
     strand->last = strand->block.next;
     return 0;
@@ -41,6 +68,9 @@ static int take(
     if (at == 0 && strand->count > 0 && flush(strand, error) != 0)
         return -1;
     strand->block.records[at] = ss_trace_pack(record);
+    if (!record->free && strand->first_load == SS_TIME_NEVER)
+        strand->first_load = record->time;
+    strand->length = record->time;
     strand->count++;
     return 0;
 }
@@ -51,7 +81,8 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
 }
 
 void sstrace_strand_open(struct sstrace_strand *strand, struct sstrace_strands *strands) {
-    *strand = (struct sstrace_strand){.sink = {.take = take, .end = end}, .strands = strands};
+    *strand = (struct sstrace_strand){
+        .sink = {.take = take, .end = end}, .strands = strands, .first_load = SS_TIME_NEVER};
     strand->first = strand->last = strands->blocks++;
 }
 
@@ -64,7 +95,7 @@ static const struct sstrace_strand_block *get_block(const struct sstrace_strand 
     if (got == (ssize_t)BLOCK)
         return buffer;
     errno = got < 0 ? errno : EIO;
-    sstrace_spool_fail(error);
+    fail(error);
     return NULL;
 }
 
@@ -86,4 +117,13 @@ int sstrace_strand_play(
             return -1;
     }
     return 0;
+}
+
+void sstrace_spool_open(struct sstrace_spool *spool) {
+    spool->strands = (struct sstrace_strands)SSTRACE_STRANDS_NEW;
+    sstrace_strand_open(&spool->strand, &spool->strands);
+}
+
+void sstrace_spool_close(struct sstrace_spool *spool) {
+    sstrace_strands_close(&spool->strands);
 }

@@ -3,8 +3,8 @@
 #define SSTRACE_STRANDS_H
 
 /*
- * Many traces in one temporary file, which grow in any order. Each trace is a chain of blocks, and
- * keeps only its last block in memory.
+ * Traces in a temporary file, until they are known to be complete. Many traces grow in one file, in
+ * any order: each is a chain of blocks, and keeps only its last block in memory.
  */
 
 #include <showstopper/contract.h>
@@ -15,9 +15,13 @@
 #define SSTRACE_STRAND_RECORDS 63 /* with the number of the next block: 1 KiB */
 
 struct sstrace_strands {
-    int file;        /* an unnamed file */
+    int file;        /* unnamed: gone when it is closed; -1 before the first full block */
     uint64_t blocks; /* number of blocks that are used or reserved */
 };
+
+/* Initializes strands without a file. */
+#define SSTRACE_STRANDS_NEW                                                                        \
+    { .file = -1 }
 
 struct sstrace_strand_block {
     struct ss_trace_packed records[SSTRACE_STRAND_RECORDS];
@@ -31,11 +35,10 @@ struct sstrace_strand {
     struct sstrace_strands *strands;
     uint64_t first, last; /* numbers of blocks; the last one is in memory */
     uint64_t count;       /* number of records */
+    ss_time first_load;   /* time of the first record that is not `free`; SS_TIME_NEVER: none */
+    ss_time length;       /* time of the last record */
     struct sstrace_strand_block block;
 };
-
-SS_MUST_USE SS_NONNULL(1) int sstrace_strands_open(
-    struct sstrace_strands *strands, struct ss_error *error);
 
 SS_NONNULL()
 void sstrace_strands_close(struct sstrace_strands *strands);
@@ -47,5 +50,17 @@ void sstrace_strand_open(struct sstrace_strand *strand, struct sstrace_strands *
 /* Gives all records to another sink, without ending that sink. May be called again. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_strand_play(
     const struct sstrace_strand *strand, struct ss_trace_sink *to, struct ss_error *error);
+
+/* A trace that has the file for itself. */
+struct sstrace_spool {
+    struct sstrace_strands strands;
+    struct sstrace_strand strand;
+};
+
+SS_NONNULL()
+void sstrace_spool_open(struct sstrace_spool *spool);
+
+SS_NONNULL()
+void sstrace_spool_close(struct sstrace_spool *spool);
 
 #endif
