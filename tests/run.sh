@@ -268,7 +268,7 @@ check_minimal() {
     grep -q '^-- Left out: unit tests' "$log" || fail "cmake left out the tests and did not say so"
     grep -q '^-- Left out: reports in Python' "$log" || fail "cmake left out reports and did not say so"
     [ ! -e build-minimal/libexec/showstopper/analysis ] || fail "the minimal build has reports"
-    cmake --build build-minimal --parallel "$build_jobs"
+    cmake --build build-minimal --parallel "$build_jobs" --target programs
     for program in showstopper ssload ssburn sstrace sssim; do
         [ -x "build-minimal/bin/$program" ] || fail "the minimal build has no $program"
     done
