@@ -28,15 +28,6 @@ void process_add(const TTest *test);
 #define PROCESS_TIMEOUT 280 /* seconds for one case; ctest allows 300 */
 #define PROCESS_SKIPPED 77  /* the exit status that ctest counts as a skip */
 
-/* Cases that are listed once more at the end of their file. */
-#define SS_CASE(function) function
-#define PROCESS_MAIN(...)                                                                          \
-    __attribute__((constructor)) static void add_all(void) {                                       \
-        const TTest *const tests[] = {__VA_ARGS__};                                                \
-        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)                                  \
-            process_add(tests[i]);                                                                 \
-    }
-
 /*
  * Skips a case that cannot run here; may be called anywhere in the case. The reason begins with the
  * missing feature, a word from tests/skips, and a colon.

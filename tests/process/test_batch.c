@@ -97,7 +97,7 @@ static void expect_completion(void) {
     finish(run);
 }
 
-START_TEST(a_killed_call_leaves_nothing_behind) {
+TEST_CASE(a_killed_call_leaves_nothing_behind) {
     struct run *run = start_endless();
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
@@ -107,10 +107,9 @@ START_TEST(a_killed_call_leaves_nothing_behind) {
     run_free_clean(run);
     expect_completion();
 }
-END_TEST
 
 /* The keeper, and a later call, know which exit statuses mean success. */
-START_TEST(statuses_of_an_after_mean_success_after_a_kill) {
+TEST_CASE(statuses_of_an_after_mean_success_after_a_kill) {
     struct run *run =
         start_until_begun("run a takes 1s\n"
                           "main -- sh -c '[ -e begun ] || { touch begun; exec sleep 1000; }'\n"
@@ -125,9 +124,8 @@ START_TEST(statuses_of_an_after_mean_success_after_a_kill) {
     ck_assert_str_eq(closed.bytes, "x\nx\n");
     finish(run);
 }
-END_TEST
 
-START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
+TEST_CASE(a_killed_call_and_its_keeper_leave_no_process) {
     struct run *run = start_endless();
     pid_t keeper = run_find(run, "ssbatch-keeper");
     kill(run->pid, SIGSTOP); /* it must not replace the keeper first */
@@ -146,9 +144,8 @@ START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
     ck_assert(!is_there("made-a"));
     expect_completion();
 }
-END_TEST
 
-START_TEST(a_killed_keeper_is_replaced_by_the_call) {
+TEST_CASE(a_killed_keeper_is_replaced_by_the_call) {
     struct run *run = start_endless();
     pid_t first = run_find(run, "ssbatch-keeper");
     kill(first, SIGKILL);
@@ -161,9 +158,8 @@ START_TEST(a_killed_keeper_is_replaced_by_the_call) {
     run_free_clean(run);
     expect_completion();
 }
-END_TEST
 
-START_TEST(a_killed_minder_fails_its_run_and_leaves_no_process) {
+TEST_CASE(a_killed_minder_fails_its_run_and_leaves_no_process) {
     struct run *run = start_endless();
     kill(find_minder_of_main(), SIGKILL);
     run_expect(run_wait(run), 1);
@@ -172,7 +168,6 @@ START_TEST(a_killed_minder_fails_its_run_and_leaves_no_process) {
     run_free_clean(run);
     expect_completion();
 }
-END_TEST
 
 /* Kills a call and all of its processes that would clean up. Returns the number of processes. */
 static size_t kill_all(struct run *run) {
@@ -187,15 +182,14 @@ static size_t kill_all(struct run *run) {
     return count;
 }
 
-START_TEST(the_next_call_ends_processes_of_a_killed_call) {
+TEST_CASE(the_next_call_ends_processes_of_a_killed_call) {
     struct run *run = start_endless();
     ck_assert_uint_ge(kill_all(run), 5); /* itself, its keeper, three minders */
     expect_completion(); /* although daemons, and what `after` undoes, may be left */
     run_free_clean(run);
 }
-END_TEST
 
-START_TEST(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
+TEST_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
     struct run *run = start_until_begun(
         "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
         "run a takes 1s\n"
@@ -211,9 +205,8 @@ START_TEST(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
     ck_assert(is_there("closed"));
     finish(run);
 }
-END_TEST
 
-START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
+TEST_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal) {
     struct run *run = start_endless();
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
@@ -222,10 +215,9 @@ START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
     run_free_clean(run);
     expect_completion();
 }
-END_TEST
 
 /* The user must know that something may still run. */
-START_TEST(a_terminated_call_says_what_it_could_not_undo) {
+TEST_CASE(a_terminated_call_says_what_it_could_not_undo) {
     struct run *run = start_until_begun("after -- sh -c 'echo no bridge >&2; exit 3'\n"
                                         "run a takes 1s\n"
                                         "main -- sh -c 'touch begun; exec sleep 1000'\n"
@@ -239,10 +231,9 @@ START_TEST(a_terminated_call_says_what_it_could_not_undo) {
     run_expect_text(&run->err, "ssbatch: after ended with status 3: no bridge\n");
     finish(run);
 }
-END_TEST
 
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
-START_TEST(a_call_as_first_process_exits_with_the_number_of_the_signal) {
+TEST_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal) {
     SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
     write_plan("run a takes 1s\n"
                "main -- sh -c 'kill -TERM 1; exec sleep 1000'\n");
@@ -252,10 +243,9 @@ START_TEST(a_call_as_first_process_exits_with_the_number_of_the_signal) {
     run_expect(run, 128 + SIGTERM);
     finish(run);
 }
-END_TEST
 
 /* The program is started before the run; showstopper is killed while the program is stopped. */
-START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
+TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
     static const char text[] = "run a takes 1s\n"
                                "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
                                " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
@@ -278,9 +268,8 @@ START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     run_free(program);
     finish(run);
 }
-END_TEST
 
-START_TEST(a_run_that_another_call_carries_out_is_not_started) {
+TEST_CASE(a_run_that_another_call_carries_out_is_not_started) {
     struct run *run = start_endless();
     struct run *other = run_wait(start(NULL));
     run_expect(other, 0);
@@ -293,9 +282,8 @@ START_TEST(a_run_that_another_call_carries_out_is_not_started) {
     ck_assert(is_there("study/a/run.json"));
     finish(run);
 }
-END_TEST
 
-START_TEST(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
+TEST_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     write_plan("run a takes 1s limit 1s\n"
                "main -- sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'\n");
     struct run *run = run_wait(start(NULL));
@@ -303,7 +291,6 @@ START_TEST(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     run_expect_text(&run->err, "a: failed: did not finish within its limit of 1 s");
     finish(run);
 }
-END_TEST
 
 /* Returns the folder in memory, whose path a run has written to the file `where`. */
 static const char *read_where(void) {
@@ -312,7 +299,7 @@ static const char *read_where(void) {
     return where.bytes;
 }
 
-START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
+TEST_CASE(the_memory_folder_of_a_killed_call_is_removed) {
     struct run *run = start_until_begun(
         "run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n",
         "--ram");
@@ -323,7 +310,6 @@ START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
     ck_assert(!run_exists(where));
     finish(run);
 }
-END_TEST
 
 static void expect_state(const char *expected) {
     struct run_text text = run_read_file(run_path(folder, "study/.a.part/result/state"));
@@ -331,7 +317,7 @@ static void expect_state(const char *expected) {
 }
 
 /* A keeper that was started during the run has inherited the lock of the run. */
-START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
+TEST_CASE(a_replaced_keeper_copies_files_out_of_memory) {
     struct run *run =
         start_until_begun("run a takes 1s keep\n"
                           "main -- sh -c 'echo x >{out}/state; echo {scratch} >where; touch begun; "
@@ -348,7 +334,6 @@ START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
     ck_assert(!run_exists(where));
     finish(run);
 }
-END_TEST
 
 static void copy_folder(const char *from, const char *to) {
     struct run *run = run_wait(run_start(NULL, WORDS("cp", "-a", from, to)));
@@ -357,7 +342,7 @@ static void copy_folder(const char *from, const char *to) {
 }
 
 /* The call that a power cut ended is another host's while a second call makes an attempt. */
-START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
+TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
     char away[4400];
     glob_t found;
     write_plan("run a takes 1s keep\n"
@@ -397,26 +382,4 @@ START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     clean_study();
     expect_state("2");
     ck_assert(!run_exists(where));
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(a_killed_call_leaves_nothing_behind),
-    SS_CASE(statuses_of_an_after_mean_success_after_a_kill),
-    SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
-    SS_CASE(a_killed_keeper_is_replaced_by_the_call),
-    SS_CASE(a_killed_minder_fails_its_run_and_leaves_no_process),
-    SS_CASE(the_next_call_ends_processes_of_a_killed_call),
-    SS_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call),
-    SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
-    SS_CASE(a_terminated_call_says_what_it_could_not_undo),
-    SS_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal),
-    SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
-    SS_CASE(a_run_that_another_call_carries_out_is_not_started),
-    SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
-    SS_CASE(the_memory_folder_of_a_killed_call_is_removed),
-    SS_CASE(a_replaced_keeper_copies_files_out_of_memory),
-    SS_CASE(files_in_memory_do_not_replace_those_of_another_host))
-/* clang-format on */

@@ -56,7 +56,7 @@ static void expect_one_line(const struct run *run, const char *part) {
     ck_assert_msg(strncmp(run->err.bytes, "ssload: ", 8) == 0, "no name: %s", run->err.bytes);
 }
 
-START_TEST(ssload_ends_after_the_requested_count) {
+TEST_CASE(ssload_ends_after_the_requested_count) {
     struct run *run = LOAD("-i", "50m", "-c", "3");
     run_expect(run, 0);
     ck_assert_msg(strncmp(run->out.bytes, HEADING, strlen(HEADING)) == 0, "%s", run->out.bytes);
@@ -73,18 +73,16 @@ START_TEST(ssload_ends_after_the_requested_count) {
     run_expect_text(&run->err, "ssload: average over ");
     ck_assert_uint_eq(LOAD("-q", "-c", "1", "-i", "20m")->err.length, 0);
 }
-END_TEST
 
-START_TEST(ssload_ends_after_the_requested_duration) {
+TEST_CASE(ssload_ends_after_the_requested_duration) {
     struct run *run = LOAD("-i", "200m", "-d", "500m");
     run_expect(run, 0);
     size_t rows = count_rows(run);
     ck_assert_msg(rows >= 1 && rows <= 3, "%s", run->out.bytes);
     ck_assert_double_ge(number(run, rows - 1, ELAPSED), 0.5);
 }
-END_TEST
 
-START_TEST(a_signal_ends_ssload_with_status_0_and_an_average) {
+TEST_CASE(a_signal_ends_ssload_with_status_0_and_an_average) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < 3; i++) {
         struct run *run = START_LOAD("-i", "20m");
@@ -95,10 +93,9 @@ START_TEST(a_signal_ends_ssload_with_status_0_and_an_average) {
         ck_assert_int_eq(run->out.bytes[run->out.length - 1], '\n');
     }
 }
-END_TEST
 
 /* An interrupt must not produce a sample shorter than the others. */
-START_TEST(interrupted_sample_is_omitted) {
+TEST_CASE(interrupted_sample_is_omitted) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
     double until = run_now() + 0.1;
@@ -109,13 +106,12 @@ START_TEST(interrupted_sample_is_omitted) {
     for (size_t i = 0; i < count_rows(run); i++)
         ck_assert_double_ge(number(run, i, ELAPSED), (double)(i + 1));
 }
-END_TEST
 
 static void ignore_hangup(void) {
     signal(SIGHUP, SIG_IGN);
 }
 
-START_TEST(ssload_ignores_sighup_under_nohup) {
+TEST_CASE(ssload_ignores_sighup_under_nohup) {
     struct run_setup setup = {.prepare = ignore_hangup};
     struct run *run = run_start(&setup, WORDS(SSLOAD, "-i", "20m"));
     run_wait_text(run, "\n2");
@@ -125,10 +121,9 @@ START_TEST(ssload_ignores_sighup_under_nohup) {
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), 0);
 }
-END_TEST
 
 /* The load of a late sample refers to its actual length, and missed samples are skipped. */
-START_TEST(late_samples_do_not_pile_up) {
+TEST_CASE(late_samples_do_not_pile_up) {
     struct run *run = START_LOAD("-i", "20m");
     run_wait_text(run, "\n2");
     kill(run->pid, SIGSTOP);
@@ -152,9 +147,8 @@ START_TEST(late_samples_do_not_pile_up) {
     /* Samples that were due during the longest interval were not made up for. */
     ck_assert_double_le(0.02 * (double)rows, number(run, rows - 1, ELAPSED) - longest + 0.1);
 }
-END_TEST
 
-START_TEST(ssload_returns_the_exit_status_of_the_command) {
+TEST_CASE(ssload_returns_the_exit_status_of_the_command) {
     run_expect(LOAD("--", PAYLOAD, "exit", "0"), 0);
     run_expect(LOAD("--", PAYLOAD, "exit", "7"), 7);
     run_expect(LOAD("--", PAYLOAD, "signal", "9"), 128 + 9);
@@ -167,9 +161,8 @@ START_TEST(ssload_returns_the_exit_status_of_the_command) {
     ck_assert_uint_eq(count_rows(run), 1);
     ck_assert_double_ge(run_now() - started, 0.3);
 }
-END_TEST
 
-START_TEST(a_command_that_cannot_be_executed_is_reported) {
+TEST_CASE(a_command_that_cannot_be_executed_is_reported) {
     struct run *run = LOAD("--", "there.is.none");
     run_expect(run, 127);
     expect_one_line(run, "there.is.none");
@@ -186,16 +179,14 @@ START_TEST(a_command_that_cannot_be_executed_is_reported) {
     run_expect(run, 127);
     expect_one_line(run, broken);
     ck_assert_uint_eq(run->out.length, 0);
-    run_remove_folder(folder);
 }
-END_TEST
 
 static void expect_content(const char *path, const char *expected) {
     struct run_text text = run_read_file(path);
     ck_assert_msg(text.bytes && strcmp(text.bytes, expected) == 0, "%s: %s", path, text.bytes);
 }
 
-START_TEST(a_refused_command_line_keeps_existing_files) {
+TEST_CASE(a_refused_command_line_keeps_existing_files) {
     const char *folder = run_make_folder();
     const char *kept = run_path(folder, "kept"), *alias = run_path(folder, "alias");
     run_write_file(kept, "0 50%\n");
@@ -218,11 +209,9 @@ START_TEST(a_refused_command_line_keeps_existing_files) {
     run_expect(run, 125);
     expect_one_line(run, "--output and --openmetrics would both write to ");
     expect_content(kept, "0 50%\n");
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(ssload_passes_signals_on_to_the_command) {
+TEST_CASE(ssload_passes_signals_on_to_the_command) {
     static const int numbers[] = {SIGTERM, SIGQUIT};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
@@ -234,20 +223,17 @@ START_TEST(ssload_passes_signals_on_to_the_command) {
         run_expect_text(&run->err, "ssload: average over ");
     }
 }
-END_TEST
 
-START_TEST(ctrl_c_reaches_the_command) {
+TEST_CASE(ctrl_c_reaches_the_command) {
     struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m", "--format", "csv", "--",
         "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.1; done"));
     terminal_wait(terminal, "ready");
     terminal_type(terminal, TERMINAL_CTRL_C);
     terminal_wait(terminal, "caught");
     run_expect(run_wait(terminal->run), 9);
-    run_expect_nothing_left();
 }
-END_TEST
 
-START_TEST(ssload_prints_a_table_to_a_terminal) {
+TEST_CASE(ssload_prints_a_table_to_a_terminal) {
     struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m"));
     terminal_wait(terminal, "percent");
     terminal_wait(terminal, ":");
@@ -255,21 +241,19 @@ START_TEST(ssload_prints_a_table_to_a_terminal) {
     terminal_wait(terminal, "Average");
     run_expect(run_wait(terminal->run), 0);
 }
-END_TEST
 
 static void close_output(void) {
     close(STDOUT_FILENO);
 }
 
-START_TEST(lost_output_is_an_error) {
+TEST_CASE(lost_output_is_an_error) {
     struct run_setup setup = {.prepare = close_output};
     struct run *run = run_wait(run_start(&setup, WORDS(SSLOAD, "-i", "20m")));
     run_expect(run, 125);
     expect_one_line(run, "standard output: ");
 }
-END_TEST
 
-START_TEST(a_full_disk_is_an_error) {
+TEST_CASE(a_full_disk_is_an_error) {
     SKIP_UNLESS_FULL();
     struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
     run_expect(run, 125);
@@ -277,9 +261,7 @@ START_TEST(a_full_disk_is_an_error) {
     run = LOAD("-i", "20m", "-o", "/dev/full", "--", PAYLOAD, "run-ms", "200");
     run_expect(run, 125);
     expect_one_line(run, "/dev/full: No space left");
-    run_expect_nothing_left();
 }
-END_TEST
 
 static int slow[2]; /* a pipe that is read late, or never */
 
@@ -305,7 +287,7 @@ static struct run *start_blocked(const char *const *words) {
 }
 
 /* Neither the forwarded signal nor the end of the command interrupts a write. */
-START_TEST(blocked_output_keeps_the_status_and_all_samples) {
+TEST_CASE(blocked_output_keeps_the_status_and_all_samples) {
     char text[4096];
     ssize_t length;
     struct run *run = start_blocked(WORDS(SSLOAD, "-i", "10m", "--format", "json", "--", "sh", "-c",
@@ -321,9 +303,8 @@ START_TEST(blocked_output_keeps_the_status_and_all_samples) {
     run_expect(run_wait(run), 7);
     run_expect_text(&run->err, "ssload: average over ");
 }
-END_TEST
 
-START_TEST(a_signal_ends_ssload_while_its_output_is_blocked) {
+TEST_CASE(a_signal_ends_ssload_while_its_output_is_blocked) {
     static const char *const formats[] = {"json", "csv", "table"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         struct run *run =
@@ -334,19 +315,17 @@ START_TEST(a_signal_ends_ssload_while_its_output_is_blocked) {
         close(slow[0]);
     }
 }
-END_TEST
 
 /* A reader that exits early is not an error, and the command continues. */
-START_TEST(a_closed_pipe_ends_the_output_without_an_error) {
+TEST_CASE(a_closed_pipe_ends_the_output_without_an_error) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
                   "\"$0\" -i 20m -- sh -c 'sleep 0.4; exit 5' | true; exit $PIPESTATUS", SSLOAD)));
     run_expect(run, 5);
     ck_assert_msg(run->err.length == 0, "%s", run->err.bytes);
 }
-END_TEST
 
-START_TEST(milliseconds_meant_as_minutes_cause_a_warning) {
+TEST_CASE(milliseconds_meant_as_minutes_cause_a_warning) {
     struct run *run = LOAD("-d", "30m", "-i", "10m");
     run_expect(run, 0);
     run_expect_text(&run->err, "ssload: warning: --duration: 30m is 30 milliseconds; for minutes "
@@ -356,9 +335,8 @@ START_TEST(milliseconds_meant_as_minutes_cause_a_warning) {
     ck_assert_uint_eq(LOAD("-q", "-d", "30m", "-i", "10m")->err.length, 0);
     expect_one_line(LOAD("-i", "5m"), "at least 10m; 5m is 5 milliseconds; for minutes write 5M");
 }
-END_TEST
 
-START_TEST(error_messages_are_one_line) {
+TEST_CASE(error_messages_are_one_line) {
     // clang-format off
     static const struct {
         const char *words[5];
@@ -396,7 +374,6 @@ START_TEST(error_messages_are_one_line) {
         ck_assert_msg(run->out.length == 0, "%s", run->out.bytes);
     }
 }
-END_TEST
 
 /* Returns the number of rows with a target that were not too late to be checked. */
 static int check_targets(const char *trace, const char *duration) {
@@ -463,17 +440,15 @@ static void expect_late_target(double expected, const char *trace) {
         "target %f instead of %f", target, expected);
 }
 
-START_TEST(a_late_sample_has_the_target_of_its_end) {
+TEST_CASE(a_late_sample_has_the_target_of_its_end) {
     const char *folder = run_make_folder(), *trace = run_path(folder, "trace");
     run_write_file(trace, "0 20%\n500m 20%\n500m 80%\n60s 80%\n");
     expect_late_target(0.8, trace);
     run_write_file(trace, "0 20%\n500m 20%\n500m free\n700m 80%\n60s 80%\n");
     expect_late_target(NAN, trace);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(a_dash_is_standard_output) {
+TEST_CASE(a_dash_is_standard_output) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
     struct run *run =
@@ -481,22 +456,18 @@ START_TEST(a_dash_is_standard_output) {
     run_expect(run, 0);
     ck_assert_uint_eq(count_rows(run), 2);
     ck_assert(!run_exists(run_path(folder, "-")));
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(target_column_follows_the_trace) {
+TEST_CASE(target_column_follows_the_trace) {
     const char *folder = run_make_folder();
     const char *text = run_path(folder, "text"), *compiled = run_path(folder, "compiled");
     run_write_file(text, "0 free\n200m 20%\n400m 80%\n400m free\n600m 20%\n");
     expect_targets(text);
     run_expect(run_wait(run_start(NULL, WORDS(SSTRACE, "-o", compiled, text))), 0);
     expect_targets(compiled);
-    run_remove_folder(folder);
 }
-END_TEST
 
-START_TEST(each_cpu_has_a_row) {
+TEST_CASE(each_cpu_has_a_row) {
     struct run *run = LOAD("-i", "1s", "-c", "2", "--per-cpu");
     run_expect(run, 0);
     run_expect_text(&run->out, ",load_ticks,cpu,user,");
@@ -512,9 +483,8 @@ START_TEST(each_cpu_has_a_row) {
     /* CPUs do not get exactly the same number of ticks. */
     ck_assert_double_eq_tol(sum / (double)cpus, number(run, 0, TICKS), 0.1);
 }
-END_TEST
 
-START_TEST(json_has_one_line_per_sample) {
+TEST_CASE(json_has_one_line_per_sample) {
     struct run *run = LOAD("-i", "50m", "-c", "3", "--format", "json", "--per-cpu");
     run_expect(run, 0);
     ck_assert_uint_ge(run_count_text(&run->out, "\n"), 6);
@@ -524,7 +494,6 @@ START_TEST(json_has_one_line_per_sample) {
         ck_assert(json_is(line, "target", "null"));
     }
 }
-END_TEST
 
 static void expect_width(size_t width, const char *columns, const char *locale) {
     struct run_setup setup = {.environment = WORDS(columns, locale)};
@@ -541,15 +510,14 @@ static void expect_width(size_t width, const char *columns, const char *locale) 
     }
 }
 
-START_TEST(the_table_fits_the_window) {
+TEST_CASE(the_table_fits_the_window) {
     expect_width(80, "COLUMNS=80", "LC_ALL=C");
     expect_width(80, "COLUMNS=80", "LC_ALL=C.UTF-8");
     expect_width(66, "COLUMNS=66", "LC_ALL=C");
     expect_width(120, "COLUMNS=120", "LC_ALL=C");
 }
-END_TEST
 
-START_TEST(the_table_shows_the_target) {
+TEST_CASE(the_table_shows_the_target) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "trace");
     struct run_setup setup = {.environment = WORDS("COLUMNS=80", "LC_ALL=C")};
@@ -558,36 +526,4 @@ START_TEST(the_table_shows_the_target) {
         &setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--target", trace)));
     run_expect(run, 0);
     ck_assert_uint_eq(run_count_text(&run->out, "|\n"), 4); /* with the average */
-    run_remove_folder(folder);
 }
-END_TEST
-
-/* clang-format off */
-PROCESS_MAIN(
-    SS_CASE(ssload_ends_after_the_requested_count),
-    SS_CASE(ssload_ends_after_the_requested_duration),
-    SS_CASE(a_signal_ends_ssload_with_status_0_and_an_average),
-    SS_CASE(interrupted_sample_is_omitted),
-    SS_CASE(ssload_ignores_sighup_under_nohup),
-    SS_CASE(late_samples_do_not_pile_up),
-    SS_CASE(ssload_returns_the_exit_status_of_the_command),
-    SS_CASE(a_command_that_cannot_be_executed_is_reported),
-    SS_CASE(a_refused_command_line_keeps_existing_files),
-    SS_CASE(ssload_passes_signals_on_to_the_command),
-    SS_CASE(ctrl_c_reaches_the_command),
-    SS_CASE(ssload_prints_a_table_to_a_terminal),
-    SS_CASE(lost_output_is_an_error),
-    SS_CASE(a_full_disk_is_an_error),
-    SS_CASE(a_closed_pipe_ends_the_output_without_an_error),
-    SS_CASE(blocked_output_keeps_the_status_and_all_samples),
-    SS_CASE(a_signal_ends_ssload_while_its_output_is_blocked),
-    SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
-    SS_CASE(error_messages_are_one_line),
-    SS_CASE(a_dash_is_standard_output),
-    SS_CASE(target_column_follows_the_trace),
-    SS_CASE(a_late_sample_has_the_target_of_its_end),
-    SS_CASE(each_cpu_has_a_row),
-    SS_CASE(json_has_one_line_per_sample),
-    SS_CASE(the_table_fits_the_window),
-    SS_CASE(the_table_shows_the_target))
-/* clang-format on */
