@@ -226,7 +226,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
 
 int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_run *run,
     FILE *lines, struct ss_error *error) {
-    const struct request_given *given = &run->options->given;
+    const struct request_rate_options *given = &run->options->given;
     const struct request_search search = {
         isnan(given->rate) ? RATE_START : given->rate, RATE_MAX, PRECISION, REPEATS};
     struct finder finder = {.capacity = capacity, .run = run, .lines = lines};

@@ -34,7 +34,7 @@ static void add_row(struct drawing *drawing, const char *format, ...) {
     drawing->rows++;
 }
 
-static void add_rates(struct drawing *drawing, const struct ssrequest_block_values *values) {
+static void add_rates(struct drawing *drawing, const struct ssrequest_status_values *values) {
     const struct request_second *second = values->second;
     double length = ss_time_seconds(second->end - second->begin);
     char total[48] = "", asked[64];
@@ -60,7 +60,7 @@ static void add_times(struct drawing *drawing, const char *name,
         request_show_time(second->p99[origin]).text);
 }
 
-static void add_counts(struct drawing *drawing, const struct ssrequest_block_values *values) {
+static void add_counts(struct drawing *drawing, const struct ssrequest_status_values *values) {
     const struct request_tally *tally = values->tally;
     add_row(drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
         request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
@@ -68,8 +68,8 @@ static void add_counts(struct drawing *drawing, const struct ssrequest_block_val
         request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);
 }
 
-int ssrequest_block_print(
-    char *buffer, size_t size, const struct ssrequest_block_values *values, int width) {
+int ssrequest_status_print(
+    char *buffer, size_t size, const struct ssrequest_status_values *values, int width) {
     struct drawing drawing = {.to = buffer, .end = buffer + size, .width = width};
     *buffer = '\0';
     add_rates(&drawing, values);
@@ -79,11 +79,11 @@ int ssrequest_block_print(
     return drawing.rows;
 }
 
-void ssrequest_block_open(struct ssrequest_block *block, bool quiet) {
-    *block = (struct ssrequest_block){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};
+void ssrequest_status_open(struct ssrequest_status *status, bool quiet) {
+    *status = (struct ssrequest_status){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};
 }
 
-/* Moves to the start of the block and clears everything after it. */
+/* Moves to the start of the status and clears everything after it. */
 static char *put_removal(char *to, char *end, int rows) {
     if (rows > 1)
         to += snprintf(to, (size_t)(end - to), "\033[%dA", rows - 1);
@@ -95,25 +95,25 @@ static bool write_out(const char *text, size_t length) {
            write(STDERR_FILENO, text, length) == (ssize_t)length;
 }
 
-void ssrequest_block_draw(
-    struct ssrequest_block *block, const struct ssrequest_block_values *values) {
+void ssrequest_status_draw(
+    struct ssrequest_status *status, const struct ssrequest_status_values *values) {
     char text[SSREQUEST_BLOCK_TEXT + 64], *to = text, *end = text + sizeof text;
     int columns, height;
-    if (!block->shown)
+    if (!status->shown)
         return;
     ss_screen_size(STDERR_FILENO, &columns, &height);
     if (height <= SSREQUEST_BLOCK_ROWS)
         return;
-    to = put_removal(to, end, block->rows);
+    to = put_removal(to, end, status->rows);
     /* Keep the last column free: some terminals move to the next row after writing it. */
-    int rows = ssrequest_block_print(to, (size_t)(end - to), values, columns - 1);
+    int rows = ssrequest_status_print(to, (size_t)(end - to), values, columns - 1);
     if (write_out(text, strlen(text)))
-        block->rows = rows;
+        status->rows = rows;
 }
 
-void ssrequest_block_close(struct ssrequest_block *block) {
+void ssrequest_status_close(struct ssrequest_status *status) {
     char text[64];
-    if (block->shown && block->rows > 0)
-        write_out(text, (size_t)(put_removal(text, text + sizeof text, block->rows) - text));
-    *block = (struct ssrequest_block){0};
+    if (status->shown && status->rows > 0)
+        write_out(text, (size_t)(put_removal(text, text + sizeof text, status->rows) - text));
+    *status = (struct ssrequest_status){0};
 }

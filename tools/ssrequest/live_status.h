@@ -15,7 +15,7 @@
 
 #define SSREQUEST_BLOCK_TEXT 1024
 
-struct ssrequest_block_values {
+struct ssrequest_status_values {
     ss_time total;   /* length of the run; SS_TIME_NEVER: unlimited */
     uint64_t closed; /* number of clients; 0 in an open loop */
     uint64_t cap;
@@ -26,28 +26,28 @@ struct ssrequest_block_values {
 /* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
 SS_NONNULL()
 SS_WRITES(1, 2)
-int ssrequest_block_print(
-    char *buffer, size_t size, const struct ssrequest_block_values *values, int width);
+int ssrequest_status_print(
+    char *buffer, size_t size, const struct ssrequest_status_values *values, int width);
 
-struct ssrequest_block {
+struct ssrequest_status {
     bool shown;
     int rows; /* rows on the screen */
 };
 
 /*
- * Opens the block. Shows nothing if `quiet` is set, or if standard error is not a terminal that can
- * move its cursor.
+ * Opens the status. Shows nothing if `quiet` is set, or if standard error is not a terminal that
+ * can move its cursor.
  */
 SS_NONNULL()
-void ssrequest_block_open(struct ssrequest_block *block, bool quiet);
+void ssrequest_status_open(struct ssrequest_status *status, bool quiet);
 
-/* Redraws the block. Never blocks: skips the update if the terminal is not writable. */
+/* Redraws the status. Never blocks: skips the update if the terminal is not writable. */
 SS_NONNULL()
-void ssrequest_block_draw(
-    struct ssrequest_block *block, const struct ssrequest_block_values *values);
+void ssrequest_status_draw(
+    struct ssrequest_status *status, const struct ssrequest_status_values *values);
 
-/* Removes the block, so that the next output takes its place. */
+/* Removes the status, so that the next output takes its place. */
 SS_NONNULL()
-void ssrequest_block_close(struct ssrequest_block *block);
+void ssrequest_status_close(struct ssrequest_status *status);
 
 #endif

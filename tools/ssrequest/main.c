@@ -197,7 +197,7 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
     int result = 0;
     if (options->capacity) {
         result = find_capacity(&run, status, error);
-    } else if (request_given_profile(&options->given, &run.profile, error) < 0) {
+    } else if (request_rate_profile(&options->given, &run.profile, error) < 0) {
         result = -1;
     } else {
         if (!options->given.closed)

@@ -103,8 +103,8 @@ static int take_header(
 
 /* Checks how the rate is given, or sought. */
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
-    struct request_given *given = &options->given;
-    if (request_given_settle(given, options->capacity, error) < 0)
+    struct request_rate_options *given = &options->given;
+    if (request_rate_settle(given, options->capacity, error) < 0)
         return -1;
     if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = REQUEST_DURATION_DEFAULT;
@@ -182,7 +182,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
-    *options = (struct ssrequest_options){.given = request_given_nothing()};
+    *options = (struct ssrequest_options){.given = request_rate_nothing()};
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
     return options->help || options->version ? 0 : settle(options, error);
@@ -196,7 +196,7 @@ void ssrequest_options_close(struct ssrequest_options *options) {
 struct request_rules ssrequest_options_rules(
     const struct ssrequest_options *options, const struct request_profile *profile) {
     const struct request_messages *messages = &options->messages;
-    struct request_rules rules = request_given_rules(&options->given, profile);
+    struct request_rules rules = request_rate_rules(&options->given, profile);
     rules.targets = options->url_count;
     rules.order = messages->origin_count > 0 ? messages->order : NULL;
     rules.order_count = messages->count;

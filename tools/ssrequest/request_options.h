@@ -17,11 +17,11 @@ enum ssrequest_connections {
 struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
-    struct request_given given; /* after parsing, `shape` and `duration` are set */
-    ss_time wait_for;           /* how long to wait for the service to start; 0: do not wait */
-    const char *start_at_text;  /* NULL: begin at once */
-    int64_t start_at;           /* wall clock, nanoseconds since 1970 */
-    const char *capacity;       /* the criterion of a search, as given; NULL: no search */
+    struct request_rate_options given; /* after parsing, `shape` and `duration` are set */
+    ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
+    const char *start_at_text; /* NULL: begin at once */
+    int64_t start_at;          /* wall clock, nanoseconds since 1970 */
+    const char *capacity;      /* the criterion of a search, as given; NULL: no search */
     struct request_criterion criterion; /* parsed `capacity` */
     int connections;                    /* enum ssrequest_connections */
     int http2;

@@ -21,7 +21,7 @@ struct ssrequest_output {
     struct request_rows *rows;
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup; /* for `urls` commands */
-    struct ssrequest_block block;
+    struct ssrequest_status status;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
     size_t target_count, target_room;
@@ -166,7 +166,7 @@ static void on_second(void *context, ss_time end) {
     struct ssrequest_output *output = context;
     const struct ssrequest_options *options = output->run->options;
     request_rows_advance(output->rows, end);
-    const struct ssrequest_block_values values = {
+    const struct ssrequest_status_values values = {
         .total = output->run->rules.end,
         .closed = options->given.closed,
         .cap = options->given.cap,
@@ -174,7 +174,7 @@ static void on_second(void *context, ss_time end) {
         .tally = &output->run->tally,
     };
     if (values.second)
-        ssrequest_block_draw(&output->block, &values);
+        ssrequest_status_draw(&output->status, &values);
 }
 
 static void on_ready(void *context) {
@@ -233,14 +233,14 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     if (open_generator(output, error) < 0 ||
         (options->record && request_folder_open(options->record, output->rows, error) < 0))
         return -1;
-    ssrequest_block_open(&output->block, options->quiet);
+    ssrequest_status_open(&output->status, options->quiet);
     return 0;
 }
 
 void ssrequest_output_close(struct ssrequest_output *output) {
     if (!output)
         return;
-    ssrequest_block_close(&output->block);
+    ssrequest_status_close(&output->status);
     request_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
@@ -305,7 +305,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
     struct ssrequest_output *output = run->output;
     const struct request_account account = account_of(run);
     int result = 0;
-    ssrequest_block_close(&output->block);
+    ssrequest_status_close(&output->status);
     request_rows_finish(output->rows, account.took);
     if (request_rows_close(output->rows, error) < 0)
         result = -1;

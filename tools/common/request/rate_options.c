@@ -16,8 +16,8 @@ struct belonging {
 #define STEP     (1U << REQUEST_STEP)
 #define TRACE    (1U << REQUEST_TRACE)
 
-struct request_given request_given_nothing(void) {
-    return (struct request_given){
+struct request_rate_options request_rate_nothing(void) {
+    return (struct request_rate_options){
         .shape = -1,
         .rate = NAN,
         .max = NAN,
@@ -47,7 +47,8 @@ const char *request_balance_name(enum request_balance balance) {
     return names[balance];
 }
 
-static int check(const struct request_given *given, bool finds_rate, struct ss_error *error) {
+static int check(
+    const struct request_rate_options *given, bool finds_rate, struct ss_error *error) {
     const struct belonging all[] = {
         {"rate", !isnan(given->rate), CONSTANT | TRACE, finds_rate ? TRACE : CONSTANT | TRACE},
         {"duration", given->duration != SS_TIME_NEVER, CONSTANT | TRACE, 0},
@@ -68,14 +69,15 @@ static int check(const struct request_given *given, bool finds_rate, struct ss_e
     return 0;
 }
 
-static int guess_shape(const struct request_given *given) {
+static int guess_shape(const struct request_rate_options *given) {
     if (given->trace)
         return REQUEST_TRACE;
     bool steps = !isnan(given->max) || !isnan(given->step) || given->hold != SS_TIME_NEVER;
     return steps ? REQUEST_STEP : REQUEST_CONSTANT;
 }
 
-int request_given_settle(struct request_given *given, bool finds_rate, struct ss_error *error) {
+int request_rate_settle(
+    struct request_rate_options *given, bool finds_rate, struct ss_error *error) {
     if (given->shape < 0)
         given->shape = guess_shape(given);
     if (given->cap == 0)
@@ -83,8 +85,8 @@ int request_given_settle(struct request_given *given, bool finds_rate, struct ss
     return given->closed ? 0 : check(given, finds_rate, error);
 }
 
-int request_given_profile(
-    const struct request_given *given, struct request_profile *profile, struct ss_error *error) {
+int request_rate_profile(const struct request_rate_options *given, struct request_profile *profile,
+    struct ss_error *error) {
     *profile = (struct request_profile){0};
     if (given->closed)
         return 0;
@@ -98,8 +100,8 @@ int request_given_profile(
     }
 }
 
-struct request_rules request_given_rules(
-    const struct request_given *given, const struct request_profile *profile) {
+struct request_rules request_rate_rules(
+    const struct request_rate_options *given, const struct request_profile *profile) {
     return (struct request_rules){
         .cap = given->cap,
         .when_full = (enum request_when_full)given->when_full,

@@ -25,7 +25,7 @@ enum request_shape {
  */
 #define REQUEST_DURATION_DEFAULT (10 * SS_SECOND)
 
-struct request_given {
+struct request_rate_options {
     int shape;              /* enum request_shape; -1 if not given */
     double rate, max, step; /* requests per second; NaN if not given */
     ss_time duration, hold; /* SS_TIME_NEVER if not given */
@@ -92,23 +92,23 @@ const char *request_when_full_name(enum request_when_full when_full);
 const char *request_balance_name(enum request_balance balance);
 
 /* Returns the state in which no option is given. */
-struct request_given request_given_nothing(void);
+struct request_rate_options request_rate_nothing(void);
 
 /*
  * Checks that the options agree, and sets defaults. Derives the shape from the other options. The
  * cap is 200 or, with `closed`, the number of clients. If a search finds the rate, none is needed.
  */
-SS_MUST_USE SS_NONNULL(1) int request_given_settle(
-    struct request_given *given, bool finds_rate, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int request_rate_settle(
+    struct request_rate_options *given, bool finds_rate, struct ss_error *error);
 
 /* Makes the profile, and reads a trace if one is given. With `closed` the profile is empty. */
-SS_MUST_USE SS_NONNULL(1, 2) int request_given_profile(
-    const struct request_given *given, struct request_profile *profile, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int request_rate_profile(const struct request_rate_options *given,
+    struct request_profile *profile, struct ss_error *error);
 
 /* Returns the rules for the generator. Sending ends with the profile; with `closed`, after the
  * duration. */
 SS_NONNULL()
-struct request_rules request_given_rules(
-    const struct request_given *given, const struct request_profile *profile);
+struct request_rules request_rate_rules(
+    const struct request_rate_options *given, const struct request_profile *profile);
 
 #endif

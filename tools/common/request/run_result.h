@@ -50,7 +50,7 @@ struct request_account {
      */
     struct request_rules rules;
     const struct request_profile *profile;
-    struct request_given given;
+    struct request_rate_options given;
     bool turned; /* the rate was changed during the run */
 
     /* Results: */

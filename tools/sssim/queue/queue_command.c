@@ -15,9 +15,9 @@
 #include "summary.h"
 
 struct queue_options {
-    struct request_given given;   /* after request_given_settle() */
-    struct queue_run_options run; /* after complete() */
-    uint64_t requests;            /* 0: no limit */
+    struct request_rate_options given; /* after request_rate_settle() */
+    struct queue_run_options run;      /* after complete() */
+    uint64_t requests;                 /* 0: no limit */
     uint64_t workers;
     uint64_t servers; /* 0: one for each speed, or 1 without speeds */
     const char *speeds;
@@ -200,7 +200,7 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
 }
 
 static int check(struct queue_options *options, struct ss_error *error) {
-    if (request_given_settle(&options->given, false, error) < 0)
+    if (request_rate_settle(&options->given, false, error) < 0)
         return -1;
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
@@ -226,15 +226,15 @@ static ss_time find_duration(const struct queue_options *options) {
 
 /* Sets the members of the run that depend on several options. */
 static int complete(struct queue_options *options, struct ss_error *error) {
-    struct request_given *given = &options->given;
+    struct request_rate_options *given = &options->given;
     struct queue_run_options *run = &options->run;
     if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = find_duration(options);
-    if (request_given_profile(given, &options->shape, error) < 0)
+    if (request_rate_profile(given, &options->shape, error) < 0)
         return -1;
 
     run->profile = given->closed ? NULL : &options->shape;
-    run->rules = request_given_rules(given, &options->shape);
+    run->rules = request_rate_rules(given, &options->shape);
     run->rules.max = options->requests;
     run->arrival = (enum request_arrival)given->arrival;
     run->seed = run->service.seed = given->seed;
@@ -321,7 +321,7 @@ static int run(struct queue_options *options, struct ss_error *error) {
 }
 
 int queue_command(char **argv, struct ss_error *error) {
-    struct queue_options options = {.given = request_given_nothing(),
+    struct queue_options options = {.given = request_rate_nothing(),
         .run.relative_frequency = 1,
         .factor = 1,
         .fitted = {NAN, NAN}};

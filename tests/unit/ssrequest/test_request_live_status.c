@@ -18,12 +18,12 @@ static const struct request_second second = {
 };
 
 static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t closed, int width) {
-    struct ssrequest_block_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
+    struct ssrequest_status_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
         .closed = closed,
         .cap = 200,
         .second = &second,
         .tally = &it->tally};
-    return ssrequest_block_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
+    return ssrequest_status_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
 }
 
 TEST(status_block_shows_the_last_second_and_the_sums) {
