@@ -342,23 +342,17 @@ TEST_CASE(error_messages_are_one_line) {
         const char *words[5];
         const char *part;
     } cases[] = {
-        {{"-i"}, "--interval requires a value"},
-        {{"-i", "5"}, "'5' has no unit"},
         {{"-i", "1m"}, "--interval"},
         {{"-c", "0"}, "--count"},
-        {{"-c", "many"}, "--count"},
         {{"-d", "0"}, "--duration"},
         {{"--cpus", "x"}, "--cpus"},
         {{"--cpus", "8191"}, "--cpus: CPU 8191 does not exist or is offline; available: "},
         {{"--cpus", "0,8191"}, "--cpus: CPU 8191 does not exist or is offline"},
-        {{"--format", "xml"}, "table csv json"},
         {{"--cgroup", "/there.is.none"}, "/there.is.none"},
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
         {{"--target", "/there.is.none"}, "--target: /there.is.none"},
         {{"-o", "/there.is/none"}, "/there.is/none: No such file"},
         {{"--openmetrics", "-"}, "--openmetrics replaces its file at each sample: name a file"},
-        {{"--intervall", "1s"}, "did you mean '--interval'?"},
-        {{"-z"}, "-z"},
         {{"5"}, "put a command after --"},
         {{"-c", "1", "sleep", "1"}, "put a command after --"},
         {{"--"}, "-- requires a command"},
