@@ -35,10 +35,10 @@ struct slot {
     CURL *easy;
     struct ssrequest_http *http;
     struct request_one *one; /* NULL: idle */
-    CURLU *url;              /* owned, because an aim may be freed before its requests end */
+    CURLU *url;              /* owned, because targets may be freed before its requests end */
     const struct request_message *message; /* the message set in the handle; NULL if none */
-    uint32_t target; /* index of the target set in the handle, in the aim with number `aim` */
-    uint64_t aim;    /* number of an aim, see `aim_number` */
+    uint32_t target; /* index of the target set in the handle, in the set with number `set` */
+    uint64_t set;    /* number of a set of targets, see `set_number` */
     bool tls;        /* the target uses TLS */
     uint32_t origin; /* origin of the target, see struct watch */
     long version;    /* the HTTP version set in the handle, a constant of libcurl */
@@ -68,7 +68,7 @@ struct watch {
     uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
-/* A host and port, or a Unix socket. libcurl keeps its connections across aims. */
+/* A host and port, or a Unix socket. libcurl keeps its connections across sets of targets. */
 struct origin {
     char *name;
     uint64_t connections; /* number of open connections */
@@ -91,9 +91,9 @@ struct ssrequest_http {
     uint64_t opened;  /* number of sockets opened so far */
     rlim_t files_max; /* sockets have smaller descriptors than this */
     ss_time timer;    /* time of libcurl's next timeout */
-    struct ssrequest_aim aim;
-    uint64_t aim_number;    /* number of the current aim, from 1 */
-    struct origin *origins; /* origins of all aims so far */
+    struct ssrequest_targets targets;
+    uint64_t set_number;    /* number of the current set of targets, from 1 */
+    struct origin *origins; /* origins of all targets so far */
     uint32_t origin_count, origin_room;
     uint64_t older; /* number of responses over HTTP/1 because the server declined HTTP/2 */
     bool is_old;    /* libcurl is older than 8.0, see version_for() */
@@ -413,7 +413,7 @@ static void keep_connections(struct ssrequest_http *http) {
     getrlimit(RLIMIT_NOFILE, &files);
     rlim_t room = files.rlim_cur > 2 * DESCRIPTORS_KEPT ? files.rlim_cur - DESCRIPTORS_KEPT
                                                         : DESCRIPTORS_KEPT;
-    uint64_t wanted = http->options->given.cap * http->aim.count;
+    uint64_t wanted = http->options->given.cap * http->targets.count;
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
 }
 
@@ -449,13 +449,13 @@ static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_
     return http->origin_count;
 }
 
-void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim) {
-    ssrequest_aim_free(&http->aim);
-    http->aim = *aim;
-    *aim = (struct ssrequest_aim){0};
-    http->aim_number++;
-    for (uint32_t i = 0; i < http->aim.count; i++)
-        http->aim.targets[i].origin = find_origin(http, &http->aim.targets[i]);
+void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targets *targets) {
+    ssrequest_targets_free(&http->targets);
+    http->targets = *targets;
+    *targets = (struct ssrequest_targets){0};
+    http->set_number++;
+    for (uint32_t i = 0; i < http->targets.count; i++)
+        http->targets.list[i].origin = find_origin(http, &http->targets.list[i]);
     keep_connections(http);
 }
 
@@ -531,16 +531,16 @@ static long version_for(const struct slot *slot, const struct ssrequest_target *
 
 static bool point(struct slot *slot, uint32_t number) {
     const struct ssrequest_http *http = slot->http;
-    const struct ssrequest_target *target = &http->aim.targets[number];
+    const struct ssrequest_target *target = &http->targets.list[number];
     long version = version_for(slot, target);
     if (version != slot->version && curl_easy_setopt(slot->easy, CURLOPT_HTTP_VERSION, version))
         return false;
     slot->version = version;
-    if (slot->aim == http->aim_number && slot->target == number)
+    if (slot->set == http->set_number && slot->target == number)
         return true;
-    if (slot->aim != http->aim_number)
-        curl_easy_setopt(slot->easy, CURLOPT_RESOLVE, http->aim.addresses);
-    slot->aim = http->aim_number;
+    if (slot->set != http->set_number)
+        curl_easy_setopt(slot->easy, CURLOPT_RESOLVE, http->targets.addresses);
+    slot->set = http->set_number;
     slot->target = NO_TARGET;
     CURLU *url = curl_url_dup(target->url);
     if (!url || curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
@@ -634,7 +634,7 @@ static void drop_handle(struct slot *slot) {
     slot->url = NULL;
     slot->message = NULL;
     slot->target = NO_TARGET;
-    slot->aim = 0;
+    slot->set = 0;
     slot->version = 0;
 }
 
@@ -698,7 +698,7 @@ void ssrequest_http_send(void *context, struct request_one *one) {
     slot->begun = slot->again = slot->final = slot->headed = slot->local = slot->chunked = false;
     slot->why = 0;
     slot->header_bytes = slot->bytes = slot->announced = 0;
-    if (http->aim.targets[one->target].lost) {
+    if (http->targets.list[one->target].lost) {
         note(http, slot, REQUEST_UNREACHABLE);
         return;
     }
@@ -846,7 +846,7 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     }
     curl_multi_cleanup(http->multi);
     curl_slist_free_all(http->headers);
-    ssrequest_aim_free(&http->aim);
+    ssrequest_targets_free(&http->targets);
     for (uint32_t i = 0; i < http->origin_count; i++)
         free(http->origins[i].name);
     free(http->origins);

@@ -29,9 +29,9 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_http_open(struct ssrequest_http **htt
     const struct ssrequest_options *options, int poll, struct ss_error *error);
 void ssrequest_http_close(struct ssrequest_http *http);
 
-/* Sets the targets of later requests. Takes ownership of the contents of `aim`. */
+/* Sets the targets of later requests. Takes ownership of the contents of `targets`. */
 SS_NONNULL()
-void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim);
+void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targets *targets);
 
 /*
  * Begins a run: `begin`, as returned by ss_platform_now(), is the time from which all others count.

@@ -23,7 +23,7 @@ struct ssrequest_lookup {
     uint32_t count;
     /* Until the event, only the thread may access these: */
     int result;
-    struct ssrequest_aim aim;
+    struct ssrequest_targets targets;
     struct ss_error error;
 };
 
@@ -38,7 +38,7 @@ static void free_urls(struct ssrequest_lookup *lookup) {
 static void leave(struct ssrequest_lookup *lookup) {
     if (atomic_fetch_sub(&lookup->owners, 1) > 1)
         return;
-    lookup->means.discard(&lookup->aim);
+    lookup->means.discard(&lookup->targets);
     free_urls(lookup);
     free(lookup->socket);
     if (lookup->event >= 0)
@@ -49,7 +49,7 @@ static void leave(struct ssrequest_lookup *lookup) {
 static void *look_up(void *context) {
     struct ssrequest_lookup *lookup = context;
     lookup->result = lookup->means.make((const char *const *)lookup->urls, lookup->count,
-        lookup->socket, &lookup->aim, &lookup->error);
+        lookup->socket, &lookup->targets, &lookup->error);
     /* The write cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
@@ -116,7 +116,7 @@ int ssrequest_lookup_begin(struct ssrequest_lookup *lookup, const char *const *u
         return ss_error_fail(error, "a lookup is in progress: wait for its answer");
     if (copy_urls(lookup, urls, count) < 0)
         return ss_error_memory(error);
-    lookup->aim = (struct ssrequest_aim){0};
+    lookup->targets = (struct ssrequest_targets){0};
     lookup->error = (struct ss_error){0};
     int why = start_thread(lookup);
     if (why)
@@ -130,14 +130,14 @@ int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup) {
 }
 
 int ssrequest_lookup_take(
-    struct ssrequest_lookup *lookup, struct ssrequest_aim *aim, struct ss_error *error) {
+    struct ssrequest_lookup *lookup, struct ssrequest_targets *targets, struct ss_error *error) {
     eventfd_t count;
-    *aim = (struct ssrequest_aim){0};
+    *targets = (struct ssrequest_targets){0};
     if (eventfd_read(lookup->event, &count) < 0)
         return ss_error_fail(error, "no lookup has ended");
     lookup->busy = false;
-    *aim = lookup->aim;
-    lookup->aim = (struct ssrequest_aim){0};
+    *targets = lookup->targets;
+    lookup->targets = (struct ssrequest_targets){0};
     if (lookup->result < 0 && error)
         *error = lookup->error;
     return lookup->result;

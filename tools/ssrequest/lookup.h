@@ -12,13 +12,13 @@
 #include "targets.h"
 
 /*
- * make() is ssrequest_aim_make() or a substitute, and runs in the thread; discard() is
- * ssrequest_aim_free() or a substitute.
+ * make() is ssrequest_targets_make() or a substitute, and runs in the thread; discard() is
+ * ssrequest_targets_free() or a substitute.
  */
 struct ssrequest_lookup_means {
     int (*make)(const char *const *urls, uint32_t count, const char *socket,
-        struct ssrequest_aim *aim, struct ss_error *error);
-    void (*discard)(struct ssrequest_aim *aim);
+        struct ssrequest_targets *targets, struct ss_error *error);
+    void (*discard)(struct ssrequest_targets *targets);
 };
 
 struct ssrequest_lookup;
@@ -43,7 +43,7 @@ int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
 
 /* Takes the result. Returns what make() returned. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_take(
-    struct ssrequest_lookup *lookup, struct ssrequest_aim *aim, struct ss_error *error);
+    struct ssrequest_lookup *lookup, struct ssrequest_targets *targets, struct ss_error *error);
 
 /* Returns the URLs of the last lookup; valid until the next one begins. */
 SS_NONNULL()

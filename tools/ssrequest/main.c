@@ -56,25 +56,25 @@ static int check_start(const struct ssrequest_options *options, struct ss_error 
 }
 
 /* Looks up names before the run, because lookups during the run would affect the measurement. */
-static int aim(struct ssrequest_run *run, struct ss_error *error) {
+static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    struct ssrequest_aim found;
+    struct ssrequest_targets found;
     sigset_t ends;
     ss_end_signals(&ends);
     /* A lookup may take long. Nothing has to be cleaned up yet, so a signal may end the process. */
     sigprocmask(SIG_UNBLOCK, &ends, NULL);
     int made =
-        ssrequest_aim_make(options->urls, options->url_count, options->socket, &found, error);
+        ssrequest_targets_make(options->urls, options->url_count, options->socket, &found, error);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     if (made < 0)
         return -1;
     for (uint32_t i = 0; i < found.count; i++) {
-        if (found.targets[i].lost)
+        if (found.list[i].lost)
             fprintf(stderr, "ssrequest: warning: %s: all requests to this host will fail\n",
-                found.targets[i].lost);
+                found.list[i].lost);
     }
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
-    ssrequest_http_aim(run->http, &found);
+    ssrequest_http_retarget(run->http, &found);
     return result == 0 ? check_start(options, error) : result;
 }
 
@@ -85,7 +85,7 @@ static int open_http(struct ssrequest_run *run, struct ss_error *error) {
             error, "--cacert: %s: %s", ss_words_show(options->authorities).text, strerror(errno));
     if (ssrequest_http_open(&run->http, options, ssrequest_loop_poll(run->loop), error) < 0)
         return -1;
-    return aim(run, error);
+    return find_targets(run, error);
 }
 
 /* Checks that the results can be written, because a failure after the run would lose them. */

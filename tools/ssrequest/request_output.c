@@ -56,17 +56,17 @@ static int add_targets(
 }
 
 /*
- * Like ssrequest_aim_make(), but fails if a host has no address: the user can still correct the
+ * Like ssrequest_targets_make(), but fails if a host has no address: the user can still correct the
  * command. Runs in the thread of the lookup.
  */
 static int find_all(const char *const *urls, uint32_t count, const char *socket,
-    struct ssrequest_aim *aim, struct ss_error *error) {
-    if (ssrequest_aim_make(urls, count, socket, aim, error) < 0)
+    struct ssrequest_targets *targets, struct ss_error *error) {
+    if (ssrequest_targets_make(urls, count, socket, targets, error) < 0)
         return -1;
     for (uint32_t i = 0; i < count; i++) {
-        if (aim->targets[i].lost) {
-            ss_error_fail(error, "urls: %s", aim->targets[i].lost);
-            ssrequest_aim_free(aim);
+        if (targets->list[i].lost) {
+            ss_error_fail(error, "urls: %s", targets->list[i].lost);
+            ssrequest_targets_free(targets);
             return -1;
         }
     }
@@ -74,28 +74,28 @@ static int find_all(const char *const *urls, uint32_t count, const char *socket,
 }
 
 static int retarget(
-    struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
-    uint32_t count = aim->count, before[REQUEST_TARGETS_MAX];
+    struct ssrequest_output *output, struct ssrequest_targets *targets, struct ss_error *error) {
+    uint32_t count = targets->count, before[REQUEST_TARGETS_MAX];
     char *const *urls = ssrequest_lookup_urls(output->lookup);
     request_control_match((const char *const *)urls, count,
         output->targets + output->target_count - output->aimed, output->aimed, before);
     if (add_targets(output, urls, count, error) < 0) {
-        ssrequest_aim_free(aim);
+        ssrequest_targets_free(targets);
         return -1;
     }
     output->aimed = count;
-    ssrequest_http_aim(output->run->http, aim);
+    ssrequest_http_retarget(output->run->http, targets);
     request_generator_retarget(output->run->generator, before, count);
     return 0;
 }
 
 static void on_found(void *context) {
     struct ssrequest_output *output = context;
-    struct ssrequest_aim aim;
+    struct ssrequest_targets targets;
     struct ss_error error = {0};
-    int result = ssrequest_lookup_take(output->lookup, &aim, &error);
+    int result = ssrequest_lookup_take(output->lookup, &targets, &error);
     if (result == 0)
-        result = retarget(output, &aim, &error);
+        result = retarget(output, &targets, &error);
     ssrequest_listener_answer(output->listener, result, "", error.message);
 }
 
@@ -194,7 +194,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = output->run->options;
-    const struct ssrequest_lookup_means means = {find_all, ssrequest_aim_free};
+    const struct ssrequest_lookup_means means = {find_all, ssrequest_targets_free};
     if (ssrequest_lookup_open(&output->lookup, &means, options->socket, error) < 0 ||
         ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
         return -1;

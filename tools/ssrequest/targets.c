@@ -16,15 +16,15 @@
 #include "local_socket.h"
 #include "show.h"
 
-void ssrequest_aim_free(struct ssrequest_aim *aim) {
-    for (uint32_t i = 0; i < aim->count; i++) {
-        curl_url_cleanup(aim->targets[i].url);
-        free(aim->targets[i].socket);
-        free(aim->targets[i].lost);
+void ssrequest_targets_free(struct ssrequest_targets *targets) {
+    for (uint32_t i = 0; i < targets->count; i++) {
+        curl_url_cleanup(targets->list[i].url);
+        free(targets->list[i].socket);
+        free(targets->list[i].lost);
     }
-    free(aim->targets);
-    curl_slist_free_all(aim->addresses);
-    *aim = (struct ssrequest_aim){0};
+    free(targets->list);
+    curl_slist_free_all(targets->addresses);
+    *targets = (struct ssrequest_targets){0};
 }
 
 static int refuse_url(const char *url, const char *why, struct ss_error *error) {
@@ -100,27 +100,29 @@ static char *write_addresses(const char *host, const char *port, const struct ad
     return line;
 }
 
-static int add_addresses(struct ssrequest_aim *aim, const char *line, struct ss_error *error) {
-    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
+static int add_addresses(
+    struct ssrequest_targets *targets, const char *line, struct ss_error *error) {
+    struct curl_slist *longer = line ? curl_slist_append(targets->addresses, line) : NULL;
     if (!longer)
         return ss_error_memory(error);
-    aim->addresses = longer;
+    targets->addresses = longer;
     return 0;
 }
 
 /* The addresses are those of RFC 6761: /etc/hosts may be missing, or lack the one in use. */
-static int add_loopback(struct ssrequest_aim *aim, const char *port, struct ss_error *error) {
+static int add_loopback(
+    struct ssrequest_targets *targets, const char *port, struct ss_error *error) {
     char line[64];
     snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);
-    return add_addresses(aim, line, error);
+    return add_addresses(targets, line, error);
 }
 
-static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *host,
-    const char *port, struct ss_error *error) {
+static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *target,
+    const char *host, const char *port, struct ss_error *error) {
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
     if (strcasecmp(host, "localhost") == 0)
-        return add_loopback(aim, port, error);
+        return add_loopback(targets, port, error);
     int why = getaddrinfo(host, NULL, &hints, &found);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
@@ -132,12 +134,12 @@ static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, c
     }
     SS_OWNED(free) char *line = write_addresses(host, port, found);
     freeaddrinfo(found);
-    return add_addresses(aim, line, error);
+    return add_addresses(targets, line, error);
 }
 
 /* Parses the URL with libcurl, and looks up its host. */
-static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *text,
-    const char *given, struct ss_error *error) {
+static int examine_url(struct ssrequest_targets *targets, struct ssrequest_target *target,
+    const char *text, const char *given, struct ss_error *error) {
     char *host = NULL, *port = NULL;
     CURLU *url = target->url = curl_url();
     CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
@@ -147,23 +149,24 @@ static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *targe
     if (why)
         result = refuse_url(given, curl_url_strerror(why), error);
     else if (!target->socket && !is_address(host))
-        result = look_up(aim, target, host, port, error);
+        result = look_up(targets, target, host, port, error);
     curl_free(host);
     curl_free(port);
     return result;
 }
 
-int ssrequest_aim_make(const char *const *urls, uint32_t count, const char *socket,
-    struct ssrequest_aim *aim, struct ss_error *error) {
-    *aim = (struct ssrequest_aim){.targets = calloc(count, sizeof *aim->targets), .count = count};
-    if (!aim->targets)
+int ssrequest_targets_make(const char *const *urls, uint32_t count, const char *socket,
+    struct ssrequest_targets *targets, struct ss_error *error) {
+    *targets =
+        (struct ssrequest_targets){.list = calloc(count, sizeof *targets->list), .count = count};
+    if (!targets->list)
         return ss_error_memory(error);
     for (uint32_t i = 0; i < count; i++) {
-        struct ssrequest_target *target = &aim->targets[i];
+        struct ssrequest_target *target = &targets->list[i];
         SS_OWNED(free) char *text = NULL;
         if (read_url(target, urls[i], socket, &text, error) < 0 ||
-            examine_url(aim, target, text, urls[i], error) < 0) {
-            ssrequest_aim_free(aim);
+            examine_url(targets, target, text, urls[i], error) < 0) {
+            ssrequest_targets_free(targets);
             return -1;
         }
     }

@@ -20,8 +20,8 @@ struct ssrequest_target {
 };
 
 /* Zeroed: no targets. */
-struct ssrequest_aim {
-    struct ssrequest_target *targets;
+struct ssrequest_targets {
+    struct ssrequest_target *list;
     uint32_t count;
     struct curl_slist *addresses; /* addresses of all hosts, for CURLOPT_RESOLVE */
 };
@@ -31,9 +31,9 @@ struct ssrequest_aim {
  * libcurl is initialized. With `socket`, all requests go to this Unix socket, except those to
  * http+unix URLs. Does not fail if a host has no address: the target is then `lost`.
  */
-SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
-    const char *socket, struct ssrequest_aim *aim, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_targets_make(const char *const *urls, uint32_t count,
+    const char *socket, struct ssrequest_targets *targets, struct ss_error *error);
 SS_NONNULL()
-void ssrequest_aim_free(struct ssrequest_aim *aim);
+void ssrequest_targets_free(struct ssrequest_targets *targets);
 
 #endif

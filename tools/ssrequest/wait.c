@@ -40,7 +40,7 @@ static bool aim_at_port(CURLU *url) {
     return aimed;
 }
 
-static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim *aim,
+static bool begin_attempts(struct attempts *attempts, const struct ssrequest_targets *targets,
     const struct ssrequest_target *target) {
     attempts->easy = curl_easy_init();
     attempts->url = curl_url_dup(target->url);
@@ -48,7 +48,7 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim
         curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
         curl_easy_setopt(attempts->easy, CURLOPT_CURLU, attempts->url))
         return false;
-    curl_easy_setopt(attempts->easy, CURLOPT_RESOLVE, aim->addresses);
+    curl_easy_setopt(attempts->easy, CURLOPT_RESOLVE, targets->addresses);
     curl_easy_setopt(attempts->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(attempts->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(attempts->easy, CURLOPT_CONNECT_ONLY, 1L);
@@ -93,14 +93,15 @@ static int wait_for_target(
     return refuse(attempts, patience, error);
 }
 
-int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error) {
+int ssrequest_wait_for(
+    const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error) {
     ss_time begin = ss_platform_now();
     int result = 0;
-    for (uint32_t i = 0; result == 0 && i < aim->count; i++) {
+    for (uint32_t i = 0; result == 0 && i < targets->count; i++) {
         struct attempts attempts = {0};
-        if (aim->targets[i].lost)
+        if (targets->list[i].lost)
             continue;
-        result = begin_attempts(&attempts, aim, &aim->targets[i])
+        result = begin_attempts(&attempts, targets, &targets->list[i])
                      ? wait_for_target(&attempts, begin, patience, error)
                      : ss_error_memory(error);
         end_attempts(&attempts);

@@ -19,7 +19,7 @@ static inline ss_time ssrequest_earlier(ss_time a, ss_time b) {
  * arrives meanwhile ends the process.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
-    const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
+    const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error);
 
 /*
  * Sleeps, for less than a second. Returns 0, or the number of a signal that ends runs: such signals

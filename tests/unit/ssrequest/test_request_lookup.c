@@ -28,19 +28,20 @@ static void wait_for(sem_t *semaphore) {
 }
 
 static int make(const char *const *urls, uint32_t count, const char *socket,
-    struct ssrequest_aim *aim, struct ss_error *error) {
+    struct ssrequest_targets *targets, struct ss_error *error) {
     wait_for(&answers);
     if (strcmp(urls[0], "http://nowhere/") == 0)
         return ss_error_fail(error, "nowhere: no address");
     if ((socket == NULL) != (wanted_socket == NULL))
         return ss_error_fail(error, "another socket");
-    *aim = (struct ssrequest_aim){.targets = calloc(count, sizeof *aim->targets), .count = count};
-    return aim->targets ? 0 : ss_error_memory(error);
+    *targets =
+        (struct ssrequest_targets){.list = calloc(count, sizeof *targets->list), .count = count};
+    return targets->list ? 0 : ss_error_memory(error);
 }
 
-static void discard(struct ssrequest_aim *aim) {
-    free(aim->targets);
-    *aim = (struct ssrequest_aim){0};
+static void discard(struct ssrequest_targets *targets) {
+    free(targets->list);
+    *targets = (struct ssrequest_targets){0};
     sem_post(&discarded);
 }
 
@@ -67,7 +68,7 @@ static const char *const urls[] = {"http://a/", "http://b/"};
 
 TEST(lookup_does_not_block_its_caller) {
     struct ssrequest_lookup *lookup = open_it("/run/x");
-    struct ssrequest_aim aim;
+    struct ssrequest_targets targets;
     struct ss_error error = {0};
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, &error), 0);
     assert_false(is_ready(lookup, 0));
@@ -75,30 +76,30 @@ TEST(lookup_does_not_block_its_caller) {
     assert_string_equal(error.message, "a lookup is in progress: wait for its answer");
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
-    assert_int_equal(ssrequest_lookup_take(lookup, &aim, NULL), 0);
-    assert_int_equal(aim.count, 2);
+    assert_int_equal(ssrequest_lookup_take(lookup, &targets, NULL), 0);
+    assert_int_equal(targets.count, 2);
     assert_string_equal(ssrequest_lookup_urls(lookup)[1], "http://b/");
     assert_false(is_ready(lookup, 0));
-    free(aim.targets);
+    free(targets.list);
     close_it(lookup);
 }
 
 TEST(lookup_failures_are_reported_and_can_be_retried) {
     struct ssrequest_lookup *lookup = open_it(NULL);
-    struct ssrequest_aim aim;
+    struct ssrequest_targets targets;
     struct ss_error error = {0};
     assert_int_equal(
         ssrequest_lookup_begin(lookup, (const char *const[]){"http://nowhere/"}, 1, NULL), 0);
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
-    assert_int_equal(ssrequest_lookup_take(lookup, &aim, &error), -1);
+    assert_int_equal(ssrequest_lookup_take(lookup, &targets, &error), -1);
     assert_string_equal(error.message, "nowhere: no address");
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, NULL), 0);
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
-    assert_int_equal(ssrequest_lookup_take(lookup, &aim, NULL), 0);
-    assert_int_equal(aim.count, 1);
-    free(aim.targets);
+    assert_int_equal(ssrequest_lookup_take(lookup, &targets, NULL), 0);
+    assert_int_equal(targets.count, 1);
+    free(targets.list);
     close_it(lookup);
 }
 
