@@ -546,153 +546,29 @@ SS_NONNULL(2)
 void ss_platform_allowance_read(
     const struct ss_platform_roots *roots, struct ss_allowance *allowance);
 
-/* The limits that a group of our own can have. */
-
-enum ss_limit { SS_LIMIT_QUOTA, SS_LIMIT_CPUS, SS_LIMIT_MEMORY, SS_LIMITS };
-
-/* The group in the hierarchy of one limit. In version 2 all limits have the same folder. */
-struct ss_limit_part {
-    char folder[SS_GROUP_PATH_SIZE]; /* empty: the group does not have this limit */
-    char home[SS_GROUP_PATH_SIZE];   /* the caller's group, to which processes return */
-    bool unified;                    /* version 2 */
-};
-
-struct ss_limit_group {
-    struct ss_limit_part parts[SS_LIMITS];
-    unsigned missing;              /* version 2: limits whose controllers the parent does not
-                                      give to its children before the group is made */
-    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if it
-                                      leaves none */
-    char caller[SS_GROUP_PATH_SIZE];
-    bool named; /* made by ss_platform_named_group_make() */
+/* The hierarchy of control groups that has a controller. */
+struct ss_hierarchy {
+    int version;
+    char root[2048]; /* the folder at which it is mounted */
+    char own[2048];  /* the path of our own group in it */
 };
 
 /*
- * Finds a place for a group PREFIX-PID with these limits (bits 1 << SS_LIMIT_...), without making
- * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
- * group, from our own upward, that can give controllers to its children. A group with limits is
- * never left for one above it. If the caller is the only process of a group, it moves into a new
- * child group until the limit group is removed, so that the group can give controllers. Fails if
- * this process may not make such a group.
+ * Finds the hierarchy of "cpu", "cpuacct", "cpuset" or "memory". A controller is in one version
+ * only, so version 1 is chosen if it has the controller. Returns false if the hierarchy is unknown.
  */
-SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_limit_group_find(struct ss_limit_group *group,
-    unsigned limits, const char *prefix, const struct ss_platform_roots *roots,
-    struct ss_error *error);
+SS_NONNULL(1, 3)
+bool ss_platform_find_hierarchy(
+    struct ss_hierarchy *hierarchy, const struct ss_platform_roots *roots, const char *controller);
 
 /*
- * Makes a group in the place that was found, after removing the groups of processes that no longer
- * exist.
+ * Finds the path of the group of a process ("self" or a pid) in the hierarchy of a v1 controller,
+ * or of v2 (NULL). Returns -1 if it is unknown.
  */
-SS_MUST_USE SS_NONNULL(1) int ss_platform_limit_group_make(
-    struct ss_limit_group *group, struct ss_error *error);
-
-/*
- * Creates a group with these limits and this name at the root of each limit's hierarchy, and of the
- * hierarchy that counts CPU time. Other programs find it by name. It stays until
- * ss_platform_named_group_remove(). In version 2 this enables the controllers for all children of
- * the root.
- */
-SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_named_group_make(struct ss_limit_group *group,
-    unsigned limits, const char *name, const struct ss_platform_roots *roots,
-    struct ss_error *error);
-
-/*
- * The next three functions set a limit that the group has, and read it back. They fail if the
- * kernel refuses the limit or keeps another one.
- */
-
-/* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_quota(
-    const struct ss_limit_group *group, double cpus, ss_time period, struct ss_error *error);
-
-/* Version 2 ignores CPUs that the parent groups lack, which is a failure here, too. */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
-    const struct ss_limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
-
-/* Limits memory, in bytes, which the kernel rounds down to pages; 0: no limit. */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_memory(
-    const struct ss_limit_group *group, uint64_t bytes, struct ss_error *error);
-
-/* A file of a control group, and the value that sets a limit. */
-struct ss_limit_setting {
-    const char *file;
-    char value[80];
-};
-
-/*
- * Fills in the settings that limit a group to `cpus` CPUs (0: no limit), to be written in this
- * order. Returns their number.
- */
-#define SS_QUOTA_SETTINGS 2
-SS_NONNULL()
-size_t ss_platform_quota_settings(
-    struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
-
-/* Called with the path of a file that limits a group, and with its value. */
-typedef void ss_limit_file_call(
-    void *context, enum ss_limit limit, const char *path, const char *value);
-
-/* Reads the files of all limits that the group has. */
-SS_NONNULL(1, 2)
-void ss_platform_limit_group_files(
-    const struct ss_limit_group *group, ss_limit_file_call *call, void *context);
-
-/* Returns the version of control groups, 1 or 2, that supports a limit; 0 if neither does. */
-int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots);
-
-/* Returns how many bytes of memory the group uses; 0 if unknown. */
-SS_NONNULL() uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group);
-
-/* Returns the tightest memory limit of our own group and its parents, in bytes; 0: no limit. */
-uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots);
-
-/*
- * Moves the caller into the group; may be called between fork and exec. Returns 0 or a negative
- * errno.
- */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
-
-/*
- * Removes the group, if it was made. Its processes return to the group that the caller was in.
- * Returns 0 or a negative errno.
- */
-SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
-
-/*
- * Removes one folder of the group of a killed process; processes in it move to `home`. Returns 0 or
- * a negative errno.
- */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
-
-/*
- * The next four functions find a group by name in all hierarchies. Other programs may have created
- * subgroups in it.
- */
-
-/*
- * Moves a process into the group, or, unless `like` is 0, into the subgroups of process `like`.
- * Returns the number of hierarchies, or a negative errno.
- */
-SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_join(
-    const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
-
-/* Returns the first process of a PID namespace in the group; 0 if absent. */
-SS_NONNULL(1)
-pid_t ss_platform_named_group_first(const char *name, const struct ss_platform_roots *roots);
-
-SS_NONNULL(1)
-bool ss_platform_named_group_exists(const char *name, const struct ss_platform_roots *roots);
-
-/*
- * Kills the processes in the group and removes it. Returns 0 if nothing is left, or -EBUSY after
- * `patience`.
- */
-SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_remove(
-    const char *name, ss_time patience, const struct ss_platform_roots *roots);
-
-/* Writes the path of the group that counts the CPU time of a process. Returns -1 if unknown. */
-SS_MUST_USE SS_WRITES(2, 3) int ss_platform_account_of(
-    pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots);
+SS_NONNULL(2, 4)
+SS_WRITES(4, 5)
+int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *process,
+    const char *controller, char *path, size_t size);
 
 /*
  * Returns how many threads of the machine run or are ready to run, including the caller; -1:

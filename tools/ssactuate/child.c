@@ -20,7 +20,7 @@ static bool has_affinity(const struct ss_cpus *mask) {
 
 static int prepare(const void *context) {
     const struct ssactuate_child *child = context;
-    int result = child->group ? ss_platform_limit_group_enter(child->group) : 0;
+    int result = child->group ? limit_group_enter(child->group) : 0;
     if (result < 0) {
         errno = -result;
         return ENTER_GROUP;

@@ -11,8 +11,8 @@
 
 struct ssactuate_child {
     char *const *words;
-    const struct ss_limit_group *group; /* NULL: the group of this process */
-    const struct ss_cpus *mask;         /* NULL: the mask of this process */
+    const struct limit_group *group; /* NULL: the group of this process */
+    const struct ss_cpus *mask;      /* NULL: the mask of this process */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
 

@@ -164,7 +164,7 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
     const struct ssactuate_place *place = &follow->parties[0].place;
     if (!place->has_group || follow->plan.memory == 0 || follow->options->force)
         return 0;
-    uint64_t used = ss_platform_limit_group_memory(&place->group);
+    uint64_t used = limit_group_memory(&place->group);
     return used <= follow->plan.memory
                ? 0
                : ss_error_fail(error,
@@ -351,7 +351,7 @@ static int read_parties(struct follow *follow, struct ss_error *error) {
 
 /* A running process group is not moved to a control group, so only CPUs can be limited. */
 static int check_limits(const struct follow *follow, struct ss_error *error) {
-    if (follow->parties[0].group == 0 || !(follow->limits & ~(1U << SS_LIMIT_CPUS)))
+    if (follow->parties[0].group == 0 || !(follow->limits & ~(1U << LIMIT_CPUS)))
         return 0;
     return ss_error_fail(error,
         "%s: quota and memory can limit only a command, not a running process group",
@@ -362,7 +362,7 @@ static int find_places(struct follow *follow, struct ss_error *error) {
     static const char *const prefixes[] = {"ssactuate", "ssactuate-side"};
     for (int i = 0; i < 2; i++) {
         struct party *party = &follow->parties[i];
-        unsigned limits = i == 0 ? follow->limits : follow->limits & 1U << SS_LIMIT_CPUS;
+        unsigned limits = i == 0 ? follow->limits : follow->limits & 1U << LIMIT_CPUS;
         if (ssactuate_place_find(
                 &party->place, &follow->machine, party->words ? limits : 0, prefixes[i], error) < 0)
             return -1;

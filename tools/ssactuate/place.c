@@ -25,8 +25,8 @@ unsigned ssactuate_place_limits(
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     bool fewer =
         plan->pinned || (plan->cpu_count > 0 && plan->cpu_count < ss_cpus_count(&cpus.usable));
-    return (plan->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
-           (plan->memory > 0 ? 1U << SS_LIMIT_MEMORY : 0) | (fewer ? 1U << SS_LIMIT_CPUS : 0);
+    return (plan->quota > 0 ? 1U << LIMIT_QUOTA : 0) | (plan->memory > 0 ? 1U << LIMIT_MEMORY : 0) |
+           (fewer ? 1U << LIMIT_CPUS : 0);
 }
 
 int ssactuate_place_find(struct ssactuate_place *place, const struct ssactuate_machine *machine,
@@ -34,19 +34,18 @@ int ssactuate_place_find(struct ssactuate_place *place, const struct ssactuate_m
     const struct ss_platform_roots *roots = &machine->roots;
     struct ss_error ignored = {0};
     place->has_group = limits != 0;
-    if (!limits ||
-        ss_platform_limit_group_find(&place->group, limits, prefix, roots, &ignored) == 0)
+    if (!limits || limit_group_find(&place->group, limits, prefix, roots, &ignored) == 0)
         return 0;
-    limits &= ~(1U << SS_LIMIT_CPUS);
+    limits &= ~(1U << LIMIT_CPUS);
     place->has_group = limits != 0;
-    return limits ? ss_platform_limit_group_find(&place->group, limits, prefix, roots, error) : 0;
+    return limits ? limit_group_find(&place->group, limits, prefix, roots, error) : 0;
 }
 
 int ssactuate_place_make(struct ssactuate_place *place, struct ss_error *error) {
-    const struct ss_limit_part *parts = place->group.parts;
-    bool only_cpus = !*parts[SS_LIMIT_QUOTA].folder && !*parts[SS_LIMIT_MEMORY].folder;
+    const struct limit_part *parts = place->group.parts;
+    bool only_cpus = !*parts[LIMIT_QUOTA].folder && !*parts[LIMIT_MEMORY].folder;
     struct ss_error failure = {0};
-    if (!place->has_group || ss_platform_limit_group_make(&place->group, &failure) == 0)
+    if (!place->has_group || limit_group_make(&place->group, &failure) == 0)
         return 0;
     place->has_group = false;
     return only_cpus ? 0 : ss_error_set(error, failure.status, "%s", failure.message);
@@ -54,18 +53,16 @@ int ssactuate_place_make(struct ssactuate_place *place, struct ss_error *error) 
 
 int ssactuate_place_limit(const struct ssactuate_place *place, const struct ssactuate_plan *plan,
     struct ss_error *error) {
-    const struct ss_limit_group *group = &place->group;
-    const struct ss_limit_part *parts = group->parts;
+    const struct limit_group *group = &place->group;
+    const struct limit_part *parts = group->parts;
     if (!place->has_group)
         return 0;
-    if (*parts[SS_LIMIT_CPUS].folder &&
-        ss_platform_limit_group_set_cpus(group, &place->mask, error) < 0)
+    if (*parts[LIMIT_CPUS].folder && limit_group_set_cpus(group, &place->mask, error) < 0)
         return ss_error_wrap(error, "the cpuset cannot be set");
-    if (*parts[SS_LIMIT_QUOTA].folder &&
-        ss_platform_limit_group_set_quota(group, plan->quota, plan->period, error) < 0)
+    if (*parts[LIMIT_QUOTA].folder &&
+        limit_group_set_quota(group, plan->quota, plan->period, error) < 0)
         return ss_error_wrap(error, "quota cannot be set");
-    if (*parts[SS_LIMIT_MEMORY].folder &&
-        ss_platform_limit_group_set_memory(group, plan->memory, error) < 0)
+    if (*parts[LIMIT_MEMORY].folder && limit_group_set_memory(group, plan->memory, error) < 0)
         return ss_error_wrap(error, "memory cannot be set");
     return 0;
 }

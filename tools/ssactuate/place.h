@@ -6,13 +6,13 @@
 
 /* The CPUs and the control group of a command. */
 struct ssactuate_place {
-    struct ss_limit_group group;
+    struct limit_group group;
     bool has_group;
     struct ss_cpus mask; /* CPUs of the command */
     bool masked;         /* `mask` excludes CPUs that ssactuate may use */
 };
 
-/* Returns the limits (bits 1 << SS_LIMIT_...) that a plan needs a group for. */
+/* Returns the limits (bits 1 << LIMIT_...) that a plan needs a group for. */
 SS_NONNULL()
 unsigned ssactuate_place_limits(
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan);

@@ -92,8 +92,8 @@ struct limits_call {
 
 /* Returns the value that was written to a file of a quota. The caller frees it. */
 static char *ask_quota(const struct ssactuate_plan *plan, const char *file) {
-    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
-    size_t count = ss_platform_quota_settings(
+    struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
+    size_t count = limit_group_quota_settings(
         settings, strcmp(file, "cpu.max") == 0, plan->quota, plan->period);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(settings[i].file, file) == 0)
@@ -114,7 +114,7 @@ static char *ask_memory(const struct ssactuate_plan *plan) {
     return strdup(text);
 }
 
-static void add_limit(void *context, enum ss_limit limit, const char *path, const char *value) {
+static void add_limit(void *context, enum limit limit, const char *path, const char *value) {
     const struct limits_call *call = context;
     struct ssactuate_limits *limits = call->limits;
     const char *file = strrchr(path, '/') + 1;
@@ -122,9 +122,9 @@ static void add_limit(void *context, enum ss_limit limit, const char *path, cons
         return;
     limits->items[limits->count++] = (struct ssactuate_limit){
         .path = strdup(path),
-        .asked = limit == SS_LIMIT_QUOTA  ? ask_quota(call->plan, file)
-                 : limit == SS_LIMIT_CPUS ? ask_cpus(&call->place->mask)
-                                          : ask_memory(call->plan),
+        .asked = limit == LIMIT_QUOTA  ? ask_quota(call->plan, file)
+                 : limit == LIMIT_CPUS ? ask_cpus(&call->place->mask)
+                                       : ask_memory(call->plan),
         .got = strdup(value),
     };
 }
@@ -133,7 +133,7 @@ void ssactuate_limits_read(struct ssactuate_limits *limits, const struct ssactua
     const struct ssactuate_plan *plan) {
     struct limits_call call = {limits, place, plan};
     if (place->has_group)
-        ss_platform_limit_group_files(&place->group, add_limit, &call);
+        limit_group_files(&place->group, add_limit, &call);
 }
 
 void ssactuate_limits_free(struct ssactuate_limits *limits) {
@@ -172,7 +172,7 @@ static void write_place(struct ss_json *json, const struct ssactuate_result *res
     ss_json_text(json, "pin", result->masked ? text : "free");
     ss_json_bool(json, "each", result->plan->each);
     ss_json_text(json, "size", *result->plan->size ? result->plan->size : NULL);
-    ss_json_bool(json, "cpuset", result->group && *result->group->parts[SS_LIMIT_CPUS].folder);
+    ss_json_bool(json, "cpuset", result->group && *result->group->parts[LIMIT_CPUS].folder);
 }
 
 /* Unlike files of the machine, limits have no previous values, because the group is new. */

@@ -50,7 +50,7 @@ struct ssactuate_result {
     char *const *command;
     const struct ssactuate_plan *plan;
     const struct ssactuate_journal *journal; /* NULL: no file was set */
-    const struct ss_limit_group *group;      /* NULL if absent */
+    const struct limit_group *group;         /* NULL if absent */
     const struct ssactuate_limits *limits;
     bool masked;
     const char *urls; /* URLs of instances, separated by blanks; NULL if absent */

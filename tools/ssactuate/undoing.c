@@ -11,7 +11,7 @@ static void report(void *context, const char *line) {
 
 const struct ssactuate_restorer ssactuate_restorer = {
     .report = report,
-    .remove_group = ss_platform_limit_folder_remove,
+    .remove_group = limit_group_remove_folder,
 };
 
 /* Runs in the keeper. Keeps the journal for `ssactuate restore` if a value cannot be restored. */
@@ -77,12 +77,12 @@ static int lock_knobs(
 }
 
 static int note_group(
-    struct ssactuate_undoing *undoing, const struct ss_limit_group *group, struct ss_error *error) {
+    struct ssactuate_undoing *undoing, const struct limit_group *group, struct ss_error *error) {
     if (*group->left &&
         ssactuate_journal_add_group(&undoing->journal, group->caller, group->left, error) < 0)
         return -1;
-    for (int i = 0; i < SS_LIMITS; i++) {
-        const struct ss_limit_part *part = &group->parts[i];
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        const struct limit_part *part = &group->parts[i];
         bool noted = !*part->folder;
         for (int j = 0; j < i; j++)
             noted |= strcmp(group->parts[j].folder, part->folder) == 0;

@@ -22,9 +22,9 @@ struct ssactuate_undoing {
 
 /* The changes that a run makes. */
 struct ssactuate_changes {
-    const struct ssactuate_plan *plan;      /* the files that it sets */
-    const struct ss_limit_group *groups[2]; /* NULL: absent */
-    pid_t running[2];                       /* running process groups; 0: absent */
+    const struct ssactuate_plan *plan;   /* the files that it sets */
+    const struct limit_group *groups[2]; /* NULL: absent */
+    pid_t running[2];                    /* running process groups; 0: absent */
 };
 
 /* Reports to standard error, and removes groups through the platform. */

@@ -16,7 +16,7 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
     char file[64];
     if (ssplace_read(place, &first, error) < 0)
         return -1;
-    int count = ss_platform_named_group_join(place->group, first.pid, pid, place->roots);
+    int count = named_group_join(place->group, first.pid, pid, place->roots);
     if (count < 0 || (count == 0 && first.pid > 0))
         return ss_error_fail(error, "%s: cannot join the control groups: %s", place->name,
             count < 0 ? strerror(-count) : "the container has none");
@@ -32,10 +32,10 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     char path[SS_GROUP_PATH_SIZE];
     if (ssplace_read(place, &first, error) < 0)
         return -1;
-    if (!ss_platform_named_group_exists(place->group, place->roots))
+    if (!named_group_exists(place->group, place->roots))
         return ss_error_fail(error, "%s: no control group", place->name);
     snprintf(path, sizeof path, "/%s", place->group);
-    if (first.pid > 0 && ss_platform_account_of(first.pid, path, sizeof path, place->roots) < 0)
+    if (first.pid > 0 && named_group_account_of(first.pid, path, sizeof path, place->roots) < 0)
         return ss_error_fail(error, "%s: the container has exited", place->name);
     puts(path);
     return 0;

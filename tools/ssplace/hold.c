@@ -159,7 +159,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
     int file = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int status = file < 0 ? -errno : close(file);
     if (holder->is_container && status == 0) {
-        first.pid = ss_platform_named_group_first(place->group, place->roots);
+        first.pid = named_group_first(place->group, place->roots);
         first.started = ss_platform_process_started(first.pid);
         if (first.started == 0)
             return fail(holder, "cannot find the container's first process", error);

@@ -17,24 +17,24 @@
 #include "base/words.h"
 #include "enter.h"
 #include "hold.h"
+#include "limit_group.h"
 #include "place_options.h"
 #include "platform/platform.h"
 #include "platform/program.h"
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 
-/* Returns the limits (bits 1 << SS_LIMIT_...) that were given. */
+/* Returns the limits (bits 1 << LIMIT_...) that were given. */
 static unsigned limits_of(const struct ssplace_options *options) {
-    return (options->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
-           (options->cpu_list ? 1U << SS_LIMIT_CPUS : 0);
+    return (options->quota > 0 ? 1U << LIMIT_QUOTA : 0) |
+           (options->cpu_list ? 1U << LIMIT_CPUS : 0);
 }
 
-static int set_limits(const struct ssplace_options *options, const struct ss_limit_group *group,
+static int set_limits(const struct ssplace_options *options, const struct limit_group *group,
     struct ss_error *error) {
-    if (options->quota > 0 &&
-        ss_platform_limit_group_set_quota(group, options->quota, PERIOD, error) < 0)
+    if (options->quota > 0 && limit_group_set_quota(group, options->quota, PERIOD, error) < 0)
         return ss_error_wrap(error, "the quota cannot be set");
-    if (options->cpu_list && ss_platform_limit_group_set_cpus(group, &options->cpus, error) < 0)
+    if (options->cpu_list && limit_group_set_cpus(group, &options->cpus, error) < 0)
         return ss_error_wrap(error, "cannot set the CPUs to %s", options->cpu_list);
     return 0;
 }
@@ -42,23 +42,23 @@ static int set_limits(const struct ssplace_options *options, const struct ss_lim
 /* make PLACE: creates a control group with the given limits; or one that can have a quota. */
 static int make(
     const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
-    struct ss_limit_group group;
+    struct limit_group group;
     unsigned limits = limits_of(options);
     if (!limits)
-        limits = 1U << SS_LIMIT_QUOTA;
-    if (ss_platform_named_group_make(&group, limits, place->group, &options->roots, error) < 0)
+        limits = 1U << LIMIT_QUOTA;
+    if (limit_group_make_named(&group, limits, place->group, &options->roots, error) < 0)
         return -1;
     return set_limits(options, &group, error);
 }
 
 /* why-not quota|cpus|memory: prints why no group can have this limit; status 1 if one can. */
 static int why_not(const struct ssplace_options *options, int *status, struct ss_error *error) {
-    static const char *const names[SS_LIMITS] = {"quota", "cpus", "memory"};
+    static const char *const names[LIMIT_KINDS] = {"quota", "cpus", "memory"};
     struct ss_error reason = {0};
-    struct ss_limit_group group;
+    struct limit_group group;
     char probe[64];
     unsigned limits = 0;
-    for (int i = 0; i < SS_LIMITS; i++) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         if (strcmp(options->words[0], names[i]) == 0)
             limits = 1U << i;
     }
@@ -66,27 +66,27 @@ static int why_not(const struct ssplace_options *options, int *status, struct ss
         return ss_error_fail(
             error, "'%s': not one of quota, cpus, memory", ss_words_show(options->words[0]).text);
     snprintf(probe, sizeof probe, "showstopper-probe.%d", (int)getpid());
-    if (ss_platform_named_group_make(&group, limits, probe, &options->roots, &reason) < 0)
+    if (limit_group_make_named(&group, limits, probe, &options->roots, &reason) < 0)
         puts(reason.message);
     else
         *status = 1;
-    if (ss_platform_named_group_remove(probe, SS_SECOND, &options->roots) < 0)
+    if (named_group_remove(probe, SS_SECOND, &options->roots) < 0)
         return ss_error_fail(error, "cannot remove the control group %s", probe);
     return 0;
 }
 
 /* settings: prints these limits as lines of an LXC configuration. */
 static int print_settings(const struct ssplace_options *options, struct ss_error *error) {
-    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
-    int cpus = ss_platform_limit_version(SS_LIMIT_CPUS, &options->roots);
-    int quota = ss_platform_limit_version(SS_LIMIT_QUOTA, &options->roots);
+    struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
+    int cpus = limit_group_version(LIMIT_CPUS, &options->roots);
+    int quota = limit_group_version(LIMIT_QUOTA, &options->roots);
     if ((options->cpu_list && cpus == 0) || (options->quota > 0 && quota == 0))
         return ss_error_fail(error, "no hierarchy of control groups has the controller %s",
             options->cpu_list && cpus == 0 ? "cpuset" : "cpu");
     if (options->cpu_list)
         printf("cgroup%s.cpuset.cpus = %s\n", cpus == 2 ? "2" : "", options->cpu_list);
     size_t count = options->quota > 0
-                       ? ss_platform_quota_settings(settings, quota == 2, options->quota, PERIOD)
+                       ? limit_group_quota_settings(settings, quota == 2, options->quota, PERIOD)
                        : 0;
     for (size_t i = 0; i < count; i++)
         printf("cgroup%s.%s = %s\n", quota == 2 ? "2" : "", settings[i].file, settings[i].value);

@@ -226,7 +226,7 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
 }
 
 static int remove_group(const struct ssplace *place, struct ss_error *error) {
-    if (ss_platform_named_group_remove(place->group, GROUP_PATIENCE, place->roots) == 0)
+    if (named_group_remove(place->group, GROUP_PATIENCE, place->roots) == 0)
         return 0;
     return ss_error_fail(
         error, "%s: cannot end the processes in control group %s", place->name, place->group);
@@ -273,8 +273,7 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
 }
 
 int ssplace_close(struct ssplace *place, char *environment, struct ss_error *error) {
-    if (access(place->state, F_OK) < 0 &&
-        !ss_platform_named_group_exists(place->group, place->roots))
+    if (access(place->state, F_OK) < 0 && !named_group_exists(place->group, place->roots))
         return 0;
     if (take_over(place, error) < 0)
         return -1;

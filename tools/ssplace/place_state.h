@@ -15,7 +15,7 @@
  * The environment's script keeps its own files there, and removes all of them.
  */
 
-#include "platform/platform.h"
+#include "named_group.h"
 
 struct ssplace {
     const char *name;

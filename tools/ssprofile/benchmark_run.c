@@ -66,7 +66,7 @@ static void warn_of_quota(void) {
 
 void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
     warn_of_quota();
-    runner->group = (struct ss_limit_group){0};
+    runner->group = (struct limit_group){0};
     runner->has_frequency = false;
     catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
@@ -100,20 +100,19 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
         return check_frequency(runner, error);
     if (throttle->kind != SSPROFILE_QUOTA)
         return 0;
-    const char *folder = runner->group.parts[SS_LIMIT_QUOTA].folder;
-    if (!*folder && (ss_platform_limit_group_find(
-                         &runner->group, 1U << SS_LIMIT_QUOTA, "ssprofile", NULL, error) < 0 ||
-                        ss_platform_limit_group_make(&runner->group, error) < 0))
+    const char *folder = runner->group.parts[LIMIT_QUOTA].folder;
+    if (!*folder &&
+        (limit_group_find(&runner->group, 1U << LIMIT_QUOTA, "ssprofile", NULL, error) < 0 ||
+            limit_group_make(&runner->group, error) < 0))
         return ss_error_wrap(error, "cannot set a quota here (throttle by duty instead)");
     struct ss_error failure = {0};
-    if (ss_platform_limit_group_set_quota(
-            &runner->group, throttle->setting, throttle->period, &failure) < 0)
+    if (limit_group_set_quota(&runner->group, throttle->setting, throttle->period, &failure) < 0)
         return ss_error_fail(error, "%s: throttle by duty instead", failure.message);
     return 0;
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
-    ss_platform_limit_group_remove(&runner->group);
+    limit_group_remove(&runner->group);
     if (runner->idle_latency >= 0)
         close(runner->idle_latency);
     runner->idle_latency = -1;
@@ -181,7 +180,7 @@ static int prepare(const void *context) {
      * can change a rate by some percent.
      */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-    return command->enters_group && ss_platform_limit_group_enter(&runner->group) < 0 ? STEP_GROUP
+    return command->enters_group && limit_group_enter(&runner->group) < 0 ? STEP_GROUP
                                                                                       : 0;
 }
 

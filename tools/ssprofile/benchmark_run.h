@@ -10,17 +10,18 @@
 #include <showstopper/time.h>
 
 #include "battery.h"
+#include "limit_group.h"
 #include "platform/platform.h"
 #include "throttle.h"
 
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* /sys, for the CPU's frequency; NULL: not read */
-    char bin[4096];              /* folder of showstopper's programs, first in PATH */
-    bool has_frequency;          /* ssactuate can set it */
-    struct ss_limit_group group; /* control group for quotas, created on first use */
-    int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if not open */
+    const char *sys;          /* /sys, for the CPU's frequency; NULL: not read */
+    char bin[4096];           /* folder of showstopper's programs, first in PATH */
+    bool has_frequency;       /* ssactuate can set it */
+    struct limit_group group; /* control group for quotas, created on first use */
+    int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
 /* The CPU to run on is not given. */

@@ -9,7 +9,7 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,
+int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *process,
     const char *controller, char *path, size_t size) {
     char text[8192];
     if (ss_linux_read_text(ss_linux_path("%s/%s/cgroup", ss_linux_proc(roots), process).text, text,
@@ -30,11 +30,11 @@ int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *proces
 
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
-    return ss_linux_cgroup_of(roots, "self", controller, path, size);
+    return ss_platform_cgroup_of(roots, "self", controller, path, size);
 }
 
-bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
-    const struct ss_platform_roots *roots, const char *controller) {
+bool ss_platform_find_hierarchy(
+    struct ss_hierarchy *hierarchy, const struct ss_platform_roots *roots, const char *controller) {
     static const struct {
         const char *controller; /* NULL: all controllers */
         const char *folder;
@@ -53,7 +53,7 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
         {NULL, "/unified", "/cgroup.controllers", 2},
         {NULL, "", "/cgroup.controllers", 2},
     };
-    *hierarchy = (struct ss_linux_hierarchy){0};
+    *hierarchy = (struct ss_hierarchy){0};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i].controller && strcmp(places[i].controller, controller) != 0)
             continue;
@@ -139,9 +139,9 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
 static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_roots *roots) {
     static const char *const files[][2] = {
         {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};
-    struct ss_linux_hierarchy hierarchy;
+    struct ss_hierarchy hierarchy;
     struct ss_cpus cpus;
-    bool found = ss_linux_find_hierarchy(&hierarchy, roots, "cpuset");
+    bool found = ss_platform_find_hierarchy(&hierarchy, roots, "cpuset");
     while (found) {
         for (int i = 0; i < 2 && files[hierarchy.version][i]; i++) {
             struct ss_linux_path path = ss_linux_path(
@@ -160,12 +160,12 @@ static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_r
 
 void ss_platform_allowance_read(
     const struct ss_platform_roots *roots, struct ss_allowance *allowance) {
-    struct ss_linux_hierarchy hierarchy;
+    struct ss_hierarchy hierarchy;
     struct ss_linux_quota quota = {0};
     char folder[SS_GROUP_PATH_SIZE];
     *allowance = (struct ss_allowance){0};
     find_cpus(allowance, roots);
-    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpu"))
+    if (!ss_platform_find_hierarchy(&hierarchy, roots, "cpu"))
         return;
     allowance->version = hierarchy.version;
     snprintf(allowance->own, sizeof allowance->own, "%s", hierarchy.own);

@@ -15,8 +15,8 @@
 
 /* Finds the folder of a freezer below our own group, if this process may write there. */
 static bool find_folder(const char *name, struct ss_linux_path *folder) {
-    struct ss_linux_hierarchy unified;
-    if (!ss_linux_find_hierarchy(&unified, NULL, "") ||
+    struct ss_hierarchy unified;
+    if (!ss_platform_find_hierarchy(&unified, NULL, "") ||
         access(ss_linux_path("%s%s/cgroup.procs", unified.root, unified.own).text, W_OK) < 0)
         return false;
     *folder = ss_linux_path("%s%s/%s", unified.root, unified.own, name);

@@ -69,8 +69,8 @@ static uint64_t count_tasks(bool mine) {
  * container's own group.
  */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
-    struct ss_linux_hierarchy pids;
-    bool found = ss_linux_find_hierarchy(&pids, NULL, "pids");
+    struct ss_hierarchy pids;
+    bool found = ss_platform_find_hierarchy(&pids, NULL, "pids");
     while (found) {
         uint64_t limit = read_limit(ss_linux_path("%s%s/pids.max", pids.root, pids.own).text);
         uint64_t used = read_limit(ss_linux_path("%s%s/pids.current", pids.root, pids.own).text);

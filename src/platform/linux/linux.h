@@ -66,21 +66,6 @@ static inline const char *ss_linux_sys(const struct ss_platform_roots *roots) {
     return roots && roots->sys ? roots->sys : "/sys";
 }
 
-/* The hierarchy of control groups that has a controller. */
-struct ss_linux_hierarchy {
-    int version;
-    char root[2048]; /* the folder at which it is mounted */
-    char own[2048];  /* the path of our own group in it */
-};
-
-/*
- * Finds the hierarchy of "cpu", "cpuacct", "cpuset" or "memory". A controller is in one version
- * only, so version 1 is chosen if it has the controller. Returns false if the hierarchy is unknown.
- */
-SS_NONNULL(1, 3)
-bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
-    const struct ss_platform_roots *roots, const char *controller);
-
 /* CPU time that a group may use in each period. */
 struct ss_linux_quota {
     double cpus;          /* average over a period; 0: no limit */
@@ -95,12 +80,6 @@ struct ss_linux_quota {
  */
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
-
-/* Like ss_linux_own_cgroup(), for any process ("self" or a pid). */
-SS_NONNULL(2, 4)
-SS_WRITES(4, 5)
-int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,
-    const char *controller, char *path, size_t size);
 
 /* Finds the path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 SS_WRITES(3, 4)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "journal.h"
+#include "limit_group.h"
 #include "placement.h"
 #include "platform/platform.h"
 

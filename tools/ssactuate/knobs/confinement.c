@@ -27,11 +27,10 @@ static bool always(const struct ssactuate_machine *machine, const struct ssactua
 
 /* Returns whether a control group with this limit can be created; otherwise sets the reason. */
 static bool may_limit(
-    const struct ssactuate_machine *machine, enum ss_limit limit, char reason[SSACTUATE_REASON]) {
-    struct ss_limit_group group;
+    const struct ssactuate_machine *machine, enum limit limit, char reason[SSACTUATE_REASON]) {
+    struct limit_group group;
     struct ss_error error = {0};
-    if (ss_platform_limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) ==
-        0)
+    if (limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) == 0)
         return true;
     snprintf(reason, SSACTUATE_REASON, "%.250s", error.message);
     return false;
@@ -187,7 +186,7 @@ static void print_cpus(const struct ssactuate_machine *machine, FILE *stream) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     char reason[SSACTUATE_REASON];
     fprintf(stream, "1 to %u", (unsigned)ss_cpus_count(&cpus.usable));
-    if (!may_limit(machine, SS_LIMIT_CPUS, reason))
+    if (!may_limit(machine, LIMIT_CPUS, reason))
         fprintf(stream, ", by affinity alone: %s", reason);
 }
 
@@ -224,7 +223,7 @@ const struct ssactuate_actuator ssactuate_cpus = {
 static bool probe_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
     (void)knob;
-    return may_limit(machine, SS_LIMIT_QUOTA, reason);
+    return may_limit(machine, LIMIT_QUOTA, reason);
 }
 
 static int get_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
@@ -277,12 +276,12 @@ const struct ssactuate_actuator ssactuate_quota = {
 static bool probe_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
     (void)knob;
-    return may_limit(machine, SS_LIMIT_MEMORY, reason);
+    return may_limit(machine, LIMIT_MEMORY, reason);
 }
 
 static int get_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     const struct ssactuate_output *output, struct ss_error *error) {
-    uint64_t bytes = ss_platform_memory_limit(&machine->roots);
+    uint64_t bytes = limit_group_inherited_memory(&machine->roots);
     char text[40] = "none";
     (void)error;
     if (bytes > 0)

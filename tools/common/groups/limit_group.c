@@ -8,6 +8,8 @@
  * cannot be the parent.
  */
 
+#include "limit_group.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +24,6 @@
 
 #include "base/owned.h"
 #include "base/words.h"
-#include "platform/linux/linux.h"
 
 /* The group in which ours is created. */
 struct place {
@@ -34,17 +35,17 @@ struct place {
 /* The controllers of limits, and the file that shows that a group of version 1 has them. */
 static const struct {
     const char *controller, *file;
-} kinds[SS_LIMITS] = {
-    [SS_LIMIT_QUOTA] = {"cpu", "cpu.cfs_quota_us"},
-    [SS_LIMIT_CPUS] = {"cpuset", "cpuset.cpus"},
-    [SS_LIMIT_MEMORY] = {"memory", "memory.limit_in_bytes"},
+} kinds[LIMIT_KINDS] = {
+    [LIMIT_QUOTA] = {"cpu", "cpu.cfs_quota_us"},
+    [LIMIT_CPUS] = {"cpuset", "cpuset.cpus"},
+    [LIMIT_MEMORY] = {"memory", "memory.limit_in_bytes"},
 };
 
 /* The files that set the limits in version 2. */
-static const char *const unified_files[SS_LIMITS] = {
-    [SS_LIMIT_QUOTA] = "cpu.max",
-    [SS_LIMIT_CPUS] = "cpuset.cpus",
-    [SS_LIMIT_MEMORY] = "memory.max",
+static const char *const unified_files[LIMIT_KINDS] = {
+    [LIMIT_QUOTA] = "cpu.max",
+    [LIMIT_CPUS] = "cpuset.cpus",
+    [LIMIT_MEMORY] = "memory.max",
 };
 
 static int write_file(const char *folder, const char *name, const char *text) {
@@ -68,18 +69,29 @@ static bool may_hold(const char *folder) {
     return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
 }
 
+/* Reads a small file without its last line end. Without the file, the text is empty. */
 static void read_file(const char *folder, const char *name, char text[4096]) {
     char path[SS_GROUP_PATH_SIZE + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (ss_linux_read_text(path, text, 4096) < 0)
-        *text = '\0';
+    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t length = file < 0 ? 0 : read(file, text, 4095);
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    text[length > 0 ? length : 0] = '\0';
+}
+
+/* Returns a number of bytes in a file; 0 if it has no number. */
+static uint64_t read_bytes(const char *folder, const char *name) {
+    char text[4096];
+    read_file(folder, name, text);
+    return strtoull(text, NULL, 10);
 }
 
 /* Returns which of these limits have controllers that a file does not list. */
 static unsigned find_missing(const char *folder, const char *name, unsigned limits) {
     char text[4096];
     read_file(folder, name, text);
-    for (int i = 0; i < SS_LIMITS; i++) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         if (ss_words_has(text, ' ', kinds[i].controller))
             limits &= ~(1U << i);
     }
@@ -89,7 +101,7 @@ static unsigned find_missing(const char *folder, const char *name, unsigned limi
 /* Returns whether a group has limits. A new group must be below it to be subject to them. */
 static bool is_limited(const char *folder) {
     char text[4096];
-    for (int i = 0; i < SS_LIMITS; i++) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         read_file(folder, unified_files[i], text);
         if (*text && strncmp(text, "max", 3) != 0)
             return true;
@@ -127,14 +139,14 @@ static bool find_unified(struct place *place, const char *root, unsigned limits)
 
 /* Names the group of one limit, or of all in version 2, below `parent`. */
 static void name_part(
-    struct ss_limit_part *part, const char *parent, const char *home, const char *prefix) {
+    struct limit_part *part, const char *parent, const char *home, const char *prefix) {
     snprintf(part->folder, sizeof part->folder, "%.4000s/%.200s-%d", parent, prefix, (int)getpid());
     snprintf(part->home, sizeof part->home, "%s", home);
 }
 
-static void name_unified(struct ss_limit_group *group, unsigned limits, const struct place *place,
+static void name_unified(struct limit_group *group, unsigned limits, const struct place *place,
     const char *home, const char *prefix) {
-    struct ss_limit_part part = {.unified = true};
+    struct limit_part part = {.unified = true};
     name_part(&part, place->folder, home, prefix);
     if (place->leave) {
         snprintf(group->left, sizeof group->left, "%s", place->folder);
@@ -142,17 +154,17 @@ static void name_unified(struct ss_limit_group *group, unsigned limits, const st
         snprintf(part.home, sizeof part.home, "%s", group->caller);
     }
     group->missing |= place->missing;
-    for (int i = 0; i < SS_LIMITS; i++) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         if (limits & 1U << i)
             group->parts[i] = part;
     }
 }
 
-static bool find_part(struct ss_limit_group *group, int limit, const char *prefix,
+static bool find_part(struct limit_group *group, int limit, const char *prefix,
     const struct ss_platform_roots *roots, unsigned *unified) {
-    struct ss_linux_hierarchy hierarchy;
+    struct ss_hierarchy hierarchy;
     struct place place = {0};
-    if (!ss_linux_find_hierarchy(&hierarchy, roots, kinds[limit].controller))
+    if (!ss_platform_find_hierarchy(&hierarchy, roots, kinds[limit].controller))
         return false;
     if (hierarchy.version == 2) {
         *unified |= 1U << limit;
@@ -165,12 +177,12 @@ static bool find_part(struct ss_limit_group *group, int limit, const char *prefi
 }
 
 /* Finds the one place that all limits of version 2 share. */
-static bool find_unified_parts(struct ss_limit_group *group, unsigned limits, const char *prefix,
+static bool find_unified_parts(struct limit_group *group, unsigned limits, const char *prefix,
     const struct ss_platform_roots *roots) {
-    struct ss_linux_hierarchy hierarchy;
+    struct ss_hierarchy hierarchy;
     struct place place = {0};
-    for (int i = 0; i < SS_LIMITS; i++) {
-        if (limits & 1U << i && !ss_linux_find_hierarchy(&hierarchy, roots, kinds[i].controller))
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        if (limits & 1U << i && !ss_platform_find_hierarchy(&hierarchy, roots, kinds[i].controller))
             return false;
     }
     snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
@@ -183,12 +195,13 @@ static bool find_unified_parts(struct ss_limit_group *group, unsigned limits, co
     return true;
 }
 
-int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, const char *prefix,
+int limit_group_find(struct limit_group *group, unsigned limits, const char *prefix,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    static const char *const what[SS_LIMITS] = {"a CPU quota", "CPUs of its own", "a memory limit"};
+    static const char *const what[LIMIT_KINDS] = {
+        "a CPU quota", "CPUs of its own", "a memory limit"};
     unsigned unified = 0;
-    *group = (struct ss_limit_group){0};
-    for (int i = 0; i < SS_LIMITS; i++) {
+    *group = (struct limit_group){0};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         if (!(limits & 1U << i))
             continue;
         bool found = find_part(group, i, prefix, roots, &unified);
@@ -196,7 +209,7 @@ int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, 
             found = find_unified_parts(group, unified, prefix, roots);
         if (found)
             continue;
-        *group = (struct ss_limit_group){0};
+        *group = (struct limit_group){0};
         return ss_error_fail(error,
             "no control group here may hold %s: start this program in one of its own, as "
             "`systemd-run --scope -p Delegate=yes` does",
@@ -206,10 +219,10 @@ int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, 
 }
 
 /* Finds the root of a limit's hierarchy. In version 2 the root must have the limit's controller. */
-static int find_root(struct ss_linux_hierarchy *hierarchy, int limit,
+static int find_root(struct ss_hierarchy *hierarchy, int limit,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     const char *controller = kinds[limit].controller;
-    if (ss_linux_find_hierarchy(hierarchy, roots, controller) &&
+    if (ss_platform_find_hierarchy(hierarchy, roots, controller) &&
         (hierarchy->version == 1 ||
             !find_missing(hierarchy->root, "cgroup.controllers", 1U << limit)))
         return 0;
@@ -219,9 +232,9 @@ static int find_root(struct ss_linux_hierarchy *hierarchy, int limit,
 /* Creates the group that counts CPU time, if version 1 has a separate hierarchy for that. */
 static int make_account(
     const char *name, const struct ss_platform_roots *roots, struct ss_error *error) {
-    struct ss_linux_hierarchy hierarchy;
+    struct ss_hierarchy hierarchy;
     char folder[SS_GROUP_PATH_SIZE];
-    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpuacct"))
+    if (!ss_platform_find_hierarchy(&hierarchy, roots, "cpuacct"))
         return 0;
     snprintf(folder, sizeof folder, "%s/%.200s", hierarchy.root, name);
     if (mkdir(folder, 0755) == 0 || errno == EEXIST)
@@ -229,12 +242,12 @@ static int make_account(
     return ss_error_fail(error, "cannot create the control group %s: %s", folder, strerror(errno));
 }
 
-int ss_platform_named_group_make(struct ss_limit_group *group, unsigned limits, const char *name,
+int limit_group_make_named(struct limit_group *group, unsigned limits, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    *group = (struct ss_limit_group){.named = true};
-    for (int i = 0; i < SS_LIMITS; i++) {
-        struct ss_limit_part *part = &group->parts[i];
-        struct ss_linux_hierarchy hierarchy;
+    *group = (struct limit_group){.named = true};
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        struct limit_part *part = &group->parts[i];
+        struct ss_hierarchy hierarchy;
         if (!(limits & 1U << i))
             continue;
         if (find_root(&hierarchy, i, roots, error) < 0)
@@ -247,7 +260,7 @@ int ss_platform_named_group_make(struct ss_limit_group *group, unsigned limits, 
     }
     if (make_account(name, roots, error) < 0)
         return -1;
-    return ss_platform_limit_group_make(group, error);
+    return limit_group_make(group, error);
 }
 
 /* Removes the groups of killed processes. A group that is in use cannot be removed. */
@@ -272,7 +285,7 @@ static void remove_old(const char *folder) {
 }
 
 /* Moves the caller from the place into a new child group of that place. */
-static int leave_place(const struct ss_limit_group *group) {
+static int leave_place(const struct limit_group *group) {
     if (mkdir(group->caller, 0755) < 0 && errno != EEXIST)
         return -errno;
     return write_file(group->caller, "cgroup.procs", "0");
@@ -284,7 +297,7 @@ static int leave_place(const struct ss_limit_group *group) {
  */
 static int write_controllers(const char *folder, unsigned limits, char sign) {
     char text[64] = "";
-    for (int i = 0; i < SS_LIMITS; i++) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         size_t length = strlen(text);
         if (limits & 1U << i)
             snprintf(text + length, sizeof text - length, "%s%c%s", length ? " " : "", sign,
@@ -313,8 +326,8 @@ static int inherit_cpus(const char *folder) {
     return 0;
 }
 
-static int make_part(const struct ss_limit_group *group, int limit) {
-    const struct ss_limit_part *part = &group->parts[limit];
+static int make_part(const struct limit_group *group, int limit) {
+    const struct limit_part *part = &group->parts[limit];
     const char *file = part->unified ? unified_files[limit] : kinds[limit].file;
     /*
      * An existing group was left by an earlier process with our pid, or was created for another
@@ -324,11 +337,11 @@ static int make_part(const struct ss_limit_group *group, int limit) {
         return -errno;
     if (!has_file(part->folder, file, W_OK))
         return -errno;
-    return limit == SS_LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
+    return limit == LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
 }
 
 /* Prepares the parent of the new group in version 2. */
-static int prepare_place(const struct ss_limit_group *group, const struct ss_limit_part *part) {
+static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
     int result = *group->left ? leave_place(group) : 0;
     snprintf(parent, sizeof parent, "%s", part->folder);
@@ -336,10 +349,10 @@ static int prepare_place(const struct ss_limit_group *group, const struct ss_lim
     return result < 0 ? result : write_controllers(parent, group->missing, '+');
 }
 
-int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *error) {
+int limit_group_make(struct limit_group *group, struct ss_error *error) {
     bool prepared = false;
-    for (int i = 0; i < SS_LIMITS; i++) {
-        const struct ss_limit_part *part = &group->parts[i];
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        const struct limit_part *part = &group->parts[i];
         if (!*part->folder)
             continue;
         if (!group->named)
@@ -352,13 +365,13 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *
             continue;
         ss_error_fail(
             error, "cannot create the control group %s: %s", part->folder, strerror(-result));
-        ss_platform_limit_group_remove(group);
+        limit_group_remove(group);
         return -1;
     }
     return 0;
 }
 
-size_t ss_platform_quota_settings(struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified,
+size_t limit_group_quota_settings(struct limit_setting settings[LIMIT_QUOTA_SETTINGS], bool unified,
     double cpus, ss_time period) {
     unsigned long long length = period / SS_MICROSECOND;
     char quota[32];
@@ -418,12 +431,12 @@ static int set_exact(
     return strcmp(got, value) == 0 ? 0 : refuse_kept(folder, name, value, got, error);
 }
 
-int ss_platform_limit_group_set_quota(
-    const struct ss_limit_group *group, double cpus, ss_time period, struct ss_error *error) {
-    const struct ss_limit_part *part = &group->parts[SS_LIMIT_QUOTA];
-    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
+int limit_group_set_quota(
+    const struct limit_group *group, double cpus, ss_time period, struct ss_error *error) {
+    const struct limit_part *part = &group->parts[LIMIT_QUOTA];
+    struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
     char before[4096];
-    size_t count = ss_platform_quota_settings(settings, part->unified, cpus, period);
+    size_t count = limit_group_quota_settings(settings, part->unified, cpus, period);
     read_file(part->folder, settings[count - 1].file, before);
     /*
      * Version 1 has two files, and refuses a share of a CPU (quota / period) above the parent's,
@@ -432,17 +445,17 @@ int ss_platform_limit_group_set_quota(
      */
     bool last_first = strtoll(settings[count - 1].value, NULL, 10) < strtoll(before, NULL, 10);
     for (size_t i = 0; i < count; i++) {
-        const struct ss_limit_setting *setting = &settings[last_first ? count - 1 - i : i];
+        const struct limit_setting *setting = &settings[last_first ? count - 1 - i : i];
         if (set_exact(part->folder, setting->file, setting->value, error) < 0)
             return -1;
     }
     return 0;
 }
 
-int ss_platform_limit_group_set_cpus(
-    const struct ss_limit_group *group, const struct ss_cpus *cpus, struct ss_error *error) {
+int limit_group_set_cpus(
+    const struct limit_group *group, const struct ss_cpus *cpus, struct ss_error *error) {
     static char text[8 * SS_CPUS_MAX];
-    const struct ss_limit_part *part = &group->parts[SS_LIMIT_CPUS];
+    const struct limit_part *part = &group->parts[LIMIT_CPUS];
     const char *effective = part->unified ? "cpuset.cpus.effective" : "cpuset.cpus";
     char got[4096];
     struct ss_cpus kept;
@@ -455,23 +468,23 @@ int ss_platform_limit_group_set_cpus(
     return refuse_kept(part->folder, effective, text, got, error);
 }
 
-void ss_platform_limit_group_files(
-    const struct ss_limit_group *group, ss_limit_file_call *call, void *context) {
-    for (int i = 0; i < SS_LIMITS; i++) {
-        const struct ss_limit_part *part = &group->parts[i];
+void limit_group_files(
+    const struct limit_group *group, limit_group_file_call *call, void *context) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        const struct limit_part *part = &group->parts[i];
         const char *files[] = {part->unified ? unified_files[i] : kinds[i].file,
-            i == SS_LIMIT_QUOTA && !part->unified ? "cpu.cfs_period_us" : NULL};
+            i == LIMIT_QUOTA && !part->unified ? "cpu.cfs_period_us" : NULL};
         for (size_t j = 0; *part->folder && j < 2 && files[j]; j++) {
             char path[SS_GROUP_PATH_SIZE + 64], value[4096];
             snprintf(path, sizeof path, "%s/%s", part->folder, files[j]);
             read_file(part->folder, files[j], value);
-            call(context, (enum ss_limit)i, path, value);
+            call(context, (enum limit)i, path, value);
         }
     }
 }
 
-int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots) {
-    struct ss_linux_hierarchy hierarchy;
+int limit_group_version(enum limit limit, const struct ss_platform_roots *roots) {
+    struct ss_hierarchy hierarchy;
     struct ss_error error = {0};
     return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
@@ -479,44 +492,38 @@ int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_root
 /* In version 1, a limit above this means no limit: the largest number of pages, in bytes. */
 #define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
 
-int ss_platform_limit_group_set_memory(
-    const struct ss_limit_group *group, uint64_t bytes, struct ss_error *error) {
-    const struct ss_limit_part *part = &group->parts[SS_LIMIT_MEMORY];
-    const char *name = part->unified ? unified_files[SS_LIMIT_MEMORY] : kinds[SS_LIMIT_MEMORY].file;
+int limit_group_set_memory(
+    const struct limit_group *group, uint64_t bytes, struct ss_error *error) {
+    const struct limit_part *part = &group->parts[LIMIT_MEMORY];
+    const char *name = part->unified ? unified_files[LIMIT_MEMORY] : kinds[LIMIT_MEMORY].file;
     char text[32], got[4096];
-    uint64_t kept;
     snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
     if (bytes == 0)
         snprintf(text, sizeof text, "%s", part->unified ? "max" : "-1");
     if (set_limit(part->folder, name, text, error) < 0)
         return -1;
     read_file(part->folder, name, got);
-    ss_linux_read_number(got, &kept);
+    uint64_t kept = strtoull(got, NULL, 10);
     bool is_kept = bytes == 0 ? kept == 0 || kept >= NO_MEMORY_LIMIT
                               : kept <= bytes && bytes - kept < (uint64_t)sysconf(_SC_PAGESIZE);
     return is_kept ? 0 : refuse_kept(part->folder, name, text, got, error);
 }
 
-uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group) {
-    const struct ss_limit_part *part = &group->parts[SS_LIMIT_MEMORY];
-    char text[4096];
-    uint64_t bytes;
-    read_file(part->folder, part->unified ? "memory.current" : "memory.usage_in_bytes", text);
-    ss_linux_read_number(text, &bytes);
-    return bytes;
+uint64_t limit_group_memory(const struct limit_group *group) {
+    const struct limit_part *part = &group->parts[LIMIT_MEMORY];
+    return read_bytes(part->folder, part->unified ? "memory.current" : "memory.usage_in_bytes");
 }
 
-uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots) {
-    struct ss_linux_hierarchy hierarchy;
-    char folder[SS_GROUP_PATH_SIZE], text[4096];
-    uint64_t tightest = 0, bytes;
-    if (!ss_linux_find_hierarchy(&hierarchy, roots, "memory"))
+uint64_t limit_group_inherited_memory(const struct ss_platform_roots *roots) {
+    struct ss_hierarchy hierarchy;
+    char folder[SS_GROUP_PATH_SIZE];
+    uint64_t tightest = 0;
+    if (!ss_platform_find_hierarchy(&hierarchy, roots, "memory"))
         return 0;
     snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
     while (strlen(folder) >= strlen(hierarchy.root)) {
-        read_file(
-            folder, hierarchy.version == 2 ? "memory.max" : kinds[SS_LIMIT_MEMORY].file, text);
-        ss_linux_read_number(text, &bytes);
+        uint64_t bytes =
+            read_bytes(folder, hierarchy.version == 2 ? "memory.max" : kinds[LIMIT_MEMORY].file);
         if (bytes > 0 && bytes < NO_MEMORY_LIMIT && (tightest == 0 || bytes < tightest))
             tightest = bytes;
         *strrchr(folder, '/') = '\0';
@@ -524,8 +531,8 @@ uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots) {
     return tightest;
 }
 
-int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
-    for (int i = 0; i < SS_LIMITS; i++) {
+int limit_group_enter(const struct limit_group *group) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
         const char *folder = group->parts[i].folder;
         int result = *folder ? write_file(folder, "cgroup.procs", "0") : 0;
         if (result < 0)
@@ -557,7 +564,7 @@ static void move_processes(const char *from, const char *to) {
  */
 static void stop_giving(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');
-    for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < SS_LIMITS; i++) {
+    for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < LIMIT_KINDS; i++) {
         if (write_controllers(home, 1U << i, '-') < 0)
             continue; /* it was not enabled */
     }
@@ -577,7 +584,7 @@ static void remove_below(const char *folder, const char *home) {
     }
 }
 
-int ss_platform_limit_folder_remove(const char *folder, const char *home) {
+int limit_group_remove_folder(const char *folder, const char *home) {
     for (int i = 0; i < REMOVALS_MAX; i++) {
         remove_below(folder, home);
         if (rmdir(folder) == 0 || errno == ENOENT)
@@ -593,11 +600,11 @@ int ss_platform_limit_folder_remove(const char *folder, const char *home) {
     return -EBUSY;
 }
 
-int ss_platform_limit_group_remove(struct ss_limit_group *group) {
+int limit_group_remove(struct limit_group *group) {
     int status = 0;
-    for (int i = 0; i < SS_LIMITS; i++) {
-        const struct ss_limit_part *part = &group->parts[i];
-        int result = *part->folder ? ss_platform_limit_folder_remove(part->folder, part->home) : 0;
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        const struct limit_part *part = &group->parts[i];
+        int result = *part->folder ? limit_group_remove_folder(part->folder, part->home) : 0;
         status = status < 0 ? status : result;
     }
     /*
@@ -607,9 +614,9 @@ int ss_platform_limit_group_remove(struct ss_limit_group *group) {
     if (*group->left) {
         int result = write_controllers(group->left, group->missing, '-');
         result = result < 0 ? result : write_file(group->left, "cgroup.procs", "0");
-        result = result < 0 ? result : ss_platform_limit_folder_remove(group->caller, group->left);
+        result = result < 0 ? result : limit_group_remove_folder(group->caller, group->left);
         status = status < 0 ? status : result;
     }
-    *group = (struct ss_limit_group){0};
+    *group = (struct limit_group){0};
     return status;
 }

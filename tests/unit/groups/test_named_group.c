@@ -5,7 +5,8 @@
  */
 #include <errno.h>
 
-#include "platform/platform.h"
+#include "limit_group.h"
+#include "named_group.h"
 
 #include "tree.h"
 
@@ -32,12 +33,12 @@ TEST(process_joins_the_group_in_each_hierarchy) {
     tree_write("cgroup/cpuset/" NAME "/cgroup.procs", "");
     tree_write("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
     tree_write("cgroup/cpuset/showstopper-y/cgroup.procs", "");
-    assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), 2);
+    assert_int_equal(named_group_join(NAME, 0, 71, roots()), 2);
     assert_file("cgroup/cpu/" NAME "/cgroup.procs", "71");
     assert_file("cgroup/cpuset/" NAME "/cgroup.procs", "71");
     assert_file("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
     assert_file("cgroup/cpuset/showstopper-y/cgroup.procs", "");
-    assert_int_equal(ss_platform_named_group_join("showstopper-z", 0, 71, roots()), 0);
+    assert_int_equal(named_group_join("showstopper-z", 0, 71, roots()), 0);
 }
 
 TEST(process_joins_the_subgroups_of_a_given_process) {
@@ -45,7 +46,7 @@ TEST(process_joins_the_subgroups_of_a_given_process) {
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "70\n170\n");
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
     tree_write("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
-    assert_int_equal(ss_platform_named_group_join(NAME, 70, 71, roots()), 1);
+    assert_int_equal(named_group_join(NAME, 70, 71, roots()), 1);
     /* The kernel would add 71 to the file instead of overwriting 70. */
     assert_file("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n");
     assert_file("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
@@ -55,16 +56,16 @@ TEST(process_joins_the_subgroups_of_a_given_process) {
 TEST(group_that_cannot_be_joined_is_reported) {
     tree_new();
     tree_write("cgroup/cpu/" NAME "/other", "");
-    assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), -ENOENT);
+    assert_int_equal(named_group_join(NAME, 0, 71, roots()), -ENOENT);
 }
 
 TEST(v2_group_below_another_group_is_not_found) {
     tree_new();
     tree_write("cgroup/cgroup.controllers", "cpu\n");
     tree_write("cgroup/user/" NAME "/cgroup.procs", "");
-    assert_false(ss_platform_named_group_exists(NAME, roots()));
+    assert_false(named_group_exists(NAME, roots()));
     tree_write("cgroup/" NAME "/cgroup.procs", "");
-    assert_true(ss_platform_named_group_exists(NAME, roots()));
+    assert_true(named_group_exists(NAME, roots()));
 }
 
 TEST(init_process_of_a_container_group_is_found) {
@@ -75,36 +76,35 @@ TEST(init_process_of_a_container_group_is_found) {
     tree_write("proc/1/status", "Name:\tinit\nNSpid:\t1\n");
     tree_write("cgroup/cpu/" NAME "/cgroup.procs", "1\n");
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
-    assert_int_equal(ss_platform_named_group_first(NAME, roots()), 0);
+    assert_int_equal(named_group_first(NAME, roots()), 0);
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n72\n70\n");
-    assert_int_equal(ss_platform_named_group_first(NAME, roots()), 70);
+    assert_int_equal(named_group_first(NAME, roots()), 70);
 }
 
 TEST(group_with_the_cpu_time_counter_is_found) {
     char path[256];
     tree_new();
-    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), -1);
+    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), -1);
     tree_write("proc/70/cgroup", "4:cpuset:/a\n0::/here\n");
-    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), 0);
+    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), 0);
     assert_string_equal(path, "/here");
     tree_write("proc/70/cgroup", "4:cpu,cpuacct:/there\n0::/here\n");
-    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), 0);
+    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), 0);
     assert_string_equal(path, "/there");
 }
 
 /*
- * A trailing number in the name is not a pid, unlike in groups of ss_platform_limit_group_find().
+ * A trailing number in the name is not a pid, unlike in groups of limit_group_find().
  */
 TEST(named_groups_do_not_remove_each_other) {
-    struct ss_limit_group group;
+    struct limit_group group;
     struct ss_error error = {0};
     tree_new();
     tree_write("proc/self/cgroup", "1:cpu:/\n");
     tree_write("cgroup/cpu/showstopper-8/cpu.cfs_quota_us", "");
     assert_int_equal(mkdir(tree_path("cgroup/cpu/showstopper-2147483647"), 0755), 0);
-    assert_int_equal(ss_platform_named_group_make(
-                         &group, 1U << SS_LIMIT_QUOTA, "showstopper-8", roots(), &error),
-        0);
+    assert_int_equal(
+        limit_group_make_named(&group, 1U << LIMIT_QUOTA, "showstopper-8", roots(), &error), 0);
     assert_int_equal(access(tree_path("cgroup/cpu/showstopper-2147483647"), F_OK), 0);
 }
 

@@ -4,11 +4,11 @@
  * create in a new group are written first: a group with our own pid may exist.
  * tests/system/test_guests.sh tests the kernel itself.
  */
-#include "platform/platform.h"
+#include "limit_group.h"
 
 #include "tree.h"
 
-static struct ss_limit_group group;
+static struct limit_group group;
 
 /* Returns the path of PREFIX-PID below a group of the tree. */
 static const char *ours(const char *parent, const char *file) {
@@ -36,16 +36,16 @@ static void write_group(const char *name, const char *gives, const char *process
 
 static int make(struct ss_error *error) {
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
-    if (ss_platform_limit_group_find(&group, 1U << SS_LIMIT_QUOTA, "test", &roots, error) < 0)
+    if (limit_group_find(&group, 1U << LIMIT_QUOTA, "test", &roots, error) < 0)
         return -1;
-    return ss_platform_limit_group_make(&group, error);
+    return limit_group_make(&group, error);
 }
 
 static void make_in(const char *parent) {
     struct ss_error error = {0};
     if (make(&error) < 0)
         fail_msg("%s", error.message);
-    assert_string_equal(group.parts[SS_LIMIT_QUOTA].folder, tree_path(ours(parent, "")));
+    assert_string_equal(group.parts[LIMIT_QUOTA].folder, tree_path(ours(parent, "")));
 }
 
 static void refuse(const char *words) {
@@ -53,7 +53,7 @@ static void refuse(const char *words) {
     assert_int_equal(make(&error), -1);
     if (!strstr(error.message, words))
         fail_msg("message without '%s': %s", words, error.message);
-    assert_string_equal(group.parts[SS_LIMIT_QUOTA].folder, "");
+    assert_string_equal(group.parts[LIMIT_QUOTA].folder, "");
 }
 
 static void assert_file(const char *name, const char *text) {
@@ -67,7 +67,7 @@ static void assert_file(const char *name, const char *text) {
 
 static void set_quota(double cpus, ss_time period) {
     struct ss_error error = {0};
-    if (ss_platform_limit_group_set_quota(&group, cpus, period, &error) < 0)
+    if (limit_group_set_quota(&group, cpus, period, &error) < 0)
         fail_msg("%s", error.message);
 }
 
@@ -78,7 +78,7 @@ TEST(v1_limit_group_is_below_our_own_group) {
     tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "");
     tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "");
     make_in("/cpu,cpuacct/a/b");
-    assert_false(group.parts[SS_LIMIT_QUOTA].unified);
+    assert_false(group.parts[LIMIT_QUOTA].unified);
     set_quota(0.4, 10 * SS_MILLISECOND);
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
@@ -94,7 +94,7 @@ TEST(v2_limit_group_may_be_below_a_populated_root) {
     assert_file("cgroup/cgroup.subtree_control", "+cpu");
     set_quota(1.5, 100 * SS_MILLISECOND);
     assert_file(ours("", "cpu.max"), "150000 100000");
-    assert_int_equal(ss_platform_limit_group_enter(&group), 0);
+    assert_int_equal(limit_group_enter(&group), 0);
     assert_file(ours("", "cgroup.procs"), "0");
 }
 
@@ -158,7 +158,7 @@ TEST(v2_sole_process_moves_into_a_child_group) {
     make_in("/run");
     assert_file(child, "0");
     assert_file("cgroup/run/cgroup.subtree_control", "+cpu");
-    ss_platform_limit_group_remove(&group);
+    limit_group_remove(&group);
     assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
 }
 

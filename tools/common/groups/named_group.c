@@ -5,16 +5,19 @@
  * name alone. Programs that start containers create subgroups in it.
  */
 
+#include "named_group.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "platform/linux/linux.h"
 
 /* Time between attempts to remove groups whose processes were killed. */
 #define REMOVAL_INTERVAL 10 /* milliseconds */
@@ -59,7 +62,7 @@ static void search_hierarchy(struct search *search, const char *root) {
 
 /* In version 2 the root is the hierarchy; in version 1 it has a folder for each one. */
 static void search_all(struct search *search) {
-    const char *root = ss_linux_cgroup_root(search->roots);
+    const char *root = search->roots->cgroup ? search->roots->cgroup : "/sys/fs/cgroup";
     char path[SS_GROUP_PATH_SIZE];
     const struct dirent *entry;
     snprintf(path, sizeof path, "%.4000s/cgroup.controllers", root);
@@ -104,7 +107,7 @@ static void join_folder(struct search *search, const char *folder) {
         search->failure = -errno;
 }
 
-int ss_platform_named_group_join(
+int named_group_join(
     const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots) {
     struct search search = {.name = name,
         .roots = roots,
@@ -116,20 +119,27 @@ int ss_platform_named_group_join(
     return search.failure < 0 ? search.failure : search.count;
 }
 
-/* Returns whether the process is the first one of a PID namespace below our own. */
+static FILE *open_of_process(const struct ss_platform_roots *roots, pid_t pid, const char *name) {
+    char path[SS_GROUP_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%d/%s", roots->proc ? roots->proc : "/proc", (int)pid, name);
+    return fopen(path, "re");
+}
+
+/*
+ * Returns whether the process is the first one of a PID namespace below our own: after "NSpid:",
+ * its status has the pid in each namespace from ours inward.
+ */
 static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
-    char path[4096], text[8192];
-    snprintf(path, sizeof path, "%s/%d/status", ss_linux_proc(roots), (int)pid);
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return false;
-    /* "NSpid:", then the pid in each namespace from ours inward. */
-    char *line = strstr(text, "\nNSpid:");
-    if (!line)
-        return false;
-    line += strlen("\nNSpid:");
-    line[strcspn(line, "\n")] = '\0';
-    const char *last = strrchr(line, '\t');
-    return last && last > line && strcmp(last + 1, "1") == 0;
+    static const char name[] = "NSpid:\t";
+    SS_OWNED(fclose) FILE *file = open_of_process(roots, pid, "status");
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    while (file && getline(&line, &room, file) > 0) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, name, sizeof name - 1) == 0)
+            return last >= line + sizeof name && strcmp(last, "\t1\n") == 0;
+    }
+    return false;
 }
 
 static void find_first(struct search *search, const char *folder) {
@@ -141,7 +151,7 @@ static void find_first(struct search *search, const char *folder) {
     }
 }
 
-pid_t ss_platform_named_group_first(const char *name, const struct ss_platform_roots *roots) {
+pid_t named_group_first(const char *name, const struct ss_platform_roots *roots) {
     struct search search = {.name = name, .roots = roots, .deep = true, .see = find_first};
     search_all(&search);
     return search.pid;
@@ -152,32 +162,35 @@ static void count_folder(struct search *search, const char *folder) {
     search->count++;
 }
 
-bool ss_platform_named_group_exists(const char *name, const struct ss_platform_roots *roots) {
+bool named_group_exists(const char *name, const struct ss_platform_roots *roots) {
     struct search search = {.name = name, .roots = roots, .see = count_folder};
     search_all(&search);
     return search.count > 0;
 }
 
-int ss_platform_account_of(
+int named_group_account_of(
     pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots) {
     char process[32];
     snprintf(process, sizeof process, "%d", (int)pid);
-    if (ss_linux_cgroup_of(roots, process, "cpuacct", path, size) == 0)
+    if (ss_platform_cgroup_of(roots, process, "cpuacct", path, size) == 0)
         return 0;
-    return ss_linux_cgroup_of(roots, process, NULL, path, size);
+    return ss_platform_cgroup_of(roots, process, NULL, path, size);
 }
 
-/* Kills a process if it is in the group, because its pid may have been reused since it was read. */
+/*
+ * Kills a process if it is in the group. Its pid may have been reused since it was read, so the
+ * process that is examined and the one that is killed must have the same start time.
+ */
 static void kill_member(const struct search *search, pid_t pid) {
-    char path[4096], text[8192];
-    SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
-    snprintf(path, sizeof path, "%s/%d/cgroup", ss_linux_proc(search->roots), (int)pid);
-    if (ss_linux_read_text(path, text, sizeof text) < 0 || !strstr(text, search->name))
-        return;
-    if (pidfd >= 0)
-        ss_platform_process_signal(pidfd, SIGKILL);
-    else if (pidfd == -ENOSYS)
-        kill(pid, SIGKILL);
+    uint64_t started = ss_platform_process_started(pid);
+    SS_OWNED(fclose) FILE *file = open_of_process(search->roots, pid, "cgroup");
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    bool is_member = false;
+    while (file && !is_member && getline(&line, &room, file) > 0)
+        is_member = strstr(line, search->name);
+    if (is_member && started > 0)
+        ss_platform_process_signal_once(pid, started, SIGKILL);
 }
 
 static void end_folder(struct search *search, const char *folder) {
@@ -192,8 +205,7 @@ static void end_folder(struct search *search, const char *folder) {
     }
 }
 
-int ss_platform_named_group_remove(
-    const char *name, ss_time patience, const struct ss_platform_roots *roots) {
+int named_group_remove(const char *name, ss_time patience, const struct ss_platform_roots *roots) {
     ss_time deadline = ss_platform_now() + patience;
     for (;;) {
         struct search search = {.name = name, .roots = roots, .deep = true, .see = end_folder};

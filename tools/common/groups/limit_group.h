@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUPS_LIMIT_GROUP_H
+#define GROUPS_LIMIT_GROUP_H
+
+#include "platform/platform.h"
+
+/* The limits that a group of our own can have. */
+
+enum limit { LIMIT_QUOTA, LIMIT_CPUS, LIMIT_MEMORY, LIMIT_KINDS };
+
+/* The group in the hierarchy of one limit. In version 2 all limits have the same folder. */
+struct limit_part {
+    char folder[SS_GROUP_PATH_SIZE]; /* empty: the group does not have this limit */
+    char home[SS_GROUP_PATH_SIZE];   /* the caller's group, to which processes return */
+    bool unified;                    /* version 2 */
+};
+
+struct limit_group {
+    struct limit_part parts[LIMIT_KINDS];
+    unsigned missing;              /* version 2: limits whose controllers the parent does not
+                                      give to its children before the group is made */
+    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if it
+                                      leaves none */
+    char caller[SS_GROUP_PATH_SIZE];
+    bool named; /* made by limit_group_make_named() */
+};
+
+/*
+ * Finds a place for a group PREFIX-PID with these limits (bits 1 << LIMIT_...), without making
+ * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
+ * group, from our own upward, that can give controllers to its children. A group with limits is
+ * never left for one above it. If the caller is the only process of a group, it moves into a new
+ * child group until the limit group is removed, so that the group can give controllers. Fails if
+ * this process may not make such a group.
+ */
+SS_MUST_USE SS_NONNULL(1, 3) int limit_group_find(struct limit_group *group, unsigned limits,
+    const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
+
+/*
+ * Makes a group in the place that was found, after removing the groups of processes that no longer
+ * exist.
+ */
+SS_MUST_USE SS_NONNULL(1) int limit_group_make(struct limit_group *group, struct ss_error *error);
+
+/*
+ * Creates a group with these limits and this name at the root of each limit's hierarchy, and of the
+ * hierarchy that counts CPU time. Other programs find it by name. It stays until
+ * named_group_remove(). In version 2 this enables the controllers for all children of
+ * the root.
+ */
+SS_MUST_USE SS_NONNULL(1, 3) int limit_group_make_named(struct limit_group *group, unsigned limits,
+    const char *name, const struct ss_platform_roots *roots, struct ss_error *error);
+
+/*
+ * The next three functions set a limit that the group has, and read it back. They fail if the
+ * kernel refuses the limit or keeps another one.
+ */
+
+/* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
+SS_MUST_USE SS_NONNULL() int limit_group_set_quota(
+    const struct limit_group *group, double cpus, ss_time period, struct ss_error *error);
+
+/* Version 2 ignores CPUs that the parent groups lack, which is a failure here, too. */
+SS_MUST_USE SS_NONNULL() int limit_group_set_cpus(
+    const struct limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
+
+/* Limits memory, in bytes, which the kernel rounds down to pages; 0: no limit. */
+SS_MUST_USE SS_NONNULL() int limit_group_set_memory(
+    const struct limit_group *group, uint64_t bytes, struct ss_error *error);
+
+/* A file of a control group, and the value that sets a limit. */
+struct limit_setting {
+    const char *file;
+    char value[80];
+};
+
+/*
+ * Fills in the settings that limit a group to `cpus` CPUs (0: no limit), to be written in this
+ * order. Returns their number.
+ */
+#define LIMIT_QUOTA_SETTINGS 2
+SS_NONNULL()
+size_t limit_group_quota_settings(
+    struct limit_setting settings[LIMIT_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
+
+/* Called with the path of a file that limits a group, and with its value. */
+typedef void limit_group_file_call(
+    void *context, enum limit limit, const char *path, const char *value);
+
+/* Reads the files of all limits that the group has. */
+SS_NONNULL(1, 2)
+void limit_group_files(const struct limit_group *group, limit_group_file_call *call, void *context);
+
+/* Returns the version of control groups, 1 or 2, that supports a limit; 0 if neither does. */
+int limit_group_version(enum limit limit, const struct ss_platform_roots *roots);
+
+/* Returns how many bytes of memory the group uses; 0 if unknown. */
+SS_NONNULL() uint64_t limit_group_memory(const struct limit_group *group);
+
+/* Returns the tightest memory limit of our own group and its parents, in bytes; 0: no limit. */
+uint64_t limit_group_inherited_memory(const struct ss_platform_roots *roots);
+
+/*
+ * Moves the caller into the group; may be called between fork and exec. Returns 0 or a negative
+ * errno.
+ */
+SS_MUST_USE SS_NONNULL() int limit_group_enter(const struct limit_group *group);
+
+/*
+ * Removes the group, if it was made. Its processes return to the group that the caller was in.
+ * Returns 0 or a negative errno.
+ */
+SS_NONNULL() int limit_group_remove(struct limit_group *group);
+
+/*
+ * Removes one folder of the group of a killed process; processes in it move to `home`. Returns 0 or
+ * a negative errno.
+ */
+SS_MUST_USE SS_NONNULL() int limit_group_remove_folder(const char *folder, const char *home);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUPS_NAMED_GROUP_H
+#define GROUPS_NAMED_GROUP_H
+
+#include "platform/platform.h"
+
+/*
+ * The next four functions find a group by name in all hierarchies. Other programs may have created
+ * subgroups in it.
+ */
+
+/*
+ * Moves a process into the group, or, unless `like` is 0, into the subgroups of process `like`.
+ * Returns the number of hierarchies, or a negative errno.
+ */
+SS_MUST_USE SS_NONNULL() int named_group_join(
+    const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
+
+/* Returns the first process of a PID namespace in the group; 0 if absent. */
+SS_NONNULL()
+pid_t named_group_first(const char *name, const struct ss_platform_roots *roots);
+
+SS_NONNULL()
+bool named_group_exists(const char *name, const struct ss_platform_roots *roots);
+
+/*
+ * Kills the processes in the group and removes it. Returns 0 if nothing is left, or -EBUSY after
+ * `patience`.
+ */
+SS_MUST_USE SS_NONNULL() int named_group_remove(
+    const char *name, ss_time patience, const struct ss_platform_roots *roots);
+
+/* Writes the path of the group that counts the CPU time of a process. Returns -1 if unknown. */
+SS_MUST_USE SS_WRITES(2, 3) int named_group_account_of(
+    pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots);
+
+#endif
