@@ -27,9 +27,8 @@
 
 static const char *const programs[] = {"bin/showstopper", "bin/ssactuate", "bin/ssantagonist",
     "bin/ssbatch", "bin/ssburn", "bin/ssload", "bin/ssprofile", "bin/ssrequest", "bin/sssim",
-    "bin/sstrace", "bin/showstopper-platform", "libexec/showstopper/showstopper-clock",
-    "libexec/showstopper/showstopper-guest", "libexec/showstopper/showstopper-place",
-    "libexec/showstopper/showstopper-replay", "libexec/showstopper/showstopper-sample", NULL};
+    "bin/sstrace", "bin/showstopper-platform", "libexec/showstopper/showstopper-guest",
+    "libexec/showstopper/showstopper-place", "libexec/showstopper/showstopper-replay", NULL};
 
 static const char *folder;
 

@@ -482,13 +482,13 @@ samples_are_taken() {
 # Power is sampled in complete lines until SIGTERM.
 energy_is_sampled_until_the_sampler_is_terminated() { # case
     local command=$experiments/energy
-    "$command" --help | grep -q "^Usage: energy SOURCE" || fail "--help"
+    "$command" --help | grep -q " energy SOURCE --output FILE" || fail "--help"
     env=$command
     refuses "SOURCE is missing" ''
     refuses "--output is missing" "echo 7.5"
     refuses "--output: /nowhere/file cannot be written" "echo 7.5" --output /nowhere/file
-    refuses "there is no source of power (rapl)" rapl --energy-root "$scratch" --output energy.csv
-    "$command" rapl --energy-root "$scratch" --why-not >"$output" || fail "--why-not: available"
+    refuses "there is no source of power (rapl)" rapl --root "$scratch" --output energy.csv
+    "$command" rapl --root "$scratch" --why-not >"$output" || fail "--why-not: available"
     grep -qx "there is no source of power (rapl)" "$output" || fail "--why-not: no reason"
     ! "$command" "echo 7.5" --why-not >"$output" || fail "--why-not: unavailable"
     "$command" "echo 7.5" --output energy.csv >said 2>"$output" &

@@ -68,7 +68,7 @@ refuses_at_once() {
 
 samplers_and_make_guest_have_the_status_of_the_others() { # case
     local call status
-    for call in "energy --none" "energy rapl --energy-root $scratch --output $scratch/e" "idle --none" "idle" \
+    for call in "energy --none" "energy rapl --root $scratch --output $scratch/e" "idle --none" "idle" \
         "make-guest --none" "make-guest $scratch"; do
         status=0
         # shellcheck disable=SC2086 # several words

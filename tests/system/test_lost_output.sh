@@ -32,7 +32,7 @@ for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
     esac
     loses "$status" "$name" --help
     case $name in
-    showstopper-clock | showstopper-replay | showstopper-sample) ;; # without --version
+    showstopper-replay) ;; # without --version
     *) loses "$status" "$name" --version ;;
     esac
 done
@@ -91,4 +91,4 @@ if [ -x "$build/bin/ssfleet" ] && [ -x "$build/bin/ssbatch" ]; then
     loses 125 ssfleet status fleet
 fi
 loses 125 showstopper-place why-not cpus --root "$PWD"
-loses 125 showstopper-sample energy 'echo 5' --scope
+loses 125 showstopper-platform energy 'echo 5' --scope

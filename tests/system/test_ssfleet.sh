@@ -977,12 +977,12 @@ write_node() {
         cat - "$source/tools/ssfleet/node.sh" >script
 }
 
-# clock_by PROGRAM: prints the report of a node whose showstopper-clock is this script.
+# clock_by PROGRAM: prints the report of a node whose showstopper-platform is this script.
 clock_by() {
-    mkdir -p fake/bin fake/libexec/showstopper
+    mkdir -p fake/bin
     ln -sf "$(command -v showstopper)" fake/bin/showstopper
-    printf '#!/bin/sh\n%s\n' "$1" >fake/libexec/showstopper/showstopper-clock
-    chmod +x fake/libexec/showstopper/showstopper-clock
+    printf '#!/bin/sh\n%s\n' "$1" >fake/bin/showstopper-platform
+    chmod +x fake/bin/showstopper-platform
     PATH=$scratch/fake/bin:$PATH bash script a </dev/null
 }
 
@@ -992,7 +992,7 @@ nodes_report_the_error_of_a_synchronized_clock() { # case
     [ "$(clock_by 'echo 0.012345')" = 'ready a ntp 0.012345' ] || fail "wrong report: $(clock_by 'echo 0.012345')"
     [ "$(clock_by 'exit 1')" = 'ready a unknown ' ] || fail "wrong report: $(clock_by 'exit 1')"
     # The kernel's error bound is below 16 s, or the clock is not synchronized.
-    if "$libexec/showstopper-clock" >out; then
+    if showstopper-platform clock >out; then
         grep -qE '^([0-9]|1[0-5])\.[0-9]{6}$' out || fail "wrong bound: $(cat out)"
     else
         [ ! -s out ] || fail "a bound of a clock that is not synchronized: $(cat out)"

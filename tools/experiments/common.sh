@@ -173,15 +173,15 @@ extend_path() {
     done
 }
 
-# find_helper NAME: prints the path of the program showstopper-NAME, which is not in PATH. Looks in the build of
-# showstopper, then in that of this file.
-find_helper() {
+# find_sampler: prints the path of showstopper-platform, which samples. Looks in the folder of showstopper, then in the
+# build of this file.
+find_sampler() {
     local showstopper folder program
     showstopper=$(type -P showstopper) || showstopper=/none
-    for folder in "${showstopper%/*}/.." "$here/../../build" "$here/../../.."; do
-        program=$folder/libexec/showstopper/showstopper-$1
+    for folder in "${showstopper%/*}" "$here/../../build/bin" "$here/../../../bin"; do
+        program=$folder/showstopper-platform
         [ ! -x "$program" ] || break
     done
-    [ -x "$program" ] || fail "showstopper-$1 not found: build it"
+    [ -x "$program" ] || fail "showstopper-platform not found: build it"
     echo "$program"
 }

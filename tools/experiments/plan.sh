@@ -403,8 +403,8 @@ plan_study() {
 find_energy() {
     local sampler
     [ -n "$energy" ] || return 0
-    sampler=$(find_helper sample) || exit 1
-    if energy_scope=$("$sampler" energy "$energy" --energy-root "$energy_root" --scope 2>/dev/null); then
+    sampler=$(find_sampler) || exit 1
+    if energy_scope=$("$sampler" energy "$energy" --root "$energy_root" --scope 2>/dev/null); then
         say "Power: $energy_scope"
     else
         say "Power: there is no source ($energy): no energy is recorded"
@@ -421,7 +421,7 @@ plan_energy() {
             --output '{out}/idle.csv'
     [ "$source" != command ] || source=$energy
     [ -z "$source" ] || line beside energy 'ready=^open$' -- "$here/energy" "$(literal "$source")" \
-        --energy-root "$energy_root" --output '{out}/energy.csv'
+        --root "$energy_root" --output '{out}/energy.csv'
 }
 
 # plan_method NAME SECONDS METHOD WORKLOAD ROUND PERCENT KEY=VALUE... -- OPTION...: prints a run in which the method

@@ -11,7 +11,7 @@ clock_state() {
     if chronyc -c tracking 2>/dev/null | LC_ALL=C awk -F , '$3 > 0 && $3 < 16 {
         print "chrony", ($5 < 0 ? -$5 : $5) + $11 / 2 + $12; found = 1 } END { exit !found }'; then
         return
-    elif bound=$("${showstopper%/*}/../libexec/showstopper/showstopper-clock" 2>/dev/null); then
+    elif bound=$("${showstopper%/*}/showstopper-platform" clock 2>/dev/null); then
         echo "ntp $bound"
     else
         echo "unknown "

@@ -1,60 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Describes the machine, or samples its power or idle states once a second, for records and for the
+ * scripts of the experiments:
+ *
+ *   files of the kernel  --> document/, topology/ --> JSON
+ *   the same, a command  --> sample/              --> energy.csv, idle.csv
+ */
+
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/timex.h>
 
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "options/arguments.h"
 #include "platform/program.h"
 #include "platform_document.h"
+#include "sample_idle.h"
+#include "sample_power.h"
+#ifdef SSPLATFORM_HAS_TOPOLOGY
+#include "topology_document.h"
+#endif
+
+/* --settle waits until power is at most this multiple of the given one, or for this time. */
+#define SETTLED        1.02
+#define SETTLE_SECONDS 120
+
+/*
+ * The kernel increases its estimate of the clock's error up to this while nothing corrects the
+ * clock. STA_UNSYNC would not do: programs also set it to keep the kernel from updating the
+ * hardware clock.
+ */
+#define BOUND_UNKNOWN 16000000 /* microseconds */
 
 struct request {
-    const char *root;
-    const char *output;
+    const char *verb, *source; /* NULL if not given */
+    const char *root, *output, *cpu_list;
     int sets; /* enum topology_division; -1 if not given */
-    int help;
-    int version;
+    int why_not, scope, help, version;
+    double mean, settle;
     struct ss_option_store store;
 };
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct request *request = config;
+    (void)row;
+    if (!request->verb)
+        request->verb = value;
+    else if (!request->source && strcmp(request->verb, "energy") == 0)
+        request->source = value;
+    else
+        return ss_error_fail(
+            error, "unexpected argument '%s': see --help", ss_words_show(value).text);
+    return 0;
+}
 
 #define AT(member) .offset = offsetof(struct request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
-                .help = "describe the machine whose /proc and /sys were copied to DIR"}},
+                .help = "describe or sample the machine whose /proc and /sys are in DIR"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
-                   .help = "write to FILE, which is replaced only on success"}},
+                   .help = "write to FILE; a description replaces it only on success"}},
     {0, "PLACEMENT", {"sets", SS_OPTION_CHOICE, AT(sets), .choices = "per-chip per-core per-thread",
                       .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list),
+                 .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},
+    {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600",
+                    .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}},
+    {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle),
+                  .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}},
+    {0, NULL, {"scope", AT(scope),
+               .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}},
+    {0, NULL, {"why-not", AT(why_not),
+               .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_END,
+    SS_ARGUMENTS_WORDS(take_word),
 };
 // clang-format on
 
-static int parse(struct request *request, char **argv, struct ss_error *error) {
-    *request = (struct request){.sets = -1};
-    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
-        return -1;
-    if (request->sets >= 0 && request->output)
-        return ss_error_fail(
-            error, "--sets cannot be combined with --output: --sets prints to standard output");
-    return 0;
-}
-
 static void print_help(void) {
     printf("Usage: showstopper-platform [OPTION]...\n"
+           "       showstopper-platform energy SOURCE --output FILE [OPTION]...\n"
+           "       showstopper-platform idle --output FILE [OPTION]...\n"
+           "       showstopper-platform clock\n"
            "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies,\n"
-           "idle states, virtual machine or container, and the part of it that may be used.\n\n");
+           "idle states, virtual machine or container, and the part of it that may be used.\n"
+           "`energy` and `idle` sample once a second, until SIGTERM or SIGINT: power in watts;\n"
+           "how long CPUs were active and in each idle state, and their frequency. SOURCE is\n"
+           "auto, rapl, hwmon, battery, or any command that prints watts. `clock` prints by\n"
+           "how many seconds the clock may be off; status 1 if nothing synchronizes it.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
+
+#ifdef SSPLATFORM_HAS_TOPOLOGY
+static ssplatform_topology_writer *const write_topology = ssplatform_write_topology;
+
+static int print_sets(const struct request *request, struct ss_error *error) {
+    return ssplatform_sets(stdout, request->root, (enum topology_division)request->sets, error);
+}
+#else
+static ssplatform_topology_writer *const write_topology = NULL;
+
+static int print_sets(const struct request *request, struct ss_error *error) {
+    (void)request;
+    return ss_error_fail(error, "--sets: this program was built without hwloc");
+}
+#endif
 
 static int write_file(const struct request *request, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, request->output) == 0) {
-        if (ssplatform_report(file.stream, request->root, error) != 0) {
+        if (ssplatform_report(file.stream, request->root, write_topology, error) != 0) {
             ss_whole_file_abandon(&file);
             return -1;
         }
@@ -65,33 +128,145 @@ static int write_file(const struct request *request, struct ss_error *error) {
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* Answers the request. Returns 0, 1 if --sets finds no two sets, or -1 on failure. */
-static int answer(const struct request *request, struct ss_error *error) {
-    if (request->help)
-        print_help();
-    else if (request->version)
-        ss_program_print_version("showstopper-platform");
-    else if (request->sets >= 0)
-        return ssplatform_sets(stdout, request->root, (enum topology_division)request->sets, error);
-    else if (request->output)
-        return write_file(request, error);
-    else
-        return ssplatform_report(stdout, request->root, error);
+/* Describes the machine, or prints sets. Sets the status to 1 if there are no two sets. */
+static int describe(const struct request *request, int *status, struct ss_error *error) {
+    if (request->cpu_list || request->mean > 0 || request->settle > 0 || request->scope ||
+        request->why_not)
+        return ss_error_fail(
+            error, "--cpus, --mean, --settle, --scope and --why-not are for `energy` and `idle`");
+    if (request->sets >= 0 && request->output)
+        return ss_error_fail(
+            error, "--sets cannot be combined with --output: --sets prints to standard output");
+    if (request->sets >= 0) {
+        int result = print_sets(request, error);
+        *status = result > 0;
+        return result < 0 ? -1 : 0;
+    }
+    return request->output ? write_file(request, error)
+                           : ssplatform_report(stdout, request->root, write_topology, error);
+}
+
+/* Takes samples. With --why-not, only sets the status to 1: sampling is possible. */
+static int sample(const struct request *request, const struct sample_source *source, int *status,
+    struct ss_error *error) {
+    if (request->why_not) {
+        *status = 1;
+        return 0;
+    }
+    if (!request->output)
+        return ss_error_fail(error, "--output is missing: see --help");
+    return sample_loop(source, request->output, error);
+}
+
+/* Reports why there is nothing to sample: as the answer to --why-not, otherwise as an error. */
+static int refuse(const struct request *request, const char *reason, struct ss_error *error) {
+    if (!request->why_not)
+        return ss_error_fail(error, "%s", reason);
+    puts(reason);
     return 0;
 }
 
-static int run(char **argv, int *status, struct ss_error *error) {
-    struct request request;
-    int result = parse(&request, argv, error);
+static int print_mean(
+    const struct request *request, struct sample_power *power, struct ss_error *error) {
+    double watts = sample_power_mean(power, (unsigned)request->mean);
+    if (isnan(watts))
+        return ss_error_set(
+            error, 1, "%s reported no power in %.0f s", request->source, request->mean);
+    printf("mean %.10g\n", watts);
+    return 0;
+}
+
+static int sample_energy(const struct request *request, int *status, struct ss_error *error) {
+    struct sample_power power;
+    char reason[256];
+    if (!request->source || !*request->source)
+        return ss_error_fail(error, "SOURCE is missing: see --help");
+    snprintf(reason, sizeof reason, "there is no source of power (%s)",
+        ss_words_show(request->source).text);
+
+    bool found = sample_power_find(&power, request->source, request->root ? request->root : "/");
+    const struct sample_source source = sample_power_source(&power);
+    int result = 0;
+    if (!found)
+        result = refuse(request, reason, error);
+    else if (request->scope)
+        puts(power.scope);
+    else if (request->mean > 0)
+        result = print_mean(request, &power, error);
+    else if (request->settle > 0)
+        sample_power_await(&power, SETTLED * request->settle, SETTLE_SECONDS);
+    else
+        result = sample(request, &source, status, error);
+    sample_power_free(&power);
+    return result;
+}
+
+static int sample_states(const struct request *request, int *status, struct ss_error *error) {
+    struct sample_idle idle;
+    struct ss_cpus cpus;
+    if (request->cpu_list && ss_cpus_parse(request->cpu_list, &cpus, error) < 0)
+        return ss_error_wrap(error, "--cpus");
+
+    int result = sample_idle_find(&idle, request->root, request->cpu_list ? &cpus : NULL, error);
+    const struct sample_source source = sample_idle_source(&idle);
     if (result == 0)
-        result = answer(&request, error);
-    if (result > 0)
-        *status = result;
+        result = idle.cpu_count > 0
+                     ? sample(request, &source, status, error)
+                     : refuse(request, "no CPU has idle states in /sys/devices/system/cpu", error);
+    sample_idle_free(&idle);
+    return result;
+}
+
+/* Prints the maximum error of the clock in seconds, as the kernel estimates it. */
+static int print_clock(const struct request *request, int *status, struct ss_error *error) {
+    struct timex state = {.modes = 0}; /* only read */
+    (void)request;
+    if (adjtimex(&state) < 0)
+        return ss_error_fail(error, "cannot read the state of the clock: %m");
+    *status = state.maxerror < BOUND_UNKNOWN ? 0 : 1;
+    if (*status == 0)
+        printf("%.6f\n", (double)state.maxerror / 1e6);
+    return 0;
+}
+
+static const struct verb {
+    const char *name;
+    int (*carry_out)(const struct request *request, int *status, struct ss_error *error);
+} verbs[] = {{"energy", sample_energy}, {"idle", sample_states}, {"clock", print_clock}};
+
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+static const struct verb *find_verb(const char *name) {
+    for (size_t i = 0; name && i < VERBS; i++) {
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    }
+    return NULL;
+}
+
+static int carry_out(const struct request *request, int *status, struct ss_error *error) {
+    const struct verb *verb = find_verb(request->verb);
+    if (!request->verb)
+        return describe(request, status, error);
+    if (!verb)
+        return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
+            ss_words_show(request->verb).text);
+    if (request->sets >= 0)
+        return ss_error_fail(error, "--sets cannot be combined with %s", verb->name);
+    return verb->carry_out(request, status, error);
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct request request = {.sets = -1};
+    int result = ss_arguments_parse(rows, &request, &request.store, argv, NULL, error);
+    if (result == 0 && !ss_arguments_answer("showstopper-platform", &request.store, request.help,
+                           request.version, print_help))
+        result = carry_out(&request, status, error);
     ss_option_store_free(&request.store);
     return result;
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("showstopper-platform", run, argv);
+    const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+    return ss_program_main(verb ? verb->name : "showstopper-platform", run, argv);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,8 +17,6 @@
 #include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/words.h"
-#include "frequency.h"
-#include "idle_states.h"
 #include "platform/child.h"
 
 #define OUTPUT_MAX 65536
@@ -64,6 +63,19 @@ static void warn_of_quota(void) {
             quota.cpus);
 }
 
+/*
+ * Keeps all CPUs out of idle states until the returned descriptor is closed; -1 if that is not
+ * possible. A CPU that sleeps while a benchmark is stopped wakes up late, a virtual CPU later
+ * still, so that a throttle with short rounds delivers less than its setting.
+ */
+static int hold_idle_states(void) {
+    static const int32_t none = 0; /* the latency in microseconds, as long as the file is open */
+    SS_OWNED(close) int file = open(SSPROFILE_LATENCY, O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, &none, sizeof none) != (ssize_t)sizeof none)
+        return -1;
+    return ss_owned_take(&file);
+}
+
 void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
     warn_of_quota();
     runner->group = (struct limit_group){0};
@@ -74,7 +86,7 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     char *slash = strrchr(runner->bin, '/');
     if (slash)
         *slash = '\0';
-    runner->idle_latency = with_idle_states ? -1 : ssprofile_idle_states_hold(SSPROFILE_LATENCY);
+    runner->idle_latency = with_idle_states ? -1 : hold_idle_states();
 }
 
 /*
@@ -250,17 +262,28 @@ static pid_t start_command(const struct ssprofile_runner *runner, char *const *w
     return child.pid;
 }
 
+/* The frequency of a CPU in each sample, in Hz. */
+struct samples {
+    const struct ss_platform_roots *roots; /* NULL: take none */
+    struct ss_cpus cpu;
+    double sum;
+    unsigned count;
+};
+
 /*
  * Waits for output or a signal, but not long: a signal just before poll() is noticed at its
  * timeout, and so is the end of the child. Returns whether there is output; otherwise samples the
- * frequency. `frequency` may be NULL.
+ * frequency.
  */
-static bool wait_for_output(int file, struct ssprofile_frequency *frequency) {
+static bool wait_for_output(int file, struct samples *samples) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
     if (poll(&ready, 1, SAMPLE_EACH) > 0)
         return true;
-    if (frequency)
-        ssprofile_frequency_sample(frequency);
+    double now = samples->roots ? ss_platform_frequency(samples->roots, &samples->cpu) : NAN;
+    if (now > 0) {
+        samples->sum += now;
+        samples->count++;
+    }
     return false;
 }
 
@@ -281,14 +304,14 @@ static bool is_over(pid_t child, ss_time *until) {
  * in the pipe, but keeps only the beginning. At the first signal to this process, sends SIGTERM to
  * the child; at the second, sends SIGKILL and stops reading.
  */
-static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
+static void read_output(int file, char *text, pid_t child, struct samples *samples) {
     char rest[4096];
     size_t used = 0;
     sig_atomic_t sent = 0;
     ss_time until = 0;
     for (;;) {
         bool full = used == OUTPUT_MAX - 1;
-        bool is_ready = sent == signal_count && wait_for_output(file, frequency);
+        bool is_ready = sent == signal_count && wait_for_output(file, samples);
         if (sent < signal_count) {
             /* The child is not reaped yet, so its pid cannot have been reused. */
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
@@ -360,9 +383,9 @@ static void await_child(pid_t child, int *status) {
     }
 }
 
-/* Runs a command and returns its output. `frequency` may be NULL. */
+/* Runs a command and returns its output. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
-    bool is_benchmark, struct ssprofile_frequency *frequency, struct ss_error *error) {
+    bool is_benchmark, struct samples *samples, struct ss_error *error) {
     int ends[2], status;
     if (fail_if_interrupted(error) < 0)
         return NULL;
@@ -375,7 +398,7 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     pid_t child = start_command(runner, command, is_benchmark, ends[1], error);
     close(ends[1]);
     if (child > 0)
-        read_output(ends[0], text, child, frequency);
+        read_output(ends[0], text, child, samples);
     close(ends[0]);
     if (child < 0)
         return NULL;
@@ -390,12 +413,13 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
 
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
     struct ssprofile_outcome *outcome, struct ss_error *error) {
-    struct ssprofile_frequency frequency = {.sys = runner->sys, .cpu = runner->cpu};
-    SS_OWNED(free)
-    char *output = run_command(runner, task->command, true, runner->sys ? &frequency : NULL, error);
+    const struct ss_platform_roots roots = {.sys = runner->sys};
+    struct samples samples = {.roots = runner->sys ? &roots : NULL};
+    ss_cpus_add(&samples.cpu, runner->cpu);
+    SS_OWNED(free) char *output = run_command(runner, task->command, true, &samples, error);
     if (!output)
         return -1;
-    outcome->frequency = ssprofile_frequency_mean(&frequency);
+    outcome->frequency = samples.count > 0 ? samples.sum / samples.count : NAN;
     if (ssprofile_task_result(task, output, &outcome->result))
         return 0;
     char line[SHOWN_MAX];
@@ -407,5 +431,6 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
 
 char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error) {
-    return run_command(runner, command, false, NULL, error);
+    struct samples none = {0};
+    return run_command(runner, command, false, &none, error);
 }

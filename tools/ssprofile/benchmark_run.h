@@ -24,6 +24,9 @@ struct ssprofile_runner {
     int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
+/* The file that keeps CPUs out of idle states while a benchmark is stopped. */
+#define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
+
 /* The CPU to run on is not given. */
 #define SSPROFILE_ANY_CPU UINT64_MAX
 

@@ -14,8 +14,6 @@
 #include "calibration_files.h"
 #include "choice.h"
 #include "commands.h"
-#include "frequency.h"
-#include "idle_states.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "ratios.h"
@@ -96,7 +94,6 @@ struct calibration {
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
     struct ssprofile_throttle throttle; /* the throttle, with another setting in each test */
-    char sys[4300];                     /* /sys, for frequencies */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
     struct ssprofile_calibration_files files;
@@ -122,7 +119,7 @@ static void say(struct calibration *calibration, const char *format, ...) {
 static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
     struct ssprofile_throttle throttle = calibration->throttle;
     throttle.setting = setting;
-    if (ssprofile_throttle_resolve(&throttle, calibration->sys, calibration->runner.cpu, error) < 0)
+    if (ssprofile_throttle_resolve(&throttle, calibration->runner.cpu, error) < 0)
         return -1;
     ssprofile_profile_free(&calibration->here);
     calibration->here =
@@ -408,10 +405,12 @@ static bool was_tested(const struct ssprofile_closed *state) {
  */
 static int end_between(
     struct calibration *calibration, const struct ssprofile_closed *state, struct ss_error *error) {
-    struct ssprofile_frequency_levels levels;
+    struct ssprofile_levels levels;
+    struct ss_error ignored = {0};
     double ratio = exp(state->logs[state->count - 1]);
     if (ratio > 1 &&
-        ssprofile_frequency_levels_read(&levels, calibration->sys, calibration->runner.cpu) &&
+        ssprofile_levels_read(
+            &levels, calibration->request->root, calibration->runner.cpu, &ignored) == 0 &&
         state->settings[state->count - 1] * levels.highest <= levels.lowest)
         return ss_error_fail(error,
             "at its lowest frequency, %g MHz, this machine is still %.4f times as fast as the "
@@ -540,8 +539,7 @@ static void print_frequency(const struct calibration *calibration, char text[32]
     struct ssprofile_throttle throttle = calibration->throttle;
     struct ss_error ignored = {0};
     throttle.setting = calibration->files.found->setting;
-    if (ssprofile_throttle_resolve(&throttle, calibration->sys, calibration->runner.cpu, &ignored) <
-        0)
+    if (ssprofile_throttle_resolve(&throttle, calibration->runner.cpu, &ignored) < 0)
         throttle.frequency = 0;
     ss_units_print_frequency(text, 32, (uint64_t)(throttle.frequency + 0.5));
 }
@@ -593,8 +591,6 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
         .root = request->root,
         .period = request->period,
         .quantum = request->quantum};
-    snprintf(calibration->sys, sizeof calibration->sys, "%.4200s/sys",
-        request->root ? request->root : "");
     ssprofile_runner_open(&calibration->runner, request->idle_states);
     int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);

@@ -19,7 +19,6 @@
 #include "benchmark_run.h"
 #include "choice.h"
 #include "commands.h"
-#include "idle_states.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "platform/platform.h"
@@ -594,8 +593,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         setting->throttle.quantum = measurement->request->quantum;
         setting->throttle.root = measurement->request->root;
         if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0 ||
-            ssprofile_throttle_resolve(
-                &setting->throttle, measurement->runner.sys, measurement->runner.cpu, error) < 0)
+            ssprofile_throttle_resolve(&setting->throttle, measurement->runner.cpu, error) < 0)
             return -1;
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {

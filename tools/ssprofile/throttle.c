@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "base/words.h"
-#include "frequency.h"
+#include "cpufreq.h"
 
 static const struct {
     const char *name;
@@ -64,18 +64,72 @@ int ssprofile_throttle_parse(
         ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
 }
 
+static const struct cpufreq_policy *find_policy(
+    const struct cpufreq_policies *policies, uint32_t cpu) {
+    for (size_t i = 0; i < policies->count; i++) {
+        if (ss_cpus_has(&policies->items[i].cpus, cpu))
+            return &policies->items[i];
+    }
+    return NULL;
+}
+
+/* The limits of the hardware may include boost, which cannot be set: prefer the listed levels. */
+static void take_levels(struct ssprofile_levels *levels, const struct cpufreq_policy *policy) {
+    *levels = (struct ssprofile_levels){
+        .lowest = 1000 * policy->lowest, .highest = 1000 * policy->highest};
+    char *rest = policy->table;
+    for (char *word; (word = strsep(&rest, " "));) {
+        double level = 1000 * sys_tree_parse_number(word);
+        if (!(level > 0) || levels->count == sizeof levels->table / sizeof *levels->table)
+            continue;
+        levels->lowest = levels->count == 0 ? level : fmin(levels->lowest, level);
+        levels->highest = levels->count == 0 ? level : fmax(levels->highest, level);
+        levels->table[levels->count++] = level;
+    }
+}
+
+int ssprofile_levels_read(
+    struct ssprofile_levels *levels, const char *root, uint32_t cpu, struct ss_error *error) {
+    struct cpufreq_policies policies = {0};
+    struct sys_tree tree;
+    *levels = (struct ssprofile_levels){0};
+    int status = sys_tree_open(&tree, root, error);
+    if (status == 0)
+        status = cpufreq_read(&policies, &tree, error);
+    const struct cpufreq_policy *policy = find_policy(&policies, cpu);
+    if (policy)
+        take_levels(levels, policy);
+    cpufreq_free(&policies);
+    sys_tree_close(&tree);
+
+    if (status < 0 || (levels->lowest > 0 && levels->highest >= levels->lowest))
+        return status;
+    return ss_error_fail(error,
+        "CPU %u has no frequency that can be set: %s/" CPUFREQ " has no policy for it (no driver, "
+        "or a virtual machine): throttle by duty instead",
+        (unsigned)cpu, root ? root : "");
+}
+
+/* Returns the level nearest to this part of the highest frequency. */
+static double find_nearest(const struct ssprofile_levels *levels, double setting) {
+    double wanted = fmin(fmax(setting * levels->highest, levels->lowest), levels->highest);
+    double nearest = 1000 * nearbyint(wanted / 1000); /* the kernel counts in kHz */
+    for (size_t i = 0; i < levels->count; i++) {
+        if (i == 0 || fabs(levels->table[i] - wanted) < fabs(nearest - wanted))
+            nearest = levels->table[i];
+    }
+    return nearest;
+}
+
 int ssprofile_throttle_resolve(
-    struct ssprofile_throttle *throttle, const char *sys, uint32_t cpu, struct ss_error *error) {
-    struct ssprofile_frequency_levels levels;
+    struct ssprofile_throttle *throttle, uint32_t cpu, struct ss_error *error) {
+    struct ssprofile_levels levels;
     if (throttle->kind != SSPROFILE_FREQUENCY)
         return 0;
-    if (!ssprofile_frequency_levels_read(&levels, sys, cpu))
-        return ss_error_fail(error,
-            "CPU %u has no frequency that can be set: %.200s/devices/system/cpu has no cpufreq "
-            "policy for it (no driver, or a virtual machine): throttle by duty instead",
-            (unsigned)cpu, sys);
+    if (ssprofile_levels_read(&levels, throttle->root, cpu, error) < 0)
+        return -1;
     if (throttle->setting > 0)
-        throttle->frequency = ssprofile_frequency_nearest(&levels, throttle->setting);
+        throttle->frequency = find_nearest(&levels, throttle->setting);
     /* Names of throttles have whole MHz, so a frequency may be off by a rounding error. */
     if (fabs(throttle->frequency - levels.highest) < 1e6)
         throttle->frequency = levels.highest;

@@ -50,11 +50,21 @@ int ssprofile_throttle_parse(
 
 /*
  * Chooses the available frequency nearest to the setting, or computes the setting of a given
- * frequency; `sys` is "/sys" or a copy. Fails if the machine does not have the frequency. Leaves
- * other kinds unchanged.
+ * frequency. Fails if the machine does not have the frequency. Leaves other kinds unchanged.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssprofile_throttle_resolve(
-    struct ssprofile_throttle *throttle, const char *sys, uint32_t cpu, struct ss_error *error);
+SS_MUST_USE SS_NONNULL() int ssprofile_throttle_resolve(
+    struct ssprofile_throttle *throttle, uint32_t cpu, struct ss_error *error);
+
+/* The frequencies that can be set, in Hz. */
+struct ssprofile_levels {
+    double lowest, highest;
+    double table[64]; /* the available ones if they are listed */
+    size_t count;
+};
+
+/* Reads the levels of a CPU of this machine, or of that below `root`. Fails without any. */
+SS_MUST_USE SS_NONNULL(1, 4) int ssprofile_levels_read(
+    struct ssprofile_levels *levels, const char *root, uint32_t cpu, struct ss_error *error);
 
 /*
  * Prints the name of a throttle in results.csv: "without", "quota-4000", or "frequency-1400" (MHz).

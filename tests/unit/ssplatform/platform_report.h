@@ -2,140 +2,78 @@
 #ifndef SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 #define SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 
-#include "base/cpus.h"
+#include "json_document.h"
 #include "machine_tree.h"
 #include "platform_document.h"
+#include "topology_document.h"
 
-/* The parsed report: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\"". */
-
+/*
+ * The parsed report as paths and values: "topology.sockets" is "2", "models[0].vendor" is
+ * "\"GenuineIntel\"". Empty lists are "[]".
+ */
 struct report {
-    char *text;
-    const char *at;
     struct {
         char path[128];
-        char value[512]; /* as in the text; "[]" for an empty list */
+        char value[512];
     } * values;
     size_t count, room;
 };
 
-static inline void report_fail(const struct report *report, const char *wanted) {
-    fail_msg("invalid JSON: %s expected at: %.60s", wanted, report->at);
-}
-
-static inline void report_skip(struct report *report) {
-    report->at += strspn(report->at, " \n");
-}
-
-/* Skips this byte if it is next; returns whether it was. */
-static inline bool report_takes(struct report *report, char byte) {
-    report_skip(report);
-    if (*report->at != byte)
-        return false;
-    report->at++;
-    return true;
-}
-
-static inline void report_need(struct report *report, char byte) {
-    if (!report_takes(report, byte))
-        report_fail(report, (char[]){byte, '\0'});
-}
-
-/* Reads up to the closing quote and stops after it. */
-static inline void report_text(struct report *report) {
-    report_need(report, '"');
-    for (; *report->at != '"'; report->at++) {
-        if ((unsigned char)*report->at < ' ')
-            report_fail(report, "no control character");
-        if (*report->at == '\\' && !strchr("\"\\u", *++report->at))
-            report_fail(report, "an escape");
-    }
-    report->at++;
-}
-
-static inline void report_number(struct report *report) {
-    char *end;
-    if (!strchr("-0123456789", *report->at))
-        report_fail(report, "a value");
-    strtod(report->at, &end);
-    report->at = end;
-}
-
-static inline void report_keep(
-    struct report *report, const char *path, const char *value, size_t length) {
+static inline void report_keep(struct report *report, const char *path, const char *value) {
     if (report->count == report->room) {
         report->room = 2 * report->room + 64;
         report->values = realloc(report->values, report->room * sizeof *report->values);
         assert_non_null(report->values);
     }
     assert_that(strlen(path), <, sizeof report->values->path);
-    assert_that(length, <, sizeof report->values->value);
+    assert_that(strlen(value), <, sizeof report->values->value);
     strcpy(report->values[report->count].path, path);
-    snprintf(report->values[report->count++].value, length + 1, "%s", value);
+    strcpy(report->values[report->count++].value, value);
 }
 
-static inline void report_value(struct report *report, const char *path);
-
-static inline void report_members(struct report *report, const char *path, char end) {
-    size_t index = 0;
-    if (report_takes(report, end))
-        report_keep(report, path, end == ']' ? "[]" : "{}", 2);
-    else
-        do {
-            char inner[128];
-            report_skip(report);
-            const char *key = report->at + 1;
-            if (end == '}') {
-                report_text(report);
-                snprintf(inner, sizeof inner, "%s%s%.*s", path, *path ? "." : "",
-                    (int)(report->at - key - 1), key);
-                report_need(report, ':');
-            } else {
-                snprintf(inner, sizeof inner, "%s[%zu]", path, index++);
-            }
-            report_value(report, inner);
-        } while (report_takes(report, ',') || (report_need(report, end), false));
-}
-
-static inline void report_value(struct report *report, const char *path) {
-    report_skip(report);
-    const char *start = report->at;
-    if (report_takes(report, '{')) {
-        report_members(report, path, '}');
-        return;
+static inline void report_flatten(
+    struct report *report, const char *path, struct json_object *value) {
+    char inner[128];
+    if (json_object_is_type(value, json_type_object)) {
+        json_object_object_foreach(value, name, member) {
+            snprintf(inner, sizeof inner, "%s%s%s", path, *path ? "." : "", name);
+            report_flatten(report, inner, member);
+        }
+    } else if (json_object_is_type(value, json_type_array) && json_object_array_length(value) > 0) {
+        for (size_t i = 0; i < json_object_array_length(value); i++) {
+            snprintf(inner, sizeof inner, "%s[%zu]", path, i);
+            report_flatten(report, inner, json_object_array_get_idx(value, i));
+        }
+    } else {
+        report_keep(report, path,
+            json_object_to_json_string_ext(
+                value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     }
-    if (report_takes(report, '[')) {
-        report_members(report, path, ']');
-        return;
-    }
-    if (*report->at == '"')
-        report_text(report);
-    else if (strncmp(report->at, "null", 4) == 0)
-        report->at += 4;
-    else
-        report_number(report);
-    report_keep(report, path, start, (size_t)(report->at - start));
 }
 
 /* Reports on a tree, or on this machine if NULL. The output must be valid JSON and nothing else. */
 static inline struct report report_take(const char *root) {
     struct report report = {0};
     struct ss_error error = {0};
+    char *text;
     size_t size;
-    FILE *stream = open_memstream(&report.text, &size);
+    FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    if (ssplatform_report(stream, root, &error) != 0)
+    if (ssplatform_report(stream, root, ssplatform_write_topology, &error) != 0)
         fail_msg("%s", error.message);
     assert_int_equal(fclose(stream), 0);
-    report.at = report.text;
-    report_value(&report, "");
-    report_skip(&report);
-    if (*report.at)
-        report_fail(&report, "the end");
+
+    char why[128];
+    struct json_object *document = document_parse(text, why, sizeof why);
+    if (!document)
+        fail_msg("%s: %s", why, text);
+    report_flatten(&report, "", document);
+    json_object_put(document);
+    free(text);
     return report;
 }
 
 static inline void report_free(struct report *report) {
-    free(report->text);
     free(report->values);
     *report = (struct report){0};
 }
@@ -163,5 +101,20 @@ static inline void report_expect(const struct report *report, const char *path, 
     if (!report_same(found ? found : "missing", value ? value : "missing"))
         fail_msg("%s is %s, not %s", path, found ? found : "missing", value ? value : "missing");
 }
+
+struct report_row {
+    const char *path, *value;
+};
+
+/* Reports on a tree and expects these rows, up to one without a path. */
+static inline void report_expect_rows(const char *root, const struct report_row *rows) {
+    struct report report = report_take(root);
+    for (; rows->path; rows++)
+        report_expect(&report, rows->path, rows->value);
+    report_free(&report);
+}
+
+#define REPORT_EXPECT(root, ...)                                                                   \
+    report_expect_rows(root, (const struct report_row[]){__VA_ARGS__, {NULL, NULL}})
 
 #endif

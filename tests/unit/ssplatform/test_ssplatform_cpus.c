@@ -5,17 +5,6 @@
 #include "platform_report.h"
 #include "unit.h"
 
-struct expectation {
-    const char *path, *value;
-};
-
-static void expect_report(const char *root, const struct expectation *rows) {
-    struct report report = report_take(root);
-    for (; rows->path; rows++)
-        report_expect(&report, rows->path, rows->value);
-    report_free(&report);
-}
-
 /* SMT was turned off, so the kernel removes the files that describe a CPU. */
 static void offline_cpus_are_not_reported(void **state) {
     (void)state;
@@ -46,17 +35,10 @@ static void offline_cpus_are_not_reported(void **state) {
     tree_write("sys/devices/system/cpu/online", "0-3\n");
     tree_write("sys/devices/system/cpu/smt/active", "0\n");
     tree_write("sys/devices/system/cpu/smt/control", "off\n");
-    expect_report(root, (const struct expectation[]){
-                            {"cpus.count", "4"},
-                            {"cpus.possible", "\"0-7\""},
-                            {"smt.active", "\"off\""},
-                            {"topology.sockets", "2"},
-                            {"topology.cores", "4"},
-                            {"topology.threads_per_core[0].threads", "1"},
-                            {"frequency[0].cpus", "\"0-3\""},
-                            {"frequency[1].cpus", NULL},
-                            {0},
-                        });
+    REPORT_EXPECT(root, {"cpus.count", "4"}, {"cpus.possible", "\"0-7\""},
+        {"smt.active", "\"off\""}, {"topology.sockets", "2"}, {"topology.cores", "4"},
+        {"topology.threads_per_core[0].threads", "1"}, {"frequency[0].cpus", "\"0-3\""},
+        {"frequency[1].cpus", NULL});
     machine_free(&machine);
 }
 
@@ -67,17 +49,10 @@ static void equal_cpus_are_grouped(void **state) {
     tree_write("sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
     remove(tree_path("sys/devices/system/cpu/cpu7/cpufreq/scaling_governor"));
     tree_write("sys/devices/system/cpu/cpu3/cpuidle/state3/disable", "0\n");
-    expect_report(root, (const struct expectation[]){
-                            {"frequency[0].cpus", "\"0-1,3-4,6\""},
-                            {"frequency[1].cpus", "\"2,5\""},
-                            {"frequency[1].governor", "\"performance\""},
-                            {"frequency[2].cpus", "\"7\""},
-                            {"frequency[2].governor", "null"},
-                            {"frequency[2].driver", "\"intel_pstate\""},
-                            {"idle.states[1].cpus", "\"3\""},
-                            {"idle.states[1].states[3].use", "\"on\""},
-                            {0},
-                        });
+    REPORT_EXPECT(root, {"frequency[0].cpus", "\"0-1,3-4,6\""}, {"frequency[1].cpus", "\"2,5\""},
+        {"frequency[1].governor", "\"performance\""}, {"frequency[2].cpus", "\"7\""},
+        {"frequency[2].governor", "null"}, {"frequency[2].driver", "\"intel_pstate\""},
+        {"idle.states[1].cpus", "\"3\""}, {"idle.states[1].states[3].use", "\"on\""});
 }
 
 static void incompletely_described_caches_are_not_reported(void **state) {
@@ -87,18 +62,12 @@ static void incompletely_described_caches_are_not_reported(void **state) {
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/size", "512K\n");
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/number_of_sets", "512\n");
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/number_of_sets", "512\n");
-    expect_report(root, (const struct expectation[]){
-                            {"caches[2].size_bytes", "524288"},
-                            {"caches[2].count", "1"},
-                            {"caches[3].size_bytes", "1048576"},
-                            {"caches[3].count", "3"},
-                            {0},
-                        });
+    REPORT_EXPECT(root, {"caches[2].size_bytes", "524288"}, {"caches[2].count", "1"},
+        {"caches[3].size_bytes", "1048576"}, {"caches[3].count", "3"});
     /* Only these two CPUs describe the cache that they share. */
     remove(tree_path("sys/devices/system/cpu/cpu1/cache/index2/shared_cpu_map"));
     remove(tree_path("sys/devices/system/cpu/cpu5/cache/index2/shared_cpu_map"));
-    expect_report(
-        root, (const struct expectation[]){{"caches", "null"}, {"topology.cores", "4"}, {0}});
+    REPORT_EXPECT(root, {"caches", "null"}, {"topology.cores", "4"});
 }
 
 // clang-format off

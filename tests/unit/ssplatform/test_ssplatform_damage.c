@@ -146,18 +146,16 @@ static void cpu_with_a_damaged_file_is_grouped_with_equal_cpus(void **state) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
     remove(tree_path("sys/devices/system/cpu/cpu6/cpufreq/base_frequency"));
-    struct report report = report_take(root);
-    report_expect(&report, "frequency[1].cpus", "\"4,6\"");
-    report_expect(&report, "frequency[1].base_hz", "null");
-    report_expect(&report, "frequency[2].cpus", NULL);
-    report_free(&report);
+    REPORT_EXPECT(root, {"frequency[1].cpus", "\"4,6\""}, {"frequency[1].base_hz", "null"},
+        {"frequency[2].cpus", NULL});
 }
 
 static void missing_root_folder_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
-    assert_int_equal(ssplatform_report(stderr, tree_path("none"), &error), -1);
+    assert_int_equal(
+        ssplatform_report(stderr, tree_path("none"), ssplatform_write_topology, &error), -1);
     assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
@@ -170,11 +168,8 @@ static void pipe_in_place_of_a_file_does_not_block(void **state) {
         remove(tree_path(files[i]));
         assert_int_equal(mkfifo(tree_path(files[i]), 0600), 0);
     }
-    struct report report = report_take(root);
-    report_expect(&report, "kernel.parameters", "null");
-    report_expect(&report, "kernel.tick_hz", "null");
-    report_expect(&report, "cpus.count", "4");
-    report_free(&report);
+    REPORT_EXPECT(
+        root, {"kernel.parameters", "null"}, {"kernel.tick_hz", "null"}, {"cpus.count", "4"});
 }
 
 // clang-format off

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "platform_report.h"
-#include "unit.h"
+#include "machine_tree.h"
+#include "topology_document.h"
 
 /* Checks the output for the machine below `root` and the returned status. */
 static void expect_sets(
@@ -21,39 +21,55 @@ static void expect_sets(
     free(text);
 }
 
-static void published_machine_has_the_published_cpu_sets(void **state) {
-    (void)state;
-    const char *root = machine_unpack("m620", NULL);
-    expect_sets(root, TOPOLOGY_PER_CHIP, 0,
+/* Without an affinity, those of the recorded machine. */
+static const struct {
+    const char *machine, *affinity;
+    enum topology_division placement;
+    int status;
+    const char *expected;
+} rows[] = {
+    {"m620", NULL, TOPOLOGY_PER_CHIP, 0,
         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
-        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 0,
+        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n"},
+    {"m620", NULL, TOPOLOGY_PER_CORE, 0,
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
-        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-15/16-31\n");
-}
-
-static void cpu_numbering_does_not_affect_the_sets(void **state) {
-    (void)state;
-    const char *root = machine_unpack("m620-near", NULL);
-    expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0-15/16-31\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 0,
+        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n"},
+    {"m620", NULL, TOPOLOGY_PER_THREAD, 0, "0-15/16-31\n"},
+    /* The same machine with other numbers. */
+    {"m620-near", NULL, TOPOLOGY_PER_CHIP, 0, "0-15/16-31\n"},
+    {"m620-near", NULL, TOPOLOGY_PER_CORE, 0,
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
-        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 0,
+        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n"},
+    {"m620-near", NULL, TOPOLOGY_PER_THREAD, 0,
         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
-        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
-}
+        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n"},
+    /* Fast cores are paired with fast ones; slow cores have no second thread to share. */
+    {"hybrid", NULL, TOPOLOGY_PER_CHIP, 1, "there is only one chip\n"},
+    {"hybrid", NULL, TOPOLOGY_PER_CORE, 0, "0-1,4,6/2-3,5,7\n"},
+    {"hybrid", NULL, TOPOLOGY_PER_THREAD, 0, "0,2/1,3\n"},
+    {"hybrid", "0,4-6", TOPOLOGY_PER_CORE, 0, "4/5\n"},
+    {"arm", "0-3", TOPOLOGY_PER_CORE, 0, "0,2/1,3\n"},
+    {"arm", "0-3", TOPOLOGY_PER_THREAD, 1, "no core has two hardware threads\n"},
+    /* CPUs outside of the affinity are in no set, and neither are CPUs that lose their partner. */
+    {"xeon", NULL, TOPOLOGY_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n"},
+    {"xeon", "0-1,4-5,7", TOPOLOGY_PER_CHIP, 1, "the chips have different numbers of CPUs\n"},
+    {"xeon", "0-1,4-5,7", TOPOLOGY_PER_CORE, 1, "no chip has two cores of the same kind\n"},
+    {"xeon", "0-1,4-5,7", TOPOLOGY_PER_THREAD, 0, "0-1/4-5\n"},
+    {"xeon", "0,2,4", TOPOLOGY_PER_CHIP, 1, "there is only one chip\n"},
+    {"xeon", "", TOPOLOGY_PER_THREAD, 0, "0-3/4-7\n"},
+};
 
-/* Fast cores are paired with fast ones; slow cores have no second thread to share. */
-static void cores_are_paired_with_cores_of_the_same_kind(void **state) {
+static void machines_are_divided_into_sets(void **state) {
     (void)state;
-    const char *root = machine_unpack("hybrid", NULL);
-    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "there is only one chip\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 0, "0-1,4,6/2-3,5,7\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0,2/1,3\n");
-    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,4-6\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 0, "4/5\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *root = machine_unpack(rows[i].machine, NULL);
+        char status[128];
+        snprintf(status, sizeof status, "Name:\tx\nCpus_allowed_list:\t%s\n",
+            rows[i].affinity ? rows[i].affinity : "");
+        if (rows[i].affinity)
+            tree_write("proc/self/status", status);
+        expect_sets(root, rows[i].placement, rows[i].status, rows[i].expected);
+    }
 }
 
 static void third_chip_is_left_out_of_all_sets(void **state) {
@@ -72,29 +88,6 @@ static void third_chip_is_left_out_of_all_sets(void **state) {
     expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0/1\n");
 }
 
-static void cores_without_second_threads_have_no_thread_pairs(void **state) {
-    (void)state;
-    const char *root = machine_unpack("arm", NULL);
-    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 0, "0,2/1,3\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 1, "no core has two hardware threads\n");
-}
-
-/* CPUs outside of our affinity are in no set, and neither are CPUs that lose their partner. */
-static void cpu_sets_respect_the_affinity(void **state) {
-    (void)state;
-    const char *root = machine_unpack("xeon", NULL);
-    expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
-    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1,4-5,7\n");
-    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "the chips have different numbers of CPUs\n");
-    expect_sets(root, TOPOLOGY_PER_CORE, 1, "no chip has two cores of the same kind\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-1/4-5\n");
-    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,2,4\n");
-    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "there is only one chip\n");
-    tree_write("proc/self/status", "Name:\tx\n");
-    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-3/4-7\n");
-}
-
 static void unknown_topology_is_refused(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
@@ -106,11 +99,7 @@ static void unknown_topology_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(published_machine_has_the_published_cpu_sets),
-    cmocka_unit_test(cpu_numbering_does_not_affect_the_sets),
-    cmocka_unit_test(cores_are_paired_with_cores_of_the_same_kind),
+    cmocka_unit_test(machines_are_divided_into_sets),
     cmocka_unit_test(third_chip_is_left_out_of_all_sets),
-    cmocka_unit_test(cores_without_second_threads_have_no_thread_pairs),
-    cmocka_unit_test(cpu_sets_respect_the_affinity),
     cmocka_unit_test(unknown_topology_is_refused))
 // clang-format on

@@ -20,17 +20,10 @@ static void compressed_kernel_configuration_is_read(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write_bytes("proc/config.gz", packed, sizeof packed);
-    struct report report = report_take(root);
-    report_expect(&report, "kernel.tick_hz",
-        "300"); /* the configuration of the running kernel takes precedence */
-    report_expect(&report, "kernel.tick", "\"stopped_when_idle\"");
-    report_expect(&report, "kernel.time_accounting", "\"tick\"");
-    report_expect(&report, "kernel.preemption", "\"none\"");
-    report_free(&report);
+    REPORT_EXPECT(root, {"kernel.tick_hz", "300"}, {"kernel.tick", "\"stopped_when_idle\""},
+        {"kernel.time_accounting", "\"tick\""}, {"kernel.preemption", "\"none\""});
     tree_write_bytes("proc/config.gz", packed, sizeof packed - 9);
-    report = report_take(root);
-    report_expect(&report, "kernel.tick_hz", "250");
-    report_free(&report);
+    REPORT_EXPECT(root, {"kernel.tick_hz", "250"});
 }
 
 static void allowance_is(
@@ -38,10 +31,7 @@ static void allowance_is(
     const char *root = machine_unpack("hybrid", NULL);
     tree_write("proc/self/cgroup", group);
     tree_write(file, text);
-    struct report report = report_take(root);
-    report_expect(&report, "allowance.limited", limited);
-    report_expect(&report, "allowance.quota_cpus", cpus);
-    report_free(&report);
+    REPORT_EXPECT(root, {"allowance.limited", limited}, {"allowance.quota_cpus", cpus});
 }
 
 static void cpu_quotas_of_groups_are_read(void **state) {
@@ -71,9 +61,7 @@ static void container_is(const char *file, const char *text, size_t size, const 
     const char *root = machine_unpack("container", NULL);
     assert_int_equal(remove(tree_path(".dockerenv")), 0);
     tree_write_bytes(file, text, size);
-    struct report report = report_take(root);
-    report_expect(&report, "container.kind", kind);
-    report_free(&report);
+    REPORT_EXPECT(root, {"container.kind", kind});
 }
 
 static void containers_are_recognized_by_their_signs(void **state) {
@@ -97,14 +85,9 @@ static void hypervisors_are_recognized_by_their_signs(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
-    struct report report = report_take(root);
-    report_expect(&report, "hypervisor.present", "\"yes\"");
-    report_expect(&report, "hypervisor.type", "\"linux,kvm\"");
-    report_free(&report);
+    REPORT_EXPECT(root, {"hypervisor.present", "\"yes\""}, {"hypervisor.type", "\"linux,kvm\""});
     tree_write("sys/hypervisor/type", "xen\n");
-    report = report_take(root);
-    report_expect(&report, "hypervisor.type", "\"xen\"");
-    report_free(&report);
+    REPORT_EXPECT(root, {"hypervisor.type", "\"xen\""});
 }
 
 // clang-format off

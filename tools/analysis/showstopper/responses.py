@@ -95,7 +95,7 @@ class Responses:
     `seconds` has a row for each second: `at`, the moment of its end; begin and end since the run
     began; the rate (NaN in a closed loop); numbers of requests; response times of successes, as
     `intended_p95`; `has_buckets`, whether `buckets` has all of them. `loads` is what ssload
-    measured, `power` and `idle` what sssample recorded at the same time.
+    measured, `power` and `idle` what showstopper-platform recorded at the same time.
 
     Other attributes are figures of the whole run, and what a plan says, such as `workload`.
     """

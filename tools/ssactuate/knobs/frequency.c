@@ -10,160 +10,54 @@
 #include <string.h>
 
 #include "actuator.h"
-#include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "cpufreq.h"
 
-#define CPUFREQ  "sys/devices/system/cpu/cpufreq"
 #define NO_TURBO "sys/devices/system/cpu/intel_pstate/no_turbo"
 #define BOOST    CPUFREQ "/boost"
 
 /* In kHz: the kernel lowers it to the highest frequency, whatever that is. */
 #define UNLIMITED INT32_MAX
 
-/* One policy: CPUs that share a frequency. Frequencies are in kHz; NaN if unknown. */
-struct policy {
-    char folder[100];
-    struct ss_cpus cpus;
-    char driver[32], governor[32];
-    double lowest, highest;       /* limits of the hardware */
-    double minimum, maximum, set; /* current limits, and speed of the governor `userspace` */
-    char *table; /* the frequencies that can be set, with those of turbo, or NULL */
-    bool has_userspace;
-    bool switched; /* turbo will come on or go off */
-};
-
-struct policies {
-    struct policy *items;
-    size_t count, room;
-};
-
-static double read_number(
-    const struct ssactuate_machine *machine, const struct policy *policy, const char *name) {
-    return sys_tree_number(&machine->tree, "%s/%s", policy->folder, name);
-}
-
-static void read_word(const struct ssactuate_machine *machine, const struct policy *policy,
-    const char *name, char word[32]) {
-    char *line = sys_tree_line(&machine->tree, "%s/%s", policy->folder, name);
-    snprintf(word, 32, "%s", line ? line : "");
-    free(line);
-}
-
-/* The kernel separates these CPUs by blanks, which ss_cpus_parse() does not accept. */
-static void read_cpus(const struct ssactuate_machine *machine, struct policy *policy) {
-    char *line = sys_tree_line(&machine->tree, "%s/affected_cpus", policy->folder);
-    char *end = line;
-    for (char *at = line; at && *at; at = end) {
-        unsigned long cpu = strtoul(at, &end, 10);
-        if (end == at)
-            break;
-        if (cpu < SS_CPUS_MAX)
-            ss_cpus_add(&policy->cpus, (uint32_t)cpu);
-    }
-    free(line);
-}
-
 static bool is_listed(const char *list, const char *word) {
     return list && ss_words_has(list, ' ', word);
 }
 
-/* Returns the frequencies that can be set, or NULL if any can. Those of turbo have their own file.
- */
-static char *read_table(const struct ssactuate_machine *machine, const struct policy *policy) {
-    SS_OWNED(free)
-    char *usual = sys_tree_line(&machine->tree, "%s/scaling_available_frequencies", policy->folder);
-    SS_OWNED(free)
-    char *turbo = sys_tree_line(&machine->tree, "%s/scaling_boost_frequencies", policy->folder);
-    char *table = NULL;
-    return usual && asprintf(&table, "%s %s", usual, turbo ? turbo : "") >= 0 ? table : NULL;
-}
-
-static void read_policy(const struct ssactuate_machine *machine, struct policy *policy) {
-    char *governors =
-        sys_tree_line(&machine->tree, "%s/scaling_available_governors", policy->folder);
-    read_cpus(machine, policy);
-    read_word(machine, policy, "scaling_driver", policy->driver);
-    read_word(machine, policy, "scaling_governor", policy->governor);
-    policy->lowest = read_number(machine, policy, "cpuinfo_min_freq");
-    policy->highest = read_number(machine, policy, "cpuinfo_max_freq");
-    policy->minimum = read_number(machine, policy, "scaling_min_freq");
-    policy->maximum = read_number(machine, policy, "scaling_max_freq");
-    policy->set = read_number(machine, policy, "scaling_setspeed");
-    policy->table = read_table(machine, policy);
-    policy->has_userspace = is_listed(governors, "userspace");
-    free(governors);
-}
-
-static int compare_policies(const void *left, const void *right) {
-    const struct policy *a = left, *b = right;
-    return (int)(strtol(a->folder + sizeof CPUFREQ "/policy" - 1, NULL, 10) -
-                 strtol(b->folder + sizeof CPUFREQ "/policy" - 1, NULL, 10));
-}
-
-static struct policies read_policies(const struct ssactuate_machine *machine) {
-    struct policies policies = {0};
-    struct sys_tree_names names = sys_tree_list(&machine->tree, CPUFREQ);
-    for (size_t i = 0; i < names.count; i++) {
-        struct policy policy = {0};
-        if (strncmp(names.list[i], "policy", 6) != 0)
-            continue;
-        snprintf(policy.folder, sizeof policy.folder, CPUFREQ "/%.40s", names.list[i]);
-        read_policy(machine, &policy);
-        if (ss_cpus_count(&policy.cpus) > 0 &&
-            SS_GROW(policies.items, policies.count + 1, policies.room))
-            policies.items[policies.count++] = policy;
-        else
-            free(policy.table); /* all of its CPUs are offline */
-    }
-    sys_tree_names_free(&names);
-    if (policies.count > 0)
-        qsort(policies.items, policies.count, sizeof *policies.items, compare_policies);
-    return policies;
-}
-
-static void free_policies(struct policies *policies) {
-    for (size_t i = 0; i < policies->count; i++)
-        free(policies->items[i].table);
-    free(policies->items);
-}
-
 /* Drops the policies of other CPUs. Fails if the target has only some of the CPUs of a policy. */
 static int keep_target(
-    struct policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
+    struct cpufreq_policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_cpus wanted;
     size_t kept = 0;
     if (!*knob->target)
         return 0;
     if (ss_cpus_parse(knob->target, &wanted, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
+
     for (size_t i = 0; i < policies->count; i++) {
-        struct policy *policy = &policies->items[i];
+        struct cpufreq_policy *policy = &policies->items[i];
         struct ss_cpus common = policy->cpus;
         char all[200];
         ss_cpus_keep(&common, &wanted);
         ss_cpus_print(all, sizeof all, &policy->cpus);
-        if (ss_cpus_count(&common) == 0) {
-            free(policy->table);
-            policy->table = NULL;
-            continue;
-        }
-        if (ss_cpus_count(&common) < ss_cpus_count(&policy->cpus))
+        if (ss_cpus_count(&common) > 0 && ss_cpus_count(&common) < ss_cpus_count(&policy->cpus))
             return ss_error_fail(error, "%s: CPUs %s share one frequency: name all of them or none",
                 knob->text, all);
-        struct policy swapped = policies->items[kept];
-        policies->items[kept++] = *policy;
-        if (policy != &policies->items[kept - 1])
-            *policy = swapped;
     }
-    for (size_t i = kept; i < policies->count; i++)
-        free(policies->items[i].table);
+
+    for (size_t i = 0; i < policies->count; i++) {
+        if (ss_cpus_first_outside(&policies->items[i].cpus, &wanted) == SS_CPUS_MAX)
+            policies->items[kept++] = policies->items[i];
+        else
+            free(policies->items[i].table);
+    }
     policies->count = kept;
     return kept > 0 ? 0 : ss_error_fail(error, "%s: these CPUs have no cpufreq policy", knob->text);
 }
 
-static bool has_writable(const struct ssactuate_machine *machine, const struct policy *policy) {
+static bool has_writable(
+    const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
     char path[SSACTUATE_PATH];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -176,10 +70,13 @@ static bool has_writable(const struct ssactuate_machine *machine, const struct p
 
 static bool probe(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
-    struct policies policies = read_policies(machine);
+    struct cpufreq_policies policies;
+    struct ss_error error = {0};
     (void)knob;
     *reason = '\0';
-    if (policies.count == 0)
+    if (cpufreq_read(&policies, &machine->tree, &error) < 0)
+        snprintf(reason, SSACTUATE_REASON, "%s", error.message);
+    else if (policies.count == 0)
         snprintf(reason, SSACTUATE_REASON,
             "the kernel has no cpufreq policy in /" CPUFREQ ": no driver, or a virtual machine");
     for (size_t i = 0; !*reason && i < policies.count; i++) {
@@ -188,13 +85,13 @@ static bool probe(const struct ssactuate_machine *machine, const struct ssactuat
                 "/%s cannot be written: run as root, outside a container",
                 policies.items[i].folder);
     }
-    free_policies(&policies);
+    cpufreq_free(&policies);
     return !*reason;
 }
 
 /* Finds the turbo switch of a policy. `inverted` means that writing 1 switches turbo off. */
-static bool find_switch(const struct ssactuate_machine *machine, const struct policy *policy,
-    char path[SSACTUATE_PATH], bool *inverted) {
+static bool find_switch(const struct ssactuate_machine *machine,
+    const struct cpufreq_policy *policy, char path[SSACTUATE_PATH], bool *inverted) {
     *inverted = sys_tree_has(&machine->tree, NO_TURBO);
     if (*inverted)
         snprintf(path, SSACTUATE_PATH, NO_TURBO);
@@ -206,7 +103,8 @@ static bool find_switch(const struct ssactuate_machine *machine, const struct po
 }
 
 /* Returns the state of turbo as a part of a level, or "" if unknown. */
-static const char *turbo_of(const struct ssactuate_machine *machine, const struct policy *policy) {
+static const char *turbo_of(
+    const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
     char path[SSACTUATE_PATH], value[SSACTUATE_VALUE];
     bool inverted;
     if (!find_switch(machine, policy, path, &inverted) ||
@@ -223,11 +121,14 @@ static void print_frequency(char text[32], double kilohertz) {
 }
 
 static void print_levels(const struct ssactuate_machine *machine, FILE *stream) {
-    struct policies policies = read_policies(machine);
-    const struct policy *policy = policies.items;
+    struct cpufreq_policies policies;
+    struct ss_error ignored = {0};
     char text[2][32];
-    if (!policy)
+    if (cpufreq_read(&policies, &machine->tree, &ignored) < 0 || policies.count == 0) {
+        cpufreq_free(&policies);
         return;
+    }
+    const struct cpufreq_policy *policy = policies.items;
     char *rest = policy->table;
     for (char *word; (word = strsep(&rest, " "));) {
         if (!*word)
@@ -241,12 +142,12 @@ static void print_levels(const struct ssactuate_machine *machine, FILE *stream) 
         fprintf(stream, "any from %s to %s|", text[0], text[1]);
     }
     fprintf(stream, "min|max%s", *turbo_of(machine, policy) ? "[,turbo=on|off]" : "");
-    free_policies(&policies);
+    cpufreq_free(&policies);
 }
 
 /* Writes the level of a policy: one frequency, or a range. */
 static void print_level(
-    const struct ssactuate_machine *machine, const struct policy *policy, char level[100]) {
+    const struct ssactuate_machine *machine, const struct cpufreq_policy *policy, char level[100]) {
     char text[2][32];
     print_frequency(text[0], policy->minimum);
     print_frequency(text[1], policy->maximum);
@@ -260,8 +161,8 @@ static void print_level(
     }
 }
 
-static void write_policy(
-    const struct ssactuate_machine *machine, const struct policy *policy, struct ss_json *json) {
+static void write_policy(const struct ssactuate_machine *machine,
+    const struct cpufreq_policy *policy, struct ss_json *json) {
     char cpus[8 * SS_CPUS_MAX], level[100];
     ss_cpus_print(cpus, sizeof cpus, &policy->cpus);
     print_level(machine, policy, level);
@@ -272,17 +173,19 @@ static void write_policy(
     ss_json_text(json, "governor", *policy->governor ? policy->governor : NULL);
     ss_json_number(json, "min_hz", 1000 * policy->minimum);
     ss_json_number(json, "max_hz", 1000 * policy->maximum);
-    ss_json_number(json, "actual_hz", 1000 * read_number(machine, policy, "scaling_cur_freq"));
+    ss_json_number(json, "actual_hz",
+        1000 * sys_tree_number(&machine->tree, "%s/scaling_cur_freq", policy->folder));
     ss_json_close(json, '}');
 }
 
 static int get(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     const struct ssactuate_output *output, struct ss_error *error) {
-    struct policies policies = read_policies(machine);
+    struct cpufreq_policies policies;
     char level[2][100];
     bool alike = true;
-    if (keep_target(&policies, knob, error) < 0) {
-        free_policies(&policies);
+    if (cpufreq_read(&policies, &machine->tree, error) < 0 ||
+        keep_target(&policies, knob, error) < 0) {
+        cpufreq_free(&policies);
         return -1;
     }
     print_level(machine, &policies.items[0], level[0]);
@@ -306,7 +209,7 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
             fprintf(output->stream, "frequency@%s=%s\n", cpus, level[1]);
         }
     }
-    free_policies(&policies);
+    cpufreq_free(&policies);
     return 0;
 }
 
@@ -345,19 +248,20 @@ struct speed {
 
 /*
  * Parses a frequency. Fails if the policy does not have that frequency. `max` is what the kernel
- * lowers it to, which intel_pstate does without turbo.
+ * lowers it to, which intel_pstate does without turbo. `switched` means that turbo will come on or
+ * go off.
  */
-static int find_speed(
-    const struct policy *policy, const char *text, struct speed *speed, struct ss_error *error) {
+static int find_speed(const struct cpufreq_policy *policy, bool switched, const char *text,
+    struct speed *speed, struct ss_error *error) {
     char number[32], limits[2][32];
     uint64_t hertz;
     if (strcmp(text, "min") == 0 && policy->lowest > 0) {
         *speed = (struct speed){(uint64_t)policy->lowest, SSACTUATE_ROUNDED};
         return 0;
     }
-    if (strcmp(text, "max") == 0 && (policy->switched || policy->highest > 0)) {
-        *speed = (struct speed){
-            policy->switched ? UNLIMITED : (uint64_t)policy->highest, SSACTUATE_LOWERED};
+    if (strcmp(text, "max") == 0 && (switched || policy->highest > 0)) {
+        *speed =
+            (struct speed){switched ? UNLIMITED : (uint64_t)policy->highest, SSACTUATE_LOWERED};
         return 0;
     }
     if (ss_units_frequency(text, &hertz, error) < 0)
@@ -375,7 +279,7 @@ static int find_speed(
     return 0;
 }
 
-static int add(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
+static int add(struct ssactuate_plan *plan, const struct cpufreq_policy *policy, const char *file,
     const char *value, enum ssactuate_kept kept, struct ss_error *error) {
     struct ssactuate_setting setting = {.kept = kept};
     snprintf(
@@ -385,16 +289,16 @@ static int add(struct ssactuate_plan *plan, const struct policy *policy, const c
     return ssactuate_plan_add(plan, &setting, error);
 }
 
-static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
-    struct speed speed, struct ss_error *error) {
+static int add_speed(struct ssactuate_plan *plan, const struct cpufreq_policy *policy,
+    const char *file, struct speed speed, struct ss_error *error) {
     char value[32];
     snprintf(value, sizeof value, "%llu", (unsigned long long)speed.kilohertz);
     return add(plan, policy, file, value, speed.kept, error);
 }
 
 /* Adds the limits in the order that never sets the minimum above the maximum. */
-static int add_range(struct ssactuate_plan *plan, const struct policy *policy, struct speed low,
-    struct speed high, struct ss_error *error) {
+static int add_range(struct ssactuate_plan *plan, const struct cpufreq_policy *policy,
+    struct speed low, struct speed high, struct ss_error *error) {
     bool maximum_first = (double)low.kilohertz > policy->maximum;
     if (maximum_first && add_speed(plan, policy, "scaling_max_freq", high, error) < 0)
         return -1;
@@ -404,8 +308,8 @@ static int add_range(struct ssactuate_plan *plan, const struct policy *policy, s
 }
 
 /* Adds a single frequency, set by the governor `userspace`. The limits must include it. */
-static int add_single(struct ssactuate_plan *plan, const struct policy *policy, struct speed speed,
-    struct ss_error *error) {
+static int add_single(struct ssactuate_plan *plan, const struct cpufreq_policy *policy,
+    struct speed speed, struct ss_error *error) {
     if ((double)speed.kilohertz > policy->maximum &&
         add_speed(plan, policy, "scaling_max_freq", speed, error) < 0)
         return -1;
@@ -418,7 +322,7 @@ static int add_single(struct ssactuate_plan *plan, const struct policy *policy, 
 }
 
 /* The machine has one turbo switch for all policies, or each policy has its own. */
-static int add_turbo(const struct ssactuate_machine *machine, const struct policy *policy,
+static int add_turbo(const struct ssactuate_machine *machine, const struct cpufreq_policy *policy,
     int turbo, struct ssactuate_plan *plan, struct ss_error *error) {
     struct ssactuate_setting setting = {0};
     bool inverted;
@@ -441,24 +345,24 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct polic
 }
 
 /* Removes what earlier knobs planned for a policy, except turbo. */
-static void forget_policy(struct ssactuate_plan *plan, const struct policy *policy) {
+static void forget_policy(struct ssactuate_plan *plan, const struct cpufreq_policy *policy) {
     char beginning[SSACTUATE_PATH];
     snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
     ssactuate_plan_remove(plan, beginning);
 }
 
-static int set_policy(const struct ssactuate_machine *machine, struct policy *policy,
+static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_policy *policy,
     const struct level *level, struct ssactuate_plan *plan, struct ss_error *error) {
     struct speed low, high;
     const char *turbo = turbo_of(machine, policy);
     /* The switch may change the highest frequency, but only after the plan is made. */
-    policy->switched =
+    bool switched =
         level->turbo >= 0 && strcmp(turbo, level->turbo ? ",turbo=on" : ",turbo=off") != 0;
-    if (policy->switched && level->turbo)
+    if (switched && level->turbo)
         policy->highest = NAN;
     forget_policy(plan, policy);
-    if (find_speed(policy, level->low, &low, error) < 0 ||
-        find_speed(policy, level->high, &high, error) < 0)
+    if (find_speed(policy, switched, level->low, &low, error) < 0 ||
+        find_speed(policy, switched, level->high, &high, error) < 0)
         return -1;
     if (low.kilohertz > high.kilohertz)
         return ss_error_fail(error, "invalid range '%s-%s': write the lower frequency first",
@@ -473,14 +377,16 @@ static int set_policy(const struct ssactuate_machine *machine, struct policy *po
 
 static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     struct ssactuate_plan *plan, struct ss_error *error) {
-    struct policies policies = read_policies(machine);
+    struct cpufreq_policies policies;
     struct level level;
-    int status = parse_level(knob, &level, error);
+    int status = cpufreq_read(&policies, &machine->tree, error);
+    if (status == 0)
+        status = parse_level(knob, &level, error);
     if (status == 0)
         status = keep_target(&policies, knob, error);
     for (size_t i = 0; status == 0 && i < policies.count; i++)
         status = set_policy(machine, &policies.items[i], &level, plan, error);
-    free_policies(&policies);
+    cpufreq_free(&policies);
     return status < 0 ? ss_error_wrap(error, "frequency") : 0;
 }
 

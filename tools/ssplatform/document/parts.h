@@ -12,8 +12,6 @@ void ssplatform_write_kernel(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_scheduler(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_mitigations(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_models(struct ss_json *json, const struct sys_tree *tree);
-void ssplatform_write_topology(
-    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
 void ssplatform_write_frequency(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
 void ssplatform_write_idle(

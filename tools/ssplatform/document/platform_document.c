@@ -69,7 +69,20 @@ static void write_clock(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_close(json, '}');
 }
 
-int ssplatform_report(FILE *stream, const char *root, struct ss_error *error) {
+void ssplatform_write_unknown_topology(
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
+    static const char *const names[] = {"sockets", "cores", "threads_per_core", "numa_nodes",
+        "socket_list", "numa_node_list", NULL};
+    (void)tree, (void)online;
+    ss_json_open(json, "topology", '{');
+    for (const char *const *name = names; *name; name++)
+        ss_json_text(json, *name, NULL);
+    ss_json_close(json, '}');
+    ss_json_text(json, "caches", NULL);
+}
+
+int ssplatform_report(FILE *stream, const char *root, ssplatform_topology_writer *write_topology,
+    struct ss_error *error) {
     struct sys_tree tree;
     if (sys_tree_open(&tree, root, error) < 0)
         return -1;
@@ -81,7 +94,7 @@ int ssplatform_report(FILE *stream, const char *root, struct ss_error *error) {
     ssplatform_write_kernel(&json, &tree);
     write_cpus(&json, &tree, &online);
     ssplatform_write_models(&json, &tree);
-    ssplatform_write_topology(&json, &tree, &online);
+    (write_topology ? write_topology : ssplatform_write_unknown_topology)(&json, &tree, &online);
     ssplatform_write_frequency(&json, &tree, &online);
     ssplatform_write_idle(&json, &tree, &online);
     ssplatform_write_mitigations(&json, &tree);

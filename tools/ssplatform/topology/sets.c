@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform_document.h"
+#include "topology_document.h"
 
 struct task {
     struct topology_usable cpus;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "topology_document.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "apart.h"
 #include "groups.h"
 #include "json_fields.h"
-#include "parts.h"
+#include "platform_document.h"
 
 static bool same_cpus(const struct ss_cpus *left, const struct ss_cpus *right) {
     return memcmp(left, right, sizeof *left) == 0;
@@ -161,10 +162,10 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     ss_json_close(json, ']');
 }
 
-/* Writes all parts. `topology` is NULL if hwloc found nothing. */
+/* Writes all parts. */
 static void write_all(struct ss_json *json, const struct sys_tree *tree,
     const struct ss_cpus *online, hwloc_topology_t topology) {
-    bool agreed = topology && topology_covers(topology, HWLOC_OBJ_PU, online);
+    bool agreed = topology_covers(topology, HWLOC_OBJ_PU, online);
     bool packages = agreed && topology_covers(topology, HWLOC_OBJ_PACKAGE, online);
     bool cores = agreed && topology_covers(topology, HWLOC_OBJ_CORE, online);
     bool nodes = agreed && topology_covers(topology, HWLOC_OBJ_NUMANODE, online) &&
@@ -203,7 +204,7 @@ void ssplatform_write_topology(
         fputs(text, json->stream);
         json->follows = true;
     } else {
-        write_all(json, tree, online, NULL);
+        ssplatform_write_unknown_topology(json, tree, online);
     }
     free(text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TOPOLOGY_SYS_TREE_H
-#define TOPOLOGY_SYS_TREE_H
+#ifndef SYSFS_SYS_TREE_H
+#define SYSFS_SYS_TREE_H
 
 /*
  * The kernel's files that describe this machine, or copies of another machine's in a folder.

@@ -20,9 +20,9 @@ static void write_frequency(unsigned cpu, const char *frequency) {
     tree_write(path, frequency);
 }
 
-static void assert_columns(struct sssample_idle *idle, const char *expected) {
+static void assert_columns(struct sample_idle *idle, const char *expected) {
     char text[256];
-    const struct sssample_source source = sssample_idle_source(idle);
+    const struct sample_source source = sample_idle_source(idle);
     FILE *stream = fmemopen(text, sizeof text, "w");
     assert_non_null(stream);
     source.print_columns(stream, source.source);
@@ -30,15 +30,24 @@ static void assert_columns(struct sssample_idle *idle, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void assert_sample(struct sssample_idle *idle, ss_time spent, const char *expected) {
+static void assert_sample(struct sample_idle *idle, ss_time spent, const char *expected) {
     char text[256];
-    const struct sssample_source source = sssample_idle_source(idle);
+    const struct sample_source source = sample_idle_source(idle);
     FILE *stream = fmemopen(text, sizeof text, "w");
     assert_non_null(stream);
     source.print_sample(stream, source.source, spent);
     assert_int_equal(fclose(stream), 0);
     if (expected)
         assert_string_equal(text, expected);
+}
+
+/* Finds the idle states of these CPUs; NULL: of all. */
+static void find(struct sample_idle *idle, const char *root, const char *list) {
+    struct ss_error error = {0};
+    struct ss_cpus cpus = {0};
+    if (list)
+        assert_int_equal(ss_cpus_parse(list, &cpus, &error), 0);
+    assert_int_equal(sample_idle_find(idle, root, list ? &cpus : NULL, &error), 0);
 }
 
 static const char *write_machine(void) {
@@ -55,31 +64,31 @@ static const char *write_machine(void) {
 /* In one second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: 0.1 s in C1, the rest in C6. */
 static void idle_states_are_printed_as_shares_of_idle_time(void **state) {
     (void)state;
-    struct sssample_idle idle;
+    struct sample_idle idle;
     const char *root = write_machine();
     write_frequency(0, "1400000\n");
     write_frequency(1, "2100500\n");
-    assert_true(sssample_idle_find(&idle, root, NULL));
+    find(&idle, root, NULL);
     assert_columns(&idle, "active,frequency_mhz,POLL,C1_HSW,C6");
     assert_sample(&idle, 0, NULL);
     write_state(0, 1, "C1-HSW\n", "101000\n");
     write_state(0, 2, "C6\n", "300500\n");
     write_state(1, 2, "C6\n", "600500\n");
     assert_sample(&idle, SS_SECOND, "0.5000,1750.250,0.0000,0.1000,0.9000");
-    sssample_idle_free(&idle);
+    sample_idle_free(&idle);
 }
 
 static void a_second_without_idle_time_has_no_shares(void **state) {
     (void)state;
-    struct sssample_idle idle;
+    struct sample_idle idle;
     const char *root = write_machine();
-    assert_true(sssample_idle_find(&idle, root, NULL));
+    find(&idle, root, NULL);
     assert_sample(&idle, 0, NULL);
     /* The counters of a CPU that was offline restart at 0. */
     write_state(1, 1, "C1-HSW\n", "0\n");
     write_state(1, 2, "C6\n", "0\n");
     assert_sample(&idle, SS_SECOND, "1.0000,,,,");
-    sssample_idle_free(&idle);
+    sample_idle_free(&idle);
 }
 
 /* CPU 0 is idle for half of each second. CPU 1 keeps its counters while it is offline. */
@@ -91,9 +100,9 @@ static void offline_cpus_do_not_count(void **state) {
         {"0\n", "1002000\n", "0.5000,,0.0000,1.0000,0.0000"},
         {"1\n", "1002000\n", "0.5000,,0.0000,1.0000,0.0000"},
         {"1\n", "unreadable\n", "0.5000,,0.0000,1.0000,0.0000"}};
-    struct sssample_idle idle;
+    struct sample_idle idle;
     const char *root = write_machine();
-    assert_true(sssample_idle_find(&idle, root, NULL));
+    find(&idle, root, NULL);
     assert_sample(&idle, 0, NULL);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         char time[32];
@@ -103,28 +112,25 @@ static void offline_cpus_do_not_count(void **state) {
         tree_write("sys/devices/system/cpu/cpu1/online", cases[i].online);
         assert_sample(&idle, SS_SECOND, cases[i].sample);
     }
-    sssample_idle_free(&idle);
+    sample_idle_free(&idle);
 }
 
 static void only_cpus_with_idle_states_count(void **state) {
     (void)state;
-    struct sssample_idle idle;
-    struct ss_error error = {0};
-    struct ss_cpus cpus;
+    static const struct {
+        const char *cpus;
+        size_t count;
+    } cases[] = {{NULL, 3}, {"5", 0}, {"0-5", 2}};
     const char *root = write_machine();
     write_state(10, 0, "POLL\n", "9\n");
     write_frequency(5, "1000000\n");
-    assert_true(sssample_idle_find(&idle, root, NULL));
-    assert_int_equal(idle.cpu_count, 3);
-    assert_int_equal(idle.frequency_count, 0);
-    sssample_idle_free(&idle);
-    assert_int_equal(ss_cpus_parse("5", &cpus, &error), 0);
-    assert_false(sssample_idle_find(&idle, root, &cpus));
-    sssample_idle_free(&idle);
-    assert_int_equal(ss_cpus_parse("0-5", &cpus, &error), 0);
-    assert_true(sssample_idle_find(&idle, root, &cpus));
-    assert_int_equal(idle.cpu_count, 2);
-    sssample_idle_free(&idle);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample_idle idle;
+        find(&idle, root, cases[i].cpus);
+        assert_int_equal(idle.cpu_count, cases[i].count);
+        assert_false(ss_cpus_has(&idle.with_states, 5));
+        sample_idle_free(&idle);
+    }
 }
 
 // clang-format off

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSSAMPLE_SAMPLED_H
-#define SSSAMPLE_SAMPLED_H
+#ifndef SSPLATFORM_SAMPLED_H
+#define SSPLATFORM_SAMPLED_H
 
 /* A source of samples, and the loop that records them. */
 
@@ -8,7 +8,7 @@
 #include <showstopper/time.h>
 #include <stdio.h>
 
-struct sssample_source {
+struct sample_source {
     void (*print_columns)(FILE *stream, void *source);
 
     /*
@@ -20,7 +20,7 @@ struct sssample_source {
 };
 
 /* Returns when the sample after the one due at `last` is due. Missed samples are skipped. */
-ss_time sssample_due(ss_time last, ss_time now);
+ss_time sample_due(ss_time last, ss_time now);
 
 /*
  * Appends a sample to the file every second, at absolute times, until SIGTERM or SIGINT ends the
@@ -28,6 +28,6 @@ ss_time sssample_due(ss_time last, ss_time now);
  * Returns only if the file cannot be written.
  */
 SS_NONNULL(1, 2)
-int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error);
+int sample_loop(const struct sample_source *source, const char *path, struct ss_error *error);
 
 #endif

@@ -23,10 +23,10 @@ int nanosleep(const struct timespec *length, struct timespec *left) {
 }
 
 /* Returns the cell of a sample that is taken `spent` after the previous one. */
-static const char *sample(struct sssample_power *power, ss_time spent) {
+static const char *sample(struct sample_power *power, ss_time spent) {
     static char cell[64];
     cell[0] = '\0';
-    const struct sssample_source source = sssample_power_source(power);
+    const struct sample_source source = sample_power_source(power);
     FILE *stream = fmemopen(cell, sizeof cell, "w");
     assert_non_null(stream);
     source.print_sample(stream, source.source, spent);
@@ -45,57 +45,57 @@ static void write_package(const char *zone, const char *name, const char *energy
 /* Counts package domains, not their parts. */
 static void power_is_summed_over_packages(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     const char *root = tree_new();
     write_package("intel-rapl:0", "package-0\n", "1000000\n");
     write_package("intel-rapl:0:0", "core\n", "1000000\n");
     write_package("intel-rapl:1", "package-1\n", "1000000\n");
     write_package("intel-rapl:2", "psys\n", "1000000\n");
-    assert_true(sssample_power_find(&power, "auto", root));
+    assert_true(sample_power_find(&power, "auto", root));
     assert_string_equal(power.scope, "rapl: CPU packages only (package-0 package-1)");
     assert_string_equal(sample(&power, 0), "");
     write_package("intel-rapl:1", "package-1\n", "2001000000\n");
     assert_string_equal(sample(&power, 200 * SS_SECOND), "10");
-    sssample_power_free(&power);
+    sample_power_free(&power);
 }
 
 /* Restarts the power of one package, whose counter is at 7 J. */
-static void begin_at_7_joules(struct sssample_power *power, const char *range) {
+static void begin_at_7_joules(struct sample_power *power, const char *range) {
     const char *root = tree_new();
     write_package("intel-rapl:0", "package-0\n", "7000000\n");
     if (range)
         tree_write("sys/class/powercap/intel-rapl:0/max_energy_range_uj", range);
-    assert_true(sssample_power_find(power, "rapl", root));
+    assert_true(sample_power_find(power, "rapl", root));
     assert_string_equal(sample(power, 0), "");
 }
 
 static void power_is_correct_when_an_energy_counter_wraps(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     begin_at_7_joules(&power, "8000000\n");
     write_package("intel-rapl:0", "package-0\n", "500000\n");
     assert_string_equal(sample(&power, SS_SECOND), "1.5");
-    sssample_power_free(&power);
+    sample_power_free(&power);
 }
 
 static void reset_counter_leaves_a_second_without_power(void **state) {
     (void)state;
     static const char *const ranges[] = {NULL, "15000000\n"};
     for (size_t i = 0; i < 2; i++) {
-        struct sssample_power power;
+        struct sample_power power;
         begin_at_7_joules(&power, ranges[i]);
         write_package("intel-rapl:0", "package-0\n", "5\n");
         assert_string_equal(sample(&power, SS_SECOND), "");
         write_package("intel-rapl:0", "package-0\n", "1500005\n");
         assert_string_equal(sample(&power, SS_SECOND), "1.5");
-        sssample_power_free(&power);
+        sample_power_free(&power);
     }
 }
 
 /* Otherwise the energy of two seconds would count for one. */
 static void second_after_an_unreadable_counter_has_no_power(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     begin_at_7_joules(&power, NULL);
     write_package("intel-rapl:0", "package-0\n", "unreadable\n");
     assert_string_equal(sample(&power, SS_SECOND), "");
@@ -103,55 +103,55 @@ static void second_after_an_unreadable_counter_has_no_power(void **state) {
     assert_string_equal(sample(&power, SS_SECOND), "");
     write_package("intel-rapl:0", "package-0\n", "10500000\n");
     assert_string_equal(sample(&power, SS_SECOND), "1.5");
-    sssample_power_free(&power);
+    sample_power_free(&power);
 }
 
 static void sensor_reports_its_scope(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/hwmon/hwmon3/power1_input", "42000000\n");
     tree_write("sys/class/hwmon/hwmon3/name", "power_meter\n");
-    assert_true(sssample_power_find(&power, "hwmon", root));
+    assert_true(sample_power_find(&power, "hwmon", root));
     assert_string_equal(power.scope, "hwmon: the whole machine (power_meter)");
     assert_string_equal(sample(&power, SS_SECOND), "42");
-    sssample_power_free(&power);
+    sample_power_free(&power);
     tree_write("sys/class/hwmon/hwmon3/name", "amdgpu\n");
-    assert_true(sssample_power_find(&power, "auto", root));
+    assert_true(sample_power_find(&power, "auto", root));
     assert_string_equal(power.scope, "hwmon: parts measured by sensor amdgpu");
-    sssample_power_free(&power);
+    sample_power_free(&power);
 }
 
 /* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
 static void mean_power_is_that_of_the_last_sample(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     const char *root = tree_new();
     tree_write(SENSOR, "100000000\n");
-    assert_true(sssample_power_find(&power, "hwmon", root));
+    assert_true(sample_power_find(&power, "hwmon", root));
     next_power = "99000000\n";
-    assert_true(sssample_power_mean(&power, 1) == 99);
+    assert_true(sample_power_mean(&power, 1) == 99);
     next_power = NULL;
-    assert_true(isnan(sssample_power_mean(&power, 1)));
-    sssample_power_free(&power);
+    assert_true(isnan(sample_power_mean(&power, 1)));
+    sample_power_free(&power);
 }
 
 static void battery_power_counts_only_while_discharging(void **state) {
     (void)state;
-    struct sssample_power power;
+    struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/power_supply/AC/type", "Mains\n");
     tree_write("sys/class/power_supply/BAT0/type", "Battery\n");
     tree_write("sys/class/power_supply/BAT0/status", "Charging\n");
     tree_write("sys/class/power_supply/BAT0/current_now", "-500000\n");
     tree_write("sys/class/power_supply/BAT0/voltage_now", "12000000\n");
-    assert_false(sssample_power_find(&power, "battery", root));
+    assert_false(sample_power_find(&power, "battery", root));
     tree_write("sys/class/power_supply/BAT0/status", "Discharging\n");
-    assert_true(sssample_power_find(&power, "battery", root));
+    assert_true(sample_power_find(&power, "battery", root));
     assert_string_equal(sample(&power, SS_SECOND), "6");
     tree_write("sys/class/power_supply/BAT0/power_now", "7500000\n");
     assert_string_equal(sample(&power, SS_SECOND), "7.5");
-    sssample_power_free(&power);
+    sample_power_free(&power);
 }
 
 static void a_command_prints_watts_in_its_first_line(void **state) {
@@ -161,27 +161,27 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
     } cases[] = {{"echo 7.5; echo 8", "7.5"}, {"echo 12", "12"}, {"echo 12W", ""},
         {"echo 3; false", ""}, {"echo 'x\"'", ""}, {"echo", ""}, {"echo 3.", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sssample_power power;
-        assert_true(sssample_power_find(&power, cases[i].command, "/nowhere"));
+        struct sample_power power;
+        assert_true(sample_power_find(&power, cases[i].command, "/nowhere"));
         assert_string_equal(sample(&power, SS_SECOND), cases[i].cell);
         assert_string_equal(sample(&power, 0), "");
-        sssample_power_free(&power);
+        sample_power_free(&power);
     }
-    struct sssample_power power;
-    assert_true(sssample_power_find(&power, "echo 1", "/"));
+    struct sample_power power;
+    assert_true(sample_power_find(&power, "echo 1", "/"));
     assert_string_equal(power.scope, "command: what it measures (echo 1)");
-    assert_false(sssample_power_find(&power, "rapl", "/nowhere"));
-    assert_false(sssample_power_find(&power, "auto", "/nowhere"));
+    assert_false(sample_power_find(&power, "rapl", "/nowhere"));
+    assert_false(sample_power_find(&power, "auto", "/nowhere"));
 }
 
 /* A source that needs 2.5 s has a sample every third second. */
 static void missed_samples_are_skipped(void **state) {
     (void)state;
     const ss_time last = 100 * SS_SECOND;
-    assert_int_equal(sssample_due(last, last), last + SS_SECOND);
-    assert_int_equal(sssample_due(last, last + SS_SECOND - 1), last + SS_SECOND);
-    assert_int_equal(sssample_due(last, last + SS_SECOND), last + 2 * SS_SECOND);
-    assert_int_equal(sssample_due(last, last + 5 * SS_SECOND / 2), last + 3 * SS_SECOND);
+    assert_int_equal(sample_due(last, last), last + SS_SECOND);
+    assert_int_equal(sample_due(last, last + SS_SECOND - 1), last + SS_SECOND);
+    assert_int_equal(sample_due(last, last + SS_SECOND), last + 2 * SS_SECOND);
+    assert_int_equal(sample_due(last, last + 5 * SS_SECOND / 2), last + 3 * SS_SECOND);
 }
 
 // clang-format off

@@ -32,7 +32,7 @@ static void sleep_until(ss_time moment) {
 }
 
 /* Writes a line: the wall clock, the time since the start, and the cells of the source. */
-static void print_sample(FILE *stream, const struct sssample_source *source, int64_t wallclock,
+static void print_sample(FILE *stream, const struct sample_source *source, int64_t wallclock,
     ss_time elapsed, ss_time spent) {
     char stamp[64];
     ss_wallclock_print(stamp, sizeof stamp, wallclock);
@@ -42,7 +42,7 @@ static void print_sample(FILE *stream, const struct sssample_source *source, int
     fputc('\n', stream);
 }
 
-static void drop_first(const struct sssample_source *source) {
+static void drop_first(const struct sample_source *source) {
     FILE *nowhere = fopen("/dev/null", "we");
     if (!nowhere)
         return;
@@ -50,11 +50,11 @@ static void drop_first(const struct sssample_source *source) {
     fclose(nowhere);
 }
 
-ss_time sssample_due(ss_time last, ss_time now) {
+ss_time sample_due(ss_time last, ss_time now) {
     return last + PERIOD * (1 + ss_time_since(now, last) / PERIOD);
 }
 
-int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error) {
+int sample_loop(const struct sample_source *source, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = fopen(path, "we");
     if (!stream)
         return ss_error_fail(error, "--output: %s cannot be written: %s", path, strerror(errno));
@@ -67,7 +67,7 @@ int sssample_loop(const struct sssample_source *source, const char *path, struct
     fputc('\n', stream);
     ss_time begin = ss_platform_now(), before = begin, due = begin;
     while (fflush(stream) == 0) {
-        due = sssample_due(due, ss_platform_now());
+        due = sample_due(due, ss_platform_now());
         sleep_until(due);
         ss_time now = ss_platform_now();
         print_sample(stream, source, ss_platform_wallclock(), now - begin, now - before);
