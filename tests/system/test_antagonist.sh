@@ -71,13 +71,13 @@ write_bench() {
     chmod +x bench
 }
 
-simulated_studies_meet_the_required_error_rates() {
+simulated_studies_meet_the_required_error_rates() { # case
     needs_analysis
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$scratch/bars" || fail "$(cat "$scratch/bars")"
     [ "$(wc -l <"$scratch/bars")" -eq 8 ] || fail "not all bars: $(cat "$scratch/bars")"
 }
 
-suspects_that_must_not_be_stopped_are_refused() {
+suspects_that_must_not_be_stopped_are_refused() { # case
     needs_ssantagonist
     local parent child service
     refuses 'process 1 (' --victim true --suspects 1
@@ -133,7 +133,7 @@ suspects_that_must_not_be_stopped_are_refused() {
     fi
 }
 
-suspects_are_printed_with_their_start() {
+suspects_are_printed_with_their_start() { # case
     needs_ssantagonist
     local status=0 started
     start_sleeper
@@ -147,7 +147,7 @@ suspects_are_printed_with_their_start() {
 }
 
 # Data and programs of an installation without the component that has the Python package.
-a_missing_python_package_is_reported_at_once() {
+a_missing_python_package_is_reported_at_once() { # case
     needs_ssantagonist
     local status=0
     mkdir -p lone/bin lone/share/showstopper
@@ -171,14 +171,14 @@ warns() {
 }
 
 # Children of such a process do not inherit its policy, which the kernel shows as a flag of the policy.
-a_policy_that_children_do_not_inherit_is_not_real_time() {
+a_policy_that_children_do_not_inherit_is_not_real_time() { # case
     needs_ssantagonist
     start chrt -R -o 0 sleep 1000
     await grep -q sleep "/proc/$pid/comm"
     warns 1 suspects --suspects "$pid" --victim true
 }
 
-unknown_processes_of_the_victim_are_reported() {
+unknown_processes_of_the_victim_are_reported() { # case
     needs_analysis
     local bystander
     start sleep 1000
@@ -203,7 +203,7 @@ answers() {
         fail "$*: $(cat result)"
 }
 
-a_study_keeps_the_suspects_with_which_it_began() {
+a_study_keeps_the_suspects_with_which_it_began() { # case
     needs_analysis
     local one status=0
     start_sleeper
@@ -226,7 +226,7 @@ a_study_keeps_the_suspects_with_which_it_began() {
     rm -r study
 }
 
-processes_that_join_a_group_later_are_not_suspects() {
+processes_that_join_a_group_later_are_not_suspects() { # case
     needs_analysis
     local one group
     start sleep 1000
@@ -244,7 +244,7 @@ processes_that_join_a_group_later_are_not_suspects() {
     rm -r study group
 }
 
-suspects_of_a_group_are_its_topmost_processes() {
+suspects_of_a_group_are_its_topmost_processes() { # case
     needs_ssantagonist
     start sh -c 'sleep 1000 & echo $! >child; wait'
     await test -s child
@@ -268,7 +268,7 @@ suspects_of_a_group_are_its_topmost_processes() {
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
 }
 
-the_server_of_the_victim_url_is_not_a_suspect() {
+the_server_of_the_victim_url_is_not_a_suspect() { # case
     needs_ssantagonist
     need_built serve
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
@@ -292,7 +292,7 @@ is_child() {
     [ -s found ]
 }
 
-the_generator_of_a_study_is_not_a_suspect() {
+the_generator_of_a_study_is_not_a_suspect() { # case
     needs_ssantagonist
     "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
     local watch
@@ -307,7 +307,7 @@ the_generator_of_a_study_is_not_a_suspect() {
 }
 
 # A refused connection must not count as a short response time.
-failed_requests_have_no_response_time() {
+failed_requests_have_no_response_time() { # case
     needs_ssantagonist
     "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
     local status=0
@@ -326,7 +326,7 @@ fails_with() {
     grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
 }
 
-figures_without_a_logarithm_are_refused() {
+figures_without_a_logarithm_are_refused() { # case
     needs_ssantagonist
     mkdir run
     fails_with 'the figure of the victim is 0 or negative in ' --victim "sh -c 'echo 7 ok 0 errors'"
@@ -351,7 +351,7 @@ END
     chmod +x idle/ssbatch
 }
 
-a_study_without_an_estimate_fails() {
+a_study_without_an_estimate_fails() { # case
     needs_analysis
     local status=0
     write_idle_ssbatch
@@ -377,7 +377,7 @@ reads() {
 }
 
 # shellcheck disable=SC2016 # for awk
-times_and_rates_of_iterations_are_read_from_a_log() {
+times_and_rates_of_iterations_are_read_from_a_log() { # case
     needs_ssantagonist
     : >log
     write_napping writer 'while echo "took 250 ms" && echo other; do nap; done >>log'
@@ -389,7 +389,7 @@ times_and_rates_of_iterations_are_read_from_a_log() {
     reads '$4 > 1 && $5 > 0 && $5 < 60' --victim log --iteration '^took'
 }
 
-a_failing_victim_command_is_reported() {
+a_failing_victim_command_is_reported() { # case
     needs_ssantagonist
     local status=0 lead
     mkdir run
@@ -421,7 +421,7 @@ a_failing_victim_command_is_reported() {
 
 # One ignores SIGTERM, the other closes its output after the first slot, long before it exits.
 # shellcheck disable=SC2016 # for sh
-stubborn_victim_command_is_killed() {
+stubborn_victim_command_is_killed() { # case
     needs_ssantagonist
     local victim
     mkdir run
@@ -434,7 +434,7 @@ stubborn_victim_command_is_killed() {
 }
 
 # The message comes before the end of the first slot, which in a study lasts a minute.
-victim_without_figures_is_reported_at_once() {
+victim_without_figures_is_reported_at_once() { # case
     needs_ssantagonist
     local victim status slot
     mkdir run
@@ -477,7 +477,7 @@ refuses_call() {
     [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
 }
 
-invalid_options_are_refused_before_anything_starts() {
+invalid_options_are_refused_before_anything_starts() { # case
     needs_analysis
     start sleep 1000
     echo 'took 1 s' >log
@@ -497,7 +497,7 @@ invalid_options_are_refused_before_anything_starts() {
     refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
 }
 
-invalid_codes_are_refused() {
+invalid_codes_are_refused() { # case
     needs_ssantagonist
     local shifts status
     mkdir codes
@@ -516,7 +516,7 @@ invalid_codes_are_refused() {
     [ "$(wc -l <codes/codes.csv)" -eq 64 ] || fail "$(cat codes/codes.csv)"
 }
 
-a_study_reports_whether_suspects_slow_the_victim() {
+a_study_reports_whether_suspects_slow_the_victim() { # case
     needs_analysis
     write_bench
     start_sleeper
@@ -561,7 +561,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     cmp out again || fail "the answer differs without the suspect"
 }
 
-a_large_loss_ends_the_run_and_continues_all_suspects() {
+a_large_loss_ends_the_run_and_continues_all_suspects() { # case
     needs_analysis
     local status slot
     # The figure falls by half once the suspect has been stopped.
@@ -592,7 +592,7 @@ loses() {
 }
 
 # The victim falls silent, prints a line in a slot, stalls at the edges of slots, or fails most requests.
-a_victim_that_answers_too_little_has_lost() {
+a_victim_that_answers_too_little_has_lost() { # case
     needs_ssantagonist
     local server burst='for i in 1 2 3 4 5 6 7 8 9; do echo it; done'
     mkdir run
@@ -625,7 +625,7 @@ END
 }
 
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
-suspects_in_the_proc_of_another_namespace_are_refused() {
+suspects_in_the_proc_of_another_namespace_are_refused() { # case
     needs_ssantagonist
     local options=-pf status=0
     [ "$(id -u)" -eq 0 ] || options=-rpf
@@ -637,34 +637,10 @@ suspects_in_the_proc_of_another_namespace_are_refused() {
     grep -qF '/proc belongs to another PID namespace' err || fail "$(cat err)"
 }
 
-kills_leave_no_suspect_stopped() {
+kills_leave_no_suspect_stopped() { # case
     needs_analysis
     "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
     grep -qx '2 rounds: no suspect was left stopped' kills || fail "$(cat kills)"
 }
 
-run_case simulated_studies_meet_the_required_error_rates
-run_case suspects_that_must_not_be_stopped_are_refused
-run_case suspects_are_printed_with_their_start
-run_case a_missing_python_package_is_reported_at_once
-run_case a_policy_that_children_do_not_inherit_is_not_real_time
-run_case unknown_processes_of_the_victim_are_reported
-run_case a_study_keeps_the_suspects_with_which_it_began
-run_case processes_that_join_a_group_later_are_not_suspects
-run_case suspects_of_a_group_are_its_topmost_processes
-run_case the_server_of_the_victim_url_is_not_a_suspect
-run_case the_generator_of_a_study_is_not_a_suspect
-run_case failed_requests_have_no_response_time
-run_case figures_without_a_logarithm_are_refused
-run_case a_study_without_an_estimate_fails
-run_case times_and_rates_of_iterations_are_read_from_a_log
-run_case a_failing_victim_command_is_reported
-run_case stubborn_victim_command_is_killed
-run_case victim_without_figures_is_reported_at_once
-run_case invalid_options_are_refused_before_anything_starts
-run_case invalid_codes_are_refused
-run_case a_study_reports_whether_suspects_slow_the_victim
-run_case a_large_loss_ends_the_run_and_continues_all_suspects
-run_case a_victim_that_answers_too_little_has_lost
-run_case suspects_in_the_proc_of_another_namespace_are_refused
-run_case kills_leave_no_suspect_stopped
+run_cases

@@ -84,7 +84,7 @@ all_ended() {
     done
 }
 
-options_and_their_values_are_checked() {
+options_and_their_values_are_checked() { # case
     local name
     for name in make-guest run-in-guest; do
         "$experiments/$name" --help >"$output"
@@ -111,7 +111,7 @@ options_and_their_values_are_checked() {
     refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
 }
 
-a_failed_make_guest_leaves_no_file() {
+a_failed_make_guest_leaves_no_file() { # case
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     need cpio
@@ -124,7 +124,7 @@ a_failed_make_guest_leaves_no_file() {
 }
 
 # An empty file, as a full disk leaves, is written again.
-the_acceleration_is_found_without_its_file() {
+the_acceleration_is_found_without_its_file() { # case
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     mkdir empty
@@ -150,7 +150,7 @@ plans_nothing() {
     says "interference: no run is possible here.*" || fail "$*: unexpected failure"
 }
 
-unsupported_guest_options_are_named() {
+unsupported_guest_options_are_named() { # case
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     mkdir -p guest
     plans_nothing
@@ -171,7 +171,7 @@ unsupported_guest_options_are_named() {
 }
 
 # Both sides begin on command, and each record has samples of guest and machine.
-both_sides_of_a_study_run_in_guests() {
+both_sides_of_a_study_run_in_guests() { # case
     local run role boot at
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     need_built ssbatch
@@ -200,7 +200,7 @@ both_sides_of_a_study_run_in_guests() {
     [ "$(listed results status)" = "done done" ] || fail "wrong status: $(listed results status)"
 }
 
-a_command_runs_in_a_guest() {
+a_command_runs_in_a_guest() { # case
     local threads allowed cpu
     need_guest
     cpu=$(first_cpu)
@@ -236,7 +236,7 @@ a_command_runs_in_a_guest() {
 }
 
 # Whenever run-in-guest is killed, it leaves no process, folder or mount.
-a_killed_guest_leaves_no_process_or_file() {
+a_killed_guest_leaves_no_process_or_file() { # case
     local folder processes
     need_guest
     begin --share shared -- sh -c 'echo up; sleep 1000'
@@ -259,7 +259,7 @@ a_killed_guest_leaves_no_process_or_file() {
 }
 
 # Guests use the machine's clock, so that runs in several guests can start at the same time.
-a_terminated_guest_delivers_the_record_of_its_run() {
+a_terminated_guest_delivers_the_record_of_its_run() { # case
     local processes at time elapsed
     need_guest
     # shellcheck disable=SC2016 # expanded in the guest
@@ -288,7 +288,7 @@ has_samples() {
 }
 
 # In version 2, only the root may have processes and enable controllers for its children.
-groups_of_version_two_are_limited() {
+groups_of_version_two_are_limited() { # case
     need_guest
     [ -x "$build/bin/ssprofile" ] || skip "libraries: built without ssprofile"
     [ -x "$build/bin/ssactuate" ] || skip "libraries: built without ssactuate"
@@ -369,13 +369,13 @@ use_stuttering_machine() {
     guest=guest PATH=$PWD/machine:$PATH
 }
 
-a_line_that_arrives_in_two_parts_is_read_as_one() {
+a_line_that_arrives_in_two_parts_is_read_as_one() { # case
     use_stuttering_machine
     begin -- true
     ends 7
 }
 
-a_guest_that_ignores_sigterm_is_ended() {
+a_guest_that_ignores_sigterm_is_ended() { # case
     use_stuttering_machine
     MUTE=yes begin --grace 1 --clock clock.csv -- true
     await guest_did grep -qs start clock.csv
@@ -383,14 +383,4 @@ a_guest_that_ignores_sigterm_is_ended() {
     ends 143
 }
 
-run_case options_and_their_values_are_checked
-run_case a_line_that_arrives_in_two_parts_is_read_as_one
-run_case a_guest_that_ignores_sigterm_is_ended
-run_case a_failed_make_guest_leaves_no_file
-run_case the_acceleration_is_found_without_its_file
-run_case unsupported_guest_options_are_named
-run_case a_command_runs_in_a_guest
-run_case groups_of_version_two_are_limited
-run_case both_sides_of_a_study_run_in_guests
-run_case a_killed_guest_leaves_no_process_or_file
-run_case a_terminated_guest_delivers_the_record_of_its_run
+run_cases

@@ -31,7 +31,7 @@ is_set() {
     [ "$(cat "root/sys/fs/cgroup/$1")" = "$2" ] || fail "$1: $(cat "root/sys/fs/cgroup/$1")"
 }
 
-groups_of_version_one_are_limited_in_each_hierarchy() {
+groups_of_version_one_are_limited_in_each_hierarchy() { # case
     make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
     make_hierarchy cpuset cpuset.cpus cpuset.mems
     mkdir -p root/sys/fs/cgroup/cpuacct
@@ -49,7 +49,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() {
     says "no hierarchy of control groups has the controller memory"
 }
 
-groups_of_version_two_are_limited_in_the_unified_hierarchy() {
+groups_of_version_two_are_limited_in_the_unified_hierarchy() { # case
     make_hierarchy . cpu.max cpuset.cpus
     ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants all requested CPUs
     echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
@@ -65,7 +65,7 @@ groups_of_version_two_are_limited_in_the_unified_hierarchy() {
     says "no hierarchy of control groups has the controller memory"
 }
 
-a_limit_that_no_group_can_have_is_refused() {
+a_limit_that_no_group_can_have_is_refused() { # case
     mkdir -p root/sys/fs/cgroup root/proc/self
     : >root/sys/fs/cgroup/cgroup.controllers
     echo 0::/ >root/proc/self/cgroup
@@ -81,13 +81,10 @@ a_limit_that_no_group_can_have_is_refused() {
 }
 
 # The kernel accepts at least 1 ms in each period.
-a_quota_below_one_millisecond_is_refused() {
+a_quota_below_one_millisecond_is_refused() { # case
     make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
     place 1 make x --quota 0.009
     says "showstopper-place: --quota: '0.009' is too small: use at least 0.01"
 }
 
-run_case groups_of_version_one_are_limited_in_each_hierarchy
-run_case groups_of_version_two_are_limited_in_the_unified_hierarchy
-run_case a_limit_that_no_group_can_have_is_refused
-run_case a_quota_below_one_millisecond_is_refused
+run_cases

@@ -58,7 +58,7 @@ calls_of() {
     wc -l 2>/dev/null <"$scratch/calls" || echo 0
 }
 
-options_and_their_values_are_checked() {
+options_and_their_values_are_checked() { # case
     local option
     experiment portability --help
     prints "Usage: portability .*"
@@ -108,7 +108,7 @@ is_known() {
 }
 
 # The default plan runs at least 24 kernels of all classes in less than five minutes.
-a_plan_states_its_duration() {
+a_plan_states_its_duration() { # case
     local kernels class
     experiment portability demo --dry-run
     prints "base: 1 min 00 s"
@@ -132,7 +132,7 @@ a_plan_states_its_duration() {
     done < <(awk '!/^#|^version/ { print $2 }' "$source/tools/ssprofile/batteries/own.txt" | sort -u)
 }
 
-verify_runs_applications_under_the_calibrated_setting() {
+verify_runs_applications_under_the_calibrated_setting() { # case
     refuses "no result of a demo: call portability demo first" portability verify
     refuses "--throttle cannot be used with verify" portability verify --throttle load
     experiment portability "${few[@]}"
@@ -152,7 +152,7 @@ verify_runs_applications_under_the_calibrated_setting() {
     grep -q '"applications/predict.html"' "$results/index.html" || fail "the page has no link to the applications"
 }
 
-sweep_plots_speed_against_setting() {
+sweep_plots_speed_against_setting() { # case
     refuses "--setting cannot be used with sweep" portability sweep --setting 40%
     experiment portability sweep --kernels int64,gcd --repetitions 2 --dry-run
     prints "90%: about 2\.4 s"
@@ -200,7 +200,7 @@ end_portability() {
     [ -z "$batch" ] || await is_gone "$batch"
 }
 
-demo_calibrates_the_throttle() {
+demo_calibrates_the_throttle() { # case
     local file
     experiment portability "${few[@]}"
     prints "ssbatch: run 3 of 4, calibration; .*"
@@ -239,7 +239,7 @@ demo_calibrates_the_throttle() {
     prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
 }
 
-ssbatch_accepts_the_printed_plan() {
+ssbatch_accepts_the_printed_plan() { # case
     experiment portability "${few[@]}" --plan --quick
     [ ! -e "$results" ] || fail "--plan created a folder"
     [ ! -e "$scratch/calls" ] || fail "--plan ran a kernel"
@@ -253,7 +253,7 @@ ssbatch_accepts_the_printed_plan() {
     ! grep -q 'Shorter: --quick' "$output" || fail "--quick is advised although it is given"
 }
 
-options_are_passed_to_ssprofile() {
+options_are_passed_to_ssprofile() { # case
     experiment portability "${few[@]}" --throttle load --method search --setting 1/4 --quantum 30m \
         --benchmarks 'int*,gcd'
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
@@ -265,7 +265,7 @@ options_are_passed_to_ssprofile() {
         fail "wrong throttles: $(sort "$scratch/throttled" | uniq -c)"
 }
 
-ratios_outside_of_the_tolerance_are_reported() {
+ratios_outside_of_the_tolerance_are_reported() { # case
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
@@ -273,7 +273,7 @@ ratios_outside_of_the_tolerance_are_reported() {
 }
 
 # The simulated machine gets faster with every run.
-a_base_with_unstable_benchmarks_is_refused() {
+a_base_with_unstable_benchmarks_is_refused() { # case
     sed -i "s,^awk .*,echo rate \$((100 * \$(wc -l <$scratch/calls))) per second," "$scratch/bin/ssburn"
     refuses "base: failed: measure ended with status 125: ssprofile: 4 of 4 benchmarks are unstable, $(:
         )which leaves too few to compare: measure again on an idle machine, " \
@@ -292,7 +292,7 @@ a_base_with_unstable_benchmarks_is_refused() {
 }
 
 # The demo can continue if some benchmarks are stable, or become stable with a wider limit.
-a_demo_continues_with_the_stable_benchmarks() {
+a_demo_continues_with_the_stable_benchmarks() { # case
     # Every second run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
@@ -308,7 +308,7 @@ a_demo_continues_with_the_stable_benchmarks() {
 }
 
 # All benchmarks are unstable on the target, so none can be compared.
-unstable_benchmarks_are_left_out() {
+unstable_benchmarks_are_left_out() { # case
     experiment portability "${few[@]}"
     awk -F, -v OFS=, '$6 == 2 { $7 *= 2 } { print }' "$results/target/results.csv" >"$scratch/new"
     cp "$scratch/new" "$results/target/results.csv"
@@ -323,7 +323,7 @@ unstable_benchmarks_are_left_out() {
     prints "- Benchmarks left out for target:duty-4000, of 3: 2 unstable \(.*"
 }
 
-interrupted_demo_continues() {
+interrupted_demo_continues() { # case
     local signal step
     for signal in TERM INT; do
         touch "$scratch/wait"
@@ -353,7 +353,7 @@ interrupted_demo_continues() {
 }
 
 # A demo killed by SIGKILL cannot clean up, but its processes must end.
-a_killed_demo_leaves_no_process() {
+a_killed_demo_leaves_no_process() { # case
     setpriv --pdeathsig TERM true 2>/dev/null || skip "setpriv: cannot set the parent-death signal"
     touch "$scratch/wait"
     start_portability "${few[@]}"
@@ -364,7 +364,7 @@ a_killed_demo_leaves_no_process() {
     prints "Setting found: duty at 40\.00 %.*"
 }
 
-failures_are_reported_in_one_line() {
+failures_are_reported_in_one_line() { # case
     : >"$output"
     export MISSING=gcd
     experiment portability "${few[@]}"
@@ -400,7 +400,7 @@ folder() {
     } >"$scratch/$1/results.csv"
 }
 
-two_profiles_are_compared_on_one_page() {
+two_profiles_are_compared_on_one_page() { # case
     folder base '^base,'
     folder target '^target,'
     printf '{\n  "machine": "<b>",\n  "version": "gcc 1 \\"x\\"",\n  "quota_around_cpus": null,\n  "idle_states": "held off"\n}\n' \
@@ -431,7 +431,7 @@ two_profiles_are_compared_on_one_page() {
 }
 
 # Files that the experiment has not written are kept, even if their names are similar to those of results.
-a_foreign_folder_is_refused() {
+a_foreign_folder_is_refused() { # case
     local file
     folder base '^base,'
     folder target '^target,'
@@ -456,7 +456,7 @@ a_foreign_folder_is_refused() {
 }
 
 # Computes the tables of the manual page again.
-figures_in_the_manual_page_are_correct() {
+figures_in_the_manual_page_are_correct() { # case
     local benchmarks coverage
     while read -r benchmarks coverage; do
         [ "$(awk -v n="$benchmarks" 'BEGIN { printf "%.1f", 100 * (n - 1) / (n + 1) }')" = "$coverage" ] ||
@@ -473,20 +473,4 @@ figures_in_the_manual_page_are_correct() {
         [ -z "$(groff -man -Tutf8 -t -ww -z "$page" 2>&1)" ] || fail "page: $(groff -man -t -ww -z "$page" 2>&1)"
 }
 
-run_case options_and_their_values_are_checked
-run_case a_plan_states_its_duration
-run_case verify_runs_applications_under_the_calibrated_setting
-run_case sweep_plots_speed_against_setting
-run_case demo_calibrates_the_throttle
-run_case ssbatch_accepts_the_printed_plan
-run_case options_are_passed_to_ssprofile
-run_case ratios_outside_of_the_tolerance_are_reported
-run_case a_base_with_unstable_benchmarks_is_refused
-run_case a_demo_continues_with_the_stable_benchmarks
-run_case unstable_benchmarks_are_left_out
-run_case interrupted_demo_continues
-run_case a_killed_demo_leaves_no_process
-run_case failures_are_reported_in_one_line
-run_case two_profiles_are_compared_on_one_page
-run_case a_foreign_folder_is_refused
-run_case figures_in_the_manual_page_are_correct
+run_cases

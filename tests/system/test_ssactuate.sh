@@ -43,7 +43,7 @@ is() {
     [ "$(cat "$folder/$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$folder/$1")"
 }
 
-list_says_why_an_actuator_is_absent() {
+list_says_why_an_actuator_is_absent() { # case
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --root "$folder/empty"
     says out "frequency  absent: the kernel has no cpufreq policy"
@@ -57,7 +57,7 @@ list_says_why_an_actuator_is_absent() {
     [ ! -e "$folder/started" ] || fail "the command was started without its knob"
 }
 
-list_is_json_on_demand() {
+list_is_json_on_demand() { # case
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --json --root "$folder/empty"
     python3 - "$folder/out" <<'END' || fail "$(cat "$folder/out")"
@@ -71,7 +71,7 @@ assert text.endswith("}\n") and not text.endswith("\n\n"), "an empty line follow
 END
 }
 
-unknown_knobs_and_options_are_refused() {
+unknown_knobs_and_options_are_refused() { # case
     unpack acpi-cpufreq
     expect 125 actuate get frequency@99 --json
     [ ! -s "$folder/out" ] || fail "a part was printed: $(cat "$folder/out")"
@@ -95,7 +95,7 @@ unknown_knobs_and_options_are_refused() {
     expect 125 ssactuate run size=cpus=1 -- true
 }
 
-levels_are_checked_without_setting_them() {
+levels_are_checked_without_setting_them() { # case
     unpack acpi-cpufreq
     expect 0 actuate run --check frequency=1.6GHz,turbo=off pin=first:1
     [ ! -e "$tree/log" ] || fail "written: $(cat "$tree/log")"
@@ -115,7 +115,7 @@ levels_are_checked_without_setting_them() {
     [ ! -e "$folder/started" ] || fail "a command was started"
 }
 
-knobs_are_set_while_the_command_runs() {
+knobs_are_set_while_the_command_runs() { # case
     unpack acpi-cpufreq
     expect 7 actuate run frequency=1.6GHz,turbo=off --record "$folder/record" -- sh -c '
         cat "$1"/sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed \
@@ -129,7 +129,7 @@ knobs_are_set_while_the_command_runs() {
     says record '"schema": 1,'
 }
 
-a_frequency_outside_of_the_limits_widens_them() {
+a_frequency_outside_of_the_limits_widens_them() { # case
     unpack acpi-cpufreq
     echo 1600000 >"$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq"
     remember
@@ -138,7 +138,7 @@ a_frequency_outside_of_the_limits_widens_them() {
     unchanged
 }
 
-frequency_limits_are_set_in_the_order_that_the_kernel_accepts() {
+frequency_limits_are_set_in_the_order_that_the_kernel_accepts() { # case
     unpack intel-pstate
     expect 0 actuate run frequency=3GHz,turbo=off -- sh -c 'cat "$1"/scaling_m*_freq' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy3"
@@ -152,7 +152,7 @@ frequency_limits_are_set_in_the_order_that_the_kernel_accepts() {
     unchanged
 }
 
-knobs_are_restored_in_reverse_order() {
+knobs_are_restored_in_reverse_order() { # case
     unpack intel-pstate
     expect 0 actuate run power=60W frequency@1=2GHz,turbo=off -- true
     [ "$(cut -d ' ' -f 1 "$tree/log" | tr '\n' ' ')" = "constraint_0_power_limit_uw no_turbo scaling_min_freq \
@@ -161,7 +161,7 @@ scaling_max_freq scaling_max_freq scaling_min_freq no_turbo constraint_0_power_l
     unchanged
 }
 
-the_knob_of_a_target_replaces_the_general_one() {
+the_knob_of_a_target_replaces_the_general_one() { # case
     local zones policies
     unpack intel-pstate
     zones=$tree/sys/class/powercap policies=$tree/sys/devices/system/cpu/cpufreq
@@ -175,7 +175,7 @@ the_knob_of_a_target_replaces_the_general_one() {
 }
 
 # This zone limits the whole platform, displays and fans included.
-power_leaves_the_zone_of_the_platform_alone() {
+power_leaves_the_zone_of_the_platform_alone() { # case
     local zones
     unpack intel-pstate
     zones=$tree/sys/class/powercap
@@ -191,7 +191,7 @@ power_leaves_the_zone_of_the_platform_alone() {
     unchanged
 }
 
-rounded_power_is_accepted_and_reported() {
+rounded_power_is_accepted_and_reported() { # case
     unpack intel-pstate
     expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
         "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
@@ -203,7 +203,7 @@ rounded_power_is_accepted_and_reported() {
 
 # Each row has a recorded machine, a variant of its kernel, knobs, and a message of the run; without a message, the run
 # succeeds. fake_kernel.c and fake_groups.c describe the rules of the kernel.
-values_changed_or_refused_by_the_kernel_are_reported() {
+values_changed_or_refused_by_the_kernel_are_reported() { # case
     need_cpu_0
     local name special knobs text status
     local -a words
@@ -272,7 +272,7 @@ write_max() {
     echo "$1" | tee "$tree"/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq >/dev/null
 }
 
-values_are_written_again_if_they_differ() {
+values_are_written_again_if_they_differ() { # case
     unpack intel-pstate
     fault constraint_0_power_limit_uw ok lose
     expect 0 actuate run power=60W -- true
@@ -298,7 +298,7 @@ values_are_written_again_if_they_differ() {
     unchanged
 }
 
-values_changed_by_other_programs_are_not_restored() {
+values_changed_by_other_programs_are_not_restored() { # case
     unpack acpi-cpufreq
     expect 0 actuate run frequency=1.4GHz -- sh -c 'echo performance >"$1"' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor"
@@ -310,7 +310,7 @@ values_changed_by_other_programs_are_not_restored() {
 }
 
 # Values are restored at the signal and again at the end.
-changes_by_other_programs_are_reported_once() {
+changes_by_other_programs_are_reported_once() { # case
     local file
     unpack intel-pstate
     file=$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw
@@ -324,7 +324,7 @@ changes_by_other_programs_are_reported_once() {
     [ "$(cat "$file")" = 70000000 ] || fail "the value of another program was overwritten"
 }
 
-knob_in_use_is_refused_with_the_pid() {
+knob_in_use_is_refused_with_the_pid() { # case
     unpack shared
     begin_run frequency@0-1=600MHz
     expect 125 actuate run frequency=1.2GHz -- true
@@ -337,7 +337,7 @@ knob_in_use_is_refused_with_the_pid() {
     unchanged
 }
 
-journals_of_earlier_boots_are_not_restored() {
+journals_of_earlier_boots_are_not_restored() { # case
     unpack intel-pstate
     leave_values power=60W
     echo another >"$tree/proc/sys/kernel/random/boot_id"
@@ -347,7 +347,7 @@ journals_of_earlier_boots_are_not_restored() {
     is out "nothing to restore"
 }
 
-values_are_restored_before_a_terminated_command_ends() {
+values_are_restored_before_a_terminated_command_ends() { # case
     unpack intel-pstate
     begin_run power=60W,stubborn
     kill -TERM "$run_pid"
@@ -356,7 +356,7 @@ values_are_restored_before_a_terminated_command_ends() {
     [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
 }
 
-second_signal_kills_the_command() {
+second_signal_kills_the_command() { # case
     unpack intel-pstate
     begin_run power=60W,stubborn
     kill -TERM "$run_pid"
@@ -389,7 +389,7 @@ interrupt_during() {
 }
 
 # The terminal sends the signal before the command exists.
-interrupt_before_the_command_ends_the_run() {
+interrupt_before_the_command_ends_the_run() { # case
     local words
     need_terminal
     unpack intel-pstate
@@ -404,7 +404,7 @@ interrupt_before_the_command_ends_the_run() {
 }
 
 # The process that is about to become the command blocks all signals. It writes to cgroup.procs.
-interrupt_at_the_start_of_the_command_ends_it() {
+interrupt_at_the_start_of_the_command_ends_it() { # case
     local name=cgroup.procs
     need_terminal
     unpack cgroup-v2
@@ -418,7 +418,7 @@ interrupt_at_the_start_of_the_command_ends_it() {
 }
 
 # Signals that arrive before ssactuate runs again count once, so more follow until the command is dead.
-second_interrupt_kills_the_command() {
+second_interrupt_kills_the_command() { # case
     local words
     need_terminal
     write_policy "load record $folder/load" 'below 100% pin=free'
@@ -431,7 +431,7 @@ second_interrupt_kills_the_command() {
 }
 
 # Unlike Ctrl+C, this signal reaches only ssactuate.
-sent_interrupt_is_passed_on_at_a_terminal() {
+sent_interrupt_is_passed_on_at_a_terminal() { # case
     local words
     need_terminal
     write_policy "load record $folder/load" 'below 100% pin=free'
@@ -442,7 +442,7 @@ sent_interrupt_is_passed_on_at_a_terminal() {
     done
 }
 
-the_keeper_restores_values_after_sigkill() {
+the_keeper_restores_values_after_sigkill() { # case
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
     kill -KILL "$run_pid"
@@ -451,7 +451,7 @@ the_keeper_restores_values_after_sigkill() {
 }
 
 # The process that is about to become the command holds the pipe open until it has ended.
-a_kill_at_the_start_of_the_command_ends_it() {
+a_kill_at_the_start_of_the_command_ends_it() { # case
     unpack intel-pstate
     fault getppid kill
     { actuate run power=60W -- touch "$folder/started" 2>&1 || true; } | cat >"$folder/err"
@@ -460,7 +460,7 @@ a_kill_at_the_start_of_the_command_ends_it() {
     unchanged
 }
 
-a_value_is_restored_after_a_kill_during_its_write() {
+a_value_is_restored_after_a_kill_during_its_write() { # case
     unpack intel-pstate
     fault constraint_0_power_limit_uw kill
     expect 137 actuate run power=60W -- touch "$folder/started"
@@ -470,7 +470,7 @@ a_value_is_restored_after_a_kill_during_its_write() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-restore_undoes_changes_of_killed_run_and_keeper() {
+restore_undoes_changes_of_killed_run_and_keeper() { # case
     unpack acpi-cpufreq
     leave_values frequency=1.4GHz
     expect 0 actuate restore
@@ -481,7 +481,7 @@ restore_undoes_changes_of_killed_run_and_keeper() {
     unchanged
 }
 
-killed_keeper_is_replaced() {
+killed_keeper_is_replaced() { # case
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
     local first=$run_keeper
@@ -492,7 +492,7 @@ killed_keeper_is_replaced() {
     end_run
 }
 
-every_value_is_restored_after_random_kills() {
+every_value_is_restored_after_random_kills() { # case
     "$here/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
 }
 
@@ -502,7 +502,7 @@ write_policy() {
 }
 
 # The command itself writes the samples of the load, so that timing does not matter.
-follow_sets_the_level_for_the_current_load() {
+follow_sets_the_level_for_the_current_load() { # case
     unpack acpi-cpufreq
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
@@ -519,7 +519,7 @@ follow_sets_the_level_for_the_current_load() {
 }
 
 # The maximum is below the frequencies of both rules, so the switch back restores it and raises it again.
-files_of_other_rules_are_restored_at_a_switch() {
+files_of_other_rules_are_restored_at_a_switch() { # case
     unpack acpi-cpufreq
     write_max 1600000
     remember
@@ -565,7 +565,7 @@ stop_turbo() {
     remember
 }
 
-max_is_the_highest_frequency_after_turbo_is_switched() {
+max_is_the_highest_frequency_after_turbo_is_switched() { # case
     local name on policy
     while read -r name on; do
         unpack_turbo "$name"
@@ -593,7 +593,7 @@ END
 }
 
 # Files set by any rule must be restored, whichever rule applies at the end.
-a_killed_follow_is_restored() {
+a_killed_follow_is_restored() { # case
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 20m' 'below 40% frequency=3GHz power=60W' \
@@ -618,7 +618,7 @@ a_killed_follow_is_restored() {
 }
 
 # Values are restored at once, although the command exits later, and stay so whatever the load is.
-signal_ends_the_policy_before_the_command() {
+signal_ends_the_policy_before_the_command() { # case
     unpack intel-pstate
     begin_load
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% power=60W' 'above 60% power=70W'
@@ -647,7 +647,7 @@ begin_load() {
     printf 'load\n0.2\n' >"$folder/load/samples.csv"
 }
 
-a_failed_switch_does_not_affect_the_command() {
+a_failed_switch_does_not_affect_the_command() { # case
     unpack acpi-cpufreq
     begin_load
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
@@ -664,7 +664,7 @@ a_failed_switch_does_not_affect_the_command() {
 }
 
 # The new power is set before the frequency fails.
-failed_switch_restores_the_previous_levels() {
+failed_switch_restores_the_previous_levels() { # case
     unpack intel-pstate
     begin_load
     write_policy "load record $folder/load" 'every 20m' 'stay 1h' \
@@ -679,7 +679,7 @@ failed_switch_restores_the_previous_levels() {
     unchanged
 }
 
-follow_can_use_the_load_of_the_side() {
+follow_can_use_the_load_of_the_side() { # case
     need_cpus
     write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" --record "$folder/record" \
@@ -731,7 +731,7 @@ follow_groups() {
     run_pid=$!
 }
 
-the_side_may_be_a_running_process_group() {
+the_side_may_be_a_running_process_group() { # case
     local first level
     need_cpus
     begin_group
@@ -751,7 +751,7 @@ the_side_may_be_a_running_process_group() {
     [ -z "$(ls "$folder/state/run/showstopper")" ] || fail "leftover: $(ls "$folder/state/run/showstopper")"
 }
 
-follow_of_process_groups_ends_with_the_first() {
+follow_of_process_groups_ends_with_the_first() { # case
     local first other status=0
     need_cpus
     begin_group
@@ -769,7 +769,7 @@ follow_of_process_groups_ends_with_the_first() {
 }
 
 # The first kill spares the keeper, the second one does not.
-killed_follow_restores_the_affinity_of_process_groups() {
+killed_follow_restores_the_affinity_of_process_groups() { # case
     local first level
     need_cpus
     begin_group
@@ -814,7 +814,7 @@ end_hold() {
     exec {held}>&-
 }
 
-process_group_in_use_is_refused_with_the_pid() {
+process_group_in_use_is_refused_with_the_pid() { # case
     local first held
     need_cpus
     begin_group
@@ -838,7 +838,7 @@ process_group_in_use_is_refused_with_the_pid() {
     have_cpus "$usable" || fail "the affinity was not restored"
 }
 
-process_group_with_a_reused_id_is_left_alone() {
+process_group_with_a_reused_id_is_left_alone() { # case
     local first started
     need_cpus
     begin_group
@@ -852,7 +852,7 @@ process_group_with_a_reused_id_is_left_alone() {
     have_cpus "$usable" || fail "the affinity was not restored"
 }
 
-rules_without_cpus_leave_affinities_alone() {
+rules_without_cpus_leave_affinities_alone() { # case
     need_cpus
     unpack intel-pstate
     begin_load
@@ -865,7 +865,7 @@ rules_without_cpus_leave_affinities_alone() {
     unchanged
 }
 
-affinity_changed_by_other_programs_is_not_restored() {
+affinity_changed_by_other_programs_is_not_restored() { # case
     local first level
     need_cpus
     begin_group
@@ -881,7 +881,7 @@ affinity_changed_by_other_programs_is_not_restored() {
     have_cpus "$last" || fail "the affinity of another program was overwritten"
 }
 
-the_command_does_not_start_if_the_side_is_invalid() {
+the_command_does_not_start_if_the_side_is_invalid() { # case
     begin_group
     write_policy 'below 100% pin=free'
     follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
@@ -909,7 +909,7 @@ the_command_does_not_start_if_the_side_is_invalid() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-the_command_does_not_start_if_a_policy_cannot_be_set() {
+the_command_does_not_start_if_a_policy_cannot_be_set() { # case
     unpack acpi-cpufreq
     write_policy 'below 40% frequency=1.4GHz' 'above 60% frequency=9GHz'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
@@ -932,7 +932,7 @@ the_command_does_not_start_if_a_policy_cannot_be_set() {
 }
 
 # The record does not exist, as before showstopper starts.
-unknown_load_is_reported_once() {
+unknown_load_is_reported_once() { # case
     write_policy "load record $folder/absent" 'every 20m' 'stay 100m' 'below 40% pin=free' 'above 60% pin=first:1'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" -- sh -c '
         until grep -q "the load is unknown" "$1/err"; do sleep 0.02; done
@@ -941,7 +941,7 @@ unknown_load_is_reported_once() {
 }
 
 # The parent group allows 200 %, which the new period with the old quota would exceed.
-quota_and_period_switch_below_a_limited_group() {
+quota_and_period_switch_below_a_limited_group() { # case
     unpack cgroup-v1
     mkdir -p "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
@@ -961,7 +961,7 @@ cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 
 
 # The page cache of a written file counts as memory of the group. A size without a quota sets none, although another
 # size of the policy does.
-sizes_of_a_policy_may_leave_out_parts() {
+sizes_of_a_policy_may_leave_out_parts() { # case
     need_cpu_0
     unpack cgroup-v1
     mkdir -p "$folder/load"
@@ -972,7 +972,7 @@ sizes_of_a_policy_may_leave_out_parts() {
     unchanged
 }
 
-the_memory_limit_is_not_set_below_the_memory_in_use() {
+the_memory_limit_is_not_set_below_the_memory_in_use() { # case
     need_knob memory cgroup-memory
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% memory=200M' 'above 60% memory=8M'
@@ -987,7 +987,7 @@ need_knob() {
 }
 
 # The command prints its limits, of version 1 or 2, and the folders of its groups.
-control_groups_limit_the_command_and_are_removed() {
+control_groups_limit_the_command_and_are_removed() { # case
     local group limit
     need_knob quota cgroup-quota
     need_knob memory cgroup-memory
@@ -1013,7 +1013,7 @@ control_groups_limit_the_command_and_are_removed() {
     says record '"path": "/sys/fs/cgroup/'
 }
 
-processes_that_outlive_the_command_leave_its_group() {
+processes_that_outlive_the_command_leave_its_group() { # case
     local pid groups
     need_knob quota cgroup-quota
     expect 0 ssactuate run quota=50% -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
@@ -1023,7 +1023,7 @@ processes_that_outlive_the_command_leave_its_group() {
     [[ $groups != *ssactuate* ]] || fail "the process is still in the group: $groups"
 }
 
-groups_that_the_command_makes_are_removed() {
+groups_that_the_command_makes_are_removed() { # case
     need_knob quota cgroup-quota
     expect 0 ssactuate run quota=50% -- sh -c '
         own=$(find /sys/fs/cgroup -type d -name "ssactuate-$PPID" | head -n 1)
@@ -1033,7 +1033,7 @@ groups_that_the_command_makes_are_removed() {
 }
 
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
-calls_that_see_the_proc_of_another_namespace_are_refused() {
+calls_that_see_the_proc_of_another_namespace_are_refused() { # case
     local options=-pf verb
     [ "$(id -u)" -eq 0 ] || options=-rpf
     unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
@@ -1045,7 +1045,7 @@ calls_that_see_the_proc_of_another_namespace_are_refused() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-pin_sets_the_affinity_of_the_command() {
+pin_sets_the_affinity_of_the_command() { # case
     local first level
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     expect 0 ssactuate run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
@@ -1060,7 +1060,7 @@ pin_sets_the_affinity_of_the_command() {
     says err "ssactuate may not use CPU 8191"
 }
 
-each_thread_is_bound_to_one_cpu() {
+each_thread_is_bound_to_one_cpu() { # case
     need_cpus
     expect 0 timeout "$patience" ssactuate run pin=free,each -- sh -c '
         ssburn parallel --threads 4 >/dev/null & pid=$!
@@ -1071,7 +1071,7 @@ each_thread_is_bound_to_one_cpu() {
 
 # The processes of showstopper, which throttles the command, are not bound. The command starts no process, which would
 # be bound, too.
-with_duty_only_threads_of_the_command_are_bound() {
+with_duty_only_threads_of_the_command_are_bound() { # case
     local first
     need_cpus
     expect 0 timeout "$patience" ssactuate run duty=50% "pin=$(cpus_of $$),each" -- sh -c '
@@ -1084,7 +1084,7 @@ with_duty_only_threads_of_the_command_are_bound() {
 }
 
 # follow warns once, although each switch binds all threads again.
-crowded_threads_cause_one_warning() {
+crowded_threads_cause_one_warning() { # case
     local words
     mkdir -p "$folder/load"
     echo load >"$folder/load/samples.csv"
@@ -1106,7 +1106,7 @@ crowded_threads_cause_one_warning() {
 }
 
 # An unprivileged user cannot create a control group here, so the run has nothing to journal.
-affinity_pins_without_privilege_or_runtime_folder() {
+affinity_pins_without_privilege_or_runtime_folder() { # case
     local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
     [ "$(id -u)" = 0 ] || skip "root: only root can become another user"
     have_other_users || skip "another-user: root cannot become it"
@@ -1122,19 +1122,19 @@ affinity_pins_without_privilege_or_runtime_folder() {
 }
 
 # The command's parent is an executor, whose parent is showstopper.
-the_duty_knob_throttles_by_showstopper() {
+the_duty_knob_throttles_by_showstopper() { # case
     expect 5 ssactuate run duty=12.5%,tau=30m -- sh -c '
         tr "\0" " " <"/proc/$(ps -o ppid= -p $PPID | tr -d " ")/cmdline"; exit 5'
     says out " -l 0.12500000 "
     says out " -D 30000u,jitter=0 "
 }
 
-with_duty_percent_signs_stay_as_they_are() {
+with_duty_percent_signs_stay_as_they_are() { # case
     expect 0 ssactuate run duty=50% -- echo +%s 100%
     is out '+%s 100%'
 }
 
-a_killed_duty_throttle_leaves_no_process_stopped() {
+a_killed_duty_throttle_leaves_no_process_stopped() { # case
     "$build/bin/ssactuate" run duty=1%,tau=1s -- sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" &
     run_pid=$!
     await test -s "$folder/command"
@@ -1145,7 +1145,7 @@ a_killed_duty_throttle_leaves_no_process_stopped() {
     await is_gone "$(cat "$folder/command")"
 }
 
-the_exit_status_of_the_command_is_returned() {
+the_exit_status_of_the_command_is_returned() { # case
     expect 127 ssactuate run pin=free -- "$folder/none"
     expect 126 ssactuate run pin=free -- "$folder"
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
@@ -1165,74 +1165,11 @@ run_and_signal() {
     [ -e "$folder/caught" ] || fail "$1: the command did not get the signal: $(cat "$folder/err")"
 }
 
-with_duty_the_status_after_a_signal_is_that_of_the_signal() {
+with_duty_the_status_after_a_signal_is_that_of_the_signal() { # case
     run_and_signal pin=free
     [ "$run_status" = 5 ] || fail "without duty: status $run_status: $(cat "$folder/err")"
     run_and_signal duty=50%
     [ "$run_status" = 143 ] || fail "with duty: status $run_status: $(cat "$folder/err")"
 }
 
-run_case list_says_why_an_actuator_is_absent
-run_case list_is_json_on_demand
-run_case unknown_knobs_and_options_are_refused
-run_case levels_are_checked_without_setting_them
-run_case knobs_are_set_while_the_command_runs
-run_case a_frequency_outside_of_the_limits_widens_them
-run_case frequency_limits_are_set_in_the_order_that_the_kernel_accepts
-run_case knobs_are_restored_in_reverse_order
-run_case the_knob_of_a_target_replaces_the_general_one
-run_case power_leaves_the_zone_of_the_platform_alone
-run_case rounded_power_is_accepted_and_reported
-run_case values_changed_or_refused_by_the_kernel_are_reported
-run_case values_are_written_again_if_they_differ
-run_case values_changed_by_other_programs_are_not_restored
-run_case changes_by_other_programs_are_reported_once
-run_case knob_in_use_is_refused_with_the_pid
-run_case journals_of_earlier_boots_are_not_restored
-run_case values_are_restored_before_a_terminated_command_ends
-run_case second_signal_kills_the_command
-run_case interrupt_before_the_command_ends_the_run
-run_case interrupt_at_the_start_of_the_command_ends_it
-run_case second_interrupt_kills_the_command
-run_case sent_interrupt_is_passed_on_at_a_terminal
-run_case the_keeper_restores_values_after_sigkill
-run_case a_kill_at_the_start_of_the_command_ends_it
-run_case a_value_is_restored_after_a_kill_during_its_write
-run_case restore_undoes_changes_of_killed_run_and_keeper
-run_case killed_keeper_is_replaced
-run_case every_value_is_restored_after_random_kills
-run_case follow_sets_the_level_for_the_current_load
-run_case files_of_other_rules_are_restored_at_a_switch
-run_case max_is_the_highest_frequency_after_turbo_is_switched
-run_case a_killed_follow_is_restored
-run_case signal_ends_the_policy_before_the_command
-run_case a_failed_switch_does_not_affect_the_command
-run_case failed_switch_restores_the_previous_levels
-run_case follow_can_use_the_load_of_the_side
-run_case the_side_may_be_a_running_process_group
-run_case follow_of_process_groups_ends_with_the_first
-run_case killed_follow_restores_the_affinity_of_process_groups
-run_case process_group_in_use_is_refused_with_the_pid
-run_case process_group_with_a_reused_id_is_left_alone
-run_case rules_without_cpus_leave_affinities_alone
-run_case affinity_changed_by_other_programs_is_not_restored
-run_case the_command_does_not_start_if_the_side_is_invalid
-run_case the_command_does_not_start_if_a_policy_cannot_be_set
-run_case unknown_load_is_reported_once
-run_case quota_and_period_switch_below_a_limited_group
-run_case sizes_of_a_policy_may_leave_out_parts
-run_case the_memory_limit_is_not_set_below_the_memory_in_use
-run_case control_groups_limit_the_command_and_are_removed
-run_case processes_that_outlive_the_command_leave_its_group
-run_case groups_that_the_command_makes_are_removed
-run_case calls_that_see_the_proc_of_another_namespace_are_refused
-run_case pin_sets_the_affinity_of_the_command
-run_case each_thread_is_bound_to_one_cpu
-run_case with_duty_only_threads_of_the_command_are_bound
-run_case crowded_threads_cause_one_warning
-run_case affinity_pins_without_privilege_or_runtime_folder
-run_case the_duty_knob_throttles_by_showstopper
-run_case with_duty_percent_signs_stay_as_they_are
-run_case a_killed_duty_throttle_leaves_no_process_stopped
-run_case the_exit_status_of_the_command_is_returned
-run_case with_duty_the_status_after_a_signal_is_that_of_the_signal
+run_cases

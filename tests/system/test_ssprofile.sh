@@ -85,7 +85,7 @@ measure() {
     expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$@"
 }
 
-a_measurement_is_stored_in_its_folder() {
+a_measurement_is_stored_in_its_folder() { # case
     measure "$folder/kept"
     [ "$(wc -l <"$folder/kept/results.csv")" -eq 5 ] || fail "$(cat "$folder/kept/results.csv")"
     grep -qx 'one,without,fast,false,cpu,1,100' "$folder/kept/results.csv" || fail "no row for fast"
@@ -96,7 +96,7 @@ a_measurement_is_stored_in_its_folder() {
 }
 
 # CPU 0 may belong to others.
-the_first_cpu_that_may_be_used_is_the_default() {
+the_first_cpu_that_may_be_used_is_the_default() { # case
     local last
     last=$(taskset -pc $$ | sed 's/.*[^0-9]//')
     [ "$last" != 0 ] || skip "missing: a CPU other than CPU 0"
@@ -104,7 +104,7 @@ the_first_cpu_that_may_be_used_is_the_default() {
     grep -q "\"cpu\": $last,$" "$folder/last/profile.json" || fail "$(cat "$folder/last/profile.json")"
 }
 
-interrupted_measurement_continues() {
+interrupted_measurement_continues() { # case
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
     # A kill during a write leaves an incomplete row.
@@ -124,7 +124,7 @@ interrupted_measurement_continues() {
 }
 
 # Without results, the folder takes the options of the next attempt.
-a_failed_attempt_does_not_block_its_folder() {
+a_failed_attempt_does_not_block_its_folder() { # case
     sed "s/'rate'/'tare'/; /^slow/d" "$folder/battery" >"$folder/mistyped"
     expect 125 measure --battery "$folder/mistyped" --machine two "$folder/retried"
     says 'no benchmark printed a result'
@@ -142,7 +142,7 @@ a_failed_attempt_does_not_block_its_folder() {
 }
 
 # The benchmark opens the FIFO and waits.
-a_signal_ends_the_measurement_and_leaves_nothing_behind() {
+a_signal_ends_the_measurement_and_leaves_nothing_behind() { # case
     local pid status=0
     mkfifo "$folder/running"
     echo "long cpu /s higher 'sh -c \"echo begun >$folder/running; exec sleep 600\"' '([0-9]+)'" \
@@ -158,7 +158,7 @@ a_signal_ends_the_measurement_and_leaves_nothing_behind() {
 }
 
 # The benchmark ignores the first signal; the second one kills it.
-a_second_signal_kills_the_benchmark() {
+a_second_signal_kills_the_benchmark() { # case
     local pid status=0
     mkfifo "$folder/deaf"
     echo "deaf cpu /s higher 'sh -c \"trap : TERM; echo begun >$folder/deaf; while :; do sleep 0.1; done\"' '([0-9]+)'" \
@@ -177,7 +177,7 @@ a_second_signal_kills_the_benchmark() {
     says 'interrupted by a signal'
 }
 
-a_signal_before_the_first_benchmark_ends_the_measurement() {
+a_signal_before_the_first_benchmark_ends_the_measurement() { # case
     local pid status=0
     mkfifo "$folder/describes"
     printf '#!/bin/sh\necho begun >%s\nexec sleep 600\n' "$folder/describes" >"$folder/bin/showstopper-platform"
@@ -196,7 +196,7 @@ a_signal_before_the_first_benchmark_ends_the_measurement() {
 }
 
 # As under nohup. The benchmark opens one FIFO and waits for the other.
-an_ignored_hangup_does_not_end_a_measurement() {
+an_ignored_hangup_does_not_end_a_measurement() { # case
     local pid status=0
     mkfifo "$folder/waits" "$folder/continues"
     exec 5<>"$folder/continues"
@@ -216,7 +216,7 @@ an_ignored_hangup_does_not_end_a_measurement() {
 }
 
 # stress-ng prints its version and the kernel's. The latter must not identify the benchmark.
-stress_ng_is_identified_by_its_version() {
+stress_ng_is_identified_by_its_version() { # case
     cat >"$folder/bin/stress-ng" <<'END'
 #!/bin/sh
 echo "stress-ng, version 0.18.10 (gcc 14.2.0, loongarch64 Linux 6.13.1-1.fc42)"
@@ -231,7 +231,7 @@ END
         fail "$(cat "$folder/stressed/version.txt")"
 }
 
-a_quota_runs_benchmarks_in_a_separate_group() {
+a_quota_runs_benchmarks_in_a_separate_group() { # case
     local status=0 left
     # shellcheck disable=SC2016
     echo 'group cpu - higher "cat /proc/self/cgroup" "[/]ssprofile-([0-9]+)$"' >"$folder/grouped"
@@ -250,7 +250,7 @@ a_quota_runs_benchmarks_in_a_separate_group() {
 }
 
 # A folder has two speeds; each repetition runs all benchmarks at both, in a new order.
-each_repetition_measures_all_throttles_in_random_order() {
+each_repetition_measures_all_throttles_in_random_order() { # case
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"
     says 'without: 2 of 2 benchmarks measured, 0 unstable'
@@ -276,7 +276,7 @@ each_repetition_measures_all_throttles_in_random_order() {
 }
 
 # Killed at ten moments: during the start, a run, or a write.
-killed_measurement_continues() {
+killed_measurement_continues() { # case
     local try pid last
     cat >"$folder/naps" <<'END'
 nap cpu /s higher 'sh -c "sleep 0.02; echo rate 100"' 'rate ([0-9]+)'
@@ -302,7 +302,7 @@ END
     [ "$(wc -l <"$folder/killed/results.csv")" -eq $((4 * last + 1)) ] || fail "duplicate repetitions"
 }
 
-clock_rates_and_idle_states_are_recorded() {
+clock_rates_and_idle_states_are_recorded() { # case
     local cpufreq=$folder/sys/devices/system/cpu/cpu0/cpufreq wanted="as they are"
     mkdir -p "$cpufreq"
     echo 1700000 >"$cpufreq/scaling_cur_freq"
@@ -320,7 +320,7 @@ clock_rates_and_idle_states_are_recorded() {
 }
 
 # The description has the CPUs that this process may use, not the one that benchmarks are pinned to.
-the_description_is_not_pinned() {
+the_description_is_not_pinned() { # case
     local allowed
     allowed=$(taskset -pc $$ | sed 's/.*: //')
     [[ $allowed = *[-,]* ]] || skip "missing: a second CPU"
@@ -334,7 +334,7 @@ the_description_is_not_pinned() {
 }
 
 # Without the C locale, `time` of bash and others would print a decimal comma.
-benchmarks_run_in_the_c_locale() {
+benchmarks_run_in_the_c_locale() { # case
     # shellcheck disable=SC2016 # for sh
     echo 'locale cpu /s higher '\''sh -c "echo in ${LC_ALL-none}5"'\'' "in C([0-9]+)"' >"$folder/located"
     LC_ALL=POSIX expect 0 measure --battery "$folder/located" --repetitions 1 "$folder/local"
@@ -342,7 +342,7 @@ benchmarks_run_in_the_c_locale() {
 }
 
 # A process in the background keeps the output of a benchmark open.
-processes_that_a_benchmark_leaves_are_not_awaited() {
+processes_that_a_benchmark_leaves_are_not_awaited() { # case
     # shellcheck disable=SC2016 # for sh
     echo "leaves cpu /s higher 'sh -c \"sleep 1000 & echo \$! >$folder/left; echo 7\"' '([0-9]+)'" >"$folder/leaving"
     expect 0 measure --battery "$folder/leaving" --repetitions 1 --machine one "$folder/abandoned"
@@ -351,7 +351,7 @@ processes_that_a_benchmark_leaves_are_not_awaited() {
     grep -qx 'one,without,leaves,false,cpu,1,7' "$folder/abandoned/results.csv" || fail "the result is missing"
 }
 
-commands_may_have_many_words() {
+commands_may_have_many_words() { # case
     # shellcheck disable=SC2016 # for sh
     echo "words cpu /s higher 'sh -c \"echo \$#\" $(printf ' x%.0s' {0..300})' '^([0-9]+)$'" >"$folder/wordy"
     expect 0 measure --battery "$folder/wordy" --repetitions 1 --machine one --under without,duty=50% "$folder/words"
@@ -359,7 +359,7 @@ commands_may_have_many_words() {
         fail "$(cat "$folder/words/results.csv")"
 }
 
-unusable_benchmark_programs_are_skipped_and_reported() {
+unusable_benchmark_programs_are_skipped_and_reported() { # case
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
 mute cpu /s higher 'true' '([0-9]+)'
@@ -377,7 +377,7 @@ END
     says '2 of 7 benchmarks measured'
 }
 
-invalid_batteries_are_refused() {
+invalid_batteries_are_refused() { # case
     local line
     while IFS='|' read -r line message; do
         printf '# first\n%s\n' "$line" >"$folder/wrong"
@@ -396,7 +396,7 @@ a '' /s higher x '(y)'|the class is empty
 END
 }
 
-shipped_batteries_are_valid() {
+shipped_batteries_are_valid() { # case
     local name
     [ "$("$build/bin/ssburn" kernel --list | awk '{ print $1, $2 }')" = \
         "$(sed '/^#/d; /^version/d' "$source/tools/ssprofile/batteries/own.txt" |
@@ -411,7 +411,7 @@ shipped_batteries_are_valid() {
     done
 }
 
-profiles_are_compared() {
+profiles_are_compared() { # case
     local data=$source/tests/data/profile/results.csv
     need_analysis
     expect 0 compare -o "$folder/compared" "$data:base" "$data:target" "$data:target:quota-3900"
@@ -422,7 +422,7 @@ profiles_are_compared() {
     is_page "$folder/predicted/predict.html" 1
 }
 
-machines_with_quotes_in_their_names_can_be_chosen() {
+machines_with_quotes_in_their_names_can_be_chosen() { # case
     need_analysis
     measure "$folder/unquoted"
     expect 0 measure --battery "$folder/battery" --machine 'a"b' --repetitions 2 "$folder/quoted"
@@ -431,7 +431,7 @@ machines_with_quotes_in_their_names_can_be_chosen() {
     [ "$(cat "$folder/out")" = 'a"b:without' ] || fail "wrong targets: $(cat "$folder/out")"
 }
 
-commands_in_python_say_what_to_install() {
+commands_in_python_say_what_to_install() { # case
     mkdir -p "$folder/without/bin"
     cp "$build/bin/ssprofile" "$folder/without/bin"
     status=0
@@ -445,7 +445,7 @@ slow,cpu,true" ] || fail "$(cat "$folder/out")"
 }
 
 # ssprofile finds the published figures by the location of its program.
-published_ranges_are_shown_for_comparison() {
+published_ranges_are_shown_for_comparison() { # case
     local data=$source/tests/data/profile/results.csv status=0
     need_analysis
     sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" \
@@ -459,7 +459,7 @@ published_ranges_are_shown_for_comparison() {
 }
 
 # A pipe can be read only once.
-piped_tables_are_read() {
+piped_tables_are_read() { # case
     local data=$source/tests/data/profile/results.csv pid
     need_analysis
     expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
@@ -471,7 +471,7 @@ piped_tables_are_read() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: the ratios differ"
 }
 
-comparing_different_versions_requires_force() {
+comparing_different_versions_requires_force() { # case
     need_analysis
     measure "$folder/first"
     measure "$folder/second"
@@ -483,7 +483,7 @@ comparing_different_versions_requires_force() {
     expect 0 calibrate --force --base "$folder/second"
 }
 
-only_selected_benchmarks_are_measured() {
+only_selected_benchmarks_are_measured() { # case
     expect 0 measure --battery "$folder/battery" --benchmarks 'f*' --repetitions 2 "$folder/chosen"
     says '^1 of 1 benchmarks measured, 0 unstable'
     [ "$(cut -d, -f3 "$folder/chosen/results.csv" | sort -u | paste -sd ' ')" = "benchmark fast" ] ||
@@ -495,7 +495,7 @@ only_selected_benchmarks_are_measured() {
     [ ! -e "$folder/other" ] || fail "a folder was created"
 }
 
-all_throttles_of_a_folder_are_compared_and_indexed() {
+all_throttles_of_a_folder_are_compared_and_indexed() { # case
     local out="$folder/all"
     need_analysis
     measure "$folder/base"
@@ -515,7 +515,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     grep -q '^  "schema": 1,$' "$folder/base/profile.json" || fail "profile.json has no schema"
 }
 
-an_unstable_profile_is_set_aside() {
+an_unstable_profile_is_set_aside() { # case
     local options=(measure --battery "$folder/battery" --machine one --repetitions 2)
     measure "$folder/noisy"
     sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
@@ -531,7 +531,7 @@ an_unstable_profile_is_set_aside() {
 }
 
 # The folder's benchmarks were measured in two calls. Those of the first one are unstable.
-min_stable_counts_all_benchmarks_of_the_folder() {
+min_stable_counts_all_benchmarks_of_the_folder() { # case
     local number options=(measure --battery "$folder/eleven" --machine one --repetitions 2)
     for number in {1..5}; do echo "noisy$number cpu /s higher 'rate' 'rate ([0-9]+)'"; done >"$folder/eleven"
     for number in {1..6}; do echo "calm$number cpu /s higher 'rate' 'rate ([0-9]+)'"; done >>"$folder/eleven"
@@ -548,7 +548,7 @@ min_stable_counts_all_benchmarks_of_the_folder() {
     [ -e "$folder/mostly-noisy/unstable-results.csv" ] || fail "the results were not set aside"
 }
 
-unstable_benchmarks_are_left_out() {
+unstable_benchmarks_are_left_out() { # case
     need_analysis
     measure "$folder/calm"
     measure "$folder/noisy"
@@ -583,7 +583,7 @@ unstable_benchmarks_are_left_out() {
     [ "$(wc -l <"$folder/constant/results.csv")" -eq 7 ] || fail "--until-spread 0% did not end after 3 repetitions"
 }
 
-calibration_finds_the_setting() {
+calibration_finds_the_setting() { # case
     local cpu
     measure "$folder/base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
@@ -630,7 +630,7 @@ at a setting of 100% and 1.000 times at 40.00%."
 
 # The throttle delivers slightly less than its setting, and the base varies. The interval must be around the setting at
 # which the ratios are 1, not around the tested one.
-the_interval_contains_the_estimated_setting() {
+the_interval_contains_the_estimated_setting() { # case
     local first last
     measure --repetitions 3 "$folder/scattered"
     sed -i 's/\(fast.*,1\),100$/\1,39.9/; s/\(fast.*,2\),100$/\1,40/; s/\(fast.*,3\),100$/\1,40.1/
@@ -647,7 +647,7 @@ the_interval_contains_the_estimated_setting() {
     }' <<<"$last" || fail "$first; $last"
 }
 
-benchmarks_missing_from_a_profile_are_not_calibrated() {
+benchmarks_missing_from_a_profile_are_not_calibrated() { # case
     local number
     (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
     measure "$folder/whole-base"
@@ -669,7 +669,7 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     [ "$(wc -l <"$folder/err")" -eq 22 ] || fail "$(cat "$folder/err")"
 }
 
-unknown_options_are_refused() {
+unknown_options_are_refused() { # case
     expect 125
     says 'no command'
     expect 125 compaer
@@ -700,7 +700,7 @@ unknown_options_are_refused() {
 }
 
 # The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
-applications_outside_of_the_prediction_are_listed() {
+applications_outside_of_the_prediction_are_listed() { # case
     local comparison=$folder/verified/compare
     need_analysis
     mkdir -p "$folder/verified"
@@ -741,7 +741,7 @@ END
 }
 
 # As in an installation of the tools alone.
-missing_program_of_a_throttle_is_named() {
+missing_program_of_a_throttle_is_named() { # case
     need_analysis
     mkdir -p "$folder/alone"
     cp "$folder/bin/ssprofile" "$folder/alone"
@@ -754,7 +754,7 @@ missing_program_of_a_throttle_is_named() {
     says 'no benchmark ran under a throttle'
 }
 
-signal_ends_a_benchmark_that_has_closed_its_output() {
+signal_ends_a_benchmark_that_has_closed_its_output() { # case
     local pid
     cat >"$folder/silent" <<END
 silent cpu /s higher 'sh -c "echo rate 100; echo >$folder/silent-began; exec sleep 1000 >/dev/null 2>&1"' 'rate ([0-9]+)'
@@ -768,7 +768,7 @@ END
     says interrupted
 }
 
-sweep_plots_a_box_for_each_setting() {
+sweep_plots_a_box_for_each_setting() { # case
     need_analysis
     sed 's/slow cpu/slow other/' "$folder/battery" >"$folder/swept-battery"
     expect 0 sweep --battery "$folder/swept-battery" --settings 50%,25% --repetitions 2 "$folder/swept"
@@ -813,7 +813,7 @@ sheet() {
     done >>"$1/results.csv"
 }
 
-a_frequency_throttle_slows_benchmarks_and_is_undone() {
+a_frequency_throttle_slows_benchmarks_and_is_undone() { # case
     need_frequency
     expect 0 measure --battery "$folder/clocked" --machine one --repetitions 2 --root "$tree" \
         --under without,frequency=1.4GHz,frequency=90% "$folder/clocks"
@@ -825,7 +825,7 @@ a_frequency_throttle_slows_benchmarks_and_is_undone() {
     unchanged
 }
 
-a_frequency_that_cannot_be_set_is_explained() {
+a_frequency_that_cannot_be_set_is_explained() { # case
     need_frequency
     expect 125 measure --battery "$folder/clocked" --root "$folder/none" --under frequency=1GHz "$folder/absent"
     says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy for it'
@@ -840,7 +840,7 @@ a_frequency_that_cannot_be_set_is_explained() {
     says 'ssactuate: frequency is absent: .* cannot be written'
 }
 
-calibration_by_frequency_chooses_the_nearest_one() {
+calibration_by_frequency_chooses_the_nearest_one() { # case
     local policy
     need_frequency
     sheet "$folder/clock-base" 76.19 86.49
@@ -875,45 +875,4 @@ calibration_by_frequency_chooses_the_nearest_one() {
     says '^setting 66.67%'
 }
 
-run_case a_measurement_is_stored_in_its_folder
-run_case the_first_cpu_that_may_be_used_is_the_default
-run_case interrupted_measurement_continues
-run_case a_failed_attempt_does_not_block_its_folder
-run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
-run_case a_second_signal_kills_the_benchmark
-run_case a_signal_before_the_first_benchmark_ends_the_measurement
-run_case an_ignored_hangup_does_not_end_a_measurement
-run_case stress_ng_is_identified_by_its_version
-run_case a_quota_runs_benchmarks_in_a_separate_group
-run_case each_repetition_measures_all_throttles_in_random_order
-run_case killed_measurement_continues
-run_case clock_rates_and_idle_states_are_recorded
-run_case the_description_is_not_pinned
-run_case benchmarks_run_in_the_c_locale
-run_case processes_that_a_benchmark_leaves_are_not_awaited
-run_case commands_may_have_many_words
-run_case unusable_benchmark_programs_are_skipped_and_reported
-run_case invalid_batteries_are_refused
-run_case shipped_batteries_are_valid
-run_case profiles_are_compared
-run_case machines_with_quotes_in_their_names_can_be_chosen
-run_case commands_in_python_say_what_to_install
-run_case published_ranges_are_shown_for_comparison
-run_case piped_tables_are_read
-run_case comparing_different_versions_requires_force
-run_case unstable_benchmarks_are_left_out
-run_case only_selected_benchmarks_are_measured
-run_case all_throttles_of_a_folder_are_compared_and_indexed
-run_case an_unstable_profile_is_set_aside
-run_case min_stable_counts_all_benchmarks_of_the_folder
-run_case calibration_finds_the_setting
-run_case the_interval_contains_the_estimated_setting
-run_case benchmarks_missing_from_a_profile_are_not_calibrated
-run_case unknown_options_are_refused
-run_case a_frequency_throttle_slows_benchmarks_and_is_undone
-run_case a_frequency_that_cannot_be_set_is_explained
-run_case calibration_by_frequency_chooses_the_nearest_one
-run_case applications_outside_of_the_prediction_are_listed
-run_case missing_program_of_a_throttle_is_named
-run_case signal_ends_a_benchmark_that_has_closed_its_output
-run_case sweep_plots_a_box_for_each_setting
+run_cases

@@ -25,9 +25,8 @@ static void look(struct ssactuate_binding *binding, const pid_t *threads, const 
 
 static const struct topology_order three = {3, {4, 0, 2}};
 
-static void threads_are_bound_in_the_order_of_their_births(void **state) {
+TEST_CASE(threads_are_bound_in_the_order_of_their_births) {
     struct ssactuate_binding binding = {.cpus = &three};
-    (void)state;
     LOOK(&binding, "10:4 ", 10);
     LOOK(&binding, "11:0 12:2 ", 12, 10, 11);
     LOOK(&binding, "", 10, 11, 12);
@@ -35,26 +34,23 @@ static void threads_are_bound_in_the_order_of_their_births(void **state) {
     ssactuate_binding_free(&binding);
 }
 
-static void more_threads_than_cpus_reuse_cpus(void **state) {
+TEST_CASE(more_threads_than_cpus_reuse_cpus) {
     struct ssactuate_binding binding = {.cpus = &three};
-    (void)state;
     LOOK(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
     assert_true(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
-static void cpu_of_an_ended_thread_is_used_again(void **state) {
+TEST_CASE(cpu_of_an_ended_thread_is_used_again) {
     struct ssactuate_binding binding = {.cpus = &three};
-    (void)state;
     LOOK(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
     LOOK(&binding, "13:0 ", 10, 12, 13);
     assert_false(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
-static void thread_with_a_reused_id_is_bound_again(void **state) {
+TEST_CASE(thread_with_a_reused_id_is_bound_again) {
     struct ssactuate_binding binding = {.cpus = &three};
-    (void)state;
     LOOK(&binding, "10:4 11:0 ", 10, 11);
     *bound = '\0';
     ssactuate_binding_begin(&binding);
@@ -65,9 +61,4 @@ static void thread_with_a_reused_id_is_bound_again(void **state) {
     ssactuate_binding_free(&binding);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(threads_are_bound_in_the_order_of_their_births),
-    cmocka_unit_test(more_threads_than_cpus_reuse_cpus),
-    cmocka_unit_test(cpu_of_an_ended_thread_is_used_again),
-    cmocka_unit_test(thread_with_a_reused_id_is_bound_again))
+UNIT_MAIN()

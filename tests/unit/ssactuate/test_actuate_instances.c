@@ -19,8 +19,7 @@ static int64_t find(const char *answer) {
     return ssactuate_generator_find_unfinished(answer, "http://127.0.0.1:80/");
 }
 
-static void unfinished_requests_are_found_by_exact_url(void **state) {
-    (void)state;
+TEST_CASE(unfinished_requests_are_found_by_exact_url) {
     assert_int_equal(find("ok unfinished=9 unfinished_of=4,http://127.0.0.1:80/"), 4);
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a "
                           "unfinished_of=2,http://127.0.0.1:80/ unfinished_of=3,http://b/"),
@@ -28,16 +27,14 @@ static void unfinished_requests_are_found_by_exact_url(void **state) {
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a"), 0);
 }
 
-static void status_without_a_valid_number_is_an_error(void **state) {
-    (void)state;
+TEST_CASE(status_without_a_valid_number_is_an_error) {
     assert_true(find("error: unknown command") < 0);
     assert_true(find("ok unfinished_of=1,http://b/ left_out=1") < 0);
     assert_true(find("ok unfinished_of=x") < 0);
     assert_true(find("") < 0);
 }
 
-static void ended_run_has_no_unfinished_requests(void **state) {
-    (void)state;
+TEST_CASE(ended_run_has_no_unfinished_requests) {
     assert_int_equal(find("error: the run is over"), 0);
 }
 
@@ -88,10 +85,9 @@ static void close_generator(void) {
 }
 
 /* The first copy starts slowly, so ssrequest still sends requests to the second, which leaves. */
-static void copy_leaves_after_its_url_is_withdrawn(void **state) {
+TEST_CASE(copy_leaves_after_its_url_is_withdrawn) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
-    (void)state;
     open_generator();
     copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 1};
     copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:9/");
@@ -114,10 +110,9 @@ static void copy_leaves_after_its_url_is_withdrawn(void **state) {
 }
 
 /* It may not answer for 2 s. */
-static void generator_is_asked_once_for_all_leaving_copies(void **state) {
+TEST_CASE(generator_is_asked_once_for_all_leaving_copies) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
-    (void)state;
     open_generator();
     copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 0};
     copies.urls = strdup("");
@@ -133,10 +128,4 @@ static void generator_is_asked_once_for_all_leaving_copies(void **state) {
     close_generator();
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(unfinished_requests_are_found_by_exact_url),
-    cmocka_unit_test(status_without_a_valid_number_is_an_error),
-    cmocka_unit_test(ended_run_has_no_unfinished_requests),
-    cmocka_unit_test(copy_leaves_after_its_url_is_withdrawn),
-    cmocka_unit_test(generator_is_asked_once_for_all_leaving_copies))
+UNIT_MAIN()

@@ -138,8 +138,7 @@ static size_t begin_run_of_two_files(void) {
     return a;
 }
 
-static void values_of_a_dead_run_are_restored(void **state) {
-    (void)state;
+TEST_CASE(values_of_a_dead_run_are_restored) {
     size_t a = begin_run_of_two_files();
     set(a, "170");
     assert_file("sys/a", "170");
@@ -159,8 +158,7 @@ static void begin_run(void) {
     set(a, "150");
 }
 
-static void value_set_by_another_program_is_kept_and_reported(void **state) {
-    (void)state;
+TEST_CASE(value_set_by_another_program_is_kept_and_reported) {
     begin_run();
     tree_write("sys/a", "160\n");
     assert_that(restore_dead().restored, ==, 1);
@@ -170,10 +168,9 @@ static void value_set_by_another_program_is_kept_and_reported(void **state) {
 }
 
 /* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
-static void some_files_are_restored_during_a_run(void **state) {
+TEST_CASE(some_files_are_restored_during_a_run) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
-    (void)state;
     begin_run_of_two_files();
     check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
     assert_file("sys/a", "100");
@@ -193,8 +190,7 @@ static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-static void kill_between_set_and_read_back_is_restored(void **state) {
-    (void)state;
+TEST_CASE(kill_between_set_and_read_back_is_restored) {
     open_state();
     create();
     add("sys/a", "one");
@@ -228,9 +224,8 @@ static void limit_growth(size_t bytes) {
  * The disk is full in the middle of a line, but not later. The run is then killed between the write
  * of a value and the line that says so.
  */
-static void line_after_an_incomplete_line_counts(void **state) {
+TEST_CASE(line_after_an_incomplete_line_counts) {
     struct ss_error error = {0};
-    (void)state;
     begin_run();
     limit_growth(3);
     assert_int_equal(try_to_set(0, "160", &error), -1);
@@ -245,8 +240,7 @@ static void line_after_an_incomplete_line_counts(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void unarmed_journal_changes_nothing(void **state) {
-    (void)state;
+TEST_CASE(unarmed_journal_changes_nothing) {
     open_state();
     create();
     add("sys/a", "one");
@@ -257,8 +251,7 @@ static void unarmed_journal_changes_nothing(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void journal_of_an_earlier_boot_changes_nothing(void **state) {
-    (void)state;
+TEST_CASE(journal_of_an_earlier_boot_changes_nothing) {
     begin_run();
     ssactuate_journal_close(&journal);
     snprintf(folder.boot, sizeof folder.boot, "next-boot");
@@ -267,9 +260,8 @@ static void journal_of_an_earlier_boot_changes_nothing(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void restoring_removes_groups(void **state) {
+TEST_CASE(restoring_removes_groups) {
     struct ss_error error = {0};
-    (void)state;
     open_state();
     create();
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
@@ -279,11 +271,10 @@ static void restoring_removes_groups(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void only_one_run_may_lock_a_knob(void **state) {
+TEST_CASE(only_one_run_may_lock_a_knob) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     char expected[100];
-    (void)state;
     open_state();
     create();
     add("sys/a", "one");
@@ -297,9 +288,8 @@ static void only_one_run_may_lock_a_knob(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void missing_files_are_refused(void **state) {
+TEST_CASE(missing_files_are_refused) {
     struct ss_error error = {0};
-    (void)state;
     open_state();
     create();
     struct ssactuate_setting setting = {.knob = "one", .path = "sys/none"};
@@ -309,9 +299,8 @@ static void missing_files_are_refused(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void group_that_cannot_be_removed_is_reported(void **state) {
+TEST_CASE(group_that_cannot_be_removed_is_reported) {
     struct ss_error error = {0};
-    (void)state;
     open_state();
     create();
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
@@ -326,9 +315,8 @@ static void group_that_cannot_be_removed_is_reported(void **state) {
 }
 
 /* The run has restored its values and removed its journal before it was killed. */
-static void keeper_does_not_restore_from_a_removed_journal(void **state) {
+TEST_CASE(keeper_does_not_restore_from_a_removed_journal) {
     struct ss_error error = {0};
-    (void)state;
     begin_run();
     check(ssactuate_journal_remove(&journal, &error), &error);
     check(ssactuate_journal_reload(&journal, &error), &error);
@@ -346,10 +334,9 @@ static void remove_lock(void) {
  * The run that created the lock of a process group removes its file. A lock on a removed file
  * excludes no other run.
  */
-static void lock_file_removed_before_locking_is_created_again(void **state) {
+TEST_CASE(lock_file_removed_before_locking_is_created_again) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
-    (void)state;
     open_state();
     create();
     before_lock = remove_lock;
@@ -372,10 +359,9 @@ static void remove_journal(void) {
  * In the meantime, the keeper restored the values and removed the journal, and another program set
  * sys/a to 150.
  */
-static void journal_removed_before_locking_is_not_restored(void **state) {
+TEST_CASE(journal_removed_before_locking_is_not_restored) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
-    (void)state;
     begin_run();
     ssactuate_journal_close(&(struct ssactuate_journal){.file = journal.file});
     journal.file = -1;
@@ -390,10 +376,9 @@ static void journal_removed_before_locking_is_not_restored(void **state) {
 }
 
 /* A run that began after the kill has locked the knob, and may have read the value. */
-static void knob_locked_by_a_later_run_is_not_restored(void **state) {
+TEST_CASE(knob_locked_by_a_later_run_is_not_restored) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
-    (void)state;
     begin_run();
     ssactuate_journal_close(&journal);
     tree_write("run/showstopper/one.lock", "1\n");
@@ -422,9 +407,8 @@ static void note_value(void) {
  * The journal is on disk before the first change. After a change, the value that was read back is
  * on disk, too.
  */
-static void journal_is_synced_before_and_after_a_change(void **state) {
+TEST_CASE(journal_is_synced_before_and_after_a_change) {
     struct ss_error error = {0};
-    (void)state;
     open_state();
     create();
     size_t a = add("sys/a", "one");
@@ -444,21 +428,4 @@ static void journal_is_synced_before_and_after_a_change(void **state) {
     ssactuate_state_close(&folder);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(values_of_a_dead_run_are_restored),
-    cmocka_unit_test(value_set_by_another_program_is_kept_and_reported),
-    cmocka_unit_test(some_files_are_restored_during_a_run),
-    cmocka_unit_test(kill_between_set_and_read_back_is_restored),
-    cmocka_unit_test(line_after_an_incomplete_line_counts),
-    cmocka_unit_test(unarmed_journal_changes_nothing),
-    cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),
-    cmocka_unit_test(restoring_removes_groups),
-    cmocka_unit_test(only_one_run_may_lock_a_knob),
-    cmocka_unit_test(missing_files_are_refused),
-    cmocka_unit_test(group_that_cannot_be_removed_is_reported),
-    cmocka_unit_test(keeper_does_not_restore_from_a_removed_journal),
-    cmocka_unit_test(lock_file_removed_before_locking_is_created_again),
-    cmocka_unit_test(journal_removed_before_locking_is_not_restored),
-    cmocka_unit_test(knob_locked_by_a_later_run_is_not_restored),
-    cmocka_unit_test(journal_is_synced_before_and_after_a_change))
+UNIT_MAIN()

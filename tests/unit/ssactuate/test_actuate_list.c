@@ -30,8 +30,7 @@ static void assert_has(const char *text, const char *part) {
         fail_msg("no '%s' in:\n%s", part, text);
 }
 
-static void absent_actuators_have_a_reason_as_text_and_as_json(void **state) {
-    (void)state;
+TEST_CASE(absent_actuators_have_a_reason_as_text_and_as_json) {
     char *text = list(ssactuate_list_print), *json = list(ssactuate_list_write);
     assert_has(text, "frequency  absent: the kernel has no cpufreq policy");
     assert_has(text, "\ninstances  1 to 64\n           by ssactuate");
@@ -48,6 +47,4 @@ static void absent_actuators_have_a_reason_as_text_and_as_json(void **state) {
     free(json);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(absent_actuators_have_a_reason_as_text_and_as_json))
+UNIT_MAIN()

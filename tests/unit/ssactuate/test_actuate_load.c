@@ -41,8 +41,7 @@ static void make_machine(void) {
 }
 
 /* The time between samples is real, so only the ends of the scale are exact. */
-static void load_of_the_machine_is_its_time_without_idle_time(void **state) {
-    (void)state;
+TEST_CASE(load_of_the_machine_is_its_time_without_idle_time) {
     make_machine();
     open_load(SSACTUATE_MACHINE, NULL);
     tree_write("proc/stat", "cpu0 11 0 0 10\ncpu1 11 0 0 10\n");
@@ -54,8 +53,7 @@ static void load_of_the_machine_is_its_time_without_idle_time(void **state) {
     ssactuate_load_close(&load);
 }
 
-static void load_of_a_group_is_its_cpu_time(void **state) {
-    (void)state;
+TEST_CASE(load_of_a_group_is_its_cpu_time) {
     make_machine();
     tree_write("sys/fs/cgroup/web/cpu.stat", "usage_usec 5\n");
     open_load(SSACTUATE_GROUP, "web");
@@ -65,8 +63,7 @@ static void load_of_a_group_is_its_cpu_time(void **state) {
     ssactuate_load_close(&load);
 }
 
-static void load_of_a_trace_is_that_of_the_current_time(void **state) {
-    (void)state;
+TEST_CASE(load_of_a_trace_is_that_of_the_current_time) {
     make_machine();
     tree_write("trace", "1s 0.2\n3s 0.6\n4s free\n6s 0.5\n");
     open_load(SSACTUATE_TRACE, tree_path("trace"));
@@ -81,8 +78,7 @@ static void load_of_a_trace_is_that_of_the_current_time(void **state) {
     ssactuate_load_close(&load);
 }
 
-static void sources_that_cannot_be_read_are_refused(void **state) {
-    (void)state;
+TEST_CASE(sources_that_cannot_be_read_are_refused) {
     make_machine();
     tree_write("trace", "0 60%\nnonsense\n");
     refuse(SSACTUATE_TRACE, tree_path("trace"), "load: ");
@@ -91,8 +87,7 @@ static void sources_that_cannot_be_read_are_refused(void **state) {
     refuse(SSACTUATE_MACHINE, NULL, "load: ");
 }
 
-static void load_of_a_record_is_read_from_its_folder(void **state) {
-    (void)state;
+TEST_CASE(load_of_a_record_is_read_from_its_folder) {
     make_machine();
     tree_write("record/samples.csv", "time,target,load\n1,0.5,0.4\n");
     open_load(SSACTUATE_RECORD, tree_path("record"));
@@ -100,8 +95,7 @@ static void load_of_a_record_is_read_from_its_folder(void **state) {
     ssactuate_load_close(&load);
 }
 
-static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
-    (void)state;
+TEST_CASE(load_is_read_from_the_last_complete_row_of_a_record) {
     tree_new();
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
     tree_write("samples.csv", "time,target,load\n");
@@ -115,8 +109,7 @@ static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
     assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
 }
 
-static void load_of_a_record_without_new_rows_is_unknown(void **state) {
-    (void)state;
+TEST_CASE(load_of_a_record_without_new_rows_is_unknown) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
     tree_new();
     tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n");
@@ -126,10 +119,4 @@ static void load_of_a_record_without_new_rows_is_unknown(void **state) {
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
 }
 
-UNIT_MAIN(cmocka_unit_test(load_of_the_machine_is_its_time_without_idle_time),
-    cmocka_unit_test(load_of_a_group_is_its_cpu_time),
-    cmocka_unit_test(load_of_a_trace_is_that_of_the_current_time),
-    cmocka_unit_test(sources_that_cannot_be_read_are_refused),
-    cmocka_unit_test(load_of_a_record_is_read_from_its_folder),
-    cmocka_unit_test(load_is_read_from_the_last_complete_row_of_a_record),
-    cmocka_unit_test(load_of_a_record_without_new_rows_is_unknown))
+UNIT_MAIN()

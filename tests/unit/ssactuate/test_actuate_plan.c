@@ -50,8 +50,7 @@ static void refuse(const char *part, const char *const *words) {
         fail_msg("message without '%s': %s", part, error.message);
 }
 
-static void userspace_governor_sets_the_speed(void **state) {
-    (void)state;
+TEST_CASE(userspace_governor_sets_the_speed) {
     open_machine("acpi-cpufreq");
     PLAN("frequency=1.4GHz,turbo=off");
     assert_that(plan.count, ==, 9);
@@ -66,8 +65,7 @@ static void userspace_governor_sets_the_speed(void **state) {
     close_machine();
 }
 
-static void limits_are_set_without_the_userspace_governor(void **state) {
-    (void)state;
+TEST_CASE(limits_are_set_without_the_userspace_governor) {
     open_machine("intel-pstate");
     PLAN("frequency@1=2GHz,turbo=off");
     assert_that(plan.count, ==, 3);
@@ -80,8 +78,7 @@ static void limits_are_set_without_the_userspace_governor(void **state) {
     close_machine();
 }
 
-static void maximum_rises_before_the_minimum(void **state) {
-    (void)state;
+TEST_CASE(maximum_rises_before_the_minimum) {
     open_machine("intel-pstate");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "1500000\n");
     PLAN("frequency@0=2GHz");
@@ -90,8 +87,7 @@ static void maximum_rises_before_the_minimum(void **state) {
     close_machine();
 }
 
-static void cpus_of_a_shared_policy_are_set_together(void **state) {
-    (void)state;
+TEST_CASE(cpus_of_a_shared_policy_are_set_together) {
     open_machine("shared");
     PLAN("frequency@2-3=1.2GHz");
     assert_that(plan.count, ==, 2);
@@ -102,8 +98,7 @@ static void cpus_of_a_shared_policy_are_set_together(void **state) {
     close_machine();
 }
 
-static void boost_of_each_policy_is_switched(void **state) {
-    (void)state;
+TEST_CASE(boost_of_each_policy_is_switched) {
     open_machine("amd-boost");
     PLAN("frequency=max,turbo=off");
     expect_setting(0, "cpufreq/policy0/boost 0");
@@ -113,8 +108,7 @@ static void boost_of_each_policy_is_switched(void **state) {
 }
 
 /* The highest frequency with turbo is known only once turbo is on. */
-static void limits_of_turbo_are_left_to_the_kernel(void **state) {
-    (void)state;
+TEST_CASE(limits_of_turbo_are_left_to_the_kernel) {
     open_machine("amd-boost");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/boost", "0\n");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "2000000\n");
@@ -133,8 +127,7 @@ static void limits_of_turbo_are_left_to_the_kernel(void **state) {
     close_machine();
 }
 
-static void frequencies_of_turbo_can_be_set(void **state) {
-    (void)state;
+TEST_CASE(frequencies_of_turbo_can_be_set) {
     open_machine("acpi-cpufreq");
     tree_write("sys/devices/system/cpu/cpufreq/boost", "0\n");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_boost_frequencies", "2500000 \n");
@@ -144,8 +137,7 @@ static void frequencies_of_turbo_can_be_set(void **state) {
     close_machine();
 }
 
-static void last_knob_of_a_policy_decides(void **state) {
-    (void)state;
+TEST_CASE(last_knob_of_a_policy_decides) {
     open_machine("acpi-cpufreq");
     PLAN("frequency@0-1=1.4GHz,turbo=on", "frequency@2-3=1.4GHz,turbo=off");
     assert_that(plan.count, ==, 9);
@@ -157,8 +149,7 @@ static void last_knob_of_a_policy_decides(void **state) {
     close_machine();
 }
 
-static void knob_with_unwritable_files_is_absent(void **state) {
-    (void)state;
+TEST_CASE(knob_with_unwritable_files_is_absent) {
     open_machine("intel-pstate");
     assert_int_equal(
         chmod(tree_path("sys/devices/system/cpu/cpufreq/policy2/scaling_max_freq"), 0444), 0);
@@ -167,8 +158,7 @@ static void knob_with_unwritable_files_is_absent(void **state) {
     close_machine();
 }
 
-static void power_is_set_for_each_package(void **state) {
-    (void)state;
+TEST_CASE(power_is_set_for_each_package) {
     open_machine("intel-pstate");
     PLAN("power=62.5W");
     assert_that(plan.count, ==, 1);
@@ -179,8 +169,7 @@ static void power_is_set_for_each_package(void **state) {
     close_machine();
 }
 
-static void each_file_is_set_by_the_last_knob_that_names_it(void **state) {
-    (void)state;
+TEST_CASE(each_file_is_set_by_the_last_knob_that_names_it) {
     open_machine("intel-pstate");
     PLAN("power=80W", "power@intel-rapl:0=60W");
     assert_that(plan.count, ==, 1);
@@ -194,8 +183,7 @@ static void each_file_is_set_by_the_last_knob_that_names_it(void **state) {
     close_machine();
 }
 
-static void pin_to_all_cpus_means_free(void **state) {
-    (void)state;
+TEST_CASE(pin_to_all_cpus_means_free) {
     open_machine("shared");
     PLAN("pin=first:4");
     assert_false(plan.pinned);
@@ -222,8 +210,7 @@ static const char *choose_cpus(void) {
     return text;
 }
 
-static void cpus_are_the_first_in_the_order_of_pin(void **state) {
-    (void)state;
+TEST_CASE(cpus_are_the_first_in_the_order_of_pin) {
     open_machine("../platform/m620-near");
     PLAN("cpus=2");
     assert_string_equal(choose_cpus(), "0-1");
@@ -235,8 +222,7 @@ static void cpus_are_the_first_in_the_order_of_pin(void **state) {
 }
 
 /* A list of many single CPUs is long. */
-static void lists_of_cpus_may_be_long(void **state) {
-    (void)state;
+TEST_CASE(lists_of_cpus_may_be_long) {
     char word[1000] = "pin=0";
     open_machine("../platform/m620-near");
     for (int i = 0; i < 10; i++) {
@@ -256,8 +242,7 @@ static void add_groups(void) {
     tree_write("sys/fs/cgroup/cpuset/cgroup.procs", "");
 }
 
-static void size_sets_cpus_quota_and_memory(void **state) {
-    (void)state;
+TEST_CASE(size_sets_cpus_quota_and_memory) {
     open_machine("shared");
     add_groups();
     PLAN("size=small:cpus=2,quota=150%,period=10m,memory=4G");
@@ -272,8 +257,7 @@ static void size_sets_cpus_quota_and_memory(void **state) {
     close_machine();
 }
 
-static void quota_and_memory_have_limits(void **state) {
-    (void)state;
+TEST_CASE(quota_and_memory_have_limits) {
     open_machine("shared");
     add_groups();
     REFUSE("below the kernel's minimum of 1 ms", "quota=5%,period=10m");
@@ -291,7 +275,7 @@ static void quota_and_memory_have_limits(void **state) {
     close_machine();
 }
 
-static void printed_levels_describe_the_current_state(void **state) {
+TEST_CASE(printed_levels_describe_the_current_state) {
     static const struct {
         const char *machine, *word, *expected;
     } cases[] = {
@@ -301,7 +285,6 @@ static void printed_levels_describe_the_current_state(void **state) {
         {"shared", "pin", "pin=free\n"},
         {"shared", "cpus", "cpus=4\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ssactuate_knob knob;
         struct ss_error error = {0};
@@ -319,22 +302,4 @@ static void printed_levels_describe_the_current_state(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(userspace_governor_sets_the_speed),
-    cmocka_unit_test(limits_are_set_without_the_userspace_governor),
-    cmocka_unit_test(maximum_rises_before_the_minimum),
-    cmocka_unit_test(cpus_of_a_shared_policy_are_set_together),
-    cmocka_unit_test(boost_of_each_policy_is_switched),
-    cmocka_unit_test(limits_of_turbo_are_left_to_the_kernel),
-    cmocka_unit_test(frequencies_of_turbo_can_be_set),
-    cmocka_unit_test(last_knob_of_a_policy_decides),
-    cmocka_unit_test(knob_with_unwritable_files_is_absent),
-    cmocka_unit_test(power_is_set_for_each_package),
-    cmocka_unit_test(each_file_is_set_by_the_last_knob_that_names_it),
-    cmocka_unit_test(pin_to_all_cpus_means_free),
-    cmocka_unit_test(cpus_are_the_first_in_the_order_of_pin),
-    cmocka_unit_test(lists_of_cpus_may_be_long),
-    cmocka_unit_test(size_sets_cpus_quota_and_memory),
-    cmocka_unit_test(quota_and_memory_have_limits),
-    cmocka_unit_test(printed_levels_describe_the_current_state))
+UNIT_MAIN()

@@ -18,8 +18,7 @@ static void open_policy(const char *text) {
         fail_msg("%s", error.message);
 }
 
-static void lines_of_a_policy_are_read(void **state) {
-    (void)state;
+TEST_CASE(lines_of_a_policy_are_read) {
     open_policy("# a comment\nload group /a\nevery 500m\nstay 1M\n\n"
                 "below 30% pin=per-thread 'quota=50%'\nbetween 40% 50% pin=free quota=60%\n"
                 "above 0.6 pin=per-chip quota=70%\n");
@@ -37,9 +36,8 @@ static void lines_of_a_policy_are_read(void **state) {
 }
 
 /* Report tests compare what ssreport writes with the same file. */
-static void policy_of_a_report_is_read(void **state) {
+TEST_CASE(policy_of_a_report_is_read) {
     char text[1024];
-    (void)state;
     FILE *stream = fopen(TEST_SOURCE_DIR "/analysis/corpus/interference-policy/out/policy", "r");
     assert_non_null(stream);
     assert_non_null(fgets(text, sizeof text, stream)); /* the name of the file */
@@ -54,7 +52,7 @@ static void policy_of_a_report_is_read(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-static void invalid_policies_are_refused(void **state) {
+TEST_CASE(invalid_policies_are_refused) {
     static const struct {
         const char *text, *part;
     } cases[] = {
@@ -73,7 +71,6 @@ static void invalid_policies_are_refused(void **state) {
         {"between 60% 40% pin=free\n", "60% is above 40%"},
         {"below 140% pin=free\n", "not a load"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ss_error error = {0};
         assert_int_equal(read_policy(cases[i].text, &error), -1);
@@ -84,10 +81,9 @@ static void invalid_policies_are_refused(void **state) {
 }
 
 /* The rules read before the error must not pass for the whole policy. */
-static void unreadable_policy_is_refused(void **state) {
+TEST_CASE(unreadable_policy_is_refused) {
     struct ss_error error = {0};
     FILE *folder = fopen("/", "re");
-    (void)state;
     assert_non_null(folder);
     assert_int_equal(ssactuate_policy_read(&policy, folder, "policy", &error), -1);
     assert_string_equal(error.message, "policy cannot be read: Is a directory");
@@ -116,8 +112,7 @@ static double alternate(ss_time now) {
     return now / (60 * SS_SECOND) % 2 == 0 ? 0.2 : 0.8;
 }
 
-static void rules_switch_when_the_load_crosses_a_threshold(void **state) {
-    (void)state;
+TEST_CASE(rules_switch_when_the_load_crosses_a_threshold) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(follow(&decision, 0, 60 * SS_SECOND, alternate), ==, 0);
@@ -133,8 +128,7 @@ static double tremble(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.58 : 0.62;
 }
 
-static void noise_at_a_threshold_causes_only_one_switch(void **state) {
-    (void)state;
+TEST_CASE(noise_at_a_threshold_causes_only_one_switch) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(follow(&decision, 0, 1000 * SS_SECOND, tremble), ==, 1);
@@ -145,8 +139,7 @@ static double leap(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.1 : 0.9;
 }
 
-static void switches_are_at_least_the_shortest_stay_apart(void **state) {
-    (void)state;
+TEST_CASE(switches_are_at_least_the_shortest_stay_apart) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     ss_time latest = 0;
@@ -165,8 +158,7 @@ static void switches_are_at_least_the_shortest_stay_apart(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-static void unknown_load_changes_nothing(void **state) {
-    (void)state;
+TEST_CASE(unknown_load_changes_nothing) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(ssactuate_decide(&decision, SS_SECOND, NAN), ==, 0);
@@ -175,13 +167,4 @@ static void unknown_load_changes_nothing(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(lines_of_a_policy_are_read),
-    cmocka_unit_test(policy_of_a_report_is_read),
-    cmocka_unit_test(invalid_policies_are_refused),
-    cmocka_unit_test(unreadable_policy_is_refused),
-    cmocka_unit_test(rules_switch_when_the_load_crosses_a_threshold),
-    cmocka_unit_test(noise_at_a_threshold_causes_only_one_switch),
-    cmocka_unit_test(switches_are_at_least_the_shortest_stay_apart),
-    cmocka_unit_test(unknown_load_changes_nothing))
+UNIT_MAIN()

@@ -100,9 +100,8 @@ static void begin(void) {
     assert_true(ssactuate_running_give(&running, &one));
 }
 
-static void confined_affinity_is_verified_and_restored(void **state) {
+TEST_CASE(confined_affinity_is_verified_and_restored) {
     struct ss_error error = {0};
-    (void)state;
     begin();
     assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
     assert_affinity("0");
@@ -118,10 +117,9 @@ static void confined_affinity_is_verified_and_restored(void **state) {
     ssactuate_running_free(&running);
 }
 
-static void restored_affinity_is_written_again_if_it_differs(void **state) {
+TEST_CASE(restored_affinity_is_written_again_if_it_differs) {
     struct ss_error error = {0};
     size_t foreign;
-    (void)state;
     begin();
     affinity = one;
     lost = 1;
@@ -140,9 +138,8 @@ static void restored_affinity_is_written_again_if_it_differs(void **state) {
     ssactuate_running_free(&running);
 }
 
-static void thread_with_a_reused_id_is_left_alone(void **state) {
+TEST_CASE(thread_with_a_reused_id_is_left_alone) {
     struct ss_error error = {0};
-    (void)state;
     begin();
     running.members[0].started--;
     assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
@@ -161,11 +158,10 @@ static void open_journal(struct ssactuate_state *folder, struct ssactuate_journa
 }
 
 /* The new thread has the old affinity and was missed by the first look. */
-static void thread_started_while_confining_is_confined(void **state) {
+TEST_CASE(thread_started_while_confining_is_confined) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
-    (void)state;
     begin();
     open_journal(&folder, &journal);
     births = true;
@@ -181,12 +177,11 @@ static void thread_started_while_confining_is_confined(void **state) {
 
 /* A keeper reads the journal again, in which a note has failed at first because the disk was full.
  */
-static void affinity_is_noted_again_after_a_failure(void **state) {
+TEST_CASE(affinity_is_noted_again_after_a_failure) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
     struct rlimit limit;
-    (void)state;
     begin();
     open_journal(&folder, &journal);
     signal(SIGXFSZ, SIG_IGN);
@@ -205,11 +200,10 @@ static void affinity_is_noted_again_after_a_failure(void **state) {
 }
 
 /* The new thread has inherited the affinity of the run and was missed by the first look. */
-static void thread_started_while_restoring_is_restored(void **state) {
+TEST_CASE(thread_started_while_restoring_is_restored) {
     struct ss_error error = {0};
     struct ss_cpus both = parse("0-1");
     size_t foreign;
-    (void)state;
     begin();
     assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
     births = true;
@@ -224,11 +218,4 @@ static void thread_started_while_restoring_is_restored(void **state) {
     ssactuate_running_free(&running);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(confined_affinity_is_verified_and_restored),
-    cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
-    cmocka_unit_test(thread_with_a_reused_id_is_left_alone),
-    cmocka_unit_test(thread_started_while_confining_is_confined),
-    cmocka_unit_test(affinity_is_noted_again_after_a_failure),
-    cmocka_unit_test(thread_started_while_restoring_is_restored))
+UNIT_MAIN()

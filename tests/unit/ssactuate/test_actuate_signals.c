@@ -8,8 +8,7 @@
 
 #include "unit.h"
 
-static void signal_that_was_typed_and_passed_on_counts_once(void **state) {
-    (void)state;
+TEST_CASE(signal_that_was_typed_and_passed_on_counts_once) {
     for (int typed_first = 0; typed_first < 2; typed_first++) {
         struct ssactuate_end last = {0};
         assert_false(ssactuate_is_repeated(&last, SIGINT, typed_first, SS_SECOND));
@@ -20,8 +19,7 @@ static void signal_that_was_typed_and_passed_on_counts_once(void **state) {
     }
 }
 
-static void other_signals_count(void **state) {
-    (void)state;
+TEST_CASE(other_signals_count) {
     struct ssactuate_end last = {0};
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
@@ -31,7 +29,4 @@ static void other_signals_count(void **state) {
     assert_false(ssactuate_is_repeated(&last, SIGTERM, false, 2 * SS_SECOND));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(signal_that_was_typed_and_passed_on_counts_once),
-    cmocka_unit_test(other_signals_count))
+UNIT_MAIN()

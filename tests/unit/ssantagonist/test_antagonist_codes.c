@@ -17,8 +17,7 @@ static int sign(const struct codes *codes, size_t code, size_t slot) {
     return codes_low(codes, code, slot) ? 1 : -1;
 }
 
-static void every_code_throttles_in_half_of_the_slots(void **state) {
-    (void)state;
+TEST_CASE(every_code_throttles_in_half_of_the_slots) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         int sum = 0;
@@ -28,8 +27,7 @@ static void every_code_throttles_in_half_of_the_slots(void **state) {
     }
 }
 
-static void second_half_of_each_code_inverts_the_first(void **state) {
-    (void)state;
+TEST_CASE(second_half_of_each_code_inverts_the_first) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         for (size_t slot = 0; slot < CODES_LENGTH; slot++)
@@ -38,8 +36,7 @@ static void second_half_of_each_code_inverts_the_first(void **state) {
 }
 
 /* The sequence is the same in all codes: 1 run of 6, 1 of 4, 2 of 3, 4 of 2 and 8 of 1. */
-static void all_codes_have_the_run_lengths_of_the_base_sequence(void **state) {
-    (void)state;
+TEST_CASE(all_codes_have_the_run_lengths_of_the_base_sequence) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         size_t runs[8] = {0}, slot = 0, begin = 0;
@@ -63,6 +60,4 @@ static void all_codes_have_the_run_lengths_of_the_base_sequence(void **state) {
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(every_code_throttles_in_half_of_the_slots),
-    cmocka_unit_test(second_half_of_each_code_inverts_the_first),
-    cmocka_unit_test(all_codes_have_the_run_lengths_of_the_base_sequence))
+UNIT_MAIN()

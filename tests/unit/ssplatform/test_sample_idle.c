@@ -62,8 +62,7 @@ static const char *write_machine(void) {
 }
 
 /* In one second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: 0.1 s in C1, the rest in C6. */
-static void idle_states_are_printed_as_shares_of_idle_time(void **state) {
-    (void)state;
+TEST_CASE(idle_states_are_printed_as_shares_of_idle_time) {
     struct sample_idle idle;
     const char *root = write_machine();
     write_frequency(0, "1400000\n");
@@ -78,8 +77,7 @@ static void idle_states_are_printed_as_shares_of_idle_time(void **state) {
     sample_idle_free(&idle);
 }
 
-static void a_second_without_idle_time_has_no_shares(void **state) {
-    (void)state;
+TEST_CASE(a_second_without_idle_time_has_no_shares) {
     struct sample_idle idle;
     const char *root = write_machine();
     find(&idle, root, NULL);
@@ -92,8 +90,7 @@ static void a_second_without_idle_time_has_no_shares(void **state) {
 }
 
 /* CPU 0 is idle for half of each second. CPU 1 keeps its counters while it is offline. */
-static void offline_cpus_do_not_count(void **state) {
-    (void)state;
+TEST_CASE(offline_cpus_do_not_count) {
     static const struct {
         const char *online, *time, *sample;
     } cases[] = {{"1\n", "1002000\n", "0.2500,,0.0000,1.0000,0.0000"},
@@ -115,8 +112,7 @@ static void offline_cpus_do_not_count(void **state) {
     sample_idle_free(&idle);
 }
 
-static void only_cpus_with_idle_states_count(void **state) {
-    (void)state;
+TEST_CASE(only_cpus_with_idle_states_count) {
     static const struct {
         const char *cpus;
         size_t count;
@@ -133,9 +129,4 @@ static void only_cpus_with_idle_states_count(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(idle_states_are_printed_as_shares_of_idle_time),
-    cmocka_unit_test(a_second_without_idle_time_has_no_shares),
-    cmocka_unit_test(offline_cpus_do_not_count),
-    cmocka_unit_test(only_cpus_with_idle_states_count))
+UNIT_MAIN()

@@ -43,8 +43,7 @@ static void write_package(const char *zone, const char *name, const char *energy
 }
 
 /* Counts package domains, not their parts. */
-static void power_is_summed_over_packages(void **state) {
-    (void)state;
+TEST_CASE(power_is_summed_over_packages) {
     struct sample_power power;
     const char *root = tree_new();
     write_package("intel-rapl:0", "package-0\n", "1000000\n");
@@ -69,8 +68,7 @@ static void begin_at_7_joules(struct sample_power *power, const char *range) {
     assert_string_equal(sample(power, 0), "");
 }
 
-static void power_is_correct_when_an_energy_counter_wraps(void **state) {
-    (void)state;
+TEST_CASE(power_is_correct_when_an_energy_counter_wraps) {
     struct sample_power power;
     begin_at_7_joules(&power, "8000000\n");
     write_package("intel-rapl:0", "package-0\n", "500000\n");
@@ -78,8 +76,7 @@ static void power_is_correct_when_an_energy_counter_wraps(void **state) {
     sample_power_free(&power);
 }
 
-static void reset_counter_leaves_a_second_without_power(void **state) {
-    (void)state;
+TEST_CASE(reset_counter_leaves_a_second_without_power) {
     static const char *const ranges[] = {NULL, "15000000\n"};
     for (size_t i = 0; i < 2; i++) {
         struct sample_power power;
@@ -93,8 +90,7 @@ static void reset_counter_leaves_a_second_without_power(void **state) {
 }
 
 /* Otherwise the energy of two seconds would count for one. */
-static void second_after_an_unreadable_counter_has_no_power(void **state) {
-    (void)state;
+TEST_CASE(second_after_an_unreadable_counter_has_no_power) {
     struct sample_power power;
     begin_at_7_joules(&power, NULL);
     write_package("intel-rapl:0", "package-0\n", "unreadable\n");
@@ -106,8 +102,7 @@ static void second_after_an_unreadable_counter_has_no_power(void **state) {
     sample_power_free(&power);
 }
 
-static void sensor_reports_its_scope(void **state) {
-    (void)state;
+TEST_CASE(sensor_reports_its_scope) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/hwmon/hwmon3/power1_input", "42000000\n");
@@ -123,8 +118,7 @@ static void sensor_reports_its_scope(void **state) {
 }
 
 /* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
-static void mean_power_is_that_of_the_last_sample(void **state) {
-    (void)state;
+TEST_CASE(mean_power_is_that_of_the_last_sample) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write(SENSOR, "100000000\n");
@@ -136,8 +130,7 @@ static void mean_power_is_that_of_the_last_sample(void **state) {
     sample_power_free(&power);
 }
 
-static void battery_power_counts_only_while_discharging(void **state) {
-    (void)state;
+TEST_CASE(battery_power_counts_only_while_discharging) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/power_supply/AC/type", "Mains\n");
@@ -154,8 +147,7 @@ static void battery_power_counts_only_while_discharging(void **state) {
     sample_power_free(&power);
 }
 
-static void a_command_prints_watts_in_its_first_line(void **state) {
-    (void)state;
+TEST_CASE(a_command_prints_watts_in_its_first_line) {
     static const struct {
         const char *command, *cell;
     } cases[] = {{"echo 7.5; echo 8", "7.5"}, {"echo 12", "12"}, {"echo 12W", ""},
@@ -175,8 +167,7 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
 }
 
 /* A source that needs 2.5 s has a sample every third second. */
-static void missed_samples_are_skipped(void **state) {
-    (void)state;
+TEST_CASE(missed_samples_are_skipped) {
     const ss_time last = 100 * SS_SECOND;
     assert_int_equal(sample_due(last, last), last + SS_SECOND);
     assert_int_equal(sample_due(last, last + SS_SECOND - 1), last + SS_SECOND);
@@ -184,14 +175,4 @@ static void missed_samples_are_skipped(void **state) {
     assert_int_equal(sample_due(last, last + 5 * SS_SECOND / 2), last + 3 * SS_SECOND);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(power_is_summed_over_packages),
-    cmocka_unit_test(power_is_correct_when_an_energy_counter_wraps),
-    cmocka_unit_test(reset_counter_leaves_a_second_without_power),
-    cmocka_unit_test(second_after_an_unreadable_counter_has_no_power),
-    cmocka_unit_test(sensor_reports_its_scope),
-    cmocka_unit_test(mean_power_is_that_of_the_last_sample),
-    cmocka_unit_test(battery_power_counts_only_while_discharging),
-    cmocka_unit_test(a_command_prints_watts_in_its_first_line),
-    cmocka_unit_test(missed_samples_are_skipped))
+UNIT_MAIN()

@@ -29,8 +29,7 @@ static void expect_recorded(const char *name) {
     report_free(&report);
 }
 
-static void recorded_machines_are_described(void **state) {
-    (void)state;
+TEST_CASE(recorded_machines_are_described) {
     for (size_t i = 0; i < MACHINES; i++)
         expect_recorded(machines[i]);
 }
@@ -54,8 +53,7 @@ static char *keys_of(const char *root) {
     return text;
 }
 
-static void reports_on_all_machines_have_the_same_keys(void **state) {
-    (void)state;
+TEST_CASE(reports_on_all_machines_have_the_same_keys) {
     char *expected = keys_of(NULL);
     for (size_t i = 0; i < MACHINES; i++) {
         char *keys = keys_of(machine_unpack(machines[i], NULL));
@@ -68,8 +66,7 @@ static void reports_on_all_machines_have_the_same_keys(void **state) {
     free(expected);
 }
 
-static void report_on_an_empty_folder_has_only_unknown_values(void **state) {
-    (void)state;
+TEST_CASE(report_on_an_empty_folder_has_only_unknown_values) {
     struct report report = report_take(tree_new());
     for (size_t i = 0; i < report.count; i++) {
         const char *path = report.values[i].path;
@@ -79,8 +76,7 @@ static void report_on_an_empty_folder_has_only_unknown_values(void **state) {
     report_free(&report);
 }
 
-static void report_on_this_machine_agrees_with_the_system(void **state) {
-    (void)state;
+TEST_CASE(report_on_this_machine_agrees_with_the_system) {
     struct report report = report_take(NULL);
     char number[32];
     snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
@@ -109,8 +105,7 @@ static void report_on_this_machine_agrees_with_the_system(void **state) {
 }
 
 /* With these variables hwloc would report a fictional machine as the real one. */
-static void environment_variables_do_not_affect_the_report(void **state) {
-    (void)state;
+TEST_CASE(environment_variables_do_not_affect_the_report) {
     struct report report = report_take(NULL);
     setenv("HWLOC_SYNTHETIC", "package:3 core:5 pu:7", 1);
     setenv("HWLOC_XMLFILE", "/nonexistent.xml", 1);
@@ -129,11 +124,4 @@ static void environment_variables_do_not_affect_the_report(void **state) {
     report_free(&report);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(recorded_machines_are_described),
-    cmocka_unit_test(reports_on_all_machines_have_the_same_keys),
-    cmocka_unit_test(report_on_an_empty_folder_has_only_unknown_values),
-    cmocka_unit_test(report_on_this_machine_agrees_with_the_system),
-    cmocka_unit_test(environment_variables_do_not_affect_the_report))
-// clang-format on
+UNIT_MAIN()

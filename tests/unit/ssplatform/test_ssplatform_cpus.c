@@ -6,8 +6,7 @@
 #include "unit.h"
 
 /* SMT was turned off, so the kernel removes the files that describe a CPU. */
-static void offline_cpus_are_not_reported(void **state) {
-    (void)state;
+TEST_CASE(offline_cpus_are_not_reported) {
     struct machine machine = {0};
     const char *root = machine_unpack("xeon", &machine);
     for (size_t i = 0; i < machine.count; i++) {
@@ -42,8 +41,7 @@ static void offline_cpus_are_not_reported(void **state) {
     machine_free(&machine);
 }
 
-static void equal_cpus_are_grouped(void **state) {
-    (void)state;
+TEST_CASE(equal_cpus_are_grouped) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
     tree_write("sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
@@ -55,8 +53,7 @@ static void equal_cpus_are_grouped(void **state) {
         {"idle.states[1].cpus", "\"3\""}, {"idle.states[1].states[3].use", "\"on\""});
 }
 
-static void incompletely_described_caches_are_not_reported(void **state) {
-    (void)state;
+TEST_CASE(incompletely_described_caches_are_not_reported) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/size", "512K\n");
@@ -70,9 +67,4 @@ static void incompletely_described_caches_are_not_reported(void **state) {
     REPORT_EXPECT(root, {"caches", "null"}, {"topology.cores", "4"});
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(offline_cpus_are_not_reported),
-    cmocka_unit_test(equal_cpus_are_grouped),
-    cmocka_unit_test(incompletely_described_caches_are_not_reported))
-// clang-format on
+UNIT_MAIN()

@@ -130,19 +130,16 @@ static void damage_all(const char *name, bool thoroughly) {
     machine_free(&machine);
 }
 
-static void damaged_container_files_affect_only_their_values(void **state) {
-    (void)state;
+TEST_CASE(damaged_container_files_affect_only_their_values) {
     damage_all("container", true);
 }
 
-static void damaged_xeon_files_affect_only_their_values(void **state) {
-    (void)state;
+TEST_CASE(damaged_xeon_files_affect_only_their_values) {
     damage_all("xeon", false);
 }
 
 /* Values with invalid numbers become unknown, and no other value changes. */
-static void cpu_with_a_damaged_file_is_grouped_with_equal_cpus(void **state) {
-    (void)state;
+TEST_CASE(cpu_with_a_damaged_file_is_grouped_with_equal_cpus) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
     remove(tree_path("sys/devices/system/cpu/cpu6/cpufreq/base_frequency"));
@@ -150,8 +147,7 @@ static void cpu_with_a_damaged_file_is_grouped_with_equal_cpus(void **state) {
         {"frequency[2].cpus", NULL});
 }
 
-static void missing_root_folder_is_refused(void **state) {
-    (void)state;
+TEST_CASE(missing_root_folder_is_refused) {
     struct ss_error error = {0};
     tree_new();
     assert_int_equal(
@@ -160,8 +156,7 @@ static void missing_root_folder_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
 
-static void pipe_in_place_of_a_file_does_not_block(void **state) {
-    (void)state;
+TEST_CASE(pipe_in_place_of_a_file_does_not_block) {
     const char *root = machine_unpack("container", NULL);
     static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
     for (size_t i = 0; i < 2; i++) {
@@ -172,11 +167,4 @@ static void pipe_in_place_of_a_file_does_not_block(void **state) {
         root, {"kernel.parameters", "null"}, {"kernel.tick_hz", "null"}, {"cpus.count", "4"});
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(damaged_xeon_files_affect_only_their_values),
-    cmocka_unit_test(damaged_container_files_affect_only_their_values),
-    cmocka_unit_test(cpu_with_a_damaged_file_is_grouped_with_equal_cpus),
-    cmocka_unit_test(missing_root_folder_is_refused),
-    cmocka_unit_test(pipe_in_place_of_a_file_does_not_block))
-// clang-format on
+UNIT_MAIN()

@@ -59,8 +59,7 @@ static const struct {
     {"xeon", "", TOPOLOGY_PER_THREAD, 0, "0-3/4-7\n"},
 };
 
-static void machines_are_divided_into_sets(void **state) {
-    (void)state;
+TEST_CASE(machines_are_divided_into_sets) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *root = machine_unpack(rows[i].machine, NULL);
         char status[128];
@@ -72,8 +71,7 @@ static void machines_are_divided_into_sets(void **state) {
     }
 }
 
-static void third_chip_is_left_out_of_all_sets(void **state) {
-    (void)state;
+TEST_CASE(third_chip_is_left_out_of_all_sets) {
     const char *root = tree_new();
     tree_write("sys/devices/system/cpu/online", "0-2\n");
     for (int cpu = 0; cpu < 3; cpu++) {
@@ -88,8 +86,7 @@ static void third_chip_is_left_out_of_all_sets(void **state) {
     expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0/1\n");
 }
 
-static void unknown_topology_is_refused(void **state) {
-    (void)state;
+TEST_CASE(unknown_topology_is_refused) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/online", "0-8\n");
     for (int placement = TOPOLOGY_PER_CHIP; placement <= TOPOLOGY_PER_THREAD; placement++)
@@ -97,9 +94,4 @@ static void unknown_topology_is_refused(void **state) {
             "the kernel does not report which CPUs share a core and a chip\n");
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(machines_are_divided_into_sets),
-    cmocka_unit_test(third_chip_is_left_out_of_all_sets),
-    cmocka_unit_test(unknown_topology_is_refused))
-// clang-format on
+UNIT_MAIN()

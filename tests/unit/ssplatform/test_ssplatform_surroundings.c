@@ -16,8 +16,7 @@ static const unsigned char packed[] = {
 };
 // clang-format on
 
-static void compressed_kernel_configuration_is_read(void **state) {
-    (void)state;
+TEST_CASE(compressed_kernel_configuration_is_read) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write_bytes("proc/config.gz", packed, sizeof packed);
     REPORT_EXPECT(root, {"kernel.tick_hz", "300"}, {"kernel.tick", "\"stopped_when_idle\""},
@@ -34,8 +33,7 @@ static void allowance_is(
     REPORT_EXPECT(root, {"allowance.limited", limited}, {"allowance.quota_cpus", cpus});
 }
 
-static void cpu_quotas_of_groups_are_read(void **state) {
-    (void)state;
+TEST_CASE(cpu_quotas_of_groups_are_read) {
     static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
     allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
     allowance_is(group, above, "max 100000\n", "\"no\"", "null");
@@ -64,8 +62,7 @@ static void container_is(const char *file, const char *text, size_t size, const 
     REPORT_EXPECT(root, {"container.kind", kind});
 }
 
-static void containers_are_recognized_by_their_signs(void **state) {
-    (void)state;
+TEST_CASE(containers_are_recognized_by_their_signs) {
     static const char environment[] = "A=container=no\0container=lxc\0B=1";
     static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
     static const char user[] = "0::/user.slice/mydocker.slice\n";
@@ -81,8 +78,7 @@ static void containers_are_recognized_by_their_signs(void **state) {
     container_is("proc/1/environ", "A=1", 4, "null");
 }
 
-static void hypervisors_are_recognized_by_their_signs(void **state) {
-    (void)state;
+TEST_CASE(hypervisors_are_recognized_by_their_signs) {
     const char *root = machine_unpack("arm", NULL);
     tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
     REPORT_EXPECT(root, {"hypervisor.present", "\"yes\""}, {"hypervisor.type", "\"linux,kvm\""});
@@ -90,10 +86,4 @@ static void hypervisors_are_recognized_by_their_signs(void **state) {
     REPORT_EXPECT(root, {"hypervisor.type", "\"xen\""});
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(compressed_kernel_configuration_is_read),
-    cmocka_unit_test(cpu_quotas_of_groups_are_read),
-    cmocka_unit_test(containers_are_recognized_by_their_signs),
-    cmocka_unit_test(hypervisors_are_recognized_by_their_signs))
-// clang-format on
+UNIT_MAIN()

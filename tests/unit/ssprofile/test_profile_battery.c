@@ -18,8 +18,7 @@ static struct ssprofile_battery parse(const char *text) {
     return battery;
 }
 
-static void each_battery_line_is_a_benchmark(void **state) {
-    (void)state;
+TEST_CASE(each_battery_line_is_a_benchmark) {
     struct ssprofile_battery battery =
         parse("# comment\n\nversion 'run --version'\n" TASK "\nsort memory s lower run '(.+)'");
     assert_int_equal(battery.count, 2);
@@ -34,8 +33,7 @@ static void each_battery_line_is_a_benchmark(void **state) {
     ssprofile_battery_free(&battery);
 }
 
-static void battery_may_have_a_byte_order_mark_and_carriage_returns(void **state) {
-    (void)state;
+TEST_CASE(battery_may_have_a_byte_order_mark_and_carriage_returns) {
     struct ssprofile_battery battery =
         parse("\xef\xbb\xbf" TASK "\r\n\r\nsearch cpu /s higher x '(y)'\r");
     double result;
@@ -46,8 +44,7 @@ static void battery_may_have_a_byte_order_mark_and_carriage_returns(void **state
 }
 
 /* A name must be readable from the table of results to which it is written. */
-static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
-    (void)state;
+TEST_CASE(invalid_benchmarks_of_a_battery_are_refused) {
     char name[600], text[700];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -88,8 +85,7 @@ static void expect_refused(const char *path, const char *message) {
     ssprofile_battery_free(&battery);
 }
 
-static void binary_battery_file_is_refused(void **state) {
-    (void)state;
+TEST_CASE(binary_battery_file_is_refused) {
     static const char bytes[] = TASK "\n\0" TASK "\n";
     char path[] = "/tmp/battery-XXXXXX";
     int file = mkstemp(path);
@@ -104,8 +100,7 @@ static void binary_battery_file_is_refused(void **state) {
     expect_refused(path, "No such file or directory");
 }
 
-static void first_matching_output_line_is_the_result(void **state) {
-    (void)state;
+TEST_CASE(first_matching_output_line_is_the_result) {
     static const struct {
         const char *output;
         double result; /* 0: no result */
@@ -122,10 +117,4 @@ static void first_matching_output_line_is_the_result(void **state) {
     ssprofile_battery_free(&battery);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(each_battery_line_is_a_benchmark),
-    cmocka_unit_test(battery_may_have_a_byte_order_mark_and_carriage_returns),
-    cmocka_unit_test(invalid_benchmarks_of_a_battery_are_refused),
-    cmocka_unit_test(binary_battery_file_is_refused),
-    cmocka_unit_test(first_matching_output_line_is_the_result))
+UNIT_MAIN()

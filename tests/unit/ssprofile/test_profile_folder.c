@@ -52,8 +52,7 @@ static void expect(const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-static void rows_are_appended_after_a_heading(void **state) {
-    (void)state;
+TEST_CASE_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
     unlink(path);
@@ -66,8 +65,7 @@ static void rows_are_appended_after_a_heading(void **state) {
 }
 
 /* Only complete rows remain, wherever the process was killed. */
-static void truncated_tables_keep_complete_rows(void **state) {
-    (void)state;
+TEST_CASE_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
         struct ssprofile_append_log ledger;
@@ -81,8 +79,7 @@ static void truncated_tables_keep_complete_rows(void **state) {
     }
 }
 
-static void unwritable_tables_are_refused(void **state) {
-    (void)state;
+TEST_CASE_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&ledger, folder, "a\n", &error), -1);
@@ -90,8 +87,7 @@ static void unwritable_tables_are_refused(void **state) {
 }
 
 /* On a full disk a row is written completely or not at all. */
-static void partial_rows_are_removed(void **state) {
-    (void)state;
+TEST_CASE_WITH(partial_rows_are_removed, make_folder, remove_folder) {
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
     struct rlimit before, small;
@@ -112,8 +108,7 @@ static void partial_rows_are_removed(void **state) {
     expect("a,b\n1,2\n");
 }
 
-static void table_of_results_has_only_one_writer(void **state) {
-    (void)state;
+TEST_CASE_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
     struct ssprofile_append_log ledger, other;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
@@ -126,8 +121,7 @@ static void table_of_results_has_only_one_writer(void **state) {
 }
 
 /* As after a kill between fork and exec: a child shares the lock for a moment. */
-static void lock_of_a_killed_writer_is_awaited(void **state) {
-    (void)state;
+TEST_CASE_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
     struct ssprofile_append_log ledger, other;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
@@ -143,8 +137,7 @@ static void lock_of_a_killed_writer_is_awaited(void **state) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void shuffled_orders_are_permutations(void **state) {
-    (void)state;
+TEST_CASE_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
     size_t orders[3][53];
     for (unsigned seed = 0; seed < 3; seed++) {
         bool seen[53] = {false};
@@ -166,8 +159,7 @@ static void shuffled_orders_are_permutations(void **state) {
     assert_memory_equal(again, orders[1], sizeof again);
 }
 
-static void writing_a_latency_of_0_disables_idle_states(void **state) {
-    (void)state;
+TEST_CASE_WITH(writing_a_latency_of_0_disables_idle_states, make_folder, remove_folder) {
     put("", 0);
     int file = ssprofile_idle_states_hold(path);
     assert_true(file >= 0);
@@ -179,8 +171,7 @@ static void writing_a_latency_of_0_disables_idle_states(void **state) {
     assert_int_equal(ssprofile_idle_states_hold("/none/there"), -1);
 }
 
-static void frequency_is_the_mean_of_all_samples(void **state) {
-    (void)state;
+TEST_CASE_WITH(frequency_is_the_mean_of_all_samples, make_folder, remove_folder) {
     char file[200], command[300];
     snprintf(file, sizeof file, "%s/devices/system/cpu/cpu3/cpufreq", folder);
     snprintf(command, sizeof command, "mkdir -p %s", file);
@@ -202,8 +193,7 @@ static void frequency_is_the_mean_of_all_samples(void **state) {
     assert_true(isnan(ssprofile_frequency_mean(&frequency)));
 }
 
-static void results_of_other_benchmark_versions_are_refused(void **state) {
-    (void)state;
+TEST_CASE_WITH(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder) {
     struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
     struct ss_error error = {0};
     assert_int_equal(ssprofile_origin_check(&one, &one, "here", &error), 0);
@@ -213,15 +203,4 @@ static void results_of_other_benchmark_versions_are_refused(void **state) {
     assert_non_null(strstr(error.message, "here was measured with '1.1', but the base with '1.0'"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(rows_are_appended_after_a_heading, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(truncated_tables_keep_complete_rows, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(unwritable_tables_are_refused, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(partial_rows_are_removed, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(table_of_results_has_only_one_writer, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(shuffled_orders_are_permutations, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(writing_a_latency_of_0_disables_idle_states, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder))
+UNIT_MAIN()

@@ -22,8 +22,7 @@ static void expect(const char *name, double said, double wanted) {
         fail_msg("%s: %.15g, R says %.15g", name, said, wanted);
 }
 
-static void quantiles_of_student_agree_with_r(void **state) {
-    (void)state;
+TEST_CASE(quantiles_of_student_agree_with_r) {
     static const struct {
         double freedom, quantile; /* qt(0.975, freedom) */
     } rows[] = {{1, 12.7062047361747}, {1.5, 6.01666310442793}, {2, 4.30265272974946},
@@ -71,8 +70,7 @@ static double recorded(const char *limits, const char *name) {
     return NAN;
 }
 
-static void match_agrees_with_r(void **state) {
-    (void)state;
+TEST_CASE(match_agrees_with_r) {
     struct ssprofile_results results = read_file(DATA "results.csv");
     const struct ssprofile_profile *base = find(&results, "base", "without");
     static const char *const both[] = {"without", "quota-3900"};
@@ -99,8 +97,7 @@ static struct ssprofile_benchmark benchmark(char *name, struct ssprofile_repetit
 }
 
 /* Ratios in between do not count. */
-static void scatter_is_that_of_the_extreme_ratios(void **state) {
-    (void)state;
+TEST_CASE(scatter_is_that_of_the_extreme_ratios) {
     struct ssprofile_repetition steady[] = {{a, 10, 2}, {b, 10, 3}};
     struct ssprofile_repetition twice[] = {{a, 20, 2}, {b, 20.1, 3}};
     struct ssprofile_repetition wild[] = {{a, 10, 2}, {b, 18, 3}};
@@ -117,8 +114,7 @@ static void scatter_is_that_of_the_extreme_ratios(void **state) {
     assert_true(ssprofile_is_chance(1.02, 0.01) && !ssprofile_is_chance(1.03, 0.01));
 }
 
-static void single_repetition_has_no_interval(void **state) {
-    (void)state;
+TEST_CASE(single_repetition_has_no_interval) {
     struct ssprofile_results results = read_file(DATA "damaged.csv");
     struct ssprofile_match match =
         ssprofile_match_of(find(&results, "one", "without"), find(&results, "two", "without"));
@@ -127,8 +123,7 @@ static void single_repetition_has_no_interval(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void names_are_chosen_by_patterns(void **state) {
-    (void)state;
+TEST_CASE(names_are_chosen_by_patterns) {
     assert_true(ssprofile_is_chosen(NULL, "sort"));
     assert_true(ssprofile_is_chosen("so*,c?py", "sort"));
     assert_true(ssprofile_is_chosen("so*,c?py", "copy"));
@@ -136,10 +131,4 @@ static void names_are_chosen_by_patterns(void **state) {
     assert_false(ssprofile_is_chosen("", "ray"));
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(quantiles_of_student_agree_with_r),
-    cmocka_unit_test(match_agrees_with_r),
-    cmocka_unit_test(scatter_is_that_of_the_extreme_ratios),
-    cmocka_unit_test(single_repetition_has_no_interval),
-    cmocka_unit_test(names_are_chosen_by_patterns))
+UNIT_MAIN()

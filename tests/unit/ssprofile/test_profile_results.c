@@ -57,8 +57,7 @@ static const struct ssprofile_benchmark *find(const struct ssprofile_results *re
     return ssprofile_profile_find(profile, name, class);
 }
 
-static void damaged_results_are_reported_with_their_line(void **state) {
-    (void)state;
+TEST_CASE(damaged_results_are_reported_with_their_line) {
     static const struct {
         unsigned line;
         const char *text;
@@ -93,8 +92,7 @@ static void damaged_results_are_reported_with_their_line(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void valid_rows_of_damaged_results_are_kept(void **state) {
-    (void)state;
+TEST_CASE(valid_rows_of_damaged_results_are_kept) {
     struct ssprofile_results results = read_file(DAMAGED);
     assert_int_equal(results.count, 5);
     const struct ssprofile_benchmark *sort = find(&results, "one", "without", "sort", "cpu");
@@ -138,8 +136,7 @@ static void expect_rows(const char *rows, const char *warning, size_t count) {
     ssprofile_results_free(&results);
 }
 
-static void harmless_formatting_differences_are_accepted(void **state) {
-    (void)state;
+TEST_CASE(harmless_formatting_differences_are_accepted) {
     static const char *const harmless[] = {
         HEADING "a,without,b,true,c,1,5\r\na,without,b,TRUE,c,2,5.5\r\n",
         HEADING " a\t, without ,\" b\" ,True, c,\"rep-1 \",\" 5 \"  \n"
@@ -153,8 +150,7 @@ static void harmless_formatting_differences_are_accepted(void **state) {
         expect_rows(harmless[i], i == 2 ? "a factor of more than 10" : NULL, 2);
 }
 
-static void rows_with_invalid_results_are_skipped(void **state) {
-    (void)state;
+TEST_CASE(rows_with_invalid_results_are_skipped) {
     static const char *const results[] = {"NaN", "nan", "inf", "-inf", "Infinity", "0x10", "1e400",
         "\"1,5\"", "1 000", "5 s", "5%", "1e", ".", "-", "--5", "1.2.3", "5;", "\xd9\xa3"};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
@@ -172,8 +168,7 @@ static void rows_with_invalid_results_are_skipped(void **state) {
     }
 }
 
-static void garbage_rows_are_skipped(void **state) {
-    (void)state;
+TEST_CASE(garbage_rows_are_skipped) {
     static const struct {
         const char *row, *warning;
     } garbage[] = {
@@ -195,8 +190,7 @@ static void garbage_rows_are_skipped(void **state) {
     }
 }
 
-static void zero_bytes_and_long_names_are_reported(void **state) {
-    (void)state;
+TEST_CASE(zero_bytes_and_long_names_are_reported) {
     struct ssprofile_results results;
     struct ss_error error = {0};
     static const char rows[] = HEADING "a,without,b,true,c,1,5\na,without,b\0,true,c,2,5\n"
@@ -216,8 +210,7 @@ static void zero_bytes_and_long_names_are_reported(void **state) {
 }
 
 /* Valid rows are far shorter than a mebibyte. */
-static void endless_result_lines_are_refused(void **state) {
-    (void)state;
+TEST_CASE(endless_result_lines_are_refused) {
     struct ssprofile_results results;
     struct ss_error error = {0};
     size_t size = ((size_t)1 << 20) + 100000;
@@ -231,8 +224,7 @@ static void endless_result_lines_are_refused(void **state) {
     free(text);
 }
 
-static void joined_tables_are_read_by_their_headings(void **state) {
-    (void)state;
+TEST_CASE(joined_tables_are_read_by_their_headings) {
     expect_rows(HEADING "a,without,b,true,c,1,5\n" HEADING "a,without,b,true,c,2,6\n",
         "f:3: unexpected second heading: the file contains several tables", 2);
     struct ssprofile_results results =
@@ -260,8 +252,7 @@ static void joined_tables_are_read_by_their_headings(void **state) {
         "f:3:87: the row has 13 fields, but 7 are expected", 2);
 }
 
-static void repetition_numbers_may_be_written_in_any_form(void **state) {
-    (void)state;
+TEST_CASE(repetition_numbers_may_be_written_in_any_form) {
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
         "f:3: the row repeats line 2", 1);
     expect_rows(HEADING "a,without,b,true,c,1.0,5\na,without,b,true,c,rep-1,6\n",
@@ -274,8 +265,7 @@ static void repetition_numbers_may_be_written_in_any_form(void **state) {
 }
 
 /* Whether an unterminated last line is complete depends on the program that wrote it. */
-static void unterminated_last_line_counts_in_foreign_tables(void **state) {
-    (void)state;
+TEST_CASE(unterminated_last_line_counts_in_foreign_tables) {
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
         "f:3: the last line has no newline: the row is kept, but its result, '6', may be truncated",
         2);
@@ -310,8 +300,7 @@ static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     rmdir(folder);
 }
 
-static void distant_repetitions_cause_a_warning(void **state) {
-    (void)state;
+TEST_CASE(distant_repetitions_cause_a_warning) {
     expect_rows(HEADING "a,without,b,true,c,1,156\na,without,b,true,c,2,0.161\n"
                         "a,without,b,true,c,3,150\n",
         "f:2: the result of b is 156 here, but 0.161 in line 3, a factor of more than 10: both are "
@@ -320,8 +309,7 @@ static void distant_repetitions_cause_a_warning(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,10\na,without,b,true,c,2,1\n", NULL, 2);
 }
 
-static void rows_of_large_tables_are_found(void **state) {
-    (void)state;
+TEST_CASE(rows_of_large_tables_are_found) {
     enum { MANY = 3000 };
     char *text = NULL;
     size_t size = 0;
@@ -352,8 +340,7 @@ static void rows_of_large_tables_are_found(void **state) {
     free(text);
 }
 
-static void many_warnings_are_shortened_by_kind(void **state) {
-    (void)state;
+TEST_CASE(many_warnings_are_shortened_by_kind) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -377,8 +364,7 @@ static void many_warnings_are_shortened_by_kind(void **state) {
     free(text);
 }
 
-static void number_of_stored_warnings_is_limited(void **state) {
-    (void)state;
+TEST_CASE(number_of_stored_warnings_is_limited) {
     struct ssprofile_warnings warnings = {0};
     for (int i = 0; i < SSPROFILE_WARNINGS_KEPT + 7; i++)
         ssprofile_warn(&warnings, "row %d", i);
@@ -395,8 +381,7 @@ static void number_of_stored_warnings_is_limited(void **state) {
     ssprofile_warnings_free(&warnings);
 }
 
-static void result_columns_are_found_by_name(void **state) {
-    (void)state;
+TEST_CASE(result_columns_are_found_by_name) {
     struct ssprofile_results results;
     struct ss_error error = {0};
     assert_int_equal(read_text(&results,
@@ -409,8 +394,7 @@ static void result_columns_are_found_by_name(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void unusable_result_tables_are_refused(void **state) {
-    (void)state;
+TEST_CASE(unusable_result_tables_are_refused) {
     static const char heading[] =
         "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
     char one_bad[256];
@@ -449,8 +433,7 @@ static void expect_choice(const char *text, const char *machine, const char *lim
     assert_string_equal(choice.limits, limits);
 }
 
-static void machine_is_chosen_after_a_colon(void **state) {
-    (void)state;
+TEST_CASE(machine_is_chosen_after_a_colon) {
     struct ssprofile_choice choice;
     struct ss_error error = {0};
     expect_choice(DAMAGED, "", "");
@@ -465,8 +448,7 @@ static void machine_is_chosen_after_a_colon(void **state) {
 }
 
 /* A machine may be named by its IPv6 address. */
-static void machine_names_may_contain_colons(void **state) {
-    (void)state;
+TEST_CASE(machine_names_may_contain_colons) {
     static const struct {
         const char *text, *machine, *limits;
     } named[] = {
@@ -506,8 +488,7 @@ static void machine_names_may_contain_colons(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void unreadable_result_files_are_reported(void **state) {
-    (void)state;
+TEST_CASE(unreadable_result_files_are_reported) {
     static const struct {
         const char *path, *message;
     } refused[] = {{"/dev/null", "/dev/null is empty"},
@@ -523,8 +504,7 @@ static void unreadable_result_files_are_reported(void **state) {
     }
 }
 
-static void ambiguous_machines_are_refused(void **state) {
-    (void)state;
+TEST_CASE(ambiguous_machines_are_refused) {
     struct ssprofile_results results = read_file(DAMAGED);
     struct ssprofile_choice any = {.path = "f"}, two = {.path = "f", .machine = "two"},
                             three = {.path = "f", .machine = "three"},
@@ -544,25 +524,4 @@ static void ambiguous_machines_are_refused(void **state) {
     ssprofile_results_free(&results);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(damaged_results_are_reported_with_their_line),
-    cmocka_unit_test(valid_rows_of_damaged_results_are_kept),
-    cmocka_unit_test(harmless_formatting_differences_are_accepted),
-    cmocka_unit_test(rows_with_invalid_results_are_skipped),
-    cmocka_unit_test(garbage_rows_are_skipped),
-    cmocka_unit_test(zero_bytes_and_long_names_are_reported),
-    cmocka_unit_test(endless_result_lines_are_refused),
-    cmocka_unit_test(joined_tables_are_read_by_their_headings),
-    cmocka_unit_test(repetition_numbers_may_be_written_in_any_form),
-    cmocka_unit_test(unterminated_last_line_counts_in_foreign_tables),
-    cmocka_unit_test(distant_repetitions_cause_a_warning),
-    cmocka_unit_test(rows_of_large_tables_are_found),
-    cmocka_unit_test(many_warnings_are_shortened_by_kind),
-    cmocka_unit_test(number_of_stored_warnings_is_limited),
-    cmocka_unit_test(result_columns_are_found_by_name),
-    cmocka_unit_test(unusable_result_tables_are_refused),
-    cmocka_unit_test(machine_is_chosen_after_a_colon),
-    cmocka_unit_test(machine_names_may_contain_colons),
-    cmocka_unit_test(unreadable_result_files_are_reported),
-    cmocka_unit_test(ambiguous_machines_are_refused))
+UNIT_MAIN()

@@ -20,8 +20,7 @@ static void search_optimum(struct ssprofile_search *search, int optimum) {
 }
 
 /* OpenTuner's moves for the cost |setting - 6263|. */
-static void search_tests_the_published_settings(void **state) {
-    (void)state;
+TEST_CASE(search_tests_the_published_settings) {
     static const int published[] = {10000, 7750, 5500, 3250, 6625, 6062, 5499, 6343, 6624, 6202,
         6061, 6272, 6342, 6237, 6290, 6263};
     struct ssprofile_search search;
@@ -33,8 +32,7 @@ static void search_tests_the_published_settings(void **state) {
 }
 
 /* The authors' machines got these quotas. A step of exactly 2250 does not lead to three of them. */
-static void search_leads_to_the_published_quotas(void **state) {
-    (void)state;
+TEST_CASE(search_leads_to_the_published_quotas) {
     static const int quotas[][2] = {
         {6353, 6352}, {7111, 7111}, {7009, 7009}, {5465, 5465}, {7116, 7116}};
     for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++) {
@@ -44,8 +42,7 @@ static void search_leads_to_the_published_quotas(void **state) {
     }
 }
 
-static void search_stays_within_its_range(void **state) {
-    (void)state;
+TEST_CASE(search_stays_within_its_range) {
     for (int optimum = 0; optimum <= 12000; optimum += 50) {
         struct ssprofile_search search;
         int setting;
@@ -62,8 +59,7 @@ static void search_stays_within_its_range(void **state) {
     }
 }
 
-static void search_ends_if_the_cost_is_constant(void **state) {
-    (void)state;
+TEST_CASE(search_ends_if_the_cost_is_constant) {
     struct ssprofile_search search;
     ssprofile_search_begin(&search);
     for (int setting; (setting = ssprofile_search_next(&search)) != 0;)
@@ -72,8 +68,7 @@ static void search_ends_if_the_cost_is_constant(void **state) {
     assert_true(search.count <= SSPROFILE_TESTS);
 }
 
-static void search_cost_grows_with_the_distance_of_the_ratio_from_one(void **state) {
-    (void)state;
+TEST_CASE(search_cost_grows_with_the_distance_of_the_ratio_from_one) {
     assert_true(ssprofile_search_cost(1) == 1);
     assert_true(ssprofile_search_cost(1.25) == 1.25);
     assert_true(ssprofile_search_cost(0.75) == 1.25);
@@ -99,8 +94,7 @@ static enum ssprofile_verdict calibrate(
     return verdict;
 }
 
-static void closed_method_takes_at_most_five_tests(void **state) {
-    (void)state;
+TEST_CASE(closed_method_takes_at_most_five_tests) {
     for (double power = 0.6; power < 1.5; power += 0.1) {
         struct target target = {2.5, power, 0.004};
         struct ssprofile_closed closed;
@@ -111,8 +105,7 @@ static void closed_method_takes_at_most_five_tests(void **state) {
     }
 }
 
-static void closed_method_takes_two_tests_for_a_proportional_throttle(void **state) {
-    (void)state;
+TEST_CASE(closed_method_takes_two_tests_for_a_proportional_throttle) {
     struct target target = {2.5, 1, 0.001};
     struct ssprofile_closed closed;
     int tests;
@@ -121,8 +114,7 @@ static void closed_method_takes_two_tests_for_a_proportional_throttle(void **sta
     assert_true(fabs(closed.setting - 0.4) < 1e-12);
 }
 
-static void closed_method_refuses_a_target_slower_than_the_base(void **state) {
-    (void)state;
+TEST_CASE(closed_method_refuses_a_target_slower_than_the_base) {
     struct target target = {0.9, 1, 0.002};
     struct ssprofile_closed closed;
     int tests;
@@ -133,8 +125,7 @@ static void closed_method_refuses_a_target_slower_than_the_base(void **state) {
     assert_true(closed.setting == 1);
 }
 
-static void wide_interval_requires_more_repetitions(void **state) {
-    (void)state;
+TEST_CASE(wide_interval_requires_more_repetitions) {
     struct ssprofile_closed closed;
     ssprofile_closed_begin(&closed, 0.01);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
@@ -145,8 +136,7 @@ static void wide_interval_requires_more_repetitions(void **state) {
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }
 
-static void diverging_calibration_fails(void **state) {
-    (void)state;
+TEST_CASE(diverging_calibration_fails) {
     struct target deaf = {2, 0, 0.001}, far = {1000, 1, 0.001};
     struct ssprofile_closed closed;
     int tests;
@@ -155,8 +145,7 @@ static void diverging_calibration_fails(void **state) {
 }
 
 /* The throttle's speed jumps by 1.5 % at the optimal setting. */
-static void closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps(void **state) {
-    (void)state;
+TEST_CASE(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps) {
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
     ssprofile_closed_begin(&closed, 0.01);
@@ -172,8 +161,7 @@ static void closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps(voi
 }
 
 /* Like the previous case, but the jump leaves no setting within 1 %. */
-static void calibration_fails_if_no_setting_is_within_the_range(void **state) {
-    (void)state;
+TEST_CASE(calibration_fails_if_no_setting_is_within_the_range) {
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
     ssprofile_closed_begin(&closed, 0.01);
@@ -184,17 +172,4 @@ static void calibration_fails_if_no_setting_is_within_the_range(void **state) {
     assert_int_equal(verdict, SSPROFILE_FAILED);
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(search_tests_the_published_settings),
-    cmocka_unit_test(search_leads_to_the_published_quotas),
-    cmocka_unit_test(search_stays_within_its_range),
-    cmocka_unit_test(search_ends_if_the_cost_is_constant),
-    cmocka_unit_test(search_cost_grows_with_the_distance_of_the_ratio_from_one),
-    cmocka_unit_test(closed_method_takes_at_most_five_tests),
-    cmocka_unit_test(closed_method_takes_two_tests_for_a_proportional_throttle),
-    cmocka_unit_test(closed_method_refuses_a_target_slower_than_the_base),
-    cmocka_unit_test(wide_interval_requires_more_repetitions),
-    cmocka_unit_test(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps),
-    cmocka_unit_test(calibration_fails_if_no_setting_is_within_the_range),
-    cmocka_unit_test(diverging_calibration_fails))
+UNIT_MAIN()

@@ -3,8 +3,7 @@
 #include "throttle.h"
 #include "unit.h"
 
-static void throttles_have_names_and_meanings(void **state) {
-    (void)state;
+TEST_CASE(throttles_have_names_and_meanings) {
     static const struct {
         const char *text, *name, *meaning;
     } rows[] = {
@@ -27,8 +26,7 @@ static void throttles_have_names_and_meanings(void **state) {
     }
 }
 
-static void other_limits_have_no_meaning(void **state) {
-    (void)state;
+TEST_CASE(other_limits_have_no_meaning) {
     static const char *const names[] = {"", "container", "duty", "duty-", "duty-4000x", "speed-1"};
     char text[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -37,8 +35,4 @@ static void other_limits_have_no_meaning(void **state) {
     }
 }
 
-// clang-format off
-UNIT_MAIN(
-    cmocka_unit_test(throttles_have_names_and_meanings),
-    cmocka_unit_test(other_limits_have_no_meaning))
-// clang-format on
+UNIT_MAIN()
