@@ -42,13 +42,13 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
         .help = "for `follow`: read from FILE which levels apply at which load"}},
     {0, "NAME=COMMAND|@PGID", {"side", SS_OPTION_TEXT,
-        .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which is already running; if `pin` divides the CPUs, the side gets the other half; without a command after --, the first side takes its place"}, .take = take_side},
+        .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which is already running; if `pin` divides the CPUs, the side gets the other half; without a command after --, the first side takes its place"}, .take = take_side, .needs = "policy"},
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
         .help = "for `instances`: send the URLs of the instances to the ssrequest with this --control"}},
     {0, NULL, {"check", AT(check),
-        .help = "for `run`: only check that the levels can be set on this machine"}},
+        .help = "for `run`: only check that the levels can be set on this machine"}, .excludes = "record"},
     {0, NULL, {"force", AT(force),
-        .help = "for `follow`: set `memory` even below the memory in use"}},
+        .help = "for `follow`: set `memory` even below the memory in use"}, .needs = "policy"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -96,18 +96,6 @@ static bool has_running_side(const struct ssactuate_options *options) {
     return equals && equals[1] == '@';
 }
 
-static int check_policy(const struct ssactuate_options *options, struct ss_error *error) {
-    if ((options->policy || options->side_count > 0 || options->force) &&
-        !options->verb->takes_policy)
-        return ss_error_fail(error, "--%s is for `follow`",
-            options->policy           ? "policy"
-            : options->side_count > 0 ? "side"
-                                      : "force");
-    if (options->verb->takes_policy && !options->policy)
-        return ss_error_fail(error, "`follow` requires --policy FILE");
-    return 0;
-}
-
 static int check_command(const struct ssactuate_options *options, struct ss_error *error) {
     const struct ssactuate_verb *verb = options->verb;
     bool has_command = options->command && *options->command;
@@ -140,13 +128,15 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--record is for `run` and `follow`");
     if (options->check && !verb->takes_check)
         return ss_error_fail(error, "--check is for `run`");
-    if (options->check && options->record)
-        return ss_error_fail(error, "--check cannot be combined with --record");
+    if (options->policy && !verb->takes_policy)
+        return ss_error_fail(error, "--policy is for `follow`");
+    if (verb->takes_policy && !options->policy)
+        return ss_error_fail(error, "`follow` requires --policy FILE");
     if (options->control && !verb->takes_command)
         return ss_error_fail(error, "--control is for `run` and `follow`");
     if (options->control && local_socket_check(options->control, error) < 0)
         return ss_error_wrap(error, "--control");
-    if (check_policy(options, error) < 0 || check_command(options, error) < 0)
+    if (check_command(options, error) < 0)
         return -1;
     if (verb->takes_words && options->word_count == 0)
         return ss_error_fail(error, "no actuator given: `ssactuate list` prints them");

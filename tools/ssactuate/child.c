@@ -150,14 +150,14 @@ void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu) {
     struct ss_cpus cpus = {0};
     (void)context;
     ss_cpus_add(&cpus, cpu);
-    if (sched_setaffinity(thread, sizeof cpus, (const cpu_set_t *)(const void *)&cpus) < 0)
-        return; /* the thread has ended */
+    /* Fails if the thread has ended. */
+    sched_setaffinity(thread, sizeof cpus, (const cpu_set_t *)(const void *)&cpus);
 }
 
 static void move_thread(void *context, pid_t thread) {
     const struct ss_cpus *mask = context;
-    if (sched_setaffinity(thread, sizeof *mask, (const cpu_set_t *)(const void *)mask) < 0)
-        return; /* the thread has ended */
+    /* Fails if the thread has ended. */
+    sched_setaffinity(thread, sizeof *mask, (const cpu_set_t *)(const void *)mask);
 }
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
@@ -175,11 +175,4 @@ void ssactuate_child_bind(
     ssactuate_binding_begin(binding);
     ss_platform_process_children(getpid(), visit_process, &visit);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
-}
-
-void ssactuate_child_warn_if_crowded(const struct ssactuate_binding *binding, bool *warned) {
-    if (binding->crowded && !*warned)
-        fprintf(
-            stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
-    *warned |= binding->crowded;
 }

@@ -85,8 +85,4 @@ SS_NONNULL(1, 2)
 void ssactuate_child_bind(
     struct ssactuate_binding *binding, const pid_t spared[2], const struct stat *program);
 
-/* Warns if there are more threads than CPUs, unless `warned` is set, and sets it. */
-SS_NONNULL()
-void ssactuate_child_warn_if_crowded(const struct ssactuate_binding *binding, bool *warned);
-
 #endif

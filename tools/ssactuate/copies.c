@@ -59,10 +59,6 @@ void ssactuate_copies_close(struct ssactuate_copies *copies) {
     copies->kept = NULL;
 }
 
-void ssactuate_copies_want(struct ssactuate_copies *copies, size_t wanted) {
-    copies->wanted = wanted;
-}
-
 static struct sockaddr_in loopback(unsigned port) {
     return (struct sockaddr_in){.sin_family = AF_INET,
         .sin_port = htons((uint16_t)port),

@@ -41,7 +41,7 @@ struct ssactuate_copies {
     const pid_t *spared; /* pid of the keeper, a child that is not a copy */
     const pid_t *side;   /* pid of the side command, likewise; NULL: absent */
 
-    size_t wanted;
+    size_t wanted; /* ssactuate_copies_advance() starts and ends copies */
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* by number */
     bool fresh;                       /* a copy was started; the caller resets this */
@@ -59,9 +59,6 @@ struct ssactuate_copies {
 /* Prepares copies, but starts none. Fails if the command lacks {port}. */
 SS_MUST_USE SS_NONNULL() int ssactuate_copies_open(
     struct ssactuate_copies *copies, struct ss_error *error);
-
-/* Sets the requested number of copies. ssactuate_copies_advance() starts and ends them. */
-SS_NONNULL() void ssactuate_copies_want(struct ssactuate_copies *copies, size_t wanted);
 
 /*
  * Starts missing copies, waits for them to accept connections, passes their URLs to the generator,

@@ -12,8 +12,6 @@
 #include "base/words.h"
 #include "show.h"
 
-#define CPUFREQ "sys/devices/system/cpu/cpufreq"
-
 static int open_counter(enum ss_perf_event event, pid_t command) {
     const struct ss_perf_request request = {.event = event, .thread = command, .after_exec = true};
     return ss_platform_perf.open(ss_platform_perf.context, &request);
@@ -26,34 +24,23 @@ static bool open_counters(struct ssactuate_record *record, pid_t command) {
     return record->counters.clock >= 0;
 }
 
-static void find_files(struct ssactuate_record *record) {
-    struct sys_tree_names names = sys_tree_list(&record->machine->tree, CPUFREQ);
-    record->files = calloc(names.count + 1, sizeof *record->files);
-    for (size_t i = 0; record->files && i < names.count; i++) {
-        char *path = record->files[record->samples_files];
-        snprintf(path, SSACTUATE_PATH, CPUFREQ "/%.100s/scaling_cur_freq", names.list[i]);
-        if (strncmp(names.list[i], "policy", 6) == 0 &&
-            sys_tree_has(&record->machine->tree, "%s", path))
-            record->samples_files++;
-    }
-    sys_tree_names_free(&names);
+void ssactuate_record_sample(struct ssactuate_record *record) {
+    if (!record->is_sampled)
+        return;
+    const struct ss_cpus cpus = sys_tree_online(&record->machine->tree);
+    double hertz = ss_platform_frequency(&record->machine->roots, &cpus);
+    if (isnan(hertz))
+        return;
+    record->sum += hertz;
+    record->samples++;
 }
 
 void ssactuate_record_open(
     struct ssactuate_record *record, const struct ssactuate_machine *machine, pid_t command) {
     *record = (struct ssactuate_record){.machine = machine, .begin = ss_platform_now()};
-    if (!open_counters(record, command))
-        find_files(record);
-}
-
-void ssactuate_record_sample(struct ssactuate_record *record) {
-    for (size_t i = 0; i < record->samples_files; i++) {
-        double kilohertz = sys_tree_number(&record->machine->tree, "%s", record->files[i]);
-        if (isnan(kilohertz))
-            continue;
-        record->sum += 1000 * kilohertz;
-        record->samples++;
-    }
+    record->is_sampled = !open_counters(record, command);
+    ssactuate_record_sample(record);
+    record->is_sampled &= record->samples > 0;
 }
 
 /* Returns the actual frequency in Hz and its source; NaN and NULL if it is unknown. */
@@ -80,7 +67,6 @@ void ssactuate_record_close(struct ssactuate_record *record) {
         ss_platform_perf.close(ss_platform_perf.context, record->counters.cycles);
     if (record->machine && record->counters.clock >= 0)
         ss_platform_perf.close(ss_platform_perf.context, record->counters.clock);
-    free(record->files);
     *record = (struct ssactuate_record){0};
 }
 
@@ -118,15 +104,19 @@ static void add_limit(void *context, enum limit limit, const char *path, const c
     const struct limits_call *call = context;
     struct ssactuate_limits *limits = call->limits;
     const char *file = strrchr(path, '/') + 1;
-    if (!SS_GROW(limits->items, limits->count + 1, limits->room))
+    if (!SS_GROW(limits->items, limits->count + 1, limits->room)) {
+        limits->is_incomplete = true;
         return;
-    limits->items[limits->count++] = (struct ssactuate_limit){
+    }
+    struct ssactuate_limit *item = &limits->items[limits->count++];
+    *item = (struct ssactuate_limit){
         .path = strdup(path),
         .asked = limit == LIMIT_QUOTA  ? ask_quota(call->plan, file)
                  : limit == LIMIT_CPUS ? ask_cpus(&call->place->mask)
                                        : ask_memory(call->plan),
         .got = strdup(value),
     };
+    limits->is_incomplete |= !item->path || !item->asked || !item->got;
 }
 
 void ssactuate_limits_read(struct ssactuate_limits *limits, const struct ssactuate_place *place,
@@ -239,6 +229,8 @@ static void write_result(
 int ssactuate_record_write(const struct ssactuate_record *record, const char *path,
     const struct ssactuate_result *result, struct ss_error *error) {
     struct ss_whole_file file;
+    if (result->limits->is_incomplete)
+        return ss_error_memory(error);
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
     write_result(record, result, file.stream);

@@ -12,9 +12,8 @@ struct ssactuate_record {
     struct {
         int cycles, clock; /* descriptors of counters; -1: not available */
     } counters;
-    size_t samples_files; /* number of files scaling_cur_freq; 0 if the counters work */
-    char (*files)[SSACTUATE_PATH];
-    double sum; /* sum of the samples, in Hz */
+    bool is_sampled; /* the counters do not work, but the machine reports a frequency */
+    double sum;      /* sum of the samples, in Hz */
     size_t samples;
     const struct ssactuate_machine *machine;
     ss_time begin;
@@ -25,17 +24,18 @@ SS_NONNULL()
 void ssactuate_record_open(
     struct ssactuate_record *record, const struct ssactuate_machine *machine, pid_t command);
 
-/* Samples the frequency if counters are not available. */
+/* Samples the frequency if that is needed. */
 SS_NONNULL() void ssactuate_record_sample(struct ssactuate_record *record);
 
 /* A file that limits the command, when it was set. */
 struct ssactuate_limit {
-    char *path, *asked, *got; /* owned; NULL if memory was exhausted */
+    char *path, *asked, *got; /* owned */
 };
 
 struct ssactuate_limits {
     struct ssactuate_limit *items; /* owned */
     size_t count, room;
+    bool is_incomplete; /* memory was short for an item */
 };
 
 /* Reads the limits of the command's control group, after they were set. */

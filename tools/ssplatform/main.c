@@ -68,17 +68,18 @@ static const struct ss_argument rows[] = {
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
                    .help = "write to FILE; a description replaces it only on success"}},
     {0, "PLACEMENT", {"sets", SS_OPTION_CHOICE, AT(sets), .choices = "per-chip per-core per-thread",
-                      .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"}},
+                      .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"},
+        .only_with = "root"},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list),
-                 .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},
+                 .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}, .needs = "COMMAND"},
     {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600",
-                    .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}},
+                    .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}, .needs = "COMMAND"},
     {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle),
-                  .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}},
+                  .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}, .needs = "COMMAND"},
     {0, NULL, {"scope", AT(scope),
-               .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}},
+               .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}, .needs = "COMMAND"},
     {0, NULL, {"why-not", AT(why_not),
-               .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}},
+               .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}, .needs = "COMMAND"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -130,13 +131,6 @@ static int write_file(const struct request *request, struct ss_error *error) {
 
 /* Describes the machine, or prints sets. Sets the status to 1 if there are no two sets. */
 static int describe(const struct request *request, int *status, struct ss_error *error) {
-    if (request->cpu_list || request->mean > 0 || request->settle > 0 || request->scope ||
-        request->why_not)
-        return ss_error_fail(
-            error, "--cpus, --mean, --settle, --scope and --why-not are for `energy` and `idle`");
-    if (request->sets >= 0 && request->output)
-        return ss_error_fail(
-            error, "--sets cannot be combined with --output: --sets prints to standard output");
     if (request->sets >= 0) {
         int result = print_sets(request, error);
         *status = result > 0;
@@ -251,8 +245,6 @@ static int carry_out(const struct request *request, int *status, struct ss_error
     if (!verb)
         return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
             ss_words_show(request->verb).text);
-    if (request->sets >= 0)
-        return ss_error_fail(error, "--sets cannot be combined with %s", verb->name);
     return verb->carry_out(request, status, error);
 }
 

@@ -68,7 +68,7 @@ static const struct ss_argument rows[] = {
     {0, "N", {"repetitions", COUNT_AT(repetitions), .min = "1",
         .max = "1000", .help = "run every benchmark this many times; default: 5, without --until-spread"}},
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
-        .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}},
+        .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}, .excludes = "repetitions"},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
     {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
@@ -682,8 +682,6 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     char sys[4300];
     struct utsname names;
-    if (request->repetitions > 0 && request->until >= 0)
-        return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
     if (request->repetitions == 1 && request->min_stable >= 0)
         return ss_error_fail(error,
             "--min-stable cannot judge single runs, which have no spread: give at least "

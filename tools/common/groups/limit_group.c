@@ -552,9 +552,8 @@ static void move_processes(const char *from, const char *to) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && fscanf(file, "%d", &pid) == 1) {
         snprintf(text, sizeof text, "%d", pid);
-        if (write_file(to, "cgroup.procs", text) < 0)
-            continue; /* the process is exiting, or the group cannot be removed, which is reported
-                       */
+        /* Fails if the process is exiting. If the group remains in use, that is reported. */
+        write_file(to, "cgroup.procs", text);
     }
 }
 
@@ -564,10 +563,8 @@ static void move_processes(const char *from, const char *to) {
  */
 static void stop_giving(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');
-    for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < LIMIT_KINDS; i++) {
-        if (write_controllers(home, 1U << i, '-') < 0)
-            continue; /* it was not enabled */
-    }
+    for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < LIMIT_KINDS; i++)
+        write_controllers(home, 1U << i, '-');
 }
 
 /* Removes the groups that the command has made below its own. */

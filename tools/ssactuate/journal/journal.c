@@ -435,7 +435,7 @@ static void write_marked(const struct ssactuate_journal *journal, const bool *ma
         if (!marked[i] || (ssactuate_file_read(root, entry->setting.path, found) >= 0 &&
                               strcmp(found, entry->before) == 0))
             continue;
-        (void)!ssactuate_file_write(root, entry->setting.path, entry->before);
+        ssactuate_file_write(root, entry->setting.path, entry->before);
     }
 }
 

@@ -19,7 +19,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_file_read(
     int root, const char *path, char value[SSACTUATE_VALUE]);
 
 /* Writes a value with one call, as the kernel requires. Returns 0 or a negative errno. */
-SS_MUST_USE SS_NONNULL() int ssactuate_file_write(int root, const char *path, const char *value);
+SS_NONNULL() int ssactuate_file_write(int root, const char *path, const char *value);
 
 /* Returns advice on why the kernel refused to write a file with this errno: ": ADVICE", or "". */
 SS_NONNULL() const char *ssactuate_file_advise(const char *path, int number);

@@ -16,16 +16,26 @@ static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &
 
 int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error) {
+    const char *above = root ? root : "";
     *machine = (struct ssactuate_machine){.root = root};
-    snprintf(machine->proc, sizeof machine->proc, "%.600s/proc", root ? root : "");
-    snprintf(machine->cgroup, sizeof machine->cgroup, "%.600s/sys/fs/cgroup", root ? root : "");
-    machine->roots.proc = machine->proc;
-    machine->roots.cgroup = machine->cgroup;
-    return sys_tree_open(&machine->tree, root, error);
+    if (sys_tree_open(&machine->tree, root, error) < 0)
+        return -1;
+    if (asprintf(&machine->proc, "%s/proc", above) < 0)
+        machine->proc = NULL;
+    if (asprintf(&machine->sys, "%s/sys", above) < 0)
+        machine->sys = NULL;
+    if (asprintf(&machine->cgroup, "%s/sys/fs/cgroup", above) < 0)
+        machine->cgroup = NULL;
+    machine->roots = (struct ss_platform_roots){
+        .proc = machine->proc, .sys = machine->sys, .cgroup = machine->cgroup};
+    return machine->proc && machine->sys && machine->cgroup ? 0 : ss_error_memory(error);
 }
 
 void ssactuate_machine_close(struct ssactuate_machine *machine) {
     sys_tree_close(&machine->tree);
+    free(machine->proc);
+    free(machine->sys);
+    free(machine->cgroup);
 }
 
 static const struct ssactuate_actuator *find(const char *name, size_t length) {

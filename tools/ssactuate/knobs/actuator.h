@@ -14,7 +14,7 @@
 struct ssactuate_machine {
     const char *root; /* NULL: this machine */
     struct sys_tree tree;
-    char proc[700], cgroup[700];
+    char *proc, *sys, *cgroup; /* owned; the paths of `roots` */
     struct ss_platform_roots roots;
 };
 

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/whole_file.h"
+
+/* How often to look for threads to bind, in milliseconds. */
+#define BIND_INTERVAL 20
+
+/* For a running process group, less often: each look reads all processes of the machine. */
+#define LOOK_INTERVAL 200
+
+/* How long the side may take to end after SIGTERM, before SIGKILL. */
+#define SIDE_PATIENCE (2 * SS_SECOND)
+
+int ssactuate_session_open(struct ssactuate_session *session,
+    const struct ssactuate_options *options, struct ss_error *error) {
+    *session = (struct ssactuate_session){.options = options};
+    if (ssactuate_machine_open(&session->machine, options->root, error) < 0)
+        return -1;
+    if (options->check)
+        return 0;
+
+    if (options->record && strcmp(options->record, "-") != 0 &&
+        ss_whole_file_check(options->record, error) < 0)
+        return -1;
+    if (ss_signals_open(&session->signals) < 0)
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    return 0;
+}
+
+int ssactuate_session_find_places(
+    struct ssactuate_session *session, unsigned limits, struct ss_error *error) {
+    static const char *const prefixes[] = {"ssactuate", "ssactuate-side"};
+    for (int i = 0; i < 2; i++) {
+        struct ssactuate_party *party = &session->parties[i];
+        unsigned own = i == 0 ? limits : limits & 1U << LIMIT_CPUS;
+        if (ssactuate_place_find(
+                &party->place, &session->machine, party->words ? own : 0, prefixes[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int open_undoing(
+    struct ssactuate_session *session, const struct ssactuate_plan *plan, struct ss_error *error) {
+    struct ssactuate_changes changes = {.plan = plan};
+    size_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        struct ssactuate_party *party = &session->parties[i];
+        changes.groups[i] = party->place.has_group ? &party->place.group : NULL;
+        changes.running[i] = party->group;
+        party->number = party->group > 0 ? count++ : 0;
+    }
+    return ssactuate_undoing_open(&session->undoing, &changes, session->machine.root, error);
+}
+
+/* Prepares the copies. The keeper must end them if this process is killed. */
+static int prepare_copies(
+    struct ssactuate_session *session, char *const *command, struct ss_error *error) {
+    struct ssactuate_copies *copies = &session->copies;
+    session->has_copies = session->plan.instances > 0;
+    if (!session->has_copies)
+        return 0;
+    copies->command = command;
+    copies->url = session->plan.instance_url;
+    copies->control = session->options->control;
+    copies->forked = session->forked;
+    copies->context = session->context;
+    copies->spared = &session->undoing.keeper.pid;
+    copies->side = &session->parties[1].child.process.pid;
+    session->undoing.orphaned = ssactuate_copies_end_orphaned;
+    session->undoing.context = copies;
+    return ssactuate_copies_open(copies, error);
+}
+
+int ssactuate_session_keep(struct ssactuate_session *session, const struct ssactuate_plan *changes,
+    char *const *command, struct ss_error *error) {
+    if (open_undoing(session, changes, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        if (ssactuate_place_make(&session->parties[i].place, error) < 0)
+            return -1;
+    }
+    return prepare_copies(session, command, error) < 0
+               ? -1
+               : ssactuate_undoing_keep(&session->undoing, error);
+}
+
+/*
+ * Orphans of both parties become children of this process, and count as processes of the command.
+ */
+static void move_party(const struct ssactuate_session *session, int number) {
+    pid_t side = session->parties[1].child.process.pid;
+    const pid_t spared[] = {session->undoing.keeper.pid, side};
+    const pid_t none[2] = {0};
+    ssactuate_child_move(number == 0 ? getpid() : side, number == 0 ? spared : none,
+        session->parties[number].place.mask);
+}
+
+/*
+ * Confines a running process group. Without a pin, restores the affinity that its threads had
+ * before.
+ */
+static int confine_group(struct ssactuate_session *session, const struct ssactuate_party *party,
+    struct ss_error *error) {
+    struct ssactuate_journal *journal = &session->undoing.journal;
+    const struct topology_order *order = &session->plan.cpus;
+    bool each = party == session->parties && session->plan.each;
+    for (uint32_t i = 0; each && i < order->count; i++) {
+        struct ss_cpus one = {0};
+        ss_cpus_add(&one, order->cpus[i]);
+        if (ssactuate_journal_note_cpus(journal, party->number, &one, error) < 0)
+            return -1;
+    }
+    return ssactuate_journal_confine(
+        journal, party->number, party->place.masked ? &party->place.mask : NULL, error);
+}
+
+int ssactuate_session_apply(struct ssactuate_session *session, bool moves, struct ss_error *error) {
+    if (ssactuate_undoing_set(&session->undoing, &session->plan, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        struct ssactuate_party *party = &session->parties[i];
+        if (ssactuate_place_limit(&party->place, &session->plan, error) < 0)
+            return -1;
+        if (moves && party->group > 0 && confine_group(session, party, error) < 0)
+            return -1;
+        if (moves && party->group == 0 && party->runs)
+            move_party(session, i);
+    }
+
+    ssactuate_binding_free(&session->binding); /* so that all threads are bound again */
+    session->binding.cpus = &session->plan.cpus;
+    session->copies.wanted = session->plan.instances;
+    return 0;
+}
+
+static struct ssactuate_child child_of(
+    const struct ssactuate_session *session, const struct ssactuate_party *party) {
+    return (struct ssactuate_child){
+        .words = party->words,
+        .group = party->place.has_group ? &party->place.group : NULL,
+        .mask = party->place.masked ? &party->place.mask : NULL,
+        .signals = &session->signals,
+        .scheduling = session->scheduling,
+    };
+}
+
+static int start(struct ssactuate_session *session, int number, struct ss_error *error) {
+    struct ssactuate_party *party = &session->parties[number];
+    party->runs = party->group > 0;
+    if (!party->words)
+        return 0;
+    party->child = child_of(session, party);
+    if (ssactuate_child_fork(&party->child, error) < 0)
+        return -1;
+    if (number == 0 && session->forked)
+        session->forked(session->context, party->child.process.pid);
+    if (ssactuate_child_execute(&party->child, error) < 0)
+        return -1;
+    party->runs = true;
+    return 0;
+}
+
+int ssactuate_session_start(struct ssactuate_session *session, struct ss_error *error) {
+    ss_platform_adopt_orphans();
+    session->scheduling = ss_platform_scheduling_save();
+    if (!session->scheduling)
+        return ss_error_memory(error);
+    if (ssactuate_child_check_signals(&session->signals, error) < 0)
+        return -1;
+    if (start(session, 1, error) < 0)
+        return ss_error_wrap(error, "--side");
+    if (!session->has_copies)
+        return start(session, 0, error);
+    session->copies.like = child_of(session, &session->parties[0]);
+    session->parties[0].runs = true;
+    return 0;
+}
+
+static void reap(struct ssactuate_session *session) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        for (int i = 0; i < 2; i++) {
+            struct ssactuate_party *party = &session->parties[i];
+            if (party->runs && party->words && pid == party->child.process.pid) {
+                ssactuate_child_reaped(&party->child, status);
+                party->runs = false;
+            }
+        }
+        ssactuate_copies_reaped(&session->copies, pid, status);
+        ssactuate_undoing_reaped(&session->undoing, pid, status);
+    }
+    if (session->has_copies && ssactuate_copies_are_over(&session->copies))
+        session->parties[0].runs = false;
+}
+
+/*
+ * Passes a signal on to the command or to all copies. If `number` is 0, they have already received
+ * it from the terminal.
+ */
+static void send_signal(struct ssactuate_session *session, int number) {
+    if (!session->has_copies && number > 0)
+        kill(session->parties[0].child.process.pid, number);
+    else if (session->has_copies && number == SIGKILL)
+        ssactuate_copies_kill(&session->copies);
+    else if (session->has_copies)
+        ssactuate_copies_end(&session->copies, number);
+}
+
+/*
+ * Passes a signal on. The first one that ends the run restores all values at once, because the
+ * command may take long to exit. The second one kills the command. If the command was just
+ * started, the signal may have come from the terminal before: pass it on as well. Nothing waits for
+ * a process group that was running before.
+ */
+static int take_signal(
+    struct ssactuate_session *session, int number, bool started, struct ss_error *error) {
+    struct ssactuate_party *command = &session->parties[0];
+    if (number == SIGTSTP)
+        ss_signals_suspend(&session->signals);
+    if (!ssactuate_is_end(number) ||
+        ssactuate_is_repeated(&session->last, number, session->signals.typed, ss_platform_now()))
+        return 0;
+
+    session->signals_received++;
+    if (command->group > 0) {
+        command->runs = false;
+        command->child.status = 128 + number;
+    } else if (session->signals_received > 1) {
+        send_signal(session, SIGKILL);
+    } else {
+        bool received = !started && ssactuate_is_from_terminal(&session->signals, number);
+        send_signal(session, received ? 0 : number);
+    }
+
+    if (session->signals_received > 1 || !session->undoing.has_journal)
+        return 0;
+    return ssactuate_journal_restore_values(&session->undoing.journal, &ssactuate_restorer, error);
+}
+
+/* After an error, which means that the journal cannot be written, no longer follows the group. */
+void ssactuate_session_look(struct ssactuate_session *session) {
+    for (int i = 0; i < 2; i++) {
+        struct ssactuate_party *party = &session->parties[i];
+        struct ss_error error = {0};
+        if (party->group == 0 || !party->runs)
+            continue;
+        int status = ssactuate_journal_look(&session->undoing.journal, party->number, &error);
+        party->runs = status > 0;
+        if (status < 0)
+            fprintf(stderr, "ssactuate: warning: process group %d is no longer followed: %s\n",
+                (int)party->group, error.message);
+    }
+}
+
+/* Binds the threads of a process group that runs already. */
+static void bind_group(struct ssactuate_session *session) {
+    struct ssactuate_binding *binding = &session->binding;
+    ssactuate_session_look(session);
+    const struct ssactuate_running *running =
+        &session->undoing.journal.running[session->parties[0].number];
+    ssactuate_binding_begin(binding);
+    for (size_t i = 0; i < running->count; i++)
+        ssactuate_binding_see(binding, running->members[i].id, running->members[i].started);
+    ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
+}
+
+static void bind_threads(struct ssactuate_session *session) {
+    const pid_t spared[] = {session->undoing.keeper.pid, session->parties[1].child.process.pid};
+    if (!session->plan.each)
+        return;
+    if (session->parties[0].group > 0)
+        bind_group(session);
+    else
+        ssactuate_child_bind(&session->binding, spared, session->unbound);
+    if (session->binding.crowded && !session->said_crowded)
+        fprintf(
+            stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
+    session->said_crowded |= session->binding.crowded;
+}
+
+/* Starts and ends copies. If one cannot be started, ends the others. */
+static int advance_copies(struct ssactuate_session *session, struct ss_error *error) {
+    if (!session->has_copies || ssactuate_copies_advance(&session->copies, error) == 0)
+        return 0;
+    ssactuate_copies_end(&session->copies, SIGTERM);
+    return -1;
+}
+
+static int shorter(int timeout, int other) {
+    return other >= 0 && (timeout < 0 || other < timeout) ? other : timeout;
+}
+
+/* Sleeps until a signal or a call of wake(), or a look at copies or at new threads, is due. */
+static void sleep_until(const struct ssactuate_session *session, ss_time due) {
+    struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
+    ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
+    int timeout = due == SS_TIME_NEVER ? -1 : left < 60000 ? (int)left : 60000;
+    if (session->has_copies)
+        timeout = shorter(timeout, ssactuate_copies_timeout(&session->copies));
+    if (session->plan.each)
+        timeout = shorter(timeout, session->parties[0].group > 0 ? LOOK_INTERVAL : BIND_INTERVAL);
+    poll(polls, 1, due == 0 ? 0 : timeout);
+}
+
+int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *error) {
+    int result = 0;
+    bool started = !session->has_copies;
+    for (reap(session); session->parties[0].runs; reap(session)) {
+        if (advance_copies(session, error) < 0)
+            result = -1;
+        started |= session->copies.fresh;
+        session->copies.fresh = false;
+        bind_threads(session);
+        ss_time due = session->wake(session->context, ss_platform_now());
+
+        sleep_until(session, started ? 0 : due);
+        for (int number; (number = ss_signals_next(&session->signals)) != 0;) {
+            if (take_signal(session, number, started, error) < 0)
+                result = -1;
+        }
+        started = false;
+    }
+    if (session->has_copies)
+        ssactuate_copies_kill(&session->copies); /* descendants that outlived their copy */
+    return result;
+}
+
+void ssactuate_session_end_side(struct ssactuate_session *session) {
+    const struct ssactuate_party *side = &session->parties[1];
+    ss_time deadline = ss_platform_now() + SIDE_PATIENCE;
+    for (int i = 0; side->runs && side->words; i++) {
+        struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
+        if (i == 0)
+            kill(side->child.process.pid, SIGTERM);
+        else if (ss_platform_now() >= deadline)
+            kill(side->child.process.pid, SIGKILL);
+        poll(polls, 1, BIND_INTERVAL);
+        while (ss_signals_next(&session->signals) != 0)
+            continue;
+        reap(session);
+    }
+}
+
+int ssactuate_session_status(const struct ssactuate_session *session) {
+    return session->has_copies ? session->copies.status : session->parties[0].child.status;
+}
+
+int ssactuate_session_close(struct ssactuate_session *session, struct ss_error *error) {
+    int result = ssactuate_undoing_finish(&session->undoing, error);
+    ssactuate_copies_close(&session->copies);
+    ssactuate_binding_free(&session->binding);
+    ssactuate_plan_free(&session->plan);
+    ssactuate_machine_close(&session->machine);
+    for (int i = 0; i < 2; i++)
+        free(session->parties[i].split);
+    free(session->scheduling);
+    return result;
+}
