@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codes.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
 static bool sequence(uint32_t index) {
     uint32_t bits = 1; /* the next bit to read is bit 5 */
@@ -17,4 +25,92 @@ bool codes_low(const struct codes *codes, size_t code, size_t slot) {
     uint32_t place = (uint32_t)(slot % CODES_LENGTH);
     bool bit = sequence((codes->start + codes->shifts[code] + place) % CODES_LENGTH);
     return slot < CODES_LENGTH ? bit : !bit;
+}
+
+/* Reads a place in the sequence. Returns what follows it, or NULL if it is invalid. */
+static const char *parse_place(const char *text, uint32_t *place) {
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *place = (uint32_t)number;
+    return *text >= '0' && *text <= '9' && number < CODES_LENGTH ? end : NULL;
+}
+
+int codes_parse(struct codes *codes, const char *text, struct ss_error *error) {
+    size_t count = 0;
+    const char *at = parse_place(text, &codes->start);
+    if (at && *at != ':')
+        at = NULL;
+    while (at && *at && count < CODES_MAX) {
+        at = parse_place(at + 1, &codes->shifts[count++]);
+        if (at && *at && *at != ',')
+            at = NULL;
+    }
+    if (!at || *at || count <= CODES_GHOSTS)
+        return ss_error_fail(error,
+            "--shifts: write START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts, "
+            "each from 0 to %d",
+            CODES_SUSPECTS_MAX, CODES_GHOSTS, CODES_LENGTH - 1);
+    codes->suspects = count - CODES_GHOSTS;
+    return 0;
+}
+
+/* Creates a file in a folder. Returns NULL with the error set. */
+static FILE *create(const char *folder, const char *name, struct ss_error *error) {
+    SS_OWNED(free) char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        path = NULL;
+        ss_error_memory(error);
+        return NULL;
+    }
+    FILE *file = fopen(path, "we");
+    if (!file)
+        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return file;
+}
+
+static int finish(FILE *file, struct ss_error *error) {
+    return fflush(file) == EOF ? ss_error_fail(error, "cannot write: %s", strerror(errno)) : 0;
+}
+
+/* Writes a trace. Two points at the same time form a step. */
+static void write_trace(
+    FILE *file, const struct codes *codes, size_t suspect, double slot, double depth) {
+    for (size_t i = 0; i < codes->slots; i++) {
+        double load = codes_low(codes, suspect, i) ? 1 - depth : 1;
+        fprintf(
+            file, "%.9gs %.9g\n%.9gs %.9g\n", (double)i * slot, load, (double)(i + 1) * slot, load);
+    }
+}
+
+static int write_table(const struct codes *codes, const char *folder, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *file = create(folder, "codes.csv", error);
+    if (!file)
+        return -1;
+    fputs("slot", file);
+    for (size_t code = 0; code < codes_count(codes); code++)
+        fprintf(file, code < codes->suspects ? ",s%zu" : ",ghost%zu",
+            code < codes->suspects ? code + 1 : code - codes->suspects + 1);
+    fputc('\n', file);
+    for (size_t slot = 0; slot < codes->slots; slot++) {
+        fprintf(file, "%zu", slot);
+        for (size_t code = 0; code < codes_count(codes); code++)
+            fprintf(file, ",%d", codes_low(codes, code, slot));
+        fputc('\n', file);
+    }
+    return finish(file, error);
+}
+
+int codes_write(const struct codes *codes, const char *folder, double slot, double depth,
+    struct ss_error *error) {
+    for (size_t suspect = 0; suspect < codes->suspects; suspect++) {
+        char name[32];
+        snprintf(name, sizeof name, "s%zu.trace", suspect + 1);
+        SS_OWNED(fclose) FILE *file = create(folder, name, error);
+        if (!file)
+            return -1;
+        write_trace(file, codes, suspect, slot, depth);
+        if (finish(file, error) < 0)
+            return -1;
+    }
+    return write_table(codes, folder, error);
 }

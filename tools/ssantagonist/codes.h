@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/error.h>
 
 #define CODES_LENGTH       63 /* slots of one half */
 #define CODES_SUSPECTS_MAX 16
@@ -32,5 +33,16 @@ SS_NONNULL() size_t codes_count(const struct codes *codes);
 
 /* Returns whether a suspect with this code is throttled in this slot. */
 SS_NONNULL() bool codes_low(const struct codes *codes, size_t code, size_t slot);
+
+/* Parses START:SHIFT,... with the shifts of the suspects, then of the ghosts. */
+SS_MUST_USE SS_NONNULL() int codes_parse(
+    struct codes *codes, const char *text, struct ss_error *error);
+
+/*
+ * Writes a load trace for each suspect (s1.trace and so on), and codes.csv with a column for each
+ * suspect and ghost.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int codes_write(const struct codes *codes, const char *folder,
+    double slot, double depth, struct ss_error *error);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/owned.h"
 #include "base/pattern.h"
 #include "base/wallclock.h"
-#include "code_files.h"
+#include "codes.h"
 #include "platform/platform.h"
 #include "platform/program.h"
 #include "suspects.h"
@@ -90,11 +90,11 @@ static int watch(const struct antagonist_options *options, struct ss_error *erro
 
 static int write_codes(const struct antagonist_options *options, struct ss_error *error) {
     struct codes codes = {.slots = options->slots};
-    if (code_files_parse(&codes, options->shifts, error) < 0)
+    if (codes_parse(&codes, options->shifts, error) < 0)
         return -1;
     if (codes.slots != CODES_LENGTH && codes.slots != 2 * CODES_LENGTH)
         return ss_error_fail(error, "--slots: write %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
-    return code_files_write(
+    return codes_write(
         &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
 }
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <showstopper/random.h>
+
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/pattern.h"
@@ -220,4 +222,14 @@ bool ssprofile_task_result(const struct ssprofile_task *task, const char *output
         return csv_number(&field, result) && *result > 0;
     }
     return false;
+}
+
+void ssprofile_shuffle(size_t *order, size_t count, unsigned seed) {
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    for (size_t i = count; i > 1; i--) {
+        size_t other = (size_t)(ss_random(seed, i) * (double)i), kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
 }

@@ -66,4 +66,11 @@ SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char 
 SS_NONNULL()
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
 
+/*
+ * Puts the numbers from 0 to count - 1 into an order that depends only on the seed. Orders differ
+ * between repetitions, so that a drift of the machine does not always affect the same benchmarks; a
+ * resumed measurement has the same order.
+ */
+SS_NONNULL() void ssprofile_shuffle(size_t *order, size_t count, unsigned seed);
+
 #endif

@@ -192,8 +192,7 @@ static int prepare(const void *context) {
      * can change a rate by some percent.
      */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-    return command->enters_group && limit_group_enter(&runner->group) < 0 ? STEP_GROUP
-                                                                                      : 0;
+    return command->enters_group && limit_group_enter(&runner->group) < 0 ? STEP_GROUP : 0;
 }
 
 /* Returns PATH with the folder of showstopper's programs first. free() the result. */

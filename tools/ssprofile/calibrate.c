@@ -18,7 +18,6 @@
 #include "origin.h"
 #include "ratios.h"
 #include "setting_search.h"
-#include "shuffle.h"
 
 #define REPETITIONS     3
 #define REPETITIONS_MAX 64 /* maximum number at one setting */
@@ -453,7 +452,7 @@ static int choose_benchmarks(
     bool is_given = calibration->request->spread >= 0;
     double bound = is_given ? calibration->request->spread / 100 : SSPROFILE_SPREAD_MAX;
     const char *patterns = strcmp(only, "all") == 0 ? NULL : only;
-    struct ssprofile_warnings warnings = {0};
+    struct ssprofile_warnings warnings = {.stream = stderr};
     bool too_many = false;
     for (size_t i = 0; i < calibration->battery.count; i++) {
         const struct ssprofile_task *task = &calibration->battery.tasks[i];
@@ -479,8 +478,7 @@ static int choose_benchmarks(
         else
             too_many = true;
     }
-    ssprofile_warnings_print(&warnings);
-    ssprofile_warnings_free(&warnings);
+    ssprofile_warnings_end(&warnings);
     if (too_many)
         return ss_error_fail(error,
             "too many benchmarks (at most %d): choose some with --benchmarks", BENCHMARKS_MAX);
@@ -575,9 +573,8 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
     struct ssprofile_choice choice;
     if (ssprofile_choose(&choice, request->base, error) < 0 ||
-        ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
+        ssprofile_results_read(&calibration->base_results, choice.path, stderr, error) < 0)
         return ss_error_wrap(error, "--base");
-    ssprofile_warnings_print(&calibration->base_results.warnings);
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");

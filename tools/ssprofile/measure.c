@@ -23,7 +23,6 @@
 #include "origin.h"
 #include "platform/platform.h"
 #include "ratios.h"
-#include "shuffle.h"
 
 #define REPETITIONS       5
 #define REPETITIONS_MIN   3 /* repetitions before the spread decides */
@@ -150,7 +149,7 @@ static int read_results(struct measurement *measurement, struct ss_error *error)
         measurement->settings[i].profile = NULL;
     if (measurement->table.rows == 0)
         return 0;
-    if (ssprofile_results_read(&measurement->results, measurement->table.path, error) < 0)
+    if (ssprofile_results_read(&measurement->results, measurement->table.path, NULL, error) < 0)
         return -1;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         struct setting *setting = &measurement->settings[i];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ratios.h"
 
+#include <float.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/words.h"
-#include "student.h"
 
 bool ssprofile_is_chosen(const char *patterns, const char *name) {
     struct ss_words_part part;
@@ -47,6 +47,69 @@ static double variance_of(
         squares += apart * apart;
     }
     return count > 1 ? squares / (count - 1) / count : NAN;
+}
+
+#define NORMAL 1.959963984540054 /* the quantile of the normal distribution */
+#define TAIL   0.025
+
+/* From here on the expansion has twelve digits, while lgamma() begins to lose some. */
+#define FREEDOM_LARGE 500
+
+/* Expands the quantile around that of the normal distribution (Abramowitz and Stegun 26.7.5). */
+static double expand(double freedom) {
+    const double z = NORMAL, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
+    double terms[] = {(79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / 92160,
+        (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384, (5 * z5 + 16 * z3 + 3 * z) / 96, (z3 + z) / 4};
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum = (sum + terms[i]) / freedom;
+    return z + sum;
+}
+
+/*
+ * Returns the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by
+ * Lentz's method. Converges fast below x = (a + 1) / (a + b + 2).
+ */
+static double fraction(double a, double b, double x) {
+    double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), value = d;
+    for (int m = 1; m < 1000; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / (1 + even * d);
+        c = 1 + even / c;
+        value *= c * d;
+        d = 1 / (1 + odd * d);
+        c = 1 + odd / c;
+        value *= c * d;
+        if (fabs(c * d - 1) < DBL_EPSILON)
+            break;
+    }
+    return value;
+}
+
+/* Returns the density of t, and the probability of larger values in `tail`. */
+static double density(double t, double freedom, double *tail) {
+    double a = freedom / 2, b = 0.5, x = freedom / (freedom + t * t);
+    double gammas = lgamma(a + b) - lgamma(a);
+    double peak = exp(gammas + a * log(x)) / sqrt(M_PI);
+    if (x < (a + 1) / (a + b + 2))
+        *tail = peak * sqrt(1 - x) / a * fraction(a, b, x) / 2;
+    else
+        *tail = (1 - peak * sqrt(1 - x) / b * fraction(b, a, 1 - x)) / 2;
+    return peak * sqrt(x / freedom);
+}
+
+/* The tail is convex, so Newton's method approaches the quantile from below. */
+double ssprofile_student(double freedom) {
+    double t = NORMAL, step = 1;
+    if (freedom > FREEDOM_LARGE)
+        return expand(freedom);
+    for (int i = 0; i < 100 && fabs(step) > 4 * DBL_EPSILON * t; i++) {
+        double tail, at = density(t, freedom, &tail);
+        step = (tail - TAIL) / at;
+        t += step;
+    }
+    return t;
 }
 
 double ssprofile_spread(const struct ssprofile_benchmark *benchmark) {

@@ -49,4 +49,10 @@ struct ssprofile_match ssprofile_match_of(
  */
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
+/*
+ * Returns half the width of a two-sided 95 % confidence interval, in standard errors: the 97.5 %
+ * quantile of Student's t. `freedom` is at least 1 and need not be a whole number.
+ */
+double ssprofile_student(double freedom);
+
 #endif

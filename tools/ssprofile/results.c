@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,8 +23,8 @@ static const char *const column_names[COLUMNS + 1] = {
 /* The state of reading a file. */
 struct reader {
     struct ssprofile_results *results;
+    struct ssprofile_warnings warnings; /* "FILE:LINE: ..." */
     struct csv_reader csv;
-    void *known;      /* a tree of struct known, see below */
     bool interrupted; /* the file was being written, so a last line without a newline is
                          incomplete */
     bool without_memory;
@@ -38,44 +37,10 @@ struct row {
 };
 
 #define WARN_OF(reader, line, format, ...)                                                         \
-    ssprofile_warn(&(reader)->results->warnings, "%s:%llu: " format, (reader)->csv.input->name,    \
+    ssprofile_warn(&(reader)->warnings, "%s:%llu: " format, (reader)->csv.input->name,             \
         (unsigned long long)(line), __VA_ARGS__)
 
 #define WARN(reader, format, ...) WARN_OF(reader, (reader)->csv.input->line, format, __VA_ARGS__)
-
-/* Maps the key of a profile, benchmark or repetition to its index. */
-struct known {
-    size_t number;
-    char *key; /* the names that identify it, with separators that no name contains */
-};
-
-#define KEY_SIZE (COLUMNS * (TEXT_NAME + 1))
-
-static int compare_known(const void *left, const void *right) {
-    return strcmp(((const struct known *)left)->key, ((const struct known *)right)->key);
-}
-
-static void free_known(void *entry) {
-    free(((struct known *)entry)->key);
-    free(entry);
-}
-
-/* Returns the number of a key. A new key gets the number `next`. */
-static size_t number_of(struct reader *reader, const char *key, size_t next) {
-    struct known wanted = {.key = (char *)key};
-    struct known *const *found = tfind(&wanted, &reader->known, compare_known);
-    if (found)
-        return (*found)->number;
-    struct known *entry = malloc(sizeof *entry);
-    if (entry)
-        *entry = (struct known){next, strdup(key)};
-    if (!entry || !entry->key || !tsearch(entry, &reader->known, compare_known)) {
-        free(entry ? entry->key : NULL);
-        free(entry);
-        reader->without_memory = true;
-    }
-    return next;
-}
 
 static struct ssprofile_benchmark *append_benchmark(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
@@ -102,11 +67,13 @@ static bool append_repetition(
 /* Returns the profile of a row, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_profile *find_profile(struct reader *reader, const struct row *row) {
     struct ssprofile_results *results = reader->results;
-    char key[KEY_SIZE];
-    snprintf(key, sizeof key, "%s\x1f%s", row->text[MACHINE], row->text[LIMITS]);
-    size_t number = number_of(reader, key, results->count);
-    if (number < results->count)
-        return &results->profiles[number];
+    for (size_t i = results->count; i-- > 0;) { /* rows of a profile often follow each other */
+        struct ssprofile_profile *profile = &results->profiles[i];
+        if (strcmp(profile->machine, row->text[MACHINE]) == 0 &&
+            strcmp(profile->limits, row->text[LIMITS]) == 0)
+            return profile;
+    }
+
     if (!SS_GROW(results->profiles, results->count + 1, results->capacity))
         return NULL;
     struct ssprofile_profile *profile = &results->profiles[results->count++];
@@ -118,25 +85,34 @@ static struct ssprofile_profile *find_profile(struct reader *reader, const struc
 /* Returns the benchmark of a row, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_benchmark *find_benchmark(
     struct reader *reader, struct ssprofile_profile *profile, const struct row *row) {
-    char key[KEY_SIZE];
-    int length = snprintf(
-        key, sizeof key, "%s\x1f%s\x1f%s", profile->machine, profile->limits, row->text[BENCHMARK]);
-    size_t namesake = number_of(reader, key, profile->count);
-    snprintf(key + length, sizeof key - (size_t)length, "\x1f%s", row->text[CLASS]);
-    size_t number = number_of(reader, key, profile->count);
-    if (number < profile->count)
-        return &profile->benchmarks[number];
-    if (namesake < profile->count) {
-        const struct ssprofile_benchmark *other = &profile->benchmarks[namesake];
-        WARN(reader, "%s is in the classes %s (line %llu) and %s: counted as two benchmarks",
-            ss_words_show(row->text[BENCHMARK]).text, ss_words_show(other->class).text,
-            (unsigned long long)other->line, ss_words_show(row->text[CLASS]).text);
+    const struct ssprofile_benchmark *namesake = NULL;
+    for (size_t i = profile->count; i-- > 0;) {
+        struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
+        if (strcmp(benchmark->name, row->text[BENCHMARK]) != 0)
+            continue;
+        if (strcmp(benchmark->class, row->text[CLASS]) == 0)
+            return benchmark;
+        namesake = benchmark;
     }
+
+    if (namesake)
+        WARN(reader, "%s is in the classes %s (line %llu) and %s: counted as two benchmarks",
+            ss_words_show(row->text[BENCHMARK]).text, ss_words_show(namesake->class).text,
+            (unsigned long long)namesake->line, ss_words_show(row->text[CLASS]).text);
     return append_benchmark(
         profile, &(struct ssprofile_benchmark){.name = (char *)row->text[BENCHMARK],
                      .class = (char *)row->text[CLASS],
                      .lower = row->lower,
                      .line = reader->csv.input->line});
+}
+
+static const struct ssprofile_repetition *find_repetition(
+    const struct ssprofile_benchmark *benchmark, const char *label) {
+    for (size_t i = benchmark->count; i-- > 0;) {
+        if (strcmp(benchmark->repetitions[i].label, label) == 0)
+            return &benchmark->repetitions[i];
+    }
+    return NULL;
 }
 
 /* Makes "rep-01", "1" and "1.0" the same label. */
@@ -153,28 +129,21 @@ static void normalize_label(char *label) {
     memmove(label, label + zeros, digits - zeros + 1);
 }
 
-static void add_repetition(struct reader *reader, const struct ssprofile_profile *profile,
-    struct ssprofile_benchmark *benchmark, struct row *row) {
-    char key[KEY_SIZE];
+static void add_repetition(
+    struct reader *reader, struct ssprofile_benchmark *benchmark, struct row *row) {
     normalize_label(row->text[REPETITION]);
-    snprintf(key, sizeof key, "%s\x1f%s\x1f%s\x1f%s\x1f%s", profile->machine, profile->limits,
-        benchmark->name, benchmark->class, row->text[REPETITION]);
-    size_t number = number_of(reader, key, benchmark->count);
-    if (number < benchmark->count) {
-        const struct ssprofile_repetition *there = &benchmark->repetitions[number];
-        if (there->result == row->result && benchmark->lower == row->lower)
-            WARN(reader, "the row repeats line %llu and is left out",
-                (unsigned long long)there->line);
-        else
-            WARN(reader,
-                "repetition %s of %s already appears in line %llu with another result: the row is "
-                "left out",
-                ss_words_show(there->label).text, ss_words_show(benchmark->name).text,
-                (unsigned long long)there->line);
-        return;
-    }
-    reader->without_memory |=
-        !append_repetition(benchmark, row->text[REPETITION], row->result, reader->csv.input->line);
+    const struct ssprofile_repetition *there = find_repetition(benchmark, row->text[REPETITION]);
+    if (!there)
+        reader->without_memory |= !append_repetition(
+            benchmark, row->text[REPETITION], row->result, reader->csv.input->line);
+    else if (there->result == row->result && benchmark->lower == row->lower)
+        WARN(reader, "the row repeats line %llu and is left out", (unsigned long long)there->line);
+    else
+        WARN(reader,
+            "repetition %s of %s already appears in line %llu with another result: the row is "
+            "left out",
+            ss_words_show(there->label).text, ss_words_show(benchmark->name).text,
+            (unsigned long long)there->line);
 }
 
 static void keep_row(struct reader *reader, struct row *row) {
@@ -190,7 +159,7 @@ static void keep_row(struct reader *reader, struct row *row) {
             benchmark->lower ? "true" : "false", (unsigned long long)benchmark->line);
         benchmark->contradictory = true;
     }
-    add_repetition(reader, profile, benchmark, row);
+    add_repetition(reader, benchmark, row);
 }
 
 static bool parse_boolean(const char *text, bool *value) {
@@ -290,8 +259,7 @@ static int read_rows(struct reader *reader) {
                 ss_words_show(input->text).text);
         /* The message of the input already begins with file, line and column. */
         if (input->error->status) {
-            ssprofile_warn(
-                &reader->results->warnings, "%s: the row is left out", input->error->message);
+            ssprofile_warn(&reader->warnings, "%s: the row is left out", input->error->message);
             *input->error = (struct ss_error){0};
         }
     }
@@ -316,33 +284,25 @@ static void warn_of_outliers(struct reader *reader, const struct ssprofile_bench
             (unsigned long long)least->line, APART_MAX);
 }
 
-static int read_input(struct ssprofile_results *results, struct text_input *input, bool interrupted,
-    struct ss_error *error) {
-    struct reader reader = {.results = results, .interrupted = interrupted};
-    int result = csv_begin(&reader.csv, input, column_names, ',');
-    if (result == 0)
-        result = read_rows(&reader);
-    for (size_t i = 0; result == 0 && i < results->count; i++) {
+static int read_input(struct reader *reader, struct text_input *input, struct ss_error *error) {
+    struct ssprofile_results *results = reader->results;
+    if (csv_begin(&reader->csv, input, column_names, ',') < 0 || read_rows(reader) < 0)
+        return -1;
+    for (size_t i = 0; i < results->count; i++) {
         for (size_t j = 0; j < results->profiles[i].count; j++)
-            warn_of_outliers(&reader, &results->profiles[i].benchmarks[j]);
+            warn_of_outliers(reader, &results->profiles[i].benchmarks[j]);
     }
-    tdestroy(reader.known, free_known);
-    if (result == 0 && results->warnings.failed)
-        result = ss_error_memory(error);
-    if (result == 0 && results->count == 0)
-        result = ss_error_fail(error, "%s has no usable result%s%s", input->name,
-            results->warnings.count > 0 ? ": " : "",
-            results->warnings.count > 0 ? results->warnings.items[0].text : "");
-    return result;
+    ssprofile_warnings_end(&reader->warnings);
+    return results->count > 0 ? 0 : ss_error_fail(error, "%s has no usable result", input->name);
 }
 
-static int read_descriptor(struct ssprofile_results *results, int descriptor, const char *name,
-    bool interrupted, struct ss_error *error) {
+static int read_descriptor(
+    struct reader *reader, int descriptor, const char *name, struct ss_error *error) {
     struct text_input input = {.descriptor = -1};
-    *results = (struct ssprofile_results){0};
+    *reader->results = (struct ssprofile_results){0};
     int result = text_input_open_descriptor(&input, descriptor, name, error);
     if (result == 0)
-        result = read_input(results, &input, interrupted, error);
+        result = read_input(reader, &input, error);
     /* Closing the input fails if unpacking it failed. */
     struct ss_error closing = {0};
     input.error = &closing;
@@ -351,18 +311,22 @@ static int read_descriptor(struct ssprofile_results *results, int descriptor, co
     return result;
 }
 
-int ssprofile_results_read_descriptor(
-    struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error) {
-    return read_descriptor(results, descriptor, name, false, error);
+int ssprofile_results_read_descriptor(struct ssprofile_results *results, int descriptor,
+    const char *name, FILE *warnings, struct ss_error *error) {
+    struct reader reader = {.results = results, .warnings = {.stream = warnings}};
+    return read_descriptor(&reader, descriptor, name, error);
 }
 
 int ssprofile_results_read(
-    struct ssprofile_results *results, const char *path, struct ss_error *error) {
+    struct ssprofile_results *results, const char *path, FILE *warnings, struct ss_error *error) {
+    struct reader reader = {.results = results,
+        .warnings = {.stream = warnings},
+        .interrupted = ssprofile_origin_of(path).measured};
     *results = (struct ssprofile_results){0};
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return read_descriptor(results, descriptor, path, ssprofile_origin_of(path).measured, error);
+    return read_descriptor(&reader, descriptor, path, error);
 }
 
 int ssprofile_profile_add(
@@ -396,7 +360,6 @@ void ssprofile_results_free(struct ssprofile_results *results) {
     for (size_t i = 0; i < results->count; i++)
         ssprofile_profile_free(&results->profiles[i]);
     free(results->profiles);
-    ssprofile_warnings_free(&results->warnings);
     *results = (struct ssprofile_results){0};
 }
 

@@ -44,23 +44,23 @@ struct ssprofile_profile {
 struct ssprofile_results {
     struct ssprofile_profile *profiles;
     size_t count, capacity;
-    struct ssprofile_warnings warnings; /* "FILE:LINE: ..." */
 };
 
 /*
- * Reads a file. Skips invalid rows, each with a warning. A last line without a newline is skipped
+ * Reads a file. Skips invalid rows, each with a warning "FILE:LINE: ..." to a stream, unless that
+ * is NULL. A last line without a newline is skipped
  * if there is a profile.json in the same folder, because the file was then being written. In any
  * other file the last line counts if it has all fields. Returns -1 if the file is not a table of
  * results, cannot be read, or has no valid row; free the results even on failure.
  */
 SS_NONNULL(1, 2)
 int ssprofile_results_read(
-    struct ssprofile_results *results, const char *path, struct ss_error *error);
+    struct ssprofile_results *results, const char *path, FILE *warnings, struct ss_error *error);
 
 /* Reads from a descriptor, and closes it. For tests. */
 SS_NONNULL(1, 3)
-int ssprofile_results_read_descriptor(
-    struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error);
+int ssprofile_results_read_descriptor(struct ssprofile_results *results, int descriptor,
+    const char *name, FILE *warnings, struct ss_error *error);
 
 /*
  * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and

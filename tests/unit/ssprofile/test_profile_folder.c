@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "append_log.h"
-#include "frequency.h"
-#include "idle_states.h"
+#include "battery.h"
 #include "origin.h"
-#include "shuffle.h"
 #include "unit.h"
 
 static char folder[32];
@@ -53,14 +48,14 @@ static void expect(const char *wanted) {
 }
 
 TEST_CASE_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
-    struct ssprofile_append_log ledger;
+    struct ssprofile_append_log log;
     struct ss_error error = {0};
     unlink(path);
-    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
-    assert_int_equal(ssprofile_append_log_add(&ledger, "1,2\n", &error), 0);
-    assert_int_equal(ssprofile_append_log_add(&ledger, "3,4\n", &error), 0);
-    assert_int_equal(ledger.rows, 2);
-    ssprofile_append_log_close(&ledger);
+    assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&log, "1,2\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&log, "3,4\n", &error), 0);
+    assert_int_equal(log.rows, 2);
+    ssprofile_append_log_close(&log);
     expect("a,b\n1,2\n3,4\n");
 }
 
@@ -68,53 +63,53 @@ TEST_CASE_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
 TEST_CASE_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
-        struct ssprofile_append_log ledger;
+        struct ssprofile_append_log log;
         struct ss_error error = {0};
         put(whole, length);
-        assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
+        assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
         size_t rows = length < 8 ? 0 : length < 12 ? 1 : 2;
-        assert_int_equal(ledger.rows, rows);
-        ssprofile_append_log_close(&ledger);
+        assert_int_equal(log.rows, rows);
+        ssprofile_append_log_close(&log);
         expect(rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
     }
 }
 
 TEST_CASE_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
-    struct ssprofile_append_log ledger;
+    struct ssprofile_append_log log;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&ledger, folder, "a\n", &error), -1);
+    assert_int_equal(ssprofile_append_log_open(&log, folder, "a\n", &error), -1);
     assert_non_null(strstr(error.message, folder));
 }
 
 /* On a full disk a row is written completely or not at all. */
 TEST_CASE_WITH(partial_rows_are_removed, make_folder, remove_folder) {
-    struct ssprofile_append_log ledger;
+    struct ssprofile_append_log log;
     struct ss_error error = {0};
     struct rlimit before, small;
-    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
-    assert_int_equal(ssprofile_append_log_add(&ledger, "1,2\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&log, "1,2\n", &error), 0);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 10;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    int added = ssprofile_append_log_add(&ledger, "3,4\n", &error);
+    int added = ssprofile_append_log_add(&log, "3,4\n", &error);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     assert_int_equal(added, -1);
     assert_non_null(strstr(error.message, path));
-    assert_int_equal(ledger.rows, 1);
-    ssprofile_append_log_close(&ledger);
+    assert_int_equal(log.rows, 1);
+    ssprofile_append_log_close(&log);
     expect("a,b\n1,2\n");
 }
 
 TEST_CASE_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
-    struct ssprofile_append_log ledger, other;
+    struct ssprofile_append_log log, other;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), -1);
     assert_non_null(strstr(error.message, "another process is writing results to it"));
-    ssprofile_append_log_close(&ledger);
+    ssprofile_append_log_close(&log);
     error = (struct ss_error){0};
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
     ssprofile_append_log_close(&other);
@@ -122,16 +117,16 @@ TEST_CASE_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder)
 
 /* As after a kill between fork and exec: a child shares the lock for a moment. */
 TEST_CASE_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
-    struct ssprofile_append_log ledger, other;
+    struct ssprofile_append_log log, other;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
     pid_t child = fork();
     assert_that(child, >=, 0);
     if (child == 0) {
         usleep(100000);
         _exit(0);
     }
-    ssprofile_append_log_close(&ledger);
+    ssprofile_append_log_close(&log);
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
     ssprofile_append_log_close(&other);
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -157,40 +152,6 @@ TEST_CASE_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
     size_t again[53];
     ssprofile_shuffle(again, 53, 2);
     assert_memory_equal(again, orders[1], sizeof again);
-}
-
-TEST_CASE_WITH(writing_a_latency_of_0_disables_idle_states, make_folder, remove_folder) {
-    put("", 0);
-    int file = ssprofile_idle_states_hold(path);
-    assert_true(file >= 0);
-    struct stat status;
-    assert_int_equal(fstat(file, &status), 0);
-    assert_int_equal(status.st_size, 4);
-    assert_true(fcntl(file, F_GETFD) & FD_CLOEXEC);
-    close(file);
-    assert_int_equal(ssprofile_idle_states_hold("/none/there"), -1);
-}
-
-TEST_CASE_WITH(frequency_is_the_mean_of_all_samples, make_folder, remove_folder) {
-    char file[200], command[300];
-    snprintf(file, sizeof file, "%s/devices/system/cpu/cpu3/cpufreq", folder);
-    snprintf(command, sizeof command, "mkdir -p %s", file);
-    assert_int_equal(system(command), 0);
-    strcat(file, "/scaling_cur_freq");
-    struct ssprofile_frequency frequency = {.sys = folder, .cpu = 3};
-    static const char *const texts[] = {"2600000\n", "1600000\n", "not known\n"};
-    for (int i = 0; i < 3; i++) {
-        FILE *stream = fopen(file, "w");
-        fputs(texts[i], stream);
-        fclose(stream);
-        assert_int_equal(ssprofile_frequency_sample(&frequency), i < 2);
-    }
-    assert_float_equal(ssprofile_frequency_mean(&frequency), 2.1e9, 1);
-    snprintf(command, sizeof command, "rm -r %s/devices", folder);
-    assert_int_equal(system(command), 0);
-    frequency = (struct ssprofile_frequency){.sys = folder, .cpu = 3};
-    assert_false(ssprofile_frequency_sample(&frequency));
-    assert_true(isnan(ssprofile_frequency_mean(&frequency)));
 }
 
 TEST_CASE_WITH(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder) {

@@ -11,7 +11,6 @@
 
 #include "choice.h"
 #include "ratios.h"
-#include "student.h"
 #include "unit.h"
 
 #define DATA       TEST_SOURCE_DIR "/data/profile/"
@@ -36,7 +35,7 @@ TEST_CASE(quantiles_of_student_agree_with_r) {
 static struct ssprofile_results read_file(const char *path) {
     struct ssprofile_results results;
     struct ss_error error = {0};
-    if (ssprofile_results_read(&results, path, &error) < 0)
+    if (ssprofile_results_read(&results, path, NULL, &error) < 0)
         fail_msg("%s", error.message);
     return results;
 }
