@@ -6,16 +6,6 @@
 . "$(dirname "$0")/harness.sh"
 export PATH=$bin:$PATH
 
-needs_ssantagonist() {
-    need_built ssantagonist
-}
-
-# needs_analysis: skips the case if the Python package cannot run.
-needs_analysis() {
-    needs_ssantagonist
-    need_built reports
-}
-
 # start_sleeper: starts a process that is known as sleep, and sets `pid`.
 start_sleeper() {
     start sleep 1000
@@ -40,10 +30,8 @@ runs_on() {
 
 # refuses MESSAGE OPTION...: fails unless these suspects are refused with this message; `plan` lets `suspects` check them.
 refuses() {
-    local status=0
-    ssantagonist suspects "${@:2}" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
-    grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
+    expect 125 ssantagonist suspects "${@:2}"
+    says err "$1"
 }
 
 # finish_look: lets the first run of the plan in `out` be done.
@@ -61,24 +49,16 @@ for line in open("out"):
 # starting a process, which on a busy machine may take longer than a slot.
 write_napping() {
     # shellcheck disable=SC2016 # for the script
-    printf '%s\n' '#!/bin/bash' 'exec 9<> <(:)' 'nap() { read -rt 0.02 -u 9; }' "${@:2}" >"$1"
-    chmod +x "$1"
-}
-
-# write_bench: creates a command that prints a figure.
-write_bench() {
-    printf '%s\n' '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"' >bench
-    chmod +x bench
+    write_program "$1" '#!/bin/bash' 'exec 9<> <(:)' 'nap() { read -rt 0.02 -u 9; }' "${@:2}"
 }
 
 simulated_studies_meet_the_required_error_rates() { # case
-    needs_analysis
+    need_built reports
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$scratch/bars" || fail "$(cat "$scratch/bars")"
     [ "$(wc -l <"$scratch/bars")" -eq 8 ] || fail "not all bars: $(cat "$scratch/bars")"
 }
 
 suspects_that_must_not_be_stopped_are_refused() { # case
-    needs_ssantagonist
     local parent child service
     refuses 'process 1 (' --victim true --suspects 1
     refuses 'is ssantagonist itself, or one of its ancestors' --victim true --suspects $$
@@ -134,7 +114,6 @@ suspects_that_must_not_be_stopped_are_refused() { # case
 }
 
 suspects_are_printed_with_their_start() { # case
-    needs_ssantagonist
     local status=0 started
     start_sleeper
     ssantagonist suspects --suspects "$pid" >out
@@ -148,7 +127,6 @@ suspects_are_printed_with_their_start() { # case
 
 # Data and programs of an installation without the component that has the Python package.
 a_missing_python_package_is_reported_at_once() { # case
-    needs_ssantagonist
     local status=0
     mkdir -p lone/bin lone/share/showstopper
     cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
@@ -172,14 +150,13 @@ warns() {
 
 # Children of such a process do not inherit its policy, which the kernel shows as a flag of the policy.
 a_policy_that_children_do_not_inherit_is_not_real_time() { # case
-    needs_ssantagonist
     start chrt -R -o 0 sleep 1000
     await grep -q sleep "/proc/$pid/comm"
     warns 1 suspects --suspects "$pid" --victim true
 }
 
 unknown_processes_of_the_victim_are_reported() { # case
-    needs_analysis
+    need_built reports
     local bystander
     start sleep 1000
     bystander=$pid
@@ -204,7 +181,7 @@ answers() {
 }
 
 a_study_keeps_the_suspects_with_which_it_began() { # case
-    needs_analysis
+    need_built reports
     local one status=0
     start_sleeper
     one=$pid
@@ -227,7 +204,7 @@ a_study_keeps_the_suspects_with_which_it_began() { # case
 }
 
 processes_that_join_a_group_later_are_not_suspects() { # case
-    needs_analysis
+    need_built reports
     local one group
     start sleep 1000
     one=$pid
@@ -245,7 +222,6 @@ processes_that_join_a_group_later_are_not_suspects() { # case
 }
 
 suspects_of_a_group_are_its_topmost_processes() { # case
-    needs_ssantagonist
     start sh -c 'sleep 1000 & echo $! >child; wait'
     await test -s child
     started+=("$(<child)")
@@ -269,7 +245,6 @@ suspects_of_a_group_are_its_topmost_processes() { # case
 }
 
 the_server_of_the_victim_url_is_not_a_suspect() { # case
-    needs_ssantagonist
     need_built serve
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
     pid=$!
@@ -293,7 +268,6 @@ is_child() {
 }
 
 the_generator_of_a_study_is_not_a_suspect() { # case
-    needs_ssantagonist
     "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
     local watch
     mkdir run
@@ -308,29 +282,11 @@ the_generator_of_a_study_is_not_a_suspect() { # case
 
 # A refused connection must not count as a short response time.
 failed_requests_have_no_response_time() { # case
-    needs_ssantagonist
-    "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
-    local status=0
+    need_built ssrequest
     mkdir run
-    ssantagonist watch --victim http://127.0.0.1:1/ --rate 40 --slots 2 --slot 1s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat err run/slots.csv)"
-    grep -q 'no request to the victim succeeded' err || fail "$(cat err)"
+    expect 125 ssantagonist watch --victim http://127.0.0.1:1/ --rate 40 --slots 2 --slot 1s run
+    says err 'no request to the victim succeeded'
     awk -F, 'NR > 1 && ($4 > 0 || $5 != "") { exit 1 }' run/slots.csv || fail "a figure: $(cat run/slots.csv)"
-}
-
-# fails_with MESSAGE OPTION...: fails unless watch exits with 125 and this message.
-fails_with() {
-    local status=0
-    ssantagonist watch "${@:2}" --slots 2 --slot 1s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "${*:2}: status $status: $(cat err run/slots.csv)"
-    grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
-}
-
-figures_without_a_logarithm_are_refused() { # case
-    needs_ssantagonist
-    mkdir run
-    fails_with 'the figure of the victim is 0 or negative in ' --victim "sh -c 'echo 7 ok 0 errors'"
-    fails_with ' slots, but must be above 0, because effects are ratios: see --iteration' --victim "sh -c 'echo -3.5'"
 }
 
 # An ssbatch that carries out nothing: each run is done, but has no results.
@@ -352,7 +308,7 @@ END
 }
 
 a_study_without_an_estimate_fails() { # case
-    needs_analysis
+    need_built reports
     local status=0
     write_idle_ssbatch
     start sleep 1000
@@ -378,7 +334,6 @@ reads() {
 
 # shellcheck disable=SC2016 # for awk
 times_and_rates_of_iterations_are_read_from_a_log() { # case
-    needs_ssantagonist
     : >log
     write_napping writer 'while echo "took 250 ms" && echo other; do nap; done >>log'
     start ./writer
@@ -389,40 +344,40 @@ times_and_rates_of_iterations_are_read_from_a_log() { # case
     reads '$4 > 1 && $5 > 0 && $5 < 60' --victim log --iteration '^took'
 }
 
-a_failing_victim_command_is_reported() { # case
-    needs_ssantagonist
+# A command, the length of a slot, and a part of the message.
+victims_that_cannot_be_measured_are_reported() { # case
+    local victim slot message
+    mkdir run
+    while IFS='|' read -r victim slot message <&3; do
+        expect 125 ssantagonist watch --victim "$victim" --slots 2 --slot "$slot" run
+        says err "$message"
+    done 3<<'END'
+false|10s|false ended with 1
+./nothing|0.2s|./nothing': No such file
+./err|0.2s|a log requires --iteration
+sleep 1000|0.2s|no line of the victim has a number
+sh -c 'echo 7 ok 0 errors'|1s|the figure of the victim is 0 or negative in
+sh -c 'echo -3.5'|1s| slots, but must be above 0, because effects are ratios: see --iteration
+END
+}
+
+# The only line comes before the first slot, unless the machine is busy.
+victim_that_prints_too_early_is_reported() { # case
     local status=0 lead
     mkdir run
-    ssantagonist watch --victim false --slots 2 --slot 10s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
-    grep -q 'false ended with 1' err || fail "$(cat err)"
-    status=0
-    ssantagonist watch --victim ./nothing --slots 2 --slot 0.2s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
-    grep -q ./nothing.*: No such file err || fail "$(cat err)"
-    status=0
-    ssantagonist watch --victim ./err --slots 2 --slot 0.2s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "a log without --iteration: status $status"
-    grep -q 'a log requires --iteration' err || fail "$(cat err)"
-    status=0
-    ssantagonist watch --victim 'sleep 1000' --slots 2 --slot 0.2s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "a silent victim: status $status"
-    grep -q 'no line of the victim has a number' err || fail "$(cat err)"
-    # The only line comes before the first slot, unless the machine is busy.
     for lead in 5 15 60; do
         status=0
         ssantagonist watch --victim "sh -c 'echo 5; exec sleep 1000'" --slots 2 --slot 0.1s \
             --start-at "@$(($(date +%s) + lead))" run 2>err || status=$?
         [ "$status" -eq 0 ] || break
     done
-    [ "$status" -eq 125 ] || fail "a victim that prints too early: status $status"
-    grep -q 'no slot has a line of the victim with a number: use a longer --slot' err || fail "$(cat err)"
+    [ "$status" -eq 125 ] || fail "status $status"
+    says err 'no slot has a line of the victim with a number: use a longer --slot'
 }
 
 # One ignores SIGTERM, the other closes its output after the first slot, long before it exits.
 # shellcheck disable=SC2016 # for sh
 stubborn_victim_command_is_killed() { # case
-    needs_ssantagonist
     local victim
     mkdir run
     for victim in 'trap "" TERM; while :; do echo 1; sleep 0.01; done' \
@@ -435,7 +390,6 @@ stubborn_victim_command_is_killed() { # case
 
 # The message comes before the end of the first slot, which in a study lasts a minute.
 victim_without_figures_is_reported_at_once() { # case
-    needs_ssantagonist
     local victim status slot
     mkdir run
     for victim in 'echo none' yes 'echo 5 --iteration none'; do
@@ -478,7 +432,7 @@ refuses_call() {
 }
 
 invalid_options_are_refused_before_anything_starts() { # case
-    needs_analysis
+    need_built reports
     start sleep 1000
     echo 'took 1 s' >log
     refuses_call "antagonist: sleep: unexpected argument: name the service with --victim" sleep
@@ -498,27 +452,22 @@ invalid_options_are_refused_before_anything_starts() { # case
 }
 
 invalid_codes_are_refused() { # case
-    needs_ssantagonist
-    local shifts status
+    local shifts
     mkdir codes
     for shifts in x:0,3,6 5:0,y,6 5:0,-3,6 5:0,3,63 63:0,3,6 5:0,,6 '5:0,3,6,' 5:3,6 5; do
-        status=0
-        ssantagonist codes --shifts "$shifts" codes 2>err || status=$?
-        [ "$status" -eq 125 ] || fail "$shifts: status $status"
-        grep -q '^ssantagonist: --shifts: write START:SHIFT,... ' err || fail "$shifts: $(cat err)"
+        expect 125 ssantagonist codes --shifts "$shifts" codes
+        says err 'ssantagonist: --shifts: write START:SHIFT,... '
     done
-    status=0
-    ssantagonist codes --shifts 5:0,3,6 --slots 100 codes 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "--slots 100: status $status"
-    grep -q -- '--slots: write 63 or 126' err || fail "$(cat err)"
+    expect 125 ssantagonist codes --shifts 5:0,3,6 --slots 100 codes
+    says err '--slots: write 63 or 126'
     [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
     ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
     [ "$(wc -l <codes/codes.csv)" -eq 64 ] || fail "$(cat codes/codes.csv)"
 }
 
 a_study_reports_whether_suspects_slow_the_victim() { # case
-    needs_analysis
-    write_bench
+    need_built reports
+    write_program bench '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"'
     start_sleeper
     local one=$pid experiment=$source/tools/experiments/antagonist slot status
     start sh -c 'while :; do :; done'
@@ -562,7 +511,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
 }
 
 a_large_loss_ends_the_run_and_continues_all_suspects() { # case
-    needs_analysis
+    need_built reports
     local status slot
     # The figure falls by half once the suspect has been stopped.
     start sleep 1000
@@ -585,15 +534,12 @@ a_large_loss_ends_the_run_and_continues_all_suspects() { # case
 
 # loses VICTIM OPTION...: fails unless two slots of this victim count as a loss.
 loses() {
-    local status=0
-    PATH=$build/bin:$PATH ssantagonist watch --victim "$@" --slots 8 --slot 1s run 2>err || status=$?
-    [ "$status" -eq 4 ] || fail "$1: status $status: $(cat err run/slots.csv)"
-    grep -q 'the victim lost 30 % or more in 2 slots' err || fail "$1: $(cat err)"
+    expect 4 ssantagonist watch --victim "$@" --slots 8 --slot 1s run
+    says err 'the victim lost 30 % or more in 2 slots'
 }
 
 # The victim falls silent, prints a line in a slot, stalls at the edges of slots, or fails most requests.
 a_victim_that_answers_too_little_has_lost() { # case
-    needs_ssantagonist
     local server burst='for i in 1 2 3 4 5 6 7 8 9; do echo it; done'
     mkdir run
     loses "sh -c 'echo 5; exec sleep 1000'" --usual 5
@@ -626,19 +572,16 @@ END
 
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
 suspects_in_the_proc_of_another_namespace_are_refused() { # case
-    needs_ssantagonist
-    local options=-pf status=0
+    local options=-pf
     [ "$(id -u)" -eq 0 ] || options=-rpf
     unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
     # The leak check finds its own threads in /proc.
-    env ASAN_OPTIONS=detect_leaks=0 unshare "$options" \
-        ssantagonist suspects --suspects 1 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
-    grep -qF '/proc belongs to another PID namespace' err || fail "$(cat err)"
+    expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssantagonist suspects --suspects 1
+    says err '/proc belongs to another PID namespace'
 }
 
 kills_leave_no_suspect_stopped() { # case
-    needs_analysis
+    need_built reports
     "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
     grep -qx '2 rounds: no suspect was left stopped' kills || fail "$(cat kills)"
 }

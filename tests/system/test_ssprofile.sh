@@ -611,11 +611,11 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
 # A call, and a part of its message.
 invalid_options_are_refused() { # case
     local words message
-    while IFS='|' read -r words message; do
+    while IFS='|' read -r words message <&3; do
         eval "expect 125 $words"
         [ -z "$message" ] || says "$message"
         [ ! -e "$folder/nothing" ] || fail "$words: a folder was created"
-    done <<'END'
+    done 3<<'END'
 |no command
 compaer|unknown command 'compaer': did you mean 'compare'
 measure|

@@ -69,8 +69,9 @@ static void check(int status, const struct ss_error *error) {
         fail_msg("%s", error->message);
 }
 
-static void open_state(void) {
+static int open_state(void **state) {
     struct ss_error error = {0};
+    (void)state;
     tree_new();
     tree_write("proc/sys/kernel/random/boot_id", "this-boot\n");
     tree_write("sys/a", "100\n");
@@ -78,6 +79,15 @@ static void open_state(void) {
     *reported = '\0';
     groups_removed = 0;
     check(ssactuate_state_open(&folder, tree_path(""), &error), &error);
+    check(ssactuate_journal_create(&journal, &folder, &error), &error);
+    return 0;
+}
+
+static int close_state(void **state) {
+    (void)state;
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+    return 0;
 }
 
 static size_t add(const char *path, const char *knob) {
@@ -129,8 +139,6 @@ static struct ssactuate_dead restore_dead(void) {
 
 /* Begins a run that sets sys/a to 150 and sys/b to 250. Returns the number of sys/a. */
 static size_t begin_run_of_two_files(void) {
-    open_state();
-    create();
     size_t a = add("sys/a", "one"), b = add("sys/b", "two");
     arm();
     set(a, "150");
@@ -138,7 +146,7 @@ static size_t begin_run_of_two_files(void) {
     return a;
 }
 
-TEST_CASE(values_of_a_dead_run_are_restored) {
+TEST_CASE_WITH(values_of_a_dead_run_are_restored, open_state, close_state) {
     size_t a = begin_run_of_two_files();
     set(a, "170");
     assert_file("sys/a", "170");
@@ -146,29 +154,25 @@ TEST_CASE(values_of_a_dead_run_are_restored) {
     assert_file("sys/a", "100");
     assert_file("sys/b", "200");
     assert_that(restore_dead().restored, ==, 0);
-    ssactuate_state_close(&folder);
 }
 
 /* Begins a run that sets sys/a from 100 to 150. */
 static void begin_run(void) {
-    open_state();
-    create();
     size_t a = add("sys/a", "one");
     arm();
     set(a, "150");
 }
 
-TEST_CASE(value_set_by_another_program_is_kept_and_reported) {
+TEST_CASE_WITH(value_set_by_another_program_is_kept_and_reported, open_state, close_state) {
     begin_run();
     tree_write("sys/a", "160\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "160");
     assert_non_null(strstr(reported, "/sys/a was changed to 160 by another program meanwhile"));
-    ssactuate_state_close(&folder);
 }
 
 /* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
-TEST_CASE(some_files_are_restored_during_a_run) {
+TEST_CASE_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
     begin_run_of_two_files();
@@ -182,7 +186,6 @@ TEST_CASE(some_files_are_restored_during_a_run) {
     assert_file("sys/a", "150");
     assert_file("sys/b", "200");
     assert_non_null(strstr(reported, "/sys/a was changed to 150 by another program meanwhile"));
-    ssactuate_state_close(&folder);
 }
 
 /* Appends lines that a killed run could have left at the end of the journal. */
@@ -190,9 +193,7 @@ static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-TEST_CASE(kill_between_set_and_read_back_is_restored) {
-    open_state();
-    create();
+TEST_CASE_WITH(kill_between_set_and_read_back_is_restored, open_state, close_state) {
     add("sys/a", "one");
     arm();
     append("want 0 150\n");
@@ -206,7 +207,6 @@ TEST_CASE(kill_between_set_and_read_back_is_restored) {
     tree_write("sys/a", "150\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "100");
-    ssactuate_state_close(&folder);
 }
 
 /* Lets the journal grow by this number of bytes. */
@@ -224,7 +224,7 @@ static void limit_growth(size_t bytes) {
  * The disk is full in the middle of a line, but not later. The run is then killed between the write
  * of a value and the line that says so.
  */
-TEST_CASE(line_after_an_incomplete_line_counts) {
+TEST_CASE_WITH(line_after_an_incomplete_line_counts, open_state, close_state) {
     struct ss_error error = {0};
     begin_run();
     limit_growth(3);
@@ -237,46 +237,36 @@ TEST_CASE(line_after_an_incomplete_line_counts) {
     tree_write("sys/a", "180\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "100");
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(unarmed_journal_changes_nothing) {
-    open_state();
-    create();
+TEST_CASE_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
     add("sys/a", "one");
     tree_write("sys/a", "150\n");
     assert_that(restore_dead().restored, ==, 0);
     assert_file("sys/a", "150");
     assert_string_equal(reported, "");
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(journal_of_an_earlier_boot_changes_nothing) {
+TEST_CASE_WITH(journal_of_an_earlier_boot_changes_nothing, open_state, close_state) {
     begin_run();
     ssactuate_journal_close(&journal);
     snprintf(folder.boot, sizeof folder.boot, "next-boot");
     assert_that(restore_dead().outdated, ==, 1);
     assert_file("sys/a", "150");
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(restoring_removes_groups) {
+TEST_CASE_WITH(restoring_removes_groups, open_state, close_state) {
     struct ss_error error = {0};
-    open_state();
-    create();
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
     arm();
     assert_that(restore_dead().restored, ==, 1);
     assert_that(groups_removed, ==, 1);
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(only_one_run_may_lock_a_knob) {
+TEST_CASE_WITH(only_one_run_may_lock_a_knob, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     char expected[100];
-    open_state();
-    create();
     add("sys/a", "one");
     other = journal; /* another process, which has no locks */
     other.locks = NULL;
@@ -284,25 +274,17 @@ TEST_CASE(only_one_run_may_lock_a_knob) {
     assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
     snprintf(expected, sizeof expected, "one is in use by process %d", (int)getpid());
     assert_non_null(strstr(error.message, expected));
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(missing_files_are_refused) {
+TEST_CASE_WITH(missing_files_are_refused, open_state, close_state) {
     struct ss_error error = {0};
-    open_state();
-    create();
     struct ssactuate_setting setting = {.knob = "one", .path = "sys/none"};
     assert_int_equal(ssactuate_journal_add(&journal, &setting, &error), -1);
     assert_non_null(strstr(error.message, "cannot read /sys/none"));
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
-TEST_CASE(group_that_cannot_be_removed_is_reported) {
+TEST_CASE_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
     struct ss_error error = {0};
-    open_state();
-    create();
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
     arm();
     removal = -EBUSY;
@@ -310,20 +292,16 @@ TEST_CASE(group_that_cannot_be_removed_is_reported) {
     removal = 0;
     assert_string_equal(
         error.message, "the control group /group cannot be removed: Device or resource busy");
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
 /* The run has restored its values and removed its journal before it was killed. */
-TEST_CASE(keeper_does_not_restore_from_a_removed_journal) {
+TEST_CASE_WITH(keeper_does_not_restore_from_a_removed_journal, open_state, close_state) {
     struct ss_error error = {0};
     begin_run();
     check(ssactuate_journal_remove(&journal, &error), &error);
     check(ssactuate_journal_reload(&journal, &error), &error);
     check(ssactuate_journal_restore(&journal, &restorer, &error), &error);
     assert_file("sys/a", "150");
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
 static void remove_lock(void) {
@@ -334,19 +312,15 @@ static void remove_lock(void) {
  * The run that created the lock of a process group removes its file. A lock on a removed file
  * excludes no other run.
  */
-TEST_CASE(lock_file_removed_before_locking_is_created_again) {
+TEST_CASE_WITH(lock_file_removed_before_locking_is_created_again, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
-    open_state();
-    create();
     before_lock = remove_lock;
     check(ssactuate_journal_lock(&journal, "one", &error), &error);
     assert_int_equal(access(tree_path("run/showstopper/one.lock"), F_OK), 0);
     check(ssactuate_journal_create(&other, &folder, &error), &error);
     assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
     ssactuate_journal_close(&other);
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
 static void remove_journal(void) {
@@ -359,7 +333,7 @@ static void remove_journal(void) {
  * In the meantime, the keeper restored the values and removed the journal, and another program set
  * sys/a to 150.
  */
-TEST_CASE(journal_removed_before_locking_is_not_restored) {
+TEST_CASE_WITH(journal_removed_before_locking_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     begin_run();
@@ -371,12 +345,10 @@ TEST_CASE(journal_removed_before_locking_is_not_restored) {
     check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
     assert_that(dead.restored, ==, 0);
     assert_file("sys/a", "150");
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
 /* A run that began after the kill has locked the knob, and may have read the value. */
-TEST_CASE(knob_locked_by_a_later_run_is_not_restored) {
+TEST_CASE_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     begin_run();
@@ -391,7 +363,6 @@ TEST_CASE(knob_locked_by_a_later_run_is_not_restored) {
     error = (struct ss_error){0};
     check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
     assert_file("sys/a", "100");
-    ssactuate_state_close(&folder);
 }
 
 static const char *value_at_sync;
@@ -407,10 +378,8 @@ static void note_value(void) {
  * The journal is on disk before the first change. After a change, the value that was read back is
  * on disk, too.
  */
-TEST_CASE(journal_is_synced_before_and_after_a_change) {
+TEST_CASE_WITH(journal_is_synced_before_and_after_a_change, open_state, close_state) {
     struct ss_error error = {0};
-    open_state();
-    create();
     size_t a = add("sys/a", "one");
     syncs = 0;
     arm();
@@ -424,8 +393,6 @@ TEST_CASE(journal_is_synced_before_and_after_a_change) {
     syncs = 0;
     check(ssactuate_journal_remove(&journal, &error), &error);
     assert_that(syncs, ==, 1); /* the folder */
-    ssactuate_journal_close(&journal);
-    ssactuate_state_close(&folder);
 }
 
 UNIT_MAIN()
