@@ -2,9 +2,12 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154 # variables are shared with the caller; commands are literal
 # Sourced by tests of ssactuate: recorded machines, and runs that are killed.
 
-# unpack NAME: makes a tree of the recorded machine in `tree`, with a folder for faults, and stores its values.
+# unpack NAME: makes a tree of the recorded machine in `tree`, with a folder for faults, and stores its values. Sets
+# `kernel`, the command that runs another one with the fake kernel.
 unpack() {
     tree=$scratch/tree
+    kernel=(env SS_TEST_KERNEL="$tree" LD_PRELOAD="$build/tests/libfake_kernel.so"
+        ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}")
     rm -rf "$tree"
     unpack_tree "$source/tests/data/actuate/$1.tree" "$tree"
     mkdir "$tree/faults"
@@ -40,9 +43,13 @@ fault() {
 
 # actuate WORD...: calls ssactuate on the tree, with the fake kernel. The word after `run` may follow --.
 actuate() {
-    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
-        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        timeout "$patience" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
+    timeout "$patience" "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
+}
+
+# start_actuate WORD...: starts ssactuate on the tree, as `actuate` calls it, and sets `run_pid`. It writes to `run-err`.
+start_actuate() {
+    "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}" 2>"$folder/run-err" &
+    run_pid=$!
 }
 
 # begin_run KNOB[,stubborn]: starts a run that lasts until end_run, and sets `run_pid` and `run_keeper`. A stubborn
@@ -51,12 +58,9 @@ begin_run() {
     local knob=${1%,stubborn} ignore=:
     [ "$knob" = "$1" ] || ignore="trap '' TERM"
     rm -f "$folder/begun" "$folder/enough"
-    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
-        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        "$build/bin/ssactuate" run --root "$tree" "$knob" -- env -u LD_PRELOAD sh -c "$ignore"'
+    start_actuate run "$knob" -- env -u LD_PRELOAD sh -c "$ignore"'
         echo >"$1/begun"
-        while [ -e "$1/begun" ] && [ ! -e "$1/enough" ]; do sleep 0.02; done' - "$folder" 2>"$folder/run-err" &
-    run_pid=$!
+        while [ -e "$1/begun" ] && [ ! -e "$1/enough" ]; do sleep 0.02; done' - "$folder"
     await test -e "$folder/begun"
     await find_keeper # a new process has the name of its parent at first
 }
@@ -75,12 +79,13 @@ has_other_keeper() {
     find_keeper && [ "$run_keeper" != "$1" ]
 }
 
-# end_run: lets the command end and sets `run_status`.
+# end_run STATUS: lets the command of the run end, and waits for the run; fails if it exits with another status.
 end_run() {
-    run_status=0
+    local status=0
     : >"$folder/enough"
-    wait "$run_pid" 2>/dev/null || run_status=$?
+    wait "$run_pid" 2>/dev/null || status=$?
     run_pid=
+    [ "$status" = "$1" ] || fail "status $status instead of $1: $(cat "$folder/run-err")"
 }
 
 is_stopped() {
@@ -96,7 +101,7 @@ kill_run() {
     kill -STOP "$run_keeper"
     await is_stopped "$run_keeper"
     kill -KILL "$run_keeper" "$run_pid"
-    end_run
+    end_run 137
     await has_no_lock
 }
 

@@ -21,26 +21,9 @@ clean_up() {
     done
 }
 
-# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err` in $folder.
-expect() {
-    local status=0
-    "${@:2}" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" = "$1" ] || fail "status $status instead of $1: ${*:2}: $(cat "$folder/out" "$folder/err")"
-}
-
-# says FILE TEXT
-says() {
-    grep -qF -e "$2" "$folder/$1" || fail "$1 does not have '$2': $(cat "$folder/$1")"
-}
-
 # need_cpu_0: skips the case unless this process may use CPU 0, to which a recorded machine binds its command.
 need_cpu_0() {
     taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
-}
-
-# is FILE TEXT
-is() {
-    [ "$(cat "$folder/$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$folder/$1")"
 }
 
 list_says_why_an_actuator_is_absent() { # case
@@ -60,7 +43,7 @@ list_says_why_an_actuator_is_absent() { # case
 list_is_json_on_demand() { # case
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --json --root "$folder/empty"
-    python3 - "$folder/out" <<'END' || fail "$(cat "$folder/out")"
+    python3 - out <<'END' || fail "another list"
 import json, sys
 text = open(sys.argv[1]).read()
 rows = {row["name"]: row for row in json.loads(text)["actuators"]}
@@ -72,47 +55,38 @@ END
 }
 
 unknown_knobs_and_options_are_refused() { # case
+    local words text
     unpack acpi-cpufreq
     expect 125 actuate get frequency@99 --json
-    [ ! -s "$folder/out" ] || fail "a part was printed: $(cat "$folder/out")"
-    expect 125 ssactuate get freqency
-    says err "did you mean 'frequency'?"
-    expect 125 ssactuate get size
-    says err "size is short for cpus, quota and memory: name one of these instead"
+    [ ! -s out ] || fail "a part was printed"
+    while IFS='|' read -r -u 3 words text; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 125 actuate $words
+        says err "$text"
+    done 3<<'END'
+get freqency|did you mean 'frequency'?
+get size|size is short for cpus, quota and memory
+get pin=free|pin=free
+list --record f|--record
+run pin=free|no command given: write it after --
+run -- touch started|no actuator given
+run pin -- touch started|'pin' has no level
+run pin=per-cor -- touch started|unknown scheme 'per-cor': did you mean 'per-core'? Available: first, one-node,
+run quota=50% quota=60% -- touch started|quota
+run size=cpus=1 -- touch started|size
+run --check pin=first:1 frequency=9GHz|frequency: '9GHz' is out of range
+run --check duty=0%|duty=0%: the duty must be above 0
+run --check duty=50%,tau=2h|tau from 1m to 1h
+run --check pin=free -- touch started|--check starts no command: leave out --
+run --check pin=free --record record|--check cannot be combined with --record
+get --check pin|--check is for `run`
+END
     expect 125 ssactuate lsit
     says err "did you mean 'list'?"
-    expect 125 ssactuate run pin=free
-    says err "no command given: write it after --"
-    expect 125 ssactuate run -- true
-    says err "no actuator given"
-    expect 125 ssactuate get pin=free
-    expect 125 ssactuate list --record f
-    expect 125 ssactuate run pin -- true
-    says err "'pin' has no level"
-    expect 125 ssactuate run pin=per-cor -- true
-    says err "pin=per-cor: unknown scheme 'per-cor': did you mean 'per-core'? Available: first, one-node,"
-    expect 125 ssactuate run quota=50% quota=60% -- true
-    expect 125 ssactuate run size=cpus=1 -- true
-}
-
-levels_are_checked_without_setting_them() { # case
-    unpack acpi-cpufreq
     expect 0 actuate run --check frequency=1.6GHz,turbo=off pin=first:1
     [ ! -e "$tree/log" ] || fail "written: $(cat "$tree/log")"
+    [ ! -e started ] || fail "a command was started"
     unchanged
-    expect 125 actuate run --check pin=first:1 frequency=9GHz
-    says err "ssactuate: frequency: '9GHz' is out of range"
-    expect 125 ssactuate run --check duty=0%
-    says err "ssactuate: duty=0%: the duty must be above 0"
-    expect 125 ssactuate run --check duty=50%,tau=2h
-    says err "tau from 1m to 1h"
-    expect 125 ssactuate run --check pin=free -- touch "$folder/started"
-    says err "--check starts no command: leave out --"
-    expect 125 ssactuate run --check pin=free --record "$folder/record"
-    says err "--check cannot be combined with --record"
-    expect 125 ssactuate get --check pin
-    says err "--check is for \`run\`"
-    [ ! -e "$folder/started" ] || fail "a command was started"
 }
 
 knobs_are_set_while_the_command_runs() { # case
@@ -273,29 +247,22 @@ write_max() {
 }
 
 values_are_written_again_if_they_differ() { # case
+    local words
     unpack intel-pstate
     fault constraint_0_power_limit_uw ok lose
     expect 0 actuate run power=60W -- true
     unchanged
-    fault constraint_0_power_limit_uw ok lose lose
-    expect 125 actuate run power=60W -- true
-    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
-    expect 0 actuate restore
-    is out "restored the changes of 1 killed run"
-    unchanged
-    fault constraint_0_power_limit_uw ok lose lose
-    expect 125 actuate run power=60W -- "$folder/none"
-    says err "cannot execute '$folder/none': No such file or directory"
-    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
-    expect 0 actuate restore
-    unchanged
-    mkdir -p "$folder/load"
     write_policy "load record $folder/load" 'below 100% power=60W'
-    fault constraint_0_power_limit_uw ok lose lose
-    expect 125 actuate follow --policy "$folder/policy" -- true
-    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
-    expect 0 actuate restore
-    unchanged
+    for words in 'run power=60W -- true' 'run power=60W -- ./none' 'follow --policy policy -- true'; do
+        fault constraint_0_power_limit_uw ok lose lose
+        # shellcheck disable=SC2086 # a list of words
+        expect 125 actuate $words
+        says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
+        [[ $words != *none ]] || says err "cannot execute './none': No such file or directory"
+        expect 0 actuate restore
+        is out "restored the changes of 1 killed run"
+        unchanged
+    done
 }
 
 values_changed_by_other_programs_are_not_restored() { # case
@@ -318,8 +285,7 @@ changes_by_other_programs_are_reported_once() { # case
     echo 70000000 >"$file"
     kill -TERM "$run_pid"
     await grep -q 'was changed to 70000000 by another program meanwhile' "$folder/run-err"
-    end_run
-    [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    end_run 0
     [ "$(grep -c 'by another program' "$folder/run-err")" -eq 1 ] || fail "$(cat "$folder/run-err")"
     [ "$(cat "$file")" = 70000000 ] || fail "the value of another program was overwritten"
 }
@@ -332,7 +298,7 @@ knob_in_use_is_refused_with_the_pid() { # case
     expect 0 actuate run frequency@2-3=1.2GHz -- true
     expect 0 actuate restore
     is out "1 run is still in progress"
-    end_run
+    end_run 0
     expect 0 actuate run frequency=1.2GHz -- true
     unchanged
 }
@@ -352,8 +318,7 @@ values_are_restored_before_a_terminated_command_ends() { # case
     begin_run power=60W,stubborn
     kill -TERM "$run_pid"
     await is_unchanged
-    end_run
-    [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    end_run 0
 }
 
 second_signal_kills_the_command() { # case
@@ -362,10 +327,7 @@ second_signal_kills_the_command() { # case
     kill -TERM "$run_pid"
     await is_unchanged
     kill -TERM "$run_pid"
-    run_status=0
-    wait "$run_pid" || run_status=$?
-    run_pid=
-    [ "$run_status" = 137 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    end_run 137
     unchanged
 }
 
@@ -383,9 +345,7 @@ interrupt_during() {
     rm -f "$tree/log" "$tree/faults/$name.go"
     fault "$name" wait
     python3 "$here/interrupt" "$patience" 1 "$tree/log" "$name" "$tree/faults/$name.go" \
-        env SS_TEST_KERNEL="$tree" LD_PRELOAD="$build/tests/libfake_kernel.so" \
-        ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
-        "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
+        "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
 }
 
 # The terminal sends the signal before the command exists.
@@ -447,7 +407,7 @@ the_keeper_restores_values_after_sigkill() { # case
     begin_run frequency=1.4GHz
     kill -KILL "$run_pid"
     await is_unchanged
-    end_run
+    end_run 137
 }
 
 # The process that is about to become the command holds the pipe open until it has ended.
@@ -489,7 +449,7 @@ killed_keeper_is_replaced() { # case
     await has_other_keeper "$first"
     kill -KILL "$run_pid"
     await is_unchanged
-    end_run
+    end_run 137
 }
 
 every_value_is_restored_after_random_kills() { # case
@@ -598,18 +558,14 @@ a_killed_follow_is_restored() { # case
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 20m' 'below 40% frequency=3GHz power=60W' \
         'above 60% frequency=1.5GHz power=70W'
-    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
-        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" \
+    start_actuate follow --policy "$folder/policy" \
         --side "background=sh -c 'echo \$\$ >\"$folder/side\"; exec sleep 1000'" -- \
-        sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" 2>"$folder/err" &
-    run_pid=$!
+        sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder"
     await grep -q 1500000 "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_max_freq"
     await test -s "$folder/side"
     await test -s "$folder/command"
     kill -KILL "$run_pid"
-    wait "$run_pid" 2>/dev/null || true
-    run_pid=
+    end_run 137
     await is_gone "$(cat "$folder/side")"
     await is_gone "$(cat "$folder/command")"
     await is_unchanged
@@ -622,21 +578,16 @@ signal_ends_the_policy_before_the_command() { # case
     unpack intel-pstate
     begin_load
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% power=60W' 'above 60% power=70W'
-    rm -f "$folder/begun" "$folder/enough"
-    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
-        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" -- env -u LD_PRELOAD sh -c '
-        trap "" TERM; echo >"$1/begun"; until [ -e "$1/enough" ]; do sleep 0.02; done; exit 5' - "$folder" 2>"$folder/err" &
-    run_pid=$!
-    await test -e "$folder/begun"
+    start_actuate follow --policy "$folder/policy" -- env -u LD_PRELOAD sh -c '
+        trap "" TERM; echo >"$1/begun"; until [ -e "$1/enough" ]; do sleep 0.02; done; exit 5' - "$folder"
+    await test -e begun
     ! is_unchanged || fail "the policy was not set"
     kill -TERM "$run_pid"
     await is_unchanged
     echo 0.8 >>"$folder/load/samples.csv"
     sleep 0.3
     is_unchanged || fail "a rule was set after the signal"
-    end_run
-    [ "$run_status" = 5 ] || fail "status $run_status: $(cat "$folder/err")"
+    end_run 5
     unchanged
 }
 
@@ -752,7 +703,7 @@ the_side_may_be_a_running_process_group() { # case
 }
 
 follow_of_process_groups_ends_with_the_first() { # case
-    local first other status=0
+    local first other
     need_cpus
     begin_group
     other=$group
@@ -762,9 +713,7 @@ follow_of_process_groups_ends_with_the_first() { # case
     await have_cpus "$first" "$group"
     await have_cpus "$first" "$other"
     kill -KILL -- "-$group"
-    wait "$run_pid" || status=$?
-    run_pid=
-    [ "$status" = 0 ] || fail "status $status: $(cat "$folder/run-err")"
+    end_run 0
     have_cpus "$usable" "$other" || fail "the affinity of the other process group was not restored"
 }
 
@@ -778,14 +727,12 @@ killed_follow_restores_the_affinity_of_process_groups() { # case
     await have_cpus "$first"
     kill -TERM "$run_pid"
     await have_cpus "$usable"
-    run_status=0
-    wait "$run_pid" || run_status=$?
-    [ "$run_status" = 143 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    end_run 143
     follow_groups --side "foreground=@$group"
     await have_cpus "$first"
     kill -KILL "$run_pid"
     await have_cpus "$usable"
-    wait "$run_pid" 2>/dev/null || true
+    end_run 137
     tree=$folder/state
     await has_no_lock
     follow_groups --side "foreground=@$group"
@@ -824,8 +771,7 @@ process_group_in_use_is_refused_with_the_pid() { # case
     expect 125 "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" --side "other=@$group"
     says err "process-group-$group is in use by process $run_pid"
     kill -TERM "$run_pid"
-    wait "$run_pid" || true
-    run_pid=
+    end_run 143
     # The journal of a killed run is not applied while another run controls the process group.
     journal_of_killed_run "$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)"
     taskset -cp "$first" "$group" >"$folder/out"
@@ -882,53 +828,55 @@ affinity_changed_by_other_programs_is_not_restored() { # case
 }
 
 the_command_does_not_start_if_the_side_is_invalid() { # case
+    local policy words text
     begin_group
     write_policy 'below 100% pin=free'
-    follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
     # In a separate group, because the caller's group may be outside of this PID namespace and then has no ID in it.
     # shellcheck disable=SC2016 # for sh
-    expect 125 setsid -w sh -c 'exec "$@" --side "background=@$$" -- touch "$0"' "$folder/started" "${follow[@]}"
+    expect 125 setsid -w sh -c 'exec "$@" --side "background=@$$" -- touch started' - \
+        ssactuate follow --root state --policy policy
     says err "ssactuate itself is in process group"
-    expect 125 "${follow[@]}" --side background=@2147483647 -- touch "$folder/started"
-    says err "process group 2147483647 does not exist"
-    expect 125 "${follow[@]}" --side background=@x -- touch "$folder/started"
-    expect 125 "${follow[@]}" --side background=true
-    says err "no command given"
-    expect 125 "${follow[@]}" --side "a=@$group" --side b=true -- touch "$folder/started"
-    says err "--side is given twice"
-    expect 125 "${follow[@]}" --side "a=@$group" --side "b=@$group"
-    says err "both sides are process group $group"
-    write_policy 'load side other' 'below 100% pin=free'
-    expect 125 "${follow[@]}" --side "background=@$group" -- touch "$folder/started"
-    says err '`load side other`: the other side is background'
+    while IFS='|' read -r -u 3 policy words text; do
+        write_policy "$policy" 'below 100% pin=free'
+        # shellcheck disable=SC2086 # a list of words
+        expect 125 ssactuate follow --root state --policy policy ${words//GROUP/$group}
+        says err "${text//GROUP/$group}"
+    done 3<<'END'
+|--side background=@2147483647 -- touch started|process group 2147483647 does not exist
+|--side background=@x -- touch started|--side
+|--side background=true|no command given
+|--side a=@GROUP --side b=true -- touch started|--side is given twice
+|--side a=@GROUP --side b=@GROUP|both sides are process group GROUP
+load side other|--side background=@GROUP -- touch started|`load side other`: the other side is background
+END
     write_policy 'below 100% quota=50%'
     if ssactuate get quota >/dev/null 2>&1; then
-        expect 125 ssactuate follow --policy "$folder/policy" --side "background=@$group"
+        expect 125 ssactuate follow --policy policy --side "background=@$group"
         says err "quota and memory can limit only a command"
     fi
-    [ ! -e "$folder/started" ] || fail "the command was started"
+    [ ! -e started ] || fail "the command was started"
 }
 
 the_command_does_not_start_if_a_policy_cannot_be_set() { # case
+    local first second text
     unpack acpi-cpufreq
-    write_policy 'below 40% frequency=1.4GHz' 'above 60% frequency=9GHz'
-    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
-    says err "policy:2: frequency: '9GHz' is out of range"
-    write_policy 'below 40% duty=50%' 'above 60% duty=60%'
-    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
-    says err "a policy cannot change duty"
-    write_policy 'load side' 'below 40% pin=free'
-    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
-    says err '`load side` requires --side'
-    expect 125 ssactuate follow --policy "$folder" -- touch "$folder/started"
-    says err "$folder cannot be read: Is a directory"
-    write_policy "load trace $folder/absent" 'below 40% pin=free'
-    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
+    while IFS='|' read -r -u 3 first second text; do
+        write_policy "$first" "$second"
+        expect 125 actuate follow --policy policy -- touch started
+        says err "$text"
+    done 3<<'END'
+below 40% frequency=1.4GHz|above 60% frequency=9GHz|policy:2: frequency: '9GHz' is out of range
+below 40% duty=50%|above 60% duty=60%|a policy cannot change duty
+load side|below 40% pin=free|`load side` requires --side
+load trace absent|below 40% pin=free|absent
+END
+    expect 125 ssactuate follow --policy . -- touch started
+    says err "Is a directory"
     # The command ignores SIGTERM, so it holds the pipe open until it exits.
-    { (trap '' TERM && exec ssactuate follow --policy "$folder/policy" -- touch "$folder/started" 2>&1) || true; } |
-        cat >"$folder/err"
-    says err "$folder/absent"
-    [ ! -e "$folder/started" ] || fail "the command was started"
+    write_policy 'load trace absent' 'below 40% pin=free'
+    { (trap '' TERM && exec ssactuate follow --policy policy -- touch started 2>&1) || true; } | cat >err
+    says err absent
+    [ ! -e started ] || fail "the command was started"
 }
 
 # The record does not exist, as before showstopper starts.
@@ -1140,8 +1088,7 @@ a_killed_duty_throttle_leaves_no_process_stopped() { # case
     await test -s "$folder/command"
     await is_stopped "$(cat "$folder/command")"
     kill -KILL "$run_pid"
-    wait "$run_pid" 2>/dev/null || true
-    run_pid=
+    end_run 137
     await is_gone "$(cat "$folder/command")"
 }
 
@@ -1151,25 +1098,22 @@ the_exit_status_of_the_command_is_returned() { # case
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
 }
 
-# run_and_signal KNOB: sets `run_status`, that of a run whose command exits with status 5 on SIGTERM. The command starts
-# no processes, for which it would wait before it handles the signal.
-run_and_signal() {
-    rm -f "$folder/begun" "$folder/caught"
-    "$build/bin/ssactuate" run "$1" -- sh -c '
-        trap "echo >\"$1/caught\"; exit 5" TERM; echo >"$1/begun"; while :; do :; done' - "$folder" 2>"$folder/err" &
-    run_pid=$! run_status=0
-    await test -e "$folder/begun"
-    kill -TERM "$run_pid"
-    wait "$run_pid" || run_status=$?
-    run_pid=
-    [ -e "$folder/caught" ] || fail "$1: the command did not get the signal: $(cat "$folder/err")"
-}
-
+# The command starts no processes, for which it would wait before it handles the signal.
 with_duty_the_status_after_a_signal_is_that_of_the_signal() { # case
-    run_and_signal pin=free
-    [ "$run_status" = 5 ] || fail "without duty: status $run_status: $(cat "$folder/err")"
-    run_and_signal duty=50%
-    [ "$run_status" = 143 ] || fail "with duty: status $run_status: $(cat "$folder/err")"
+    local knob status
+    while read -r knob status; do
+        rm -f begun caught
+        "$bin/ssactuate" run "$knob" -- sh -c '
+            trap "echo >caught; exit 5" TERM; echo >begun; while :; do :; done' 2>run-err &
+        run_pid=$!
+        await test -e begun
+        kill -TERM "$run_pid"
+        end_run "$status"
+        [ -e caught ] || fail "$knob: the command did not get the signal: $(cat run-err)"
+    done <<'END'
+pin=free 5
+duty=50% 143
+END
 }
 
 run_cases
