@@ -90,13 +90,16 @@ static int check(struct ssplace_options *options, struct ss_error *error) {
     return options->cpu_list ? ss_cpus_parse(options->cpu_list, &options->cpus, error) : 0;
 }
 
-static void choose_roots(struct ssplace_options *options) {
+static int choose_roots(struct ssplace_options *options, struct ss_error *error) {
     if (!options->root)
-        return;
-    snprintf(options->proc, sizeof options->proc, "%.600s/proc", options->root);
-    snprintf(options->cgroup, sizeof options->cgroup, "%.600s/sys/fs/cgroup", options->root);
+        return 0;
+    if (strlen(options->root) > sizeof options->cgroup - sizeof "/sys/fs/cgroup")
+        return ss_error_fail(error, "--root: the path is too long");
+    snprintf(options->proc, sizeof options->proc, "%s/proc", options->root);
+    snprintf(options->cgroup, sizeof options->cgroup, "%s/sys/fs/cgroup", options->root);
     options->roots.proc = options->proc;
     options->roots.cgroup = options->cgroup;
+    return 0;
 }
 
 int ssplace_options_parse(struct ssplace_options *options, char **argv, struct ss_error *error) {
@@ -111,9 +114,9 @@ int ssplace_options_parse(struct ssplace_options *options, char **argv, struct s
     options->words = calloc(count + 1, sizeof *options->words);
     if (!options->words)
         return ss_error_memory(error);
-    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0 ||
+        choose_roots(options, error) < 0)
         return -1;
-    choose_roots(options);
     return options->help || options->version ? 0 : check(options, error);
 }
 

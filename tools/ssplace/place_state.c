@@ -46,8 +46,12 @@ int ssplace_name(struct ssplace *place, const char *name, const struct ss_platfo
         return ss_error_fail(error,
             "%s: invalid name of a place: use up to 200 letters, digits and ._+-",
             *name ? ss_words_show(name).text : "PLACE");
-    snprintf(place->folder, sizeof place->folder, "%s",
-        folder && *folder ? folder : "/run/showstopper-places");
+
+    if (!folder || !*folder)
+        folder = "/run/showstopper-places";
+    if (strlen(folder) >= sizeof place->folder)
+        return ss_error_fail(error, "SHOWSTOPPER_PLACES: the path is too long");
+    strcpy(place->folder, folder);
     snprintf(place->state, sizeof place->state, "%s/%.200s", place->folder, name);
     snprintf(place->group, sizeof place->group, "showstopper-%.200s", name);
     return 0;

@@ -34,23 +34,26 @@ static int choose_folder(struct ssactuate_state *state, const char *path, struct
     if (!ssactuate_state_has_folder(path))
         return ss_error_fail(
             error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
-    if (!path && geteuid() != 0) {
-        snprintf(
-            state->folder, sizeof state->folder, "%.500s/showstopper", getenv("XDG_RUNTIME_DIR"));
-        return 0;
+
+    bool is_user = !path && geteuid() != 0;
+    const char *above = is_user ? getenv("XDG_RUNTIME_DIR") : path ? path : "";
+    size_t length = strlen(above);
+    if (length > sizeof state->folder - sizeof "/run/showstopper")
+        return ss_error_fail(
+            error, "%s: the path is too long", is_user ? "XDG_RUNTIME_DIR" : "--root");
+    memcpy(state->folder, above, length + 1);
+    if (!is_user) {
+        strcpy(state->folder + length, "/run");
+        if (make_folder(state->folder, error) < 0)
+            return -1;
     }
-    snprintf(state->folder, sizeof state->folder, "%.500s/run", path ? path : "");
-    if (make_folder(state->folder, error) < 0)
-        return -1;
-    snprintf(state->folder, sizeof state->folder, "%.500s/run/showstopper", path ? path : "");
+    strcat(state->folder, "/showstopper");
     return 0;
 }
 
 int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct ss_error *error) {
     char boot[SSACTUATE_VALUE];
     *state = (struct ssactuate_state){.root = -1};
-    if (path && strlen(path) > 500)
-        return ss_error_fail(error, "--root: the path is too long");
     state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (state->root < 0)
         return ss_error_fail(
