@@ -138,9 +138,10 @@ static enum outcome await_word(struct driver *driver, const char *word, ss_time 
 
 /* Finds the last line of a file with printable characters. */
 static bool find_last_line(const char *folder, const char *name, char said[512]) {
-    char path[4200], line[512];
-    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    char line[512];
+    SS_OWNED(free) char *path = NULL;
+    SS_OWNED(fclose)
+    FILE *file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
     *said = '\0';
     while (file && fgets(line, sizeof line, file)) {
         char *to = line;
@@ -377,15 +378,13 @@ static void turn_off(struct driver *driver) {
 
 static int open_driver(struct driver *driver, struct ss_error *error) {
     const struct ssguest_driven *driven = driver->driven;
-    char path[4200];
     sigset_t set;
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    snprintf(path, sizeof path, "%.4000s/control.in", driven->folder);
-    driver->to = open(path, O_RDWR | O_CLOEXEC);
-    snprintf(path, sizeof path, "%.4000s/control.out", driven->folder);
-    driver->from = open(path, O_RDWR | O_CLOEXEC);
+    SS_OWNED(close) int folder = open(driven->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    driver->to = openat(folder, "control.in", O_RDWR | O_CLOEXEC);
+    driver->from = openat(folder, "control.out", O_RDWR | O_CLOEXEC);
     if (driver->to < 0 || driver->from < 0 || driver->signals < 0)
         return ss_error_fail(error, "%s: %s", driven->folder, strerror(errno));
     pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
