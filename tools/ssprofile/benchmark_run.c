@@ -389,8 +389,12 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     if (fail_if_interrupted(error) < 0)
         return NULL;
     SS_OWNED(free) char *text = malloc(OUTPUT_MAX);
-    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
+    if (!text) {
         ss_error_memory(error);
+        return NULL;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
         return NULL;
     }
 
