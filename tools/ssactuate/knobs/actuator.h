@@ -72,7 +72,7 @@ struct ssactuate_output {
     struct ss_json *json;
 };
 
-#define SSACTUATE_REASON 300
+#define SSACTUATE_REASON 1024
 
 /* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {

@@ -32,7 +32,7 @@ static bool may_limit(
     struct ss_error error = {0};
     if (limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) == 0)
         return true;
-    snprintf(reason, SSACTUATE_REASON, "%.250s", error.message);
+    snprintf(reason, SSACTUATE_REASON, "%s", error.message);
     return false;
 }
 
