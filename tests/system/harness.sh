@@ -146,11 +146,12 @@ write_program() {
 
 # unpack_tree FILE FOLDER: creates the files of a recorded machine. Each line of FILE has a path, a tab, and the content.
 unpack_tree() {
-    local path text
+    local path text file
     while IFS=$'\t' read -r path text; do
         [[ $path != '#'* ]] || continue
-        [ -d "$2/${path%/*}" ] || mkdir -p "$2/${path%/*}"
-        [ -d "$2/$path" ] || printf %b "$text" >"$2/$path"
+        file=$2/$path # in the folder itself, too
+        [ -d "${file%/*}" ] || mkdir -p "${file%/*}"
+        printf %b "$text" >"$file"
     done <"$1"
 }
 

@@ -71,15 +71,15 @@ static const struct ss_argument rows[] = {
                       .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"},
         .only_with = "root"},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list),
-                 .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}, .needs = "COMMAND"},
+                 .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},
     {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600",
-                    .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}, .needs = "COMMAND"},
+                    .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}},
     {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle),
-                  .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}, .needs = "COMMAND"},
+                  .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}},
     {0, NULL, {"scope", AT(scope),
-               .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}, .needs = "COMMAND"},
+               .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}},
     {0, NULL, {"why-not", AT(why_not),
-               .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}, .needs = "COMMAND"},
+               .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -93,10 +93,11 @@ static void print_help(void) {
            "       showstopper-platform clock\n"
            "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies,\n"
            "idle states, virtual machine or container, and the part of it that may be used.\n"
-           "`energy` and `idle` sample once a second, until SIGTERM or SIGINT: power in watts;\n"
-           "how long CPUs were active and in each idle state, and their frequency. SOURCE is\n"
-           "auto, rapl, hwmon, battery, or any command that prints watts. `clock` prints by\n"
-           "how many seconds the clock may be off; status 1 if nothing synchronizes it.\n\n");
+           "`energy` and `idle` sample once a second, until SIGTERM or SIGINT: power in\n"
+           "watts; how long CPUs were active and in each idle state, and their frequency.\n"
+           "SOURCE is auto, rapl, hwmon, battery, or any command that prints watts. `clock`\n"
+           "prints by how many seconds the clock may be off; status 1 if nothing\n"
+           "synchronizes it.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
@@ -240,8 +241,13 @@ static const struct verb *find_verb(const char *name) {
 
 static int carry_out(const struct request *request, int *status, struct ss_error *error) {
     const struct verb *verb = find_verb(request->verb);
-    if (!request->verb)
+    if (!request->verb) {
+        if (request->cpu_list || request->why_not || request->scope || request->mean > 0 ||
+            request->settle > 0)
+            return ss_error_fail(error, "--cpus, --mean, --settle, --scope and --why-not require "
+                                        "the word energy or idle");
         return describe(request, status, error);
+    }
     if (!verb)
         return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
             ss_words_show(request->verb).text);
