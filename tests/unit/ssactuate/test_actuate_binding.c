@@ -25,7 +25,7 @@ static void look(struct ssactuate_binding *binding, const pid_t *threads, const 
 
 static const struct topology_order three = {3, {4, 0, 2}};
 
-TEST_CASE(threads_are_bound_in_the_order_of_their_births) {
+TEST(threads_are_bound_in_the_order_of_their_births) {
     struct ssactuate_binding binding = {.cpus = &three};
     LOOK(&binding, "10:4 ", 10);
     LOOK(&binding, "11:0 12:2 ", 12, 10, 11);
@@ -34,14 +34,14 @@ TEST_CASE(threads_are_bound_in_the_order_of_their_births) {
     ssactuate_binding_free(&binding);
 }
 
-TEST_CASE(more_threads_than_cpus_reuse_cpus) {
+TEST(more_threads_than_cpus_reuse_cpus) {
     struct ssactuate_binding binding = {.cpus = &three};
     LOOK(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
     assert_true(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
-TEST_CASE(cpu_of_an_ended_thread_is_used_again) {
+TEST(cpu_of_an_ended_thread_is_used_again) {
     struct ssactuate_binding binding = {.cpus = &three};
     LOOK(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
     LOOK(&binding, "13:0 ", 10, 12, 13);
@@ -49,7 +49,7 @@ TEST_CASE(cpu_of_an_ended_thread_is_used_again) {
     ssactuate_binding_free(&binding);
 }
 
-TEST_CASE(thread_with_a_reused_id_is_bound_again) {
+TEST(thread_with_a_reused_id_is_bound_again) {
     struct ssactuate_binding binding = {.cpus = &three};
     LOOK(&binding, "10:4 11:0 ", 10, 11);
     *bound = '\0';
@@ -61,4 +61,4 @@ TEST_CASE(thread_with_a_reused_id_is_bound_again) {
     ssactuate_binding_free(&binding);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -19,7 +19,7 @@ static int64_t find(const char *answer) {
     return ssactuate_generator_find_unfinished(answer, "http://127.0.0.1:80/");
 }
 
-TEST_CASE(unfinished_requests_are_found_by_exact_url) {
+TEST(unfinished_requests_are_found_by_exact_url) {
     assert_int_equal(find("ok unfinished=9 unfinished_of=4,http://127.0.0.1:80/"), 4);
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a "
                           "unfinished_of=2,http://127.0.0.1:80/ unfinished_of=3,http://b/"),
@@ -27,14 +27,14 @@ TEST_CASE(unfinished_requests_are_found_by_exact_url) {
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a"), 0);
 }
 
-TEST_CASE(status_without_a_valid_number_is_an_error) {
+TEST(status_without_a_valid_number_is_an_error) {
     assert_true(find("error: unknown command") < 0);
     assert_true(find("ok unfinished_of=1,http://b/ left_out=1") < 0);
     assert_true(find("ok unfinished_of=x") < 0);
     assert_true(find("") < 0);
 }
 
-TEST_CASE(ended_run_has_no_unfinished_requests) {
+TEST(ended_run_has_no_unfinished_requests) {
     assert_int_equal(find("error: the run is over"), 0);
 }
 
@@ -85,7 +85,7 @@ static void close_generator(void) {
 }
 
 /* The first copy starts slowly, so ssrequest still sends requests to the second, which leaves. */
-TEST_CASE(copy_leaves_after_its_url_is_withdrawn) {
+TEST(copy_leaves_after_its_url_is_withdrawn) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
     open_generator();
@@ -110,7 +110,7 @@ TEST_CASE(copy_leaves_after_its_url_is_withdrawn) {
 }
 
 /* It may not answer for 2 s. */
-TEST_CASE(generator_is_asked_once_for_all_leaving_copies) {
+TEST(generator_is_asked_once_for_all_leaving_copies) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
     open_generator();
@@ -128,4 +128,4 @@ TEST_CASE(generator_is_asked_once_for_all_leaving_copies) {
     close_generator();
 }
 
-UNIT_MAIN()
+UNIT_RUN

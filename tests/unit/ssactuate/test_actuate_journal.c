@@ -146,7 +146,7 @@ static size_t begin_run_of_two_files(void) {
     return a;
 }
 
-TEST_CASE_WITH(values_of_a_dead_run_are_restored, open_state, close_state) {
+TEST_WITH(values_of_a_dead_run_are_restored, open_state, close_state) {
     size_t a = begin_run_of_two_files();
     set(a, "170");
     assert_file("sys/a", "170");
@@ -163,7 +163,7 @@ static void begin_run(void) {
     set(a, "150");
 }
 
-TEST_CASE_WITH(value_set_by_another_program_is_kept_and_reported, open_state, close_state) {
+TEST_WITH(value_set_by_another_program_is_kept_and_reported, open_state, close_state) {
     begin_run();
     tree_write("sys/a", "160\n");
     assert_that(restore_dead().restored, ==, 1);
@@ -172,7 +172,7 @@ TEST_CASE_WITH(value_set_by_another_program_is_kept_and_reported, open_state, cl
 }
 
 /* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
-TEST_CASE_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
+TEST_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
     begin_run_of_two_files();
@@ -193,7 +193,7 @@ static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-TEST_CASE_WITH(kill_between_set_and_read_back_is_restored, open_state, close_state) {
+TEST_WITH(kill_between_set_and_read_back_is_restored, open_state, close_state) {
     add("sys/a", "one");
     arm();
     append("want 0 150\n");
@@ -224,7 +224,7 @@ static void limit_growth(size_t bytes) {
  * The disk is full in the middle of a line, but not later. The run is then killed between the write
  * of a value and the line that says so.
  */
-TEST_CASE_WITH(line_after_an_incomplete_line_counts, open_state, close_state) {
+TEST_WITH(line_after_an_incomplete_line_counts, open_state, close_state) {
     struct ss_error error = {0};
     begin_run();
     limit_growth(3);
@@ -239,7 +239,7 @@ TEST_CASE_WITH(line_after_an_incomplete_line_counts, open_state, close_state) {
     assert_file("sys/a", "100");
 }
 
-TEST_CASE_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
+TEST_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
     add("sys/a", "one");
     tree_write("sys/a", "150\n");
     assert_that(restore_dead().restored, ==, 0);
@@ -247,7 +247,7 @@ TEST_CASE_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
     assert_string_equal(reported, "");
 }
 
-TEST_CASE_WITH(journal_of_an_earlier_boot_changes_nothing, open_state, close_state) {
+TEST_WITH(journal_of_an_earlier_boot_changes_nothing, open_state, close_state) {
     begin_run();
     ssactuate_journal_close(&journal);
     snprintf(folder.boot, sizeof folder.boot, "next-boot");
@@ -255,7 +255,7 @@ TEST_CASE_WITH(journal_of_an_earlier_boot_changes_nothing, open_state, close_sta
     assert_file("sys/a", "150");
 }
 
-TEST_CASE_WITH(restoring_removes_groups, open_state, close_state) {
+TEST_WITH(restoring_removes_groups, open_state, close_state) {
     struct ss_error error = {0};
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
     arm();
@@ -263,7 +263,7 @@ TEST_CASE_WITH(restoring_removes_groups, open_state, close_state) {
     assert_that(groups_removed, ==, 1);
 }
 
-TEST_CASE_WITH(only_one_run_may_lock_a_knob, open_state, close_state) {
+TEST_WITH(only_one_run_may_lock_a_knob, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     char expected[100];
@@ -276,14 +276,14 @@ TEST_CASE_WITH(only_one_run_may_lock_a_knob, open_state, close_state) {
     assert_non_null(strstr(error.message, expected));
 }
 
-TEST_CASE_WITH(missing_files_are_refused, open_state, close_state) {
+TEST_WITH(missing_files_are_refused, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_setting setting = {.knob = "one", .path = "sys/none"};
     assert_int_equal(ssactuate_journal_add(&journal, &setting, &error), -1);
     assert_non_null(strstr(error.message, "cannot read /sys/none"));
 }
 
-TEST_CASE_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
+TEST_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
     struct ss_error error = {0};
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
     arm();
@@ -295,7 +295,7 @@ TEST_CASE_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state
 }
 
 /* The run has restored its values and removed its journal before it was killed. */
-TEST_CASE_WITH(keeper_does_not_restore_from_a_removed_journal, open_state, close_state) {
+TEST_WITH(keeper_does_not_restore_from_a_removed_journal, open_state, close_state) {
     struct ss_error error = {0};
     begin_run();
     check(ssactuate_journal_remove(&journal, &error), &error);
@@ -312,7 +312,7 @@ static void remove_lock(void) {
  * The run that created the lock of a process group removes its file. A lock on a removed file
  * excludes no other run.
  */
-TEST_CASE_WITH(lock_file_removed_before_locking_is_created_again, open_state, close_state) {
+TEST_WITH(lock_file_removed_before_locking_is_created_again, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     before_lock = remove_lock;
@@ -333,7 +333,7 @@ static void remove_journal(void) {
  * In the meantime, the keeper restored the values and removed the journal, and another program set
  * sys/a to 150.
  */
-TEST_CASE_WITH(journal_removed_before_locking_is_not_restored, open_state, close_state) {
+TEST_WITH(journal_removed_before_locking_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     begin_run();
@@ -348,7 +348,7 @@ TEST_CASE_WITH(journal_removed_before_locking_is_not_restored, open_state, close
 }
 
 /* A run that began after the kill has locked the knob, and may have read the value. */
-TEST_CASE_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
+TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     begin_run();
@@ -378,7 +378,7 @@ static void note_value(void) {
  * The journal is on disk before the first change. After a change, the value that was read back is
  * on disk, too.
  */
-TEST_CASE_WITH(journal_is_synced_before_and_after_a_change, open_state, close_state) {
+TEST_WITH(journal_is_synced_before_and_after_a_change, open_state, close_state) {
     struct ss_error error = {0};
     size_t a = add("sys/a", "one");
     syncs = 0;
@@ -395,4 +395,4 @@ TEST_CASE_WITH(journal_is_synced_before_and_after_a_change, open_state, close_st
     assert_that(syncs, ==, 1); /* the folder */
 }
 
-UNIT_MAIN()
+UNIT_RUN

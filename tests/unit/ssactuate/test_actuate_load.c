@@ -41,7 +41,7 @@ static void make_machine(void) {
 }
 
 /* The time between samples is real, so only the ends of the scale are exact. */
-TEST_CASE(load_of_the_machine_is_its_time_without_idle_time) {
+TEST(load_of_the_machine_is_its_time_without_idle_time) {
     make_machine();
     open_load(SSACTUATE_MACHINE, NULL);
     tree_write("proc/stat", "cpu0 11 0 0 10\ncpu1 11 0 0 10\n");
@@ -53,7 +53,7 @@ TEST_CASE(load_of_the_machine_is_its_time_without_idle_time) {
     ssactuate_load_close(&load);
 }
 
-TEST_CASE(load_of_a_group_is_its_cpu_time) {
+TEST(load_of_a_group_is_its_cpu_time) {
     make_machine();
     tree_write("sys/fs/cgroup/web/cpu.stat", "usage_usec 5\n");
     open_load(SSACTUATE_GROUP, "web");
@@ -63,7 +63,7 @@ TEST_CASE(load_of_a_group_is_its_cpu_time) {
     ssactuate_load_close(&load);
 }
 
-TEST_CASE(load_of_a_trace_is_that_of_the_current_time) {
+TEST(load_of_a_trace_is_that_of_the_current_time) {
     make_machine();
     tree_write("trace", "1s 0.2\n3s 0.6\n4s free\n6s 0.5\n");
     open_load(SSACTUATE_TRACE, tree_path("trace"));
@@ -78,7 +78,7 @@ TEST_CASE(load_of_a_trace_is_that_of_the_current_time) {
     ssactuate_load_close(&load);
 }
 
-TEST_CASE(sources_that_cannot_be_read_are_refused) {
+TEST(sources_that_cannot_be_read_are_refused) {
     make_machine();
     tree_write("trace", "0 60%\nnonsense\n");
     refuse(SSACTUATE_TRACE, tree_path("trace"), "load: ");
@@ -87,7 +87,7 @@ TEST_CASE(sources_that_cannot_be_read_are_refused) {
     refuse(SSACTUATE_MACHINE, NULL, "load: ");
 }
 
-TEST_CASE(load_of_a_record_is_read_from_its_folder) {
+TEST(load_of_a_record_is_read_from_its_folder) {
     make_machine();
     tree_write("record/samples.csv", "time,target,load\n1,0.5,0.4\n");
     open_load(SSACTUATE_RECORD, tree_path("record"));
@@ -95,7 +95,7 @@ TEST_CASE(load_of_a_record_is_read_from_its_folder) {
     ssactuate_load_close(&load);
 }
 
-TEST_CASE(load_is_read_from_the_last_complete_row_of_a_record) {
+TEST(load_is_read_from_the_last_complete_row_of_a_record) {
     tree_new();
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
     tree_write("samples.csv", "time,target,load\n");
@@ -109,7 +109,7 @@ TEST_CASE(load_is_read_from_the_last_complete_row_of_a_record) {
     assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
 }
 
-TEST_CASE(load_of_a_record_without_new_rows_is_unknown) {
+TEST(load_of_a_record_without_new_rows_is_unknown) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
     tree_new();
     tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n");
@@ -119,4 +119,4 @@ TEST_CASE(load_of_a_record_without_new_rows_is_unknown) {
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -56,7 +56,7 @@ static void expect_side(enum topology_scheme scheme, int side, const char *expec
 }
 
 /* A quarter of the CPUs: on one node, on one chip, and on both chips. */
-TEST_CASE(published_placements_of_a_quarter_load_are_reproduced) {
+TEST(published_placements_of_a_quarter_load_are_reproduced) {
     open_machine(OPTERON);
     expect(TOPOLOGY_ONE_NODE, 8, "0 2 4 6 1 3 5 7");
     expect(TOPOLOGY_ONE_CHIP, 8, "0 8 2 10 4 12 6 14");
@@ -65,7 +65,7 @@ TEST_CASE(published_placements_of_a_quarter_load_are_reproduced) {
     hwloc_topology_destroy(topology);
 }
 
-TEST_CASE(sides_get_the_cpus_of_each_sharing_scheme) {
+TEST(sides_get_the_cpus_of_each_sharing_scheme) {
     open_machine(OPTERON);
     expect_side(TOPOLOGY_SIDE_OF_CHIPS, 0, "0-15");
     expect_side(TOPOLOGY_SIDE_OF_CHIPS, 1, "16-31");
@@ -74,7 +74,7 @@ TEST_CASE(sides_get_the_cpus_of_each_sharing_scheme) {
     hwloc_topology_destroy(topology);
 }
 
-TEST_CASE(xeon_uses_all_cores_before_second_threads) {
+TEST(xeon_uses_all_cores_before_second_threads) {
     open_machine(XEON);
     expect(TOPOLOGY_ONE_CHIP, 7, "0 1 2 3 4 5 12");
     expect(TOPOLOGY_SPREAD, 4, "0 6 1 7");
@@ -83,7 +83,7 @@ TEST_CASE(xeon_uses_all_cores_before_second_threads) {
     hwloc_topology_destroy(topology);
 }
 
-TEST_CASE(requests_for_too_many_cpus_are_refused) {
+TEST(requests_for_too_many_cpus_are_refused) {
     open_machine(XEON);
     static const char too_many[] = "the machine has fewer CPUs than requested";
     assert_string_equal(choose(TOPOLOGY_ONE_CHIP, 13, 0), too_many);
@@ -96,7 +96,7 @@ TEST_CASE(requests_for_too_many_cpus_are_refused) {
     hwloc_topology_destroy(topology);
 }
 
-TEST_CASE(only_usable_cpus_are_chosen) {
+TEST(only_usable_cpus_are_chosen) {
     open_machine(OPTERON);
     usable.usable = (struct ss_cpus){0};
     for (uint32_t cpu = 12; cpu < 24; cpu++)
@@ -106,4 +106,4 @@ TEST_CASE(only_usable_cpus_are_chosen) {
     hwloc_topology_destroy(topology);
 }
 
-UNIT_MAIN()
+UNIT_RUN

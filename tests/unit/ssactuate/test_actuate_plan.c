@@ -50,7 +50,7 @@ static void refuse(const char *part, const char *const *words) {
         fail_msg("message without '%s': %s", part, error.message);
 }
 
-TEST_CASE(userspace_governor_sets_the_speed) {
+TEST(userspace_governor_sets_the_speed) {
     open_machine("acpi-cpufreq");
     PLAN("frequency=1.4GHz,turbo=off");
     assert_that(plan.count, ==, 9);
@@ -65,7 +65,7 @@ TEST_CASE(userspace_governor_sets_the_speed) {
     close_machine();
 }
 
-TEST_CASE(limits_are_set_without_the_userspace_governor) {
+TEST(limits_are_set_without_the_userspace_governor) {
     open_machine("intel-pstate");
     PLAN("frequency@1=2GHz,turbo=off");
     assert_that(plan.count, ==, 3);
@@ -78,7 +78,7 @@ TEST_CASE(limits_are_set_without_the_userspace_governor) {
     close_machine();
 }
 
-TEST_CASE(maximum_rises_before_the_minimum) {
+TEST(maximum_rises_before_the_minimum) {
     open_machine("intel-pstate");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "1500000\n");
     PLAN("frequency@0=2GHz");
@@ -87,7 +87,7 @@ TEST_CASE(maximum_rises_before_the_minimum) {
     close_machine();
 }
 
-TEST_CASE(cpus_of_a_shared_policy_are_set_together) {
+TEST(cpus_of_a_shared_policy_are_set_together) {
     open_machine("shared");
     PLAN("frequency@2-3=1.2GHz");
     assert_that(plan.count, ==, 2);
@@ -98,7 +98,7 @@ TEST_CASE(cpus_of_a_shared_policy_are_set_together) {
     close_machine();
 }
 
-TEST_CASE(boost_of_each_policy_is_switched) {
+TEST(boost_of_each_policy_is_switched) {
     open_machine("amd-boost");
     PLAN("frequency=max,turbo=off");
     expect_setting(0, "cpufreq/policy0/boost 0");
@@ -108,7 +108,7 @@ TEST_CASE(boost_of_each_policy_is_switched) {
 }
 
 /* The highest frequency with turbo is known only once turbo is on. */
-TEST_CASE(limits_of_turbo_are_left_to_the_kernel) {
+TEST(limits_of_turbo_are_left_to_the_kernel) {
     open_machine("amd-boost");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/boost", "0\n");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "2000000\n");
@@ -127,7 +127,7 @@ TEST_CASE(limits_of_turbo_are_left_to_the_kernel) {
     close_machine();
 }
 
-TEST_CASE(frequencies_of_turbo_can_be_set) {
+TEST(frequencies_of_turbo_can_be_set) {
     open_machine("acpi-cpufreq");
     tree_write("sys/devices/system/cpu/cpufreq/boost", "0\n");
     tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_boost_frequencies", "2500000 \n");
@@ -137,7 +137,7 @@ TEST_CASE(frequencies_of_turbo_can_be_set) {
     close_machine();
 }
 
-TEST_CASE(last_knob_of_a_policy_decides) {
+TEST(last_knob_of_a_policy_decides) {
     open_machine("acpi-cpufreq");
     PLAN("frequency@0-1=1.4GHz,turbo=on", "frequency@2-3=1.4GHz,turbo=off");
     assert_that(plan.count, ==, 9);
@@ -149,7 +149,7 @@ TEST_CASE(last_knob_of_a_policy_decides) {
     close_machine();
 }
 
-TEST_CASE(knob_with_unwritable_files_is_absent) {
+TEST(knob_with_unwritable_files_is_absent) {
     open_machine("intel-pstate");
     assert_int_equal(
         chmod(tree_path("sys/devices/system/cpu/cpufreq/policy2/scaling_max_freq"), 0444), 0);
@@ -158,7 +158,7 @@ TEST_CASE(knob_with_unwritable_files_is_absent) {
     close_machine();
 }
 
-TEST_CASE(power_is_set_for_each_package) {
+TEST(power_is_set_for_each_package) {
     open_machine("intel-pstate");
     PLAN("power=62.5W");
     assert_that(plan.count, ==, 1);
@@ -169,7 +169,7 @@ TEST_CASE(power_is_set_for_each_package) {
     close_machine();
 }
 
-TEST_CASE(each_file_is_set_by_the_last_knob_that_names_it) {
+TEST(each_file_is_set_by_the_last_knob_that_names_it) {
     open_machine("intel-pstate");
     PLAN("power=80W", "power@intel-rapl:0=60W");
     assert_that(plan.count, ==, 1);
@@ -183,7 +183,7 @@ TEST_CASE(each_file_is_set_by_the_last_knob_that_names_it) {
     close_machine();
 }
 
-TEST_CASE(pin_to_all_cpus_means_free) {
+TEST(pin_to_all_cpus_means_free) {
     open_machine("shared");
     PLAN("pin=first:4");
     assert_false(plan.pinned);
@@ -210,7 +210,7 @@ static const char *choose_cpus(void) {
     return text;
 }
 
-TEST_CASE(cpus_are_the_first_in_the_order_of_pin) {
+TEST(cpus_are_the_first_in_the_order_of_pin) {
     open_machine("../platform/m620-near");
     PLAN("cpus=2");
     assert_string_equal(choose_cpus(), "0-1");
@@ -222,7 +222,7 @@ TEST_CASE(cpus_are_the_first_in_the_order_of_pin) {
 }
 
 /* A list of many single CPUs is long. */
-TEST_CASE(lists_of_cpus_may_be_long) {
+TEST(lists_of_cpus_may_be_long) {
     char word[1000] = "pin=0";
     open_machine("../platform/m620-near");
     for (int i = 0; i < 10; i++) {
@@ -242,7 +242,7 @@ static void add_groups(void) {
     tree_write("sys/fs/cgroup/cpuset/cgroup.procs", "");
 }
 
-TEST_CASE(size_sets_cpus_quota_and_memory) {
+TEST(size_sets_cpus_quota_and_memory) {
     open_machine("shared");
     add_groups();
     PLAN("size=small:cpus=2,quota=150%,period=10m,memory=4G");
@@ -257,7 +257,7 @@ TEST_CASE(size_sets_cpus_quota_and_memory) {
     close_machine();
 }
 
-TEST_CASE(quota_and_memory_have_limits) {
+TEST(quota_and_memory_have_limits) {
     open_machine("shared");
     add_groups();
     REFUSE("below the kernel's minimum of 1 ms", "quota=5%,period=10m");
@@ -275,7 +275,7 @@ TEST_CASE(quota_and_memory_have_limits) {
     close_machine();
 }
 
-TEST_CASE(printed_levels_describe_the_current_state) {
+TEST(printed_levels_describe_the_current_state) {
     static const struct {
         const char *machine, *word, *expected;
     } cases[] = {
@@ -302,4 +302,4 @@ TEST_CASE(printed_levels_describe_the_current_state) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -18,7 +18,7 @@ static void open_policy(const char *text) {
         fail_msg("%s", error.message);
 }
 
-TEST_CASE(lines_of_a_policy_are_read) {
+TEST(lines_of_a_policy_are_read) {
     open_policy("# a comment\nload group /a\nevery 500m\nstay 1M\n\n"
                 "below 30% pin=per-thread 'quota=50%'\nbetween 40% 50% pin=free quota=60%\n"
                 "above 0.6 pin=per-chip quota=70%\n");
@@ -36,7 +36,7 @@ TEST_CASE(lines_of_a_policy_are_read) {
 }
 
 /* Report tests compare what ssreport writes with the same file. */
-TEST_CASE(policy_of_a_report_is_read) {
+TEST(policy_of_a_report_is_read) {
     char text[1024];
     FILE *stream = fopen(TEST_SOURCE_DIR "/analysis/corpus/interference-policy/out/policy", "r");
     assert_non_null(stream);
@@ -52,7 +52,7 @@ TEST_CASE(policy_of_a_report_is_read) {
     ssactuate_policy_free(&policy);
 }
 
-TEST_CASE(invalid_policies_are_refused) {
+TEST(invalid_policies_are_refused) {
     static const struct {
         const char *text, *part;
     } cases[] = {
@@ -81,7 +81,7 @@ TEST_CASE(invalid_policies_are_refused) {
 }
 
 /* The rules read before the error must not pass for the whole policy. */
-TEST_CASE(unreadable_policy_is_refused) {
+TEST(unreadable_policy_is_refused) {
     struct ss_error error = {0};
     FILE *folder = fopen("/", "re");
     assert_non_null(folder);
@@ -112,7 +112,7 @@ static double alternate(ss_time now) {
     return now / (60 * SS_SECOND) % 2 == 0 ? 0.2 : 0.8;
 }
 
-TEST_CASE(rules_switch_when_the_load_crosses_a_threshold) {
+TEST(rules_switch_when_the_load_crosses_a_threshold) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(follow(&decision, 0, 60 * SS_SECOND, alternate), ==, 0);
@@ -128,7 +128,7 @@ static double tremble(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.58 : 0.62;
 }
 
-TEST_CASE(noise_at_a_threshold_causes_only_one_switch) {
+TEST(noise_at_a_threshold_causes_only_one_switch) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(follow(&decision, 0, 1000 * SS_SECOND, tremble), ==, 1);
@@ -139,7 +139,7 @@ static double leap(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.1 : 0.9;
 }
 
-TEST_CASE(switches_are_at_least_the_shortest_stay_apart) {
+TEST(switches_are_at_least_the_shortest_stay_apart) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     ss_time latest = 0;
@@ -158,7 +158,7 @@ TEST_CASE(switches_are_at_least_the_shortest_stay_apart) {
     ssactuate_policy_free(&policy);
 }
 
-TEST_CASE(unknown_load_changes_nothing) {
+TEST(unknown_load_changes_nothing) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     assert_that(ssactuate_decide(&decision, SS_SECOND, NAN), ==, 0);
@@ -167,4 +167,4 @@ TEST_CASE(unknown_load_changes_nothing) {
     ssactuate_policy_free(&policy);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -100,7 +100,7 @@ static void begin(void) {
     assert_true(ssactuate_running_give(&running, &one));
 }
 
-TEST_CASE(confined_affinity_is_verified_and_restored) {
+TEST(confined_affinity_is_verified_and_restored) {
     struct ss_error error = {0};
     begin();
     assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
@@ -117,7 +117,7 @@ TEST_CASE(confined_affinity_is_verified_and_restored) {
     ssactuate_running_free(&running);
 }
 
-TEST_CASE(restored_affinity_is_written_again_if_it_differs) {
+TEST(restored_affinity_is_written_again_if_it_differs) {
     struct ss_error error = {0};
     size_t foreign;
     begin();
@@ -138,7 +138,7 @@ TEST_CASE(restored_affinity_is_written_again_if_it_differs) {
     ssactuate_running_free(&running);
 }
 
-TEST_CASE(thread_with_a_reused_id_is_left_alone) {
+TEST(thread_with_a_reused_id_is_left_alone) {
     struct ss_error error = {0};
     begin();
     running.members[0].started--;
@@ -158,7 +158,7 @@ static void open_journal(struct ssactuate_state *folder, struct ssactuate_journa
 }
 
 /* The new thread has the old affinity and was missed by the first look. */
-TEST_CASE(thread_started_while_confining_is_confined) {
+TEST(thread_started_while_confining_is_confined) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
@@ -177,7 +177,7 @@ TEST_CASE(thread_started_while_confining_is_confined) {
 
 /* A keeper reads the journal again, in which a note has failed at first because the disk was full.
  */
-TEST_CASE(affinity_is_noted_again_after_a_failure) {
+TEST(affinity_is_noted_again_after_a_failure) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
@@ -200,7 +200,7 @@ TEST_CASE(affinity_is_noted_again_after_a_failure) {
 }
 
 /* The new thread has inherited the affinity of the run and was missed by the first look. */
-TEST_CASE(thread_started_while_restoring_is_restored) {
+TEST(thread_started_while_restoring_is_restored) {
     struct ss_error error = {0};
     struct ss_cpus both = parse("0-1");
     size_t foreign;
@@ -218,4 +218,4 @@ TEST_CASE(thread_started_while_restoring_is_restored) {
     ssactuate_running_free(&running);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-TEST_CASE(signal_that_was_typed_and_passed_on_counts_once) {
+TEST(signal_that_was_typed_and_passed_on_counts_once) {
     for (int typed_first = 0; typed_first < 2; typed_first++) {
         struct ssactuate_end last = {0};
         assert_false(ssactuate_is_repeated(&last, SIGINT, typed_first, SS_SECOND));
@@ -19,7 +19,7 @@ TEST_CASE(signal_that_was_typed_and_passed_on_counts_once) {
     }
 }
 
-TEST_CASE(other_signals_count) {
+TEST(other_signals_count) {
     struct ssactuate_end last = {0};
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
@@ -29,4 +29,4 @@ TEST_CASE(other_signals_count) {
     assert_false(ssactuate_is_repeated(&last, SIGTERM, false, 2 * SS_SECOND));
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -17,7 +17,7 @@ static int sign(const struct codes *codes, size_t code, size_t slot) {
     return codes_low(codes, code, slot) ? 1 : -1;
 }
 
-TEST_CASE(every_code_throttles_in_half_of_the_slots) {
+TEST(every_code_throttles_in_half_of_the_slots) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         int sum = 0;
@@ -27,7 +27,7 @@ TEST_CASE(every_code_throttles_in_half_of_the_slots) {
     }
 }
 
-TEST_CASE(second_half_of_each_code_inverts_the_first) {
+TEST(second_half_of_each_code_inverts_the_first) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         for (size_t slot = 0; slot < CODES_LENGTH; slot++)
@@ -36,7 +36,7 @@ TEST_CASE(second_half_of_each_code_inverts_the_first) {
 }
 
 /* The sequence is the same in all codes: 1 run of 6, 1 of 4, 2 of 3, 4 of 2 and 8 of 1. */
-TEST_CASE(all_codes_have_the_run_lengths_of_the_base_sequence) {
+TEST(all_codes_have_the_run_lengths_of_the_base_sequence) {
     struct codes codes = all_codes();
     for (size_t code = 0; code < codes_count(&codes); code++) {
         size_t runs[8] = {0}, slot = 0, begin = 0;
@@ -60,4 +60,4 @@ TEST_CASE(all_codes_have_the_run_lengths_of_the_base_sequence) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -62,7 +62,7 @@ static const char *write_machine(void) {
 }
 
 /* In one second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: 0.1 s in C1, the rest in C6. */
-TEST_CASE(idle_states_are_printed_as_shares_of_idle_time) {
+TEST(idle_states_are_printed_as_shares_of_idle_time) {
     struct sample_idle idle;
     const char *root = write_machine();
     write_frequency(0, "1400000\n");
@@ -77,7 +77,7 @@ TEST_CASE(idle_states_are_printed_as_shares_of_idle_time) {
     sample_idle_free(&idle);
 }
 
-TEST_CASE(a_second_without_idle_time_has_no_shares) {
+TEST(a_second_without_idle_time_has_no_shares) {
     struct sample_idle idle;
     const char *root = write_machine();
     find(&idle, root, NULL);
@@ -90,7 +90,7 @@ TEST_CASE(a_second_without_idle_time_has_no_shares) {
 }
 
 /* CPU 0 is idle for half of each second. CPU 1 keeps its counters while it is offline. */
-TEST_CASE(offline_cpus_do_not_count) {
+TEST(offline_cpus_do_not_count) {
     static const struct {
         const char *online, *time, *sample;
     } cases[] = {{"1\n", "1002000\n", "0.2500,,0.0000,1.0000,0.0000"},
@@ -112,7 +112,7 @@ TEST_CASE(offline_cpus_do_not_count) {
     sample_idle_free(&idle);
 }
 
-TEST_CASE(only_cpus_with_idle_states_count) {
+TEST(only_cpus_with_idle_states_count) {
     static const struct {
         const char *cpus;
         size_t count;
@@ -129,4 +129,4 @@ TEST_CASE(only_cpus_with_idle_states_count) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN

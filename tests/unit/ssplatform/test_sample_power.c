@@ -43,7 +43,7 @@ static void write_package(const char *zone, const char *name, const char *energy
 }
 
 /* Counts package domains, not their parts. */
-TEST_CASE(power_is_summed_over_packages) {
+TEST(power_is_summed_over_packages) {
     struct sample_power power;
     const char *root = tree_new();
     write_package("intel-rapl:0", "package-0\n", "1000000\n");
@@ -68,7 +68,7 @@ static void begin_at_7_joules(struct sample_power *power, const char *range) {
     assert_string_equal(sample(power, 0), "");
 }
 
-TEST_CASE(power_is_correct_when_an_energy_counter_wraps) {
+TEST(power_is_correct_when_an_energy_counter_wraps) {
     struct sample_power power;
     begin_at_7_joules(&power, "8000000\n");
     write_package("intel-rapl:0", "package-0\n", "500000\n");
@@ -76,7 +76,7 @@ TEST_CASE(power_is_correct_when_an_energy_counter_wraps) {
     sample_power_free(&power);
 }
 
-TEST_CASE(reset_counter_leaves_a_second_without_power) {
+TEST(reset_counter_leaves_a_second_without_power) {
     static const char *const ranges[] = {NULL, "15000000\n"};
     for (size_t i = 0; i < 2; i++) {
         struct sample_power power;
@@ -90,7 +90,7 @@ TEST_CASE(reset_counter_leaves_a_second_without_power) {
 }
 
 /* Otherwise the energy of two seconds would count for one. */
-TEST_CASE(second_after_an_unreadable_counter_has_no_power) {
+TEST(second_after_an_unreadable_counter_has_no_power) {
     struct sample_power power;
     begin_at_7_joules(&power, NULL);
     write_package("intel-rapl:0", "package-0\n", "unreadable\n");
@@ -102,7 +102,7 @@ TEST_CASE(second_after_an_unreadable_counter_has_no_power) {
     sample_power_free(&power);
 }
 
-TEST_CASE(sensor_reports_its_scope) {
+TEST(sensor_reports_its_scope) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/hwmon/hwmon3/power1_input", "42000000\n");
@@ -118,7 +118,7 @@ TEST_CASE(sensor_reports_its_scope) {
 }
 
 /* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
-TEST_CASE(mean_power_is_that_of_the_last_sample) {
+TEST(mean_power_is_that_of_the_last_sample) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write(SENSOR, "100000000\n");
@@ -130,7 +130,7 @@ TEST_CASE(mean_power_is_that_of_the_last_sample) {
     sample_power_free(&power);
 }
 
-TEST_CASE(battery_power_counts_only_while_discharging) {
+TEST(battery_power_counts_only_while_discharging) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write("sys/class/power_supply/AC/type", "Mains\n");
@@ -147,7 +147,7 @@ TEST_CASE(battery_power_counts_only_while_discharging) {
     sample_power_free(&power);
 }
 
-TEST_CASE(a_command_prints_watts_in_its_first_line) {
+TEST(a_command_prints_watts_in_its_first_line) {
     static const struct {
         const char *command, *cell;
     } cases[] = {{"echo 7.5; echo 8", "7.5"}, {"echo 12", "12"}, {"echo 12W", ""},
@@ -167,7 +167,7 @@ TEST_CASE(a_command_prints_watts_in_its_first_line) {
 }
 
 /* A source that needs 2.5 s has a sample every third second. */
-TEST_CASE(missed_samples_are_skipped) {
+TEST(missed_samples_are_skipped) {
     const ss_time last = 100 * SS_SECOND;
     assert_int_equal(sample_due(last, last), last + SS_SECOND);
     assert_int_equal(sample_due(last, last + SS_SECOND - 1), last + SS_SECOND);
@@ -175,4 +175,4 @@ TEST_CASE(missed_samples_are_skipped) {
     assert_int_equal(sample_due(last, last + 5 * SS_SECOND / 2), last + 3 * SS_SECOND);
 }
 
-UNIT_MAIN()
+UNIT_RUN

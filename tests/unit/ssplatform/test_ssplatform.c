@@ -29,7 +29,7 @@ static void expect_recorded(const char *name) {
     report_free(&report);
 }
 
-TEST_CASE(recorded_machines_are_described) {
+TEST(recorded_machines_are_described) {
     for (size_t i = 0; i < MACHINES; i++)
         expect_recorded(machines[i]);
 }
@@ -53,7 +53,7 @@ static char *keys_of(const char *root) {
     return text;
 }
 
-TEST_CASE(reports_on_all_machines_have_the_same_keys) {
+TEST(reports_on_all_machines_have_the_same_keys) {
     char *expected = keys_of(NULL);
     for (size_t i = 0; i < MACHINES; i++) {
         char *keys = keys_of(machine_unpack(machines[i], NULL));
@@ -66,7 +66,7 @@ TEST_CASE(reports_on_all_machines_have_the_same_keys) {
     free(expected);
 }
 
-TEST_CASE(report_on_an_empty_folder_has_only_unknown_values) {
+TEST(report_on_an_empty_folder_has_only_unknown_values) {
     struct report report = report_take(tree_new());
     for (size_t i = 0; i < report.count; i++) {
         const char *path = report.values[i].path;
@@ -76,7 +76,7 @@ TEST_CASE(report_on_an_empty_folder_has_only_unknown_values) {
     report_free(&report);
 }
 
-TEST_CASE(report_on_this_machine_agrees_with_the_system) {
+TEST(report_on_this_machine_agrees_with_the_system) {
     struct report report = report_take(NULL);
     char number[32];
     snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
@@ -105,7 +105,7 @@ TEST_CASE(report_on_this_machine_agrees_with_the_system) {
 }
 
 /* With these variables hwloc would report a fictional machine as the real one. */
-TEST_CASE(environment_variables_do_not_affect_the_report) {
+TEST(environment_variables_do_not_affect_the_report) {
     struct report report = report_take(NULL);
     setenv("HWLOC_SYNTHETIC", "package:3 core:5 pu:7", 1);
     setenv("HWLOC_XMLFILE", "/nonexistent.xml", 1);
@@ -124,4 +124,4 @@ TEST_CASE(environment_variables_do_not_affect_the_report) {
     report_free(&report);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 /* SMT was turned off, so the kernel removes the files that describe a CPU. */
-TEST_CASE(offline_cpus_are_not_reported) {
+TEST(offline_cpus_are_not_reported) {
     struct machine machine = {0};
     const char *root = machine_unpack("xeon", &machine);
     for (size_t i = 0; i < machine.count; i++) {
@@ -41,7 +41,7 @@ TEST_CASE(offline_cpus_are_not_reported) {
     machine_free(&machine);
 }
 
-TEST_CASE(equal_cpus_are_grouped) {
+TEST(equal_cpus_are_grouped) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
     tree_write("sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
@@ -53,7 +53,7 @@ TEST_CASE(equal_cpus_are_grouped) {
         {"idle.states[1].cpus", "\"3\""}, {"idle.states[1].states[3].use", "\"on\""});
 }
 
-TEST_CASE(incompletely_described_caches_are_not_reported) {
+TEST(incompletely_described_caches_are_not_reported) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/size", "512K\n");
@@ -67,4 +67,4 @@ TEST_CASE(incompletely_described_caches_are_not_reported) {
     REPORT_EXPECT(root, {"caches", "null"}, {"topology.cores", "4"});
 }
 
-UNIT_MAIN()
+UNIT_RUN

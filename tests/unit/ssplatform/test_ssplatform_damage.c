@@ -130,16 +130,16 @@ static void damage_all(const char *name, bool thoroughly) {
     machine_free(&machine);
 }
 
-TEST_CASE(damaged_container_files_affect_only_their_values) {
+TEST(damaged_container_files_affect_only_their_values) {
     damage_all("container", true);
 }
 
-TEST_CASE(damaged_xeon_files_affect_only_their_values) {
+TEST(damaged_xeon_files_affect_only_their_values) {
     damage_all("xeon", false);
 }
 
 /* Values with invalid numbers become unknown, and no other value changes. */
-TEST_CASE(cpu_with_a_damaged_file_is_grouped_with_equal_cpus) {
+TEST(cpu_with_a_damaged_file_is_grouped_with_equal_cpus) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
     remove(tree_path("sys/devices/system/cpu/cpu6/cpufreq/base_frequency"));
@@ -147,7 +147,7 @@ TEST_CASE(cpu_with_a_damaged_file_is_grouped_with_equal_cpus) {
         {"frequency[2].cpus", NULL});
 }
 
-TEST_CASE(missing_root_folder_is_refused) {
+TEST(missing_root_folder_is_refused) {
     struct ss_error error = {0};
     tree_new();
     assert_int_equal(
@@ -156,7 +156,7 @@ TEST_CASE(missing_root_folder_is_refused) {
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
 
-TEST_CASE(pipe_in_place_of_a_file_does_not_block) {
+TEST(pipe_in_place_of_a_file_does_not_block) {
     const char *root = machine_unpack("container", NULL);
     static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
     for (size_t i = 0; i < 2; i++) {
@@ -167,4 +167,4 @@ TEST_CASE(pipe_in_place_of_a_file_does_not_block) {
         root, {"kernel.parameters", "null"}, {"kernel.tick_hz", "null"}, {"cpus.count", "4"});
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -59,7 +59,7 @@ static const struct {
     {"xeon", "", TOPOLOGY_PER_THREAD, 0, "0-3/4-7\n"},
 };
 
-TEST_CASE(machines_are_divided_into_sets) {
+TEST(machines_are_divided_into_sets) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *root = machine_unpack(rows[i].machine, NULL);
         char status[128];
@@ -71,7 +71,7 @@ TEST_CASE(machines_are_divided_into_sets) {
     }
 }
 
-TEST_CASE(third_chip_is_left_out_of_all_sets) {
+TEST(third_chip_is_left_out_of_all_sets) {
     const char *root = tree_new();
     tree_write("sys/devices/system/cpu/online", "0-2\n");
     for (int cpu = 0; cpu < 3; cpu++) {
@@ -86,7 +86,7 @@ TEST_CASE(third_chip_is_left_out_of_all_sets) {
     expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0/1\n");
 }
 
-TEST_CASE(unknown_topology_is_refused) {
+TEST(unknown_topology_is_refused) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/online", "0-8\n");
     for (int placement = TOPOLOGY_PER_CHIP; placement <= TOPOLOGY_PER_THREAD; placement++)
@@ -94,4 +94,4 @@ TEST_CASE(unknown_topology_is_refused) {
             "the kernel does not report which CPUs share a core and a chip\n");
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -16,7 +16,7 @@ static const unsigned char packed[] = {
 };
 // clang-format on
 
-TEST_CASE(compressed_kernel_configuration_is_read) {
+TEST(compressed_kernel_configuration_is_read) {
     const char *root = machine_unpack("xeon", NULL);
     tree_write_bytes("proc/config.gz", packed, sizeof packed);
     REPORT_EXPECT(root, {"kernel.tick_hz", "300"}, {"kernel.tick", "\"stopped_when_idle\""},
@@ -33,7 +33,7 @@ static void allowance_is(
     REPORT_EXPECT(root, {"allowance.limited", limited}, {"allowance.quota_cpus", cpus});
 }
 
-TEST_CASE(cpu_quotas_of_groups_are_read) {
+TEST(cpu_quotas_of_groups_are_read) {
     static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
     allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
     allowance_is(group, above, "max 100000\n", "\"no\"", "null");
@@ -62,7 +62,7 @@ static void container_is(const char *file, const char *text, size_t size, const 
     REPORT_EXPECT(root, {"container.kind", kind});
 }
 
-TEST_CASE(containers_are_recognized_by_their_signs) {
+TEST(containers_are_recognized_by_their_signs) {
     static const char environment[] = "A=container=no\0container=lxc\0B=1";
     static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
     static const char user[] = "0::/user.slice/mydocker.slice\n";
@@ -78,7 +78,7 @@ TEST_CASE(containers_are_recognized_by_their_signs) {
     container_is("proc/1/environ", "A=1", 4, "null");
 }
 
-TEST_CASE(hypervisors_are_recognized_by_their_signs) {
+TEST(hypervisors_are_recognized_by_their_signs) {
     const char *root = machine_unpack("arm", NULL);
     tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
     REPORT_EXPECT(root, {"hypervisor.present", "\"yes\""}, {"hypervisor.type", "\"linux,kvm\""});
@@ -86,4 +86,4 @@ TEST_CASE(hypervisors_are_recognized_by_their_signs) {
     REPORT_EXPECT(root, {"hypervisor.type", "\"xen\""});
 }
 
-UNIT_MAIN()
+UNIT_RUN

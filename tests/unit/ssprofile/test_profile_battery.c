@@ -18,7 +18,7 @@ static struct ssprofile_battery parse(const char *text) {
     return battery;
 }
 
-TEST_CASE(each_battery_line_is_a_benchmark) {
+TEST(each_battery_line_is_a_benchmark) {
     struct ssprofile_battery battery =
         parse("# comment\n\nversion 'run --version'\n" TASK "\nsort memory s lower run '(.+)'");
     assert_int_equal(battery.count, 2);
@@ -33,7 +33,7 @@ TEST_CASE(each_battery_line_is_a_benchmark) {
     ssprofile_battery_free(&battery);
 }
 
-TEST_CASE(battery_may_have_a_byte_order_mark_and_carriage_returns) {
+TEST(battery_may_have_a_byte_order_mark_and_carriage_returns) {
     struct ssprofile_battery battery =
         parse("\xef\xbb\xbf" TASK "\r\n\r\nsearch cpu /s higher x '(y)'\r");
     double result;
@@ -44,7 +44,7 @@ TEST_CASE(battery_may_have_a_byte_order_mark_and_carriage_returns) {
 }
 
 /* A name must be readable from the table of results to which it is written. */
-TEST_CASE(invalid_benchmarks_of_a_battery_are_refused) {
+TEST(invalid_benchmarks_of_a_battery_are_refused) {
     char name[600], text[700];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -85,7 +85,7 @@ static void expect_refused(const char *path, const char *message) {
     ssprofile_battery_free(&battery);
 }
 
-TEST_CASE(binary_battery_file_is_refused) {
+TEST(binary_battery_file_is_refused) {
     static const char bytes[] = TASK "\n\0" TASK "\n";
     char path[] = "/tmp/battery-XXXXXX";
     int file = mkstemp(path);
@@ -100,7 +100,7 @@ TEST_CASE(binary_battery_file_is_refused) {
     expect_refused(path, "No such file or directory");
 }
 
-TEST_CASE(first_matching_output_line_is_the_result) {
+TEST(first_matching_output_line_is_the_result) {
     static const struct {
         const char *output;
         double result; /* 0: no result */
@@ -117,4 +117,4 @@ TEST_CASE(first_matching_output_line_is_the_result) {
     ssprofile_battery_free(&battery);
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -47,7 +47,7 @@ static void expect(const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-TEST_CASE_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
+TEST_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
     unlink(path);
@@ -60,7 +60,7 @@ TEST_CASE_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
 }
 
 /* Only complete rows remain, wherever the process was killed. */
-TEST_CASE_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
+TEST_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
         struct ssprofile_append_log log;
@@ -74,7 +74,7 @@ TEST_CASE_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) 
     }
 }
 
-TEST_CASE_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
+TEST_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&log, folder, "a\n", &error), -1);
@@ -82,7 +82,7 @@ TEST_CASE_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
 }
 
 /* On a full disk a row is written completely or not at all. */
-TEST_CASE_WITH(partial_rows_are_removed, make_folder, remove_folder) {
+TEST_WITH(partial_rows_are_removed, make_folder, remove_folder) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
     struct rlimit before, small;
@@ -103,7 +103,7 @@ TEST_CASE_WITH(partial_rows_are_removed, make_folder, remove_folder) {
     expect("a,b\n1,2\n");
 }
 
-TEST_CASE_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
+TEST_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
     struct ssprofile_append_log log, other;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
@@ -116,7 +116,7 @@ TEST_CASE_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder)
 }
 
 /* As after a kill between fork and exec: a child shares the lock for a moment. */
-TEST_CASE_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
+TEST_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
     struct ssprofile_append_log log, other;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
@@ -132,7 +132,7 @@ TEST_CASE_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-TEST_CASE_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
+TEST_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
     size_t orders[3][53];
     for (unsigned seed = 0; seed < 3; seed++) {
         bool seen[53] = {false};
@@ -154,7 +154,7 @@ TEST_CASE_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
     assert_memory_equal(again, orders[1], sizeof again);
 }
 
-TEST_CASE_WITH(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder) {
+TEST_WITH(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder) {
     struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
     struct ss_error error = {0};
     assert_int_equal(ssprofile_origin_check(&one, &one, "here", &error), 0);
@@ -164,4 +164,4 @@ TEST_CASE_WITH(results_of_other_benchmark_versions_are_refused, make_folder, rem
     assert_non_null(strstr(error.message, "here was measured with '1.1', but the base with '1.0'"));
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -21,7 +21,7 @@ static void expect(const char *name, double said, double wanted) {
         fail_msg("%s: %.15g, R says %.15g", name, said, wanted);
 }
 
-TEST_CASE(quantiles_of_student_agree_with_r) {
+TEST(quantiles_of_student_agree_with_r) {
     static const struct {
         double freedom, quantile; /* qt(0.975, freedom) */
     } rows[] = {{1, 12.7062047361747}, {1.5, 6.01666310442793}, {2, 4.30265272974946},
@@ -69,7 +69,7 @@ static double recorded(const char *limits, const char *name) {
     return NAN;
 }
 
-TEST_CASE(match_agrees_with_r) {
+TEST(match_agrees_with_r) {
     struct ssprofile_results results = read_file(DATA "results.csv");
     const struct ssprofile_profile *base = find(&results, "base", "without");
     static const char *const both[] = {"without", "quota-3900"};
@@ -96,7 +96,7 @@ static struct ssprofile_benchmark benchmark(char *name, struct ssprofile_repetit
 }
 
 /* Ratios in between do not count. */
-TEST_CASE(scatter_is_that_of_the_extreme_ratios) {
+TEST(scatter_is_that_of_the_extreme_ratios) {
     struct ssprofile_repetition steady[] = {{a, 10, 2}, {b, 10, 3}};
     struct ssprofile_repetition twice[] = {{a, 20, 2}, {b, 20.1, 3}};
     struct ssprofile_repetition wild[] = {{a, 10, 2}, {b, 18, 3}};
@@ -113,7 +113,7 @@ TEST_CASE(scatter_is_that_of_the_extreme_ratios) {
     assert_true(ssprofile_is_chance(1.02, 0.01) && !ssprofile_is_chance(1.03, 0.01));
 }
 
-TEST_CASE(single_repetition_has_no_interval) {
+TEST(single_repetition_has_no_interval) {
     struct ssprofile_results results = read_file(DATA "damaged.csv");
     struct ssprofile_match match =
         ssprofile_match_of(find(&results, "one", "without"), find(&results, "two", "without"));
@@ -122,7 +122,7 @@ TEST_CASE(single_repetition_has_no_interval) {
     ssprofile_results_free(&results);
 }
 
-TEST_CASE(names_are_chosen_by_patterns) {
+TEST(names_are_chosen_by_patterns) {
     assert_true(ssprofile_is_chosen(NULL, "sort"));
     assert_true(ssprofile_is_chosen("so*,c?py", "sort"));
     assert_true(ssprofile_is_chosen("so*,c?py", "copy"));
@@ -130,4 +130,4 @@ TEST_CASE(names_are_chosen_by_patterns) {
     assert_false(ssprofile_is_chosen("", "ray"));
 }
 
-UNIT_MAIN()
+UNIT_RUN

@@ -60,7 +60,7 @@ static const struct ssprofile_benchmark *find(const struct ssprofile_results *re
     return ssprofile_profile_find(profile, name, class);
 }
 
-TEST_CASE(damaged_results_are_reported_with_their_line) {
+TEST(damaged_results_are_reported_with_their_line) {
     static const char *const expected[] = {
         ".csv:5: copy is in the classes memory (line 4) and cpu: counted as two benchmarks",
         ".csv:6:", "the row has 6 fields, but 7 are expected (is the file truncated?)",
@@ -84,7 +84,7 @@ TEST_CASE(damaged_results_are_reported_with_their_line) {
     ssprofile_results_free(&results);
 }
 
-TEST_CASE(valid_rows_of_damaged_results_are_kept) {
+TEST(valid_rows_of_damaged_results_are_kept) {
     struct ssprofile_results results = read_table(DAMAGED, NULL);
     assert_int_equal(results.count, 5);
     const struct ssprofile_benchmark *sort = find(&results, "one", "without", "sort", "cpu");
@@ -184,12 +184,12 @@ static void expect_rows(const char *rows, size_t length, const char *warning, si
     ssprofile_results_free(&results);
 }
 
-TEST_CASE(rows_count_or_are_reported) {
+TEST(rows_count_or_are_reported) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         expect_rows(tables[i].rows, strlen(tables[i].rows), tables[i].warning, tables[i].count);
 }
 
-TEST_CASE(rows_with_invalid_results_are_skipped) {
+TEST(rows_with_invalid_results_are_skipped) {
     static const char *const results[] = {"NaN", "nan", "inf", "-inf", "Infinity", "0x10", "1e400",
         "\"1,5\"", "1 000", "5 s", "5%", "1e", ".", "-", "--5", "1.2.3", "5;", "\xd9\xa3", "0",
         "0.0", "-0", "-5", "1e-400", "-1e-3"};
@@ -201,7 +201,7 @@ TEST_CASE(rows_with_invalid_results_are_skipped) {
     }
 }
 
-TEST_CASE(zero_bytes_and_long_names_are_reported) {
+TEST(zero_bytes_and_long_names_are_reported) {
     static const char rows[] = HEADING "a,without,b,true,c,1,5\na,without,b\0,true,c,2,5\n"
                                        "a,without,b,true,c,3,5\n";
     char text[1000];
@@ -212,7 +212,7 @@ TEST_CASE(zero_bytes_and_long_names_are_reported) {
 }
 
 /* Valid rows are far shorter than a mebibyte. */
-TEST_CASE(endless_result_lines_are_refused) {
+TEST(endless_result_lines_are_refused) {
     struct ssprofile_results results;
     struct ss_error error = {0};
     size_t size = ((size_t)1 << 20) + 100000;
@@ -226,7 +226,7 @@ TEST_CASE(endless_result_lines_are_refused) {
     free(text);
 }
 
-TEST_CASE(joined_tables_are_read_by_their_headings) {
+TEST(joined_tables_are_read_by_their_headings) {
     struct ssprofile_results results = read_table(NULL,
         HEADING "a,without,b,true,c,1,5\n\xef\xbb\xbf"
                 "class,result,machine,more,limits,repetition,benchmark,"
@@ -242,7 +242,7 @@ TEST_CASE(joined_tables_are_read_by_their_headings) {
 }
 
 /* If there is a profile.json, ssprofile measure was writing the table. */
-TEST_CASE(unterminated_last_line_of_a_measurement_is_left_out) {
+TEST(unterminated_last_line_of_a_measurement_is_left_out) {
     tree_new();
     tree_write("results.csv", HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6");
     for (size_t count = 2; count > 0; count--) {
@@ -254,7 +254,7 @@ TEST_CASE(unterminated_last_line_of_a_measurement_is_left_out) {
     assert_non_null(strstr(warnings, ":3: the last line has no newline and may be truncated"));
 }
 
-TEST_CASE(rows_of_large_tables_are_found) {
+TEST(rows_of_large_tables_are_found) {
     enum { MANY = 3000 };
     char *text = NULL;
     size_t size = 0;
@@ -285,7 +285,7 @@ TEST_CASE(rows_of_large_tables_are_found) {
     free(text);
 }
 
-TEST_CASE(many_warnings_are_shortened_by_kind) {
+TEST(many_warnings_are_shortened_by_kind) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -305,7 +305,7 @@ TEST_CASE(many_warnings_are_shortened_by_kind) {
     free(text);
 }
 
-TEST_CASE(unusable_result_tables_are_refused) {
+TEST(unusable_result_tables_are_refused) {
     static const struct {
         const char *path, *text, *message;
     } refused[] = {
@@ -338,7 +338,7 @@ TEST_CASE(unusable_result_tables_are_refused) {
 }
 
 /* A machine may be named by its IPv6 address. Without a name, the result cannot be read back. */
-TEST_CASE(machine_is_chosen_after_a_colon) {
+TEST(machine_is_chosen_after_a_colon) {
     static const struct {
         const char *text, *machine, *limits; /* NULL: none, with this part of the message */
     } rows[] = {
@@ -386,4 +386,4 @@ TEST_CASE(machine_is_chosen_after_a_colon) {
     ssprofile_results_free(&results);
 }
 
-UNIT_MAIN()
+UNIT_RUN

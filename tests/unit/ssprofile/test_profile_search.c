@@ -20,7 +20,7 @@ static void search_optimum(struct ssprofile_search *search, int optimum) {
 }
 
 /* OpenTuner's moves for the cost |setting - 6263|. */
-TEST_CASE(search_tests_the_published_settings) {
+TEST(search_tests_the_published_settings) {
     static const int published[] = {10000, 7750, 5500, 3250, 6625, 6062, 5499, 6343, 6624, 6202,
         6061, 6272, 6342, 6237, 6290, 6263};
     struct ssprofile_search search;
@@ -32,7 +32,7 @@ TEST_CASE(search_tests_the_published_settings) {
 }
 
 /* The authors' machines got these quotas. A step of exactly 2250 does not lead to three of them. */
-TEST_CASE(search_leads_to_the_published_quotas) {
+TEST(search_leads_to_the_published_quotas) {
     static const int quotas[][2] = {
         {6353, 6352}, {7111, 7111}, {7009, 7009}, {5465, 5465}, {7116, 7116}};
     for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++) {
@@ -42,7 +42,7 @@ TEST_CASE(search_leads_to_the_published_quotas) {
     }
 }
 
-TEST_CASE(search_stays_within_its_range) {
+TEST(search_stays_within_its_range) {
     for (int optimum = 0; optimum <= 12000; optimum += 50) {
         struct ssprofile_search search;
         int setting;
@@ -59,7 +59,7 @@ TEST_CASE(search_stays_within_its_range) {
     }
 }
 
-TEST_CASE(search_ends_if_the_cost_is_constant) {
+TEST(search_ends_if_the_cost_is_constant) {
     struct ssprofile_search search;
     ssprofile_search_begin(&search);
     for (int setting; (setting = ssprofile_search_next(&search)) != 0;)
@@ -68,7 +68,7 @@ TEST_CASE(search_ends_if_the_cost_is_constant) {
     assert_true(search.count <= SSPROFILE_TESTS);
 }
 
-TEST_CASE(search_cost_grows_with_the_distance_of_the_ratio_from_one) {
+TEST(search_cost_grows_with_the_distance_of_the_ratio_from_one) {
     assert_true(ssprofile_search_cost(1) == 1);
     assert_true(ssprofile_search_cost(1.25) == 1.25);
     assert_true(ssprofile_search_cost(0.75) == 1.25);
@@ -94,7 +94,7 @@ static enum ssprofile_verdict calibrate(
     return verdict;
 }
 
-TEST_CASE(closed_method_takes_at_most_five_tests) {
+TEST(closed_method_takes_at_most_five_tests) {
     for (double power = 0.6; power < 1.5; power += 0.1) {
         struct target target = {2.5, power, 0.004};
         struct ssprofile_closed closed;
@@ -105,7 +105,7 @@ TEST_CASE(closed_method_takes_at_most_five_tests) {
     }
 }
 
-TEST_CASE(closed_method_takes_two_tests_for_a_proportional_throttle) {
+TEST(closed_method_takes_two_tests_for_a_proportional_throttle) {
     struct target target = {2.5, 1, 0.001};
     struct ssprofile_closed closed;
     int tests;
@@ -114,7 +114,7 @@ TEST_CASE(closed_method_takes_two_tests_for_a_proportional_throttle) {
     assert_true(fabs(closed.setting - 0.4) < 1e-12);
 }
 
-TEST_CASE(closed_method_refuses_a_target_slower_than_the_base) {
+TEST(closed_method_refuses_a_target_slower_than_the_base) {
     struct target target = {0.9, 1, 0.002};
     struct ssprofile_closed closed;
     int tests;
@@ -125,7 +125,7 @@ TEST_CASE(closed_method_refuses_a_target_slower_than_the_base) {
     assert_true(closed.setting == 1);
 }
 
-TEST_CASE(wide_interval_requires_more_repetitions) {
+TEST(wide_interval_requires_more_repetitions) {
     struct ssprofile_closed closed;
     ssprofile_closed_begin(&closed, 0.01);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
@@ -136,7 +136,7 @@ TEST_CASE(wide_interval_requires_more_repetitions) {
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }
 
-TEST_CASE(diverging_calibration_fails) {
+TEST(diverging_calibration_fails) {
     struct target deaf = {2, 0, 0.001}, far = {1000, 1, 0.001};
     struct ssprofile_closed closed;
     int tests;
@@ -145,7 +145,7 @@ TEST_CASE(diverging_calibration_fails) {
 }
 
 /* The throttle's speed jumps by 1.5 % at the optimal setting. */
-TEST_CASE(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps) {
+TEST(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps) {
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
     ssprofile_closed_begin(&closed, 0.01);
@@ -161,7 +161,7 @@ TEST_CASE(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps) {
 }
 
 /* Like the previous case, but the jump leaves no setting within 1 %. */
-TEST_CASE(calibration_fails_if_no_setting_is_within_the_range) {
+TEST(calibration_fails_if_no_setting_is_within_the_range) {
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
     ssprofile_closed_begin(&closed, 0.01);
@@ -172,4 +172,4 @@ TEST_CASE(calibration_fails_if_no_setting_is_within_the_range) {
     assert_int_equal(verdict, SSPROFILE_FAILED);
 }
 
-UNIT_MAIN()
+UNIT_RUN

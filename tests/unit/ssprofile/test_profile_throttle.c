@@ -3,7 +3,7 @@
 #include "throttle.h"
 #include "unit.h"
 
-TEST_CASE(throttles_have_names_and_meanings) {
+TEST(throttles_have_names_and_meanings) {
     static const struct {
         const char *text, *name, *meaning;
     } rows[] = {
@@ -26,7 +26,7 @@ TEST_CASE(throttles_have_names_and_meanings) {
     }
 }
 
-TEST_CASE(other_limits_have_no_meaning) {
+TEST(other_limits_have_no_meaning) {
     static const char *const names[] = {"", "container", "duty", "duty-", "duty-4000x", "speed-1"};
     char text[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -35,4 +35,4 @@ TEST_CASE(other_limits_have_no_meaning) {
     }
 }
 
-UNIT_MAIN()
+UNIT_RUN
