@@ -285,7 +285,7 @@ static double stop_the_deaf(void) {
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
     double needed = run_now() - begin;
-    run_end_clean(run, SIGTERM);
+    run_end(run, SIGTERM);
     if (run->out.length == 0) /* it was stopped before it began */
         return INFINITY;
     return strcmp(run->out.bytes, "ready\n") == 0 ? needed : -1;
