@@ -210,8 +210,8 @@ a_long_study_continues_at_its_end() { # case
             >"$scratch/bin/$program"
         chmod +x "$scratch/bin/$program"
     done
-    # 26 blocks of 12 s fit.
-    local work=(--a 'work 1000' --b 'work 1000' --until 0.01% --at-most 315s --output results)
+    # 31 blocks of 12 s fit.
+    local work=(--a 'work 1000' --b 'work 1000' --until 0.01% --at-most 375s --output results)
     duet 125 "${work[@]}"
     touch "$scratch/more"
     : >"$scratch/calls"

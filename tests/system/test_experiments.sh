@@ -485,7 +485,8 @@ a_study_that_measured_nothing_fails() { # case
     refuses "interference: $why" interference "${one_cpu[@]}" \
         --levels 40:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
     printf '[uncounted]\ncommand = sleep 99\nrepeat = no\n' >"$scratch/uncounted.txt"
-    experiment throughput --methods nbench --targets 1% --dry-run --catalogue uncounted.txt --workload uncounted
+    experiment throughput --methods nbench --targets 1% --dry-run --output uncounted --catalogue uncounted.txt \
+        --workload uncounted
     prints "Warning: uncounted has no throughput: .*"
 }
 
