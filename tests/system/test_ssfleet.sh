@@ -520,12 +520,12 @@ cancel_ends_running_tasks() { # case
 }
 
 status_shows_which_run_of_a_task_is_carried_out() { # case
-    local pid scratch
-    for scratch in '' "--scratch=$scratch/disk"; do
+    local pid disk
+    for disk in '' "--scratch=$scratch/disk"; do
         rm -rf study
         printf '%s\n' 'run first takes 1s' 'main -- true' 'run a takes 4s' 'main -- sleep 1000' \
             'run b takes 5s' 'main -- true' 'run other takes 50s' 'main -- sleep 1000' >plan
-        ssfleet run --engine local --nodes x,y ${scratch:+"$scratch"} --pack 10s study plan 2>err &
+        ssfleet run --engine local --nodes x,y ${disk:+"$disk"} --pack 10s study plan 2>err &
         pid=$!
         await status_says "running: other on y"
         await status_says "running: a on x"
@@ -1101,13 +1101,13 @@ nodes_may_be_given_with_a_user() { # case
 }
 
 status_names_ssh_servers() { # case
-    local pid scratch
+    local pid disk
     need_ssh
     open_ssh h1
-    for scratch in '' "--scratch=$scratch/disk"; do
+    for disk in '' "--scratch=$scratch/disk"; do
         rm -rf study
         printf '%s\n' 'run a takes 4s' 'main -- sleep 1000' 'run b takes 5s' 'main -- true' >plan
-        ssfleet run --engine parallel --nodes h1 --ssh "ssh -F $scratch/ssh/config" ${scratch:+"$scratch"} study plan 2>err &
+        ssfleet run --engine parallel --nodes h1 --ssh "ssh -F $scratch/ssh/config" ${disk:+"$disk"} study plan 2>err &
         pid=$!
         await status_says "running: a on h1"
         await status_says 'waiting: 1'
