@@ -21,6 +21,7 @@ bin=$build/bin
 # for a test.
 patience=300
 cases=0 cases_run=0
+started=() # pids of processes that end with the test, besides its background jobs
 
 scratch=$(mktemp -d)
 output=$scratch/out
@@ -30,7 +31,7 @@ cd "$scratch"
 end_test() {
     local status=$?
     [ "$(type -t clean_up)" != function ] || clean_up
-    for pid in $(jobs -pr); do
+    for pid in "${started[@]}" $(jobs -pr); do
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
