@@ -87,7 +87,7 @@ size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX])
     return count;
 }
 
-/* Sets the path to the first file of this name; "" if there is none. */
+/* Sets the path to the first file of this name; "" if no folder has one. */
 static int find_file(
     const char *kind, const char *name, struct ss_module_object *object, struct ss_error *error) {
     static struct folders folders;

@@ -31,7 +31,11 @@ cd "$scratch"
 end_test() {
     local status=$?
     [ "$(type -t clean_up)" != function ] || clean_up
-    for pid in "${started[@]}" $(jobs -pr); do
+    # Others than our children may have ended, and their pids may have been reused.
+    for pid in "${started[@]}"; do
+        [ ! "/proc/$pid/cwd" -ef "$scratch" ] || kill -KILL "$pid" 2>/dev/null || true
+    done
+    for pid in $(jobs -pr); do
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done

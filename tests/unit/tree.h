@@ -73,4 +73,14 @@ static inline const char *tree_write(const char *name, const char *text) {
     return tree_write_bytes(name, text, strlen(text));
 }
 
+/* Fails unless this is all of the file. */
+static inline void tree_assert_file(const char *name, const char *text) {
+    char found[256] = "";
+    FILE *file = fopen(tree_path(name), "re");
+    assert_non_null(file);
+    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
 #endif

@@ -108,12 +108,4 @@ static inline void unit_add(struct CMUnitTest test) {
             argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
-/* Replaces UNIT_MAIN if this build lacks the tested feature. */
-#define UNIT_MAIN_SKIPPED(reason)                                                                  \
-    int main(void) {                                                                               \
-        unit_skips++;                                                                              \
-        fprintf(stderr, "skipped: %s\n", reason);                                                  \
-        return unit_status(0, 1);                                                                  \
-    }
-
 #endif

@@ -38,7 +38,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_merge(const struct ssbatch_study *study,
     struct ssbatch_plan *plan, const char *redo, struct ss_error *error);
 
-/* What a call does with a run. */
+/* Decision of a call about a run. */
 enum ssbatch_fate {
     SSBATCH_CARRY_OUT, /* or note as skipped */
     SSBATCH_KEEP,      /* it is done or skipped */

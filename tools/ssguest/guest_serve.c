@@ -135,7 +135,7 @@ _Noreturn static void pump(const struct server *server, int from, int index) {
     _exit(0);
 }
 
-/* Executes the command. Returns its pid, or reports why there is none. */
+/* Executes the command. Returns its pid, or reports why it was not executed. */
 static pid_t start_command(struct server *server, const int outputs[2]) {
     sigset_t none;
     sigemptyset(&none);

@@ -56,15 +56,6 @@ static void refuse(const char *words) {
     assert_string_equal(group.parts[LIMIT_QUOTA].folder, "");
 }
 
-static void assert_file(const char *name, const char *text) {
-    char found[256] = "";
-    FILE *file = fopen(tree_path(name), "re");
-    assert_non_null(file);
-    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
-    fclose(file);
-    assert_string_equal(found, text);
-}
-
 static void set_quota(double cpus, ss_time period) {
     struct ss_error error = {0};
     if (limit_group_set_quota(&group, cpus, period, &error) < 0)
@@ -80,8 +71,8 @@ TEST(v1_limit_group_is_below_our_own_group) {
     make_in("/cpu,cpuacct/a/b");
     assert_false(group.parts[LIMIT_QUOTA].unified);
     set_quota(0.4, 10 * SS_MILLISECOND);
-    assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
-    assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
+    tree_assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
+    tree_assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
 }
 
 TEST(v2_limit_group_may_be_below_a_populated_root) {
@@ -91,11 +82,11 @@ TEST(v2_limit_group_may_be_below_a_populated_root) {
     tree_write(ours("", "cpu.max"), "");
     tree_write(ours("", "cgroup.procs"), "");
     make_in("");
-    assert_file("cgroup/cgroup.subtree_control", "+cpu");
+    tree_assert_file("cgroup/cgroup.subtree_control", "+cpu");
     set_quota(1.5, 100 * SS_MILLISECOND);
-    assert_file(ours("", "cpu.max"), "150000 100000");
+    tree_assert_file(ours("", "cpu.max"), "150000 100000");
     assert_int_equal(limit_group_enter(&group), 0);
-    assert_file(ours("", "cgroup.procs"), "0");
+    tree_assert_file(ours("", "cgroup.procs"), "0");
 }
 
 TEST(v2_mount_of_a_mixed_system_is_found) {
@@ -104,7 +95,7 @@ TEST(v2_mount_of_a_mixed_system_is_found) {
     write_group("/unified", "cpu", "");
     tree_write(ours("/unified", "cpu.max"), "");
     make_in("/unified");
-    assert_file("cgroup/unified/cgroup.subtree_control", "cpu");
+    tree_assert_file("cgroup/unified/cgroup.subtree_control", "cpu");
 }
 
 /* The kernel does not delegate controllers to children of a group that has processes. */
@@ -116,12 +107,12 @@ TEST(v2_populated_group_is_skipped) {
     write_group("/user/session", "", "70\n71\n");
     tree_write(ours("/user", "cpu.max"), "");
     make_in("/user");
-    assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
-    assert_file("cgroup/user/session/cgroup.subtree_control", "");
+    tree_assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
+    tree_assert_file("cgroup/user/session/cgroup.subtree_control", "");
     /* A group that already delegates the controller is left unchanged. */
     write_group("/user", "cpu memory", "");
     make_in("/user");
-    assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
+    tree_assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
 }
 
 TEST(v2_process_stays_within_its_limited_group) {
@@ -156,10 +147,10 @@ TEST(v2_sole_process_moves_into_a_child_group) {
     snprintf(child, sizeof child, "cgroup/run/test-%d.caller/cgroup.procs", (int)getpid());
     tree_write(child, "");
     make_in("/run");
-    assert_file(child, "0");
-    assert_file("cgroup/run/cgroup.subtree_control", "+cpu");
+    tree_assert_file(child, "0");
+    tree_assert_file("cgroup/run/cgroup.subtree_control", "+cpu");
     limit_group_remove(&group);
-    assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
+    tree_assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
 }
 
 TEST(v2_container_root_with_processes_is_refused) {

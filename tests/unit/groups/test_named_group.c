@@ -18,15 +18,6 @@ static const struct ss_platform_roots *roots(void) {
     return &roots;
 }
 
-static void assert_file(const char *name, const char *text) {
-    char found[256] = "";
-    FILE *file = fopen(tree_path(name), "re");
-    assert_non_null(file);
-    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
-    fclose(file);
-    assert_string_equal(found, text);
-}
-
 TEST(process_joins_the_group_in_each_hierarchy) {
     tree_new();
     tree_write("cgroup/cpu/" NAME "/cgroup.procs", "");
@@ -34,10 +25,10 @@ TEST(process_joins_the_group_in_each_hierarchy) {
     tree_write("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
     tree_write("cgroup/cpuset/showstopper-y/cgroup.procs", "");
     assert_int_equal(named_group_join(NAME, 0, 71, roots()), 2);
-    assert_file("cgroup/cpu/" NAME "/cgroup.procs", "71");
-    assert_file("cgroup/cpuset/" NAME "/cgroup.procs", "71");
-    assert_file("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
-    assert_file("cgroup/cpuset/showstopper-y/cgroup.procs", "");
+    tree_assert_file("cgroup/cpu/" NAME "/cgroup.procs", "71");
+    tree_assert_file("cgroup/cpuset/" NAME "/cgroup.procs", "71");
+    tree_assert_file("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
+    tree_assert_file("cgroup/cpuset/showstopper-y/cgroup.procs", "");
     assert_int_equal(named_group_join("showstopper-z", 0, 71, roots()), 0);
 }
 
@@ -48,9 +39,9 @@ TEST(process_joins_the_subgroups_of_a_given_process) {
     tree_write("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
     assert_int_equal(named_group_join(NAME, 70, 71, roots()), 1);
     /* The kernel would add 71 to the file instead of overwriting 70. */
-    assert_file("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n");
-    assert_file("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
-    assert_file("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
+    tree_assert_file("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n");
+    tree_assert_file("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
+    tree_assert_file("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
 }
 
 TEST(group_that_cannot_be_joined_is_reported) {

@@ -42,7 +42,7 @@ struct text_table {
     struct text_pick picks[TEXT_PICKS]; /* picked fields, in the order of their numbers */
 };
 
-/* Guesses the separator of the fields of a line; ' ' stands for blanks and tabs. */
+/* Guesses the separator of the fields of a line; ' ' means blanks and tabs. */
 SS_NONNULL() char text_guess_separator(const char *line);
 
 SS_NONNULL()

@@ -37,7 +37,7 @@ struct sample_idle {
 
 /*
  * Finds the idle states of these CPUs, or of all CPUs if `cpus` is NULL, of the machine whose /sys
- * is below `root` (NULL: of this one). Sets `cpu_count` to 0 if there are none. Free them even on
+ * is below `root` (NULL: of this one). Sets `cpu_count` to 0 if not available. Free them even on
  * failure.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int sample_idle_find(
