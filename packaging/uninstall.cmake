@@ -26,7 +26,7 @@ foreach(manifest ${manifests})
     endforeach()
 endforeach()
 list(REMOVE_DUPLICATES folders)
-list(SORT folders ORDER DESCENDING) # what is in a folder comes before it
+list(SORT folders ORDER DESCENDING) # subfolders before their parents
 foreach(folder ${folders})
     # Another version of Python compiles the package again.
     if(folder MATCHES "/showstopper/analysis/.*/__pycache__$")

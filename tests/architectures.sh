@@ -38,7 +38,7 @@ for name in "${names[@]}"; do
     [ "$name" = musl ] || [ -n "${triplets[$name]-}" ] || refuse "$name: unknown architecture"
 done
 [ -z "$cmocka" ] || cmocka=$(realpath "$cmocka")
-unset CDPATH # by which cd could choose another folder, and print it
+unset CDPATH # otherwise cd may enter another folder, and print its name
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(realpath -m "${folder:-$source/build-architectures}")
 export LC_ALL=C

@@ -12,7 +12,7 @@ operands=()
 takes_operands=''                             # yes if words without -- are allowed
 flags=' quick steps stat list install unit ' # options without a value
 
-# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME if NAME is a flag.
+# take_options NAME... -- ARG...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME if NAME is a flag.
 # The caller defines `usage`. Other words go to `operands`, those after -- as well.
 take_options() {
     local names=() name

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every check that a change must pass, both for people and in CI.
 set -euo pipefail
-unset CDPATH OMP_NUM_THREADS OMP_THREAD_LIMIT # cd prints because of the first, nproc obeys the others
+unset CDPATH OMP_NUM_THREADS OMP_THREAD_LIMIT # CDPATH makes cd print, nproc obeys the others
 cd "$(dirname "$0")/.."
-exec </dev/null # if it were closed, the next file opened would become standard input
+exec </dev/null # if it is closed, the next opened file becomes standard input
 # shellcheck source=../tools/install-missing.sh
 . tools/install-missing.sh
 # shellcheck source=machine.sh

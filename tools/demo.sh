@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds Showstopper in a fresh checkout, and holds this machine at half of its capacity.
 set -euo pipefail
-unset CDPATH # by which cd could choose another folder, and print it
+unset CDPATH # otherwise cd may enter another folder, and print its name
 cd "$(dirname "$0")/.."
-exec </dev/null # if standard input is closed, the next opened file would become it
+exec </dev/null # if it is closed, the next opened file becomes standard input
 # shellcheck source=install-missing.sh
 . tools/install-missing.sh
 
@@ -37,7 +37,7 @@ take_options() {
     done
 }
 
-# with_progress COMMAND...: builds; prints every tenth that is done, and the output only if it fails.
+# with_progress COMMAND...: builds; prints each tenth as it completes, and the output only if it fails.
 with_progress() {
     local log line percent shown=0 status=0
     log=$(mktemp)

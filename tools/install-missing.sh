@@ -86,7 +86,7 @@ install_without_services() (
     exec 7<"${policy%/*}"
     flock 7
     enabled=$(list_enabled)
-    # A killed call has left its file. Any other is the administrator's.
+    # Replaces the file of a killed call, but not one of the administrator.
     if [ ! -e "$policy" ] || grep -qsFx "$mark" "$policy"; then
         trap 'as_root rm -f "$policy"' EXIT
         printf '#!/bin/sh\n%s\nexit 101\n' "$mark" | as_root tee "$policy" >/dev/null

@@ -11,7 +11,7 @@ else()
     file(TIMESTAMP ${CPACK_SHOWSTOPPER_DEBIAN_FILES}/../../CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 endif()
 
-# compress FILE...: as Debian policy requires, without name and time.
+# compress FILE...: without name and time, as Debian policy requires.
 function(compress)
     execute_process(COMMAND gzip -9n ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-# judge_simulated NAME WORD...: lets NAME.py judge the studies that the program NAME-bench simulates with these words.
+# judge_simulated NAME ARG...: lets NAME.py judge the studies that NAME-bench simulates with these arguments.
 judge_simulated() {
     local python
     [ "${2-}" != --help ] || { usage && exit; }
@@ -84,7 +84,7 @@ figure() {
     sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
 }
 
-# hold WORD...: runs showstopper once with these words.
+# hold ARG...: runs showstopper once with these arguments.
 hold() {
     rm -f "$folder/result.json"
     showstopper --quiet --json "$folder/result.json" "$@" >/dev/null

@@ -51,7 +51,7 @@ each class of workloads; "largest 100" is the largest load in a window of 100 ms
 END
 }
 
-# check_words OPTION KNOWN WORD...
+# check_words OPTION KNOWN ARG...
 check_words() {
     local word
     for word in "${@:3}"; do

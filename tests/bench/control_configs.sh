@@ -164,7 +164,7 @@ choose_modules() {
     esac
 }
 
-# showstopper_from BEGIN WORD...: runs slightly longer than the judge, so that the judge's last reading is during the
+# showstopper_from BEGIN ARG...: runs slightly longer than the judge, so that the judge's last reading is during the
 # run.
 showstopper_from() {
     launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
@@ -173,7 +173,7 @@ showstopper_from() {
     names[${launched[-1]}]=showstopper # even if another program starts it
 }
 
-# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: runs showstopper; WORD... set its target.
+# hold_from BEGIN CONFIGURATION CLASS INSTANCES ARG...: runs showstopper; ARG... set its target.
 hold_from() {
     local begin=$1 config=$2 class=$3 instances=$4 modules where=()
     choose_modules "$config"

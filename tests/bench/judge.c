@@ -22,7 +22,7 @@ enum { INTERVALS_MAX = 8 };
 static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
 
 /*
- * Sums of loads and errors over windows, as fractions, and the reading at the begin of the current
+ * Sums of loads and errors over windows, as fractions, and the reading at the start of the current
  * window.
  */
 struct figures {
@@ -34,7 +34,7 @@ struct figures {
 struct interval {
     long milliseconds;
     long steps;          /* in units of the smallest interval */
-    double time_begun;   /* begin of the current window, in seconds since the start of the judge */
+    double time_begun;   /* start of the current window, in seconds since the start of the judge */
     double target_begun; /* integral of the target at that time */
     struct figures figures[LOOK_MEASURES];
 };

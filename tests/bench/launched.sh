@@ -52,8 +52,8 @@ start_of() {
     echo "${words[19]}"
 }
 
-# signal_launched SIGNAL LEADER: signals the group of a program. After the whole group has ended, its number may be that
-# of a stranger.
+# signal_launched SIGNAL LEADER: signals the group of a program. Once the whole group has ended, its ID may have
+# been reused.
 signal_launched() {
     local start
     start=$(start_of "$2")
@@ -85,7 +85,7 @@ end_launched() {
     : >"$folder/launched"
 }
 
-# watch_load BEGIN WORD...: writes the judge's figures to $folder/judge.json. `early` lists the programs that ended
+# watch_load BEGIN ARG...: writes the judge's figures to $folder/judge.json. `early` lists the programs that ended
 # before the judge, except showstopper, which exits by itself: end_config checks its status. `windows` are in
 # milliseconds.
 windows=500,100

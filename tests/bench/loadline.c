@@ -51,7 +51,7 @@ struct model {
     double scale;
     double noise;      /* standard deviation of ln T of a second, autocorrelated by 0.5 */
     double hysteresis; /* ln up - ln down */
-    double drift;      /* of ln T, from the begin to the end of a round */
+    double drift;      /* of ln T, from the start to the end of a round */
     double load_noise; /* standard deviation of the load of a level */
     uint64_t random;
 };

@@ -142,7 +142,7 @@ wide_tests() {
     esac
 }
 
-# run_ctest ARGUMENT...: writes a line "STATUS NAME" per test to the file `results`. With --foreground, Ctrl+C also ends
+# run_ctest ARG...: writes a line "STATUS NAME" per test to the file `results`. With --foreground, Ctrl+C also ends
 # the tests; ctest ends them at the limit.
 run_ctest() {
     timeout --foreground -k 5 "$limit" ctest --test-dir "$build" -j $((4 * jobs)) -LE 'long|death|timing|alone' --timeout "$limit" \

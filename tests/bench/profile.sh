@@ -19,13 +19,13 @@ under throttles, differences by chance, and differences that a calibration corre
 END
 }
 
-# measure DIR WORD...: measures a profile of this battery; its progress is in DIR.log.
+# measure DIR ARG...: measures a profile of this battery; its progress is in DIR.log.
 measure() {
     ssprofile measure --battery "$battery" --machine here "${@:2}" "$1" >"$1.log" 2>&1 ||
         fail "$1: $(tail -n 1 "$1.log")"
 }
 
-# ratios NAME WORD...: compares two profiles; writes the result to the folder NAME.
+# ratios NAME ARG...: compares two profiles; writes the result to the folder NAME.
 ratios() {
     rm -rf "${kept:?}/$1"
     ssprofile compare -q -o "$kept/$1" "${@:2}" >"$kept/$1.log" 2>&1 ||
@@ -81,7 +81,7 @@ chance() {
         "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
 }
 
-# setting THROTTLE BASE WORD...: prints the setting, from 0 to 1, that a calibration to the profile BASE yields, and the
+# setting THROTTLE BASE ARG...: prints the setting, from 0 to 1, that a calibration to the profile BASE yields, and the
 # number of tests.
 setting() {
     local file=$kept/$2-$1

@@ -54,14 +54,14 @@ keep_settings() {
         fail "$answers has answers of $1 with $(<"$kept"): give the same options, or another --answers"
 }
 
-# experiment NAME OUTPUT WORD...: carries out an experiment, or continues it. It runs in the background because a signal
+# experiment NAME OUTPUT ARG...: carries out an experiment, or continues it. It runs in the background because a signal
 # would otherwise wait for its end.
 experiment() {
     local status=0
     "$source/tools/experiments/$1" --bin "$build/bin" --output "$2" "${@:3}" >"$folder/output" 2>&1 &
     started+=($!)
     wait "${started[-1]}" || status=$?
-    unset 'started[-1]' # its number may become that of a stranger
+    unset 'started[-1]' # its pid may be reused
     [ "$status" = 0 ] || fail "$1: $(tail -n 3 "$folder/output")"
 }
 

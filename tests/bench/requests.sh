@@ -26,7 +26,7 @@ requests are sent, the cost of a request compared with ab and wrk, and response 
 END
 }
 
-# serve WORD... [-- COMMAND...]: starts a server, under the command if given; sets $url.
+# serve ARG... [-- COMMAND...]: starts a server, under the command if given; sets $url.
 serve() {
     local words=() log=$folder/server.log patience
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -44,7 +44,7 @@ serve() {
     fail "the server does not listen: $(tail -n 1 "$log")"
 }
 
-# request NAME WORD...: runs ssrequest and stores NAME.json. Status 1 means failed requests, which the tables show.
+# request NAME ARG...: runs ssrequest and stores NAME.json. Status 1 means failed requests, which the tables show.
 request() {
     local file=$kept/$1.json status=0
     [ ! -s "$file" ] || return 0

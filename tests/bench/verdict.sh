@@ -63,7 +63,7 @@ run() {
     showstopper --quiet --json "$result" --duration "${seconds}s" "$@" >"$folder/output" 2>&1
 }
 
-# run_own WORD...: runs at a load of its own CPU time, so that a busy machine adds no other fault.
+# run_own ARG...: runs at a load of its own CPU time, so that a busy machine adds no other fault.
 run_own() {
     run -f own "$@"
 }
@@ -81,7 +81,7 @@ run_awk() {
 }
 
 # serve: starts a service at $url. On a virtual machine, 1 % of the requests are 0.1 to 0.3 ms late, because a sleeping
-# CPU takes as long to wake up: that must be little beside a response time.
+# CPU takes as long to wake up: that must be small compared with a response time.
 serve() {
     rm -f "$folder/service"
     ssburn serve --work 4m >"$folder/service" &

@@ -114,8 +114,8 @@ choose_programs() {
     [ ${#usable[@]} -gt 0 ] || fail "no program is left"
 }
 
-# watch_copies PROGRAM INSTANCES SECONDS JUDGED WORD...: runs showstopper with these words for SECONDS after settling;
-# JUDGED names an array of arguments for the judge.
+# watch_copies PROGRAM INSTANCES SECONDS JUDGED ARG...: runs showstopper with these arguments for SECONDS after
+# settling; JUDGED names an array of arguments for the judge.
 watch_copies() {
     local program=$1 number=$2 seconds=$3 begin from
     local -n judged=$4

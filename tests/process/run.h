@@ -134,7 +134,7 @@ size_t run_count(const struct run *run, const char *part);
     } while (0)
 #define RUN_UNTIL(run, condition) RUN_UNTIL_WITHIN(RUN_PATIENCE, run, condition)
 
-/* Waits until instances have printed `ready` so many times. */
+/* Waits until instances have printed `ready` this many times. */
 void run_wait_ready(struct run *run, size_t count);
 
 /* Lets this time pass, unless the run ends before. `run` may be NULL. */

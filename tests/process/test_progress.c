@@ -58,7 +58,7 @@ static const char *last_drawing(const struct terminal *terminal) {
     return last;
 }
 
-/* Returns whether there are so many drawings, of which the last one is complete. */
+/* Returns whether there are this many drawings, of which the last one is complete. */
 static bool has_drawings(const struct terminal *terminal, size_t count) {
     return drawings(terminal) >= count && strstr(last_drawing(terminal), DRAWN);
 }

@@ -69,7 +69,7 @@ static size_t count_rows(const char *record, const char *name) {
 }
 
 /*
- * Ends the run by a signal once it has so many samples, because a busy machine may need long for
+ * Ends the run by a signal once it has this many samples, because a busy machine may need long for
  * them. The other tables are written at each sample.
  */
 static void interrupt_after(struct run *run, const char *record, size_t samples) {
@@ -690,7 +690,7 @@ static void expect_replay(const char *record, const char *again) {
     struct run *run = NULL;
     /*
      * The trace, played at twice the speed, rises from 20 % at the offset to 30 %. On a busy
-     * machine, samples at its begin or end may be missing in the mean.
+     * machine, samples at its start or end may be missing in the mean.
      */
     for (int i = 0;
          i < 5 && !(run && fabs(json_number(run->out.bytes, "target_mean") - 0.25) < 0.03); i++) {

@@ -34,7 +34,7 @@ static size_t count_rows(const struct run *run) {
     return run_count_text(&run->out, "\n") - 1;
 }
 
-/* Returns the text of a field of a row from its begin to its separator. */
+/* Returns the text of a field of a row up to its separator. */
 static const char *field(const struct run *run, size_t row, int column) {
     const char *at = run->out.bytes;
     for (size_t i = 0; i <= row && at; i++)

@@ -6,7 +6,7 @@
 # kind             the value is
 # flag             absent
 # any              text that cannot be completed
-# words, list      one of the words; several of them with commas between them
+# words, list      one of the words; several of them, separated by commas
 # file, folder     a path
 # module KIND      a module of this kind, with the default as the word; its options: options KIND
 # help-module      KIND/NAME

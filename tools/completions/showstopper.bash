@@ -25,7 +25,7 @@ _showstopper_paths() {
     done < <(compgen "$2" -- "${current#"$1"}")
 }
 
-# _showstopper_list PREFIX WORDS: as _showstopper_offer, for words with commas between them.
+# _showstopper_list PREFIX WORDS: like _showstopper_offer, for words separated by commas.
 _showstopper_list() {
     local before=${current#"$1"}
     [[ $before == *,* ]] && before=${before%,*}, || before=
@@ -194,7 +194,7 @@ _showstopper_walk() {
     done
 }
 
-# _showstopper_note NAME VALUE: remembers which module is chosen.
+# _showstopper_note NAME VALUE: stores which module is chosen.
 _showstopper_note() {
     [ "${kinds[${1:-none}]-}" != module ] || module[${rests[$1]%% *}]=$2
 }

@@ -43,7 +43,7 @@ function __showstopper_current
     string replace -r -- '^--[a-z-]+=' '' (commandline -ct)
 end
 
-# __showstopper_list WORD...: words with commas between them.
+# __showstopper_list WORD...: words separated by commas.
 function __showstopper_list
     set -l before (string match -r -- '.*,' (__showstopper_current))
     printf '%s\n' "$before"$argv

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the experiments: parses options and checks their values.
 
-unset CDPATH # by which cd could choose another folder, and print it
+unset CDPATH # otherwise cd may enter another folder, and print its name
 
 # The locale of the caller, as words of env(1): commands that are measured keep it. In the scripts, numbers have a point.
 caller_locale=(-u LC_ALL)

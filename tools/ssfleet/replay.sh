@@ -14,7 +14,7 @@
 # Nodes end when their input does.
 
 CLOCK_ROUNDS=7
-END_SECONDS=3600 # the timeout of one wait for a node to end; waits are repeated
+END_SECONDS=3600 # timeout of a single wait for a node to end; waits are repeated
 CLOCK_TRUSTED=50000 # microseconds; warn if a clock's offset, or the error of its measurement, is larger
 
 # spread_input START SCRIPT: for engines that start one process per node. Runs `START NODE SCRIPT` for all nodes of
@@ -60,7 +60,7 @@ check_option() {
     esac
 }
 
-# check_options WORD...: checks the options of showstopper, which end where the command begins.
+# check_options ARG...: checks the options of showstopper, which end where the command begins.
 check_options() {
     local valued word name
     valued=$(valued_options) && valued=" ${valued//$'\n'/ } "
@@ -96,7 +96,7 @@ find_traces() {
         [[ " ${node_list[*]} " != *' traces '* ]] ||
             fail "--nodes: the node traces would have the folder of the split traces: split them first with sstrace --split"
         error=$(sstrace ${from:+--from "$from"} --split "$folder" "$traces" 2>&1) || {
-            # sstrace takes for a trace what is no table of a format that it detects.
+            # If sstrace does not detect the format of a table, it reads it as a trace.
             [[ -n $from || $error != *--split* ]] || error="${why_not#showstopper: }; for the table of a cluster, add --from"
             fail "--traces: ${error#sstrace: }"
         }
@@ -134,13 +134,13 @@ assign_traces() {
     esac
 }
 
-# tell WORD...: sends a line to all nodes.
+# tell ARG...: sends a line to all nodes.
 tell() {
     echo "$*" >&7
 }
 
 # hear SECONDS: reads a line from any node into `heard`. Fails if all nodes have ended, or, with a status above 128, if
-# the time is over.
+# the timeout expired.
 hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
@@ -267,7 +267,7 @@ await_end() {
     done
 }
 
-# csv WORD...: prints a row. Quotes words with a comma, a quote or a blank at an end.
+# csv ARG...: prints a row. Quotes words with a comma, a quote or a blank at an end.
 csv() {
     local word row=''
     for word; do

@@ -3,7 +3,7 @@
 # Sourced by ssfleet: the commands run, status, collect and cancel. The study's folder alone, not the engine, determines
 # which runs are done: a lost task is submitted again, and a task that starts twice finds its runs locked or done.
 
-COLLECT_SECONDS=5 # between two visits of nodes whose tasks are one process, at least
+COLLECT_SECONDS=5 # minimum time between two visits to nodes whose tasks are one process
 GHOST_SECONDS=60 # a task that the engine reports as running must carry out something within this time
 
 # job_ids: prints the IDs of submissions that may have unfinished tasks.
@@ -19,7 +19,7 @@ job_ids() {
 
 how_to_repeat="to carry out a run again, remove its folder from STUDY and, with --scratch, from the nodes"
 
-# check_task_options WORD...: fails if ssbatch may not get one of these options from the user.
+# check_task_options ARG...: fails if ssbatch may not get one of these options from the user.
 check_task_options() {
     local word
     for word; do
@@ -206,7 +206,7 @@ send_plan() {
         script=$(scratch_check make && echo "mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
         status=0
         engine_on "$node" "$script" <"$study/.study/plan" || status=$?
-        [ "$status" -ne 125 ] || exit 125 # the node has said why
+        [ "$status" -ne 125 ] || exit 125 # the node has reported the reason
         [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch${away[$node]+: ${away[$node]}}"
     done
 }

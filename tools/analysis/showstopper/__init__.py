@@ -10,7 +10,7 @@ __all__ = ["Record", "Study"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import pandas only for who needs it: the package itself is cheap to import."""
+    """Import pandas only when it is needed: the package itself is cheap to import."""
     if name == "Record":
         from .records import Record
 

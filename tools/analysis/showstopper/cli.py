@@ -165,7 +165,7 @@ def _open_streams() -> _Output:
 def _set_signals() -> None:
     """As in C, signals end the process without a message."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or statuses of children would be lost
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # otherwise statuses of children would be lost
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -223,7 +223,7 @@ def _explain(error: Exception) -> str:
 
 
 def launch(*words: str) -> NoReturn:
-    """Run the program that these words and those of the command line begin with, and exit."""
+    """Run the program that these words and those of the command line name, and exit."""
     if sys.getfilesystemencoding() != "utf-8":  # of a launcher that pip has made
         os.execv(sys.executable, [sys.executable, "-Xutf8", *sys.argv])
     _set_signals()

@@ -38,7 +38,7 @@ class Change:
 
 @dataclass
 class Placements:
-    """A foreground beside a background in one environment, with every placement, by one measure.
+    """A foreground next to a background in one environment, with every placement, by one measure.
 
     All placements have the same steps, loads and bandwidth, so that the difference of two curves is
     the curve of the differences. Steps are ordered by load.

@@ -27,7 +27,7 @@ def check_schema(document: Any) -> None:
 
 
 def open_folder(folder: str) -> None:
-    """Refuse a record that is no folder, or cannot be read."""
+    """Refuse a record that is not a folder, or cannot be read."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise UserError(
             "not a folder: name a folder that --record created, or a file of ssrequest --json"

@@ -80,7 +80,7 @@ def figure(
         for at in range(rows * columns):
             ax = fig.add_axes((0, 0, 1, 1), label=str(at), axes_class=panel)
             ax.patch.set_visible(False)
-            ax.set_title("", y=1)  # or matplotlib would create ticks to place titles
+            ax.set_title("", y=1)  # otherwise matplotlib creates ticks to place titles
             ax.xaxis.set_visible(False)
             ax.yaxis.set_visible(False)
             ax.spines[:].set_visible(False)

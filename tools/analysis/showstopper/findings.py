@@ -133,7 +133,7 @@ class Worth:
         reasons = self.first.reasons or "unknown"
         if self.all == 1:
             return f"The record is invalid because of {reasons}. {remedy} it{where}"
-        # The cause rather than what it led to
+        # The cause rather than its effects
         busy = reasons.find("load of other processes") if is_busy else -1
         cause = reasons[max(busy, 0) :].split(";")[0]
         all_ = f"All {self.all} records are invalid, the first because of {cause}"

@@ -227,7 +227,7 @@ def draw_legend(fig: Any, renderer: Any) -> None:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text with at most so many letters, and dots."""
+    """Return a text with at most this many letters, and an ellipsis."""
     return text if len(text) <= most else text[:most] + "..."
 
 

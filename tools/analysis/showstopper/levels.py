@@ -57,7 +57,7 @@ def differing_knob(one: Responses, other: Responses) -> str:
 
 
 def are_one_step(one: Responses, other: Responses) -> bool:
-    """Return whether two levels differ in exactly one knob, in balance or in cap; also if a level
+    """Return whether two levels differ in exactly one knob, in balance or in cap, even if a level
     has no knobs. Caps that differ by less than a manifest can express are equal."""
     if not (one.knobs and other.knobs):
         return True
@@ -137,7 +137,7 @@ class Level:
     def make(points: pd.DataFrame) -> Level:
         names = ["rate", "watts", "busiest", *(name for pair in BASES.values() for name in pair)]
         values = points[points["rate"].notna()]
-        # Nobody answered: that is slower than any limit.
+        # No request was answered: that is slower than any limit.
         silent = ~(values["completed"] > 0)
         sent = list(BASES["actual, successes"])
         values = values.assign(**{name: values[name].mask(silent, math.inf) for name in sent})

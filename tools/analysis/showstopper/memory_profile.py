@@ -13,7 +13,7 @@ from .records import Record
 from .text import UserError
 
 PERMITTED_MIN = 0.01  # rows with less running time than this, in seconds, are not representative
-SLACK = 0.02  # a row may reach so many seconds beyond the counted time
+SLACK = 0.02  # a row may reach this many seconds beyond the counted time
 THREADS_MAX = 1e6  # that sssim accepts
 
 

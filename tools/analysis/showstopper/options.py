@@ -176,7 +176,7 @@ def _describe(row: Option) -> str:
 
 def unknown(what: str, word: str, names: Sequence[str], hint: str) -> UserError:
     """Return an error about a word that is not one of the names: what it may mean, or a hint."""
-    from difflib import get_close_matches  # only now, because --help is to be fast
+    from difflib import get_close_matches  # only here, so that --help is fast
 
     name = word.lstrip("-").lower()[:_SUGGESTED_MAX]
     found = get_close_matches(name, names, 1, _SIMILAR)

@@ -125,7 +125,7 @@ def _write_special(path: str, data: bytes) -> None:
 
 
 def _create_temporary(path: str) -> tuple[int, str]:
-    """Create a hidden file beside the path, with the mode of the file that it will replace."""
+    """Create a hidden file next to the path, with the mode of the file that it will replace."""
     folder, name = os.path.split(path)
     kept = os.fsdecode(os.fsencode(name)[:_NAME_KEPT])
     first = os.path.join(folder, f".{kept}.{os.getpid()}")

@@ -17,7 +17,7 @@ from .statistics import Array, Band, Interval
 from .studies import Report, others_permit, sort_key
 
 REFERENCE = "per-chip"  # other placements are compared with this one
-SAME_TAU = 1e-6  # lengths of rounds that differ by at most so many seconds are the same
+SAME_TAU = 1e-6  # lengths of rounds that differ by at most this many seconds are the same
 ANGLE_AGREES = 3.0  # both slopes agree if the angle between them is smaller, in degrees
 SIGNIFICANT = 0.05  # a coefficient is significant if its p-value is smaller
 

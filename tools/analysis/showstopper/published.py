@@ -79,7 +79,7 @@ class Published:
         return min(near, key=lambda pair: pair[0])[1] if near else None
 
     def _distance(self, theirs: Sequence[str], ours: Sequence[str]) -> float:
-        """Return the distance of the last keys: 0 if they are the same word, NaN if they are no
+        """Return the distance of the last keys: 0 if they are the same word, NaN if they are not
         numbers, or if another key differs."""
         if not all(map(self.is_word, theirs[:-1], ours[:-1])):
             return math.nan
@@ -88,7 +88,7 @@ class Published:
         return abs(number_of(theirs[-1]) - number_of(ours[-1]))
 
     def number(self, name: str, keys: Sequence[str], column: str, within: float = 0) -> float:
-        """Return the number of a cell; NaN if it is absent."""
+        """Return the number of a cell; NaN if it is missing."""
         cell = self.find(name, keys, column, within)
         return cell.number if cell else math.nan
 
@@ -98,13 +98,13 @@ def _plain(word: str) -> str:
 
 
 def number_of(field: str) -> float:
-    """Return the number in a cell; NaN if it is none."""
+    """Return the number in a cell; NaN if it is not a number."""
     value = text.number(field)
     return math.nan if value is None else value
 
 
 def folder() -> str:
-    """Return the folder beside this package, in the source and in the installation."""
+    """Return the folder next to this package, in the source and in the installation."""
     package = os.path.dirname(os.path.realpath(__file__))
     return os.path.join(os.path.dirname(os.path.dirname(package)), "experiments", "published")
 

@@ -256,7 +256,7 @@ def _is_beside(of: Responses, run: runs.Run) -> bool:
 
 def join(of: Responses, run: runs.Run | None, from_: float, to: float) -> dict[str, float]:
     """Return means between two moments. Load and power are those that were recorded with the
-    requests if there is no run, power also if the run has none."""
+    requests if there is no run, and power also if the run has none."""
     loads = between(of.loads, from_, to)
     whole = loads[loads["cpu"].isna()]["load"].to_numpy()
     joined = dict.fromkeys(JOINED, math.nan) | {"load": mean(whole)}

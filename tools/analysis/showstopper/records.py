@@ -22,7 +22,7 @@ from .text import (
 
 USUAL_LENGTH = 0.5  # seconds between two samples
 LENGTH_MAX = 1.0  # if more seconds pass, samples were lost
-SILENCE_MAX = 86400.0  # a row so many seconds after the previous one is invalid
+SILENCE_MAX = 86400.0  # a row this many seconds after the previous one is invalid
 INSTANCES_MAX = 1_000_000
 COUNT_MAX = 1e12  # of iterations in a bucket
 FAILURES_NAMED = 3
@@ -270,7 +270,7 @@ class Record:
     # Events and times
 
     def read_events(self) -> Iterator[Any]:
-        """Yield the events as recorded, None for each line that is no event."""
+        """Yield the events as recorded, None for each line that is not an event."""
         with open(f"{self.folder}/events.jsonl", "rb") as stream:
             lines = stream.read().decode("utf-8", "surrogateescape").split("\n")
         for line in lines[: -1 if not lines[-1] else None]:

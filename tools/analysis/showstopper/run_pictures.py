@@ -23,7 +23,7 @@ DUTY_PARTS = 120  # parts of a run
 CPU_PARTS = 60
 AREAS_MAX = 200  # points of stacked areas
 BAND_POINTS = 60
-LATE = 0.02  # a row's time may be so many seconds after its end
+LATE = 0.02  # a row's time may be this many seconds after its end
 
 
 def pictures(run: Run, first_only: bool) -> Iterator[Picture]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a report: a record, its figures, its place in a study, and what was measured beside it."""
+"""A run of a report: a record, its figures, its place in a study, and measurements next to it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .steps import Errors, mean
 from .text import MAYBE_NUMBER, MOMENT, NUMBER, Rule, UserError
 
 ROUNDING = 0.01  # tolerated difference in percent: samples have six decimals
-LATE = 0.02  # a sample's time may be so many seconds after its end
+LATE = 0.02  # a sample's time may be this many seconds after its end
 LOST = 2.0  # if two samples of another program are further apart, one was lost
-APART = 0.02  # two sides that should start together may start so many seconds apart
+APART = 0.02  # two sides that should start together may start this many seconds apart
 HOST = "host"
 ALONE = "alone"  # the role of a run of a program without a neighbor
 
@@ -269,7 +269,7 @@ class Run:
     # What other programs measured
 
     def find_surroundings(self) -> None:
-        """Read measurements beside the record. Power is last, because the clock of a guest, which
+        """Read measurements next to the record. Power is last, because the clock of a guest, which
         the host's samples come with, corrects `wall`."""
         self.surroundings = Surroundings.read(self.record, self.origin.measured_in != HOST)
         self.cpus = self._read_cpus()

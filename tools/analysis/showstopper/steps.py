@@ -20,7 +20,7 @@ EDGE_PART = 1 / 6
 SAMPLES_MIN = 3  # in a step, with its edges
 SLACK = 0.02  # tolerated lateness of a sample, seconds
 STAIRS_MIN = 3  # steps in a staircase
-TWICE = 1.5  # a turning step so much longer than the others holds its level twice
+TWICE = 1.5  # a turning step that is longer than the others by this factor holds its level twice
 SHORT = 2e-6  # the last interval may be too short by this, since times have six decimals
 INTERVALS_MAX = 52_596_000  # ten years of default intervals: a wrong clock must not exhaust memory
 

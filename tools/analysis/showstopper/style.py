@@ -31,7 +31,7 @@ TITLES = "\ue000"  # precedes each title in the identifier of marks
 
 
 def style() -> Any:
-    """Return a context in which matplotlib draws in this style, whatever a user has chosen."""
+    """Return a context in which matplotlib draws in this style, whatever the user's settings are."""
     import matplotlib
 
     defaults = dict.items(matplotlib.rcParamsDefault)

@@ -108,7 +108,7 @@ def page_number(value: float, decimals: int = 0, *, percent: bool = False) -> st
     return "\u2212" + digits[1:] if digits.startswith("-") else digits
 
 
-# Characters that are not valid in XML: C1 controls, two codes that are no characters, and bytes
+# Characters that are not valid in XML: C1 controls, two codes that are not characters, and bytes
 # that are not UTF-8. Each byte of them is shown as a question mark.
 _INVALID: dict[int, str] = (
     dict.fromkeys(range(0x80, 0xA0), "??")

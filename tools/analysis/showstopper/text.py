@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a w
 
 DOCUMENT_MAX = 16 << 20
 SMALL = 1 << 12  # bytes; smaller tables are read faster line by line
-DIGITS_MAX = 15  # a double represents integers with so many digits
+DIGITS_MAX = 15  # a double represents integers with this many digits
 ROWS_AT_ONCE = 1 << 13  # their fields fit into the cache of a CPU
 
 
@@ -58,7 +58,7 @@ def show(text: str) -> str:
 
 
 def wrap(text: str, margin: int = 0) -> str:
-    """Break a text into lines of 79 columns, all but the first behind a margin."""
+    """Break a text into lines of 79 columns, all but the first after a margin."""
     lines, width = [], 79 - margin
     while text:
         at = len(text)
@@ -189,7 +189,7 @@ class Table:
         return len(self.lines)
 
     def numbers(self, column: str, valid: np.ndarray) -> np.ndarray:
-        """Return the numbers of a column; clear `valid` in rows where a field is no number."""
+        """Return the numbers of a column; clear `valid` in rows where a field is not a number."""
         places = self._places.get(column)
         values = _decimals(self._data, *places) if places else None
         if values is None:
@@ -550,7 +550,7 @@ def has_file(folder: str, name: str) -> bool:
 
 
 def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a number in JSON")
 
 
 def parse_json(text: str) -> Any:

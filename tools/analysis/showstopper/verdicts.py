@@ -14,7 +14,7 @@ RANKS = {"not checked": 0, "passed": 1, "valid": 1, "doubtful": 2, "invalid": 3}
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run found out about itself: a word, its reasons, and the checks behind it."""
+    """What a run found out about itself: a word, its reasons, and the checks that led to it."""
 
     result: str = "invalid"
     reasons: str = "interrupted: no verdict"

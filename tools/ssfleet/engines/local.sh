@@ -26,8 +26,8 @@
 engine_detaches=no
 engine_ignores=(partition account shared-nodes ssh)
 
-# Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is no name but
-# continues the CPUs.
+# Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is a further CPU
+# or range of the same node, not a name.
 engine_check() {
     local field fields range='^[0-9]+(-[0-9]+(:[0-9]+)?)?$'
     [ -n "$nodes" ] || nodes=$(hostname)
@@ -44,7 +44,7 @@ engine_check() {
         elif [[ $field == ?*=* && ${field#*=} =~ $range ]]; then
             names+=("${field%%=*}") cpus+=("${field#*=}")
         else
-            fail "--nodes: invalid node '$field': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
+            fail "--nodes: invalid node '$field': use NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
         fi
     done
     check_cpus

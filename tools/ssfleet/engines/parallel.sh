@@ -5,7 +5,7 @@
 engine_detaches=no
 engine_ignores=(partition account shared-nodes)
 
-# ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute, also if the
+# ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute, even if the
 # server accepts it but never answers.
 ssh_words() {
     read -r -a ssh <<<"$ssh_command"

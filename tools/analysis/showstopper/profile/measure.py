@@ -32,7 +32,7 @@ def _program() -> str:
 
 def measure(words: Sequence[str]) -> int:
     """
-    Run `ssprofile measure` with these words. Returns its status; it prints what is wrong.
+    Run `ssprofile measure` with these arguments. Returns its status; it prints what is wrong.
 
     Signals to end are passed on, so that it cleans up. Ctrl-C of a terminal reaches both.
     """

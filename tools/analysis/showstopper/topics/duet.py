@@ -22,7 +22,7 @@ from ..tables import Table, number
 from ..text import MAYBE_NUMBER, NUMBER, WORD, Notes, UserError, read_columns
 from ..text import number as parse
 
-FIRST = 10  # a study begins with so many blocks that compare A with A
+FIRST = 10  # a study begins with this many blocks that compare A with A
 BLOCKS_MAX = 1_000_000
 TURNS_MAX = 10_000
 BESIDE_MAX = 1.0  # if the background differs by more percent, the answer is doubtful

@@ -61,7 +61,7 @@ class Series:
 
     @property
     def knees(self) -> list[float]:
-        """Loads at which the throughput may bend, up to the first that is no number."""
+        """Loads at which the throughput may bend, up to the first that is not a number."""
         knees = (number(part.strip()) for part in self.first.knees.split(","))
         known = takewhile(lambda knee: knee is not None and knee == knee, knees)
         return [knee for knee in known if knee and 0 < knee < 1]

@@ -34,7 +34,7 @@ SOURCE = "set environment workload placement method tau_seconds cpus command".sp
 LOAD_PART = 0.005  # ramps of a trace are cut into pieces, within which the load changes by less
 SAME_TARGET = 2e-3  # tolerance for the target of a sample, in addition to half of LOAD_PART
 SAME_NUMBER = 1e-9  # tolerance for numbers, which manifests have with ten digits
-ROWS_MAX = 1024  # weights are computed for so many loads at once
+ROWS_MAX = 1024  # weights are computed for this many loads at once
 
 # This part of a replay's samples must have the target of the trace: others may be at changes of
 # the trace, or next to lost samples. A replay must cover a part of the trace: otherwise a run with
@@ -345,7 +345,7 @@ def _predict(
 
 def df_prediction(report: Report) -> pd.DataFrame:
     """Return a row for the curve of each group of runs, and one for each replay of the trace,
-    which is no part of a curve."""
+    which is not part of a curve."""
     if not report.trace:
         return pd.DataFrame()
     pieces = Pieces.read(report.trace)
