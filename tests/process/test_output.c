@@ -28,8 +28,8 @@ static size_t count_lines(const char *path) {
 }
 
 /*
- * Ends the run by a signal once its record has this many iterations, because a busy machine may need
- * long for them.
+ * Ends the run by a signal once its record has this many iterations, because a busy machine may
+ * need long for them.
  */
 static void interrupt_after(struct run *run, const char *record, size_t iterations) {
     const char *table = run_path(record, "iterations.csv");
