@@ -144,7 +144,7 @@ int sstrace_split_name(
 
 static int fail(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s cannot be written: %s", ss_words_show(path).text,
-        errno == ENOTEMPTY || errno == EEXIST ? "it exists and is not empty" : strerror(errno));
+        errno == EEXIST ? "it exists already: choose another folder" : strerror(errno));
 }
 
 /* Writes directly: the folder is not yet visible, and is synced as a whole. */
@@ -221,16 +221,6 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-/* Returns the mode of the folder that is replaced, or of a new one. */
-static mode_t mode_of(const char *folder) {
-    struct stat replaced;
-    if (stat(folder, &replaced) == 0)
-        return replaced.st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0777 & ~mask;
-}
-
 /* Writes the traces to a folder next to the final one, then renames it. */
 static int write_folder(
     struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
@@ -238,64 +228,19 @@ static int write_folder(
     while (length > 1 && folder[length - 1] == '/')
         length--;
     SS_OWNED(free) char *temporary = NULL;
-    if (asprintf(&temporary, "%.*s.XXXXXX", (int)length, folder) < 0) {
+    if (asprintf(&temporary, "%.*s.%d", (int)length, folder, (int)getpid()) < 0) {
         temporary = NULL;
         return ss_error_memory(error);
     }
-    if (!mkdtemp(temporary))
+    if (mkdir(temporary, 0777) != 0)
         return fail(folder, error);
 
-    int result = chmod(temporary, mode_of(folder)) != 0
-                     ? fail(folder, error)
-                     : write_machines(machines, temporary, before, error);
+    int result = write_machines(machines, temporary, before, error);
     if (result == 0 && (sync_folder(temporary) != 0 || rename(temporary, folder) != 0))
         result = fail(folder, error);
     if (result != 0)
         remove_folder(temporary);
     return result;
-}
-
-/* Refuses a folder that has files or cannot be renamed, before hours are spent on the table. */
-static int check_folder(const char *folder, struct ss_error *error) {
-    struct stat own, above;
-    SS_OWNED(closedir) DIR *open = opendir(folder);
-    if (!open)
-        return errno == ENOENT ? 0 : fail(folder, error);
-    for (struct dirent *entry; (entry = readdir(open));) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            errno = ENOTEMPTY;
-            return fail(folder, error);
-        }
-    }
-    if (fstat(dirfd(open), &own) == 0 && fstatat(dirfd(open), "..", &above, 0) == 0 &&
-        own.st_dev != above.st_dev)
-        return ss_error_fail(error,
-            "%s is a mount point, which cannot be replaced: name a new folder in it",
-            ss_words_show(folder).text);
-    return 0;
-}
-
-/*
- * Returns the path of the folder. A symbolic link is followed, because the folder is replaced; so
- * it cannot be the current one, in which the caller would be left without the files.
- */
-static char *find_folder(const char *name, struct ss_error *error) {
-    char *path = realpath(name, NULL);
-    SS_OWNED(free) char *here = realpath(".", NULL);
-    if (path && here && strcmp(path, here) == 0) {
-        free(path);
-        ss_error_fail(
-            error, "--split: %s is the current folder: name another one", ss_words_show(name).text);
-        return NULL;
-    }
-    if (!path && lstat(name, &(struct stat){0}) == 0) {
-        ss_error_fail(error, "--split: %s is a link to nothing: make its folder or remove it",
-            ss_words_show(name).text);
-        return NULL;
-    }
-    if (!path && !(path = strdup(name)))
-        ss_error_memory(error);
-    return path;
 }
 
 int sstrace_split_run(const struct sstrace_request *request, struct ss_error *error) {
@@ -305,15 +250,17 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
     struct sstrace_statistics unused =
         sstrace_statistics_open(); /* each machine has its own sink */
     machines.request.import.split = &machines.split;
-    SS_OWNED(free) char *folder = find_folder(request->split, error);
-    if (!folder || check_folder(folder, error) != 0)
-        return -1;
+    /* Refused before hours are spent on the table. */
+    if (lstat(request->split, &(struct stat){0}) == 0) {
+        errno = EEXIST;
+        return fail(request->split, error);
+    }
 
     int result = sstrace_source_run(&machines.request, &unused.sink, error);
     if (result == 0) {
         sigset_t before;
         ss_end_signals_hold(&before);
-        result = write_folder(&machines, folder, &before, error);
+        result = write_folder(&machines, request->split, &before, error);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
 
