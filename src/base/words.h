@@ -16,6 +16,14 @@
  */
 SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
 
+/* Returns the number of words of a list that ends with NULL. */
+static inline size_t ss_words_count(char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
 /*
  * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
  * single quotes.

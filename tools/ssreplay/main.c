@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/version.h"
-#include "difference.h"
+#include "base/words.h"
 #include "json_document.h"
 #include "platform/platform.h"
 #include "platform/program.h"
@@ -26,15 +28,92 @@
 /* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"
 
+/* Stop at this depth; real descriptions have fewer levels. */
+#define DEPTH_MAX 32
+
+struct comparison {
+    int depth;
+    char place[512]; /* name of the current member, such as caches[0].size */
+};
+
+static const char *show(struct json_object *value, char *buffer, size_t size) {
+    switch (json_object_get_type(value)) {
+    case json_type_null:
+        return "unknown";
+    case json_type_array:
+        snprintf(buffer, size, "%zu entries", json_object_array_length(value));
+        return buffer;
+    case json_type_object:
+        snprintf(buffer, size, "%d members", json_object_object_length(value));
+        return buffer;
+    default: /* numbers as the document writes them */
+        return json_object_get_string(value);
+    }
+}
+
+static bool are(struct json_object *before, struct json_object *now, enum json_type type) {
+    return json_object_is_type(before, type) && json_object_is_type(now, type);
+}
+
+static void compare(struct comparison *it, struct json_object *before, struct json_object *now);
+
+/* Compares members with this name or, if it is NULL, list entries with this index. */
+static void compare_at(struct comparison *it, const char *name, size_t index,
+    struct json_object *before, struct json_object *now) {
+    size_t length = strlen(it->place);
+    if (name)
+        snprintf(it->place + length, sizeof it->place - length, "%s%s", length ? "." : "", name);
+    else
+        snprintf(it->place + length, sizeof it->place - length, "[%zu]", index);
+    compare(it, before, now);
+    it->place[length] = '\0';
+}
+
+static void compare_members(
+    struct comparison *it, struct json_object *before, struct json_object *now) {
+    json_object_object_foreach(before, name, value) {
+        compare_at(it, name, 0, value, json_object_object_get(now, name));
+    }
+    json_object_object_foreach(now, new_name, new_value) {
+        if (!json_object_object_get_ex(before, new_name, NULL))
+            compare_at(it, new_name, 0, NULL, new_value);
+    }
+}
+
+/* Prints a line for each difference between two descriptions. */
+static void compare(struct comparison *it, struct json_object *before, struct json_object *now) {
+    if (it->depth == DEPTH_MAX)
+        return;
+    it->depth++;
+    if (are(before, now, json_type_object)) {
+        compare_members(it, before, now);
+    } else if (are(before, now, json_type_array) &&
+               json_object_array_length(before) == json_object_array_length(now)) {
+        for (size_t i = 0; i < json_object_array_length(before); i++)
+            compare_at(it, NULL, i, json_object_array_get_idx(before, i),
+                json_object_array_get_idx(now, i));
+    } else {
+        char a[32], b[32];
+        const char *was = show(before, a, sizeof a), *is = show(now, b, sizeof b);
+        if (strcmp(was, is) != 0)
+            fprintf(stderr, NAME ": platform: %s was %s, is %s\n", it->place, was, is);
+    }
+    it->depth--;
+}
+
 /*
  * Returns a description of this machine; NULL if showstopper-platform cannot be run or prints
  * invalid JSON.
  */
 static struct json_object *describe_platform(const char *programs) {
-    char command[8400], why[128];
+    SS_OWNED(free) char *command = NULL;
+    char why[128];
     if (strchr(programs, '\''))
         return NULL;
-    snprintf(command, sizeof command, "'%.4000s/showstopper-platform' 2>/dev/null", programs);
+    if (asprintf(&command, "'%s/showstopper-platform' 2>/dev/null", programs) < 0) {
+        command = NULL;
+        return NULL;
+    }
     FILE *stream = popen(command, "re");
     struct json_object *value = stream ? document_parse_stream(stream, why, sizeof why) : NULL;
     if (stream)
@@ -50,7 +129,7 @@ static void print_differences(
     struct json_object *before = document_read(record, "platform.json", "", NULL);
     struct json_object *now = before ? describe_platform(programs) : NULL;
     if (before && now)
-        ssreplay_print_differences(stderr, before, now);
+        compare(&(struct comparison){0}, before, now);
     else
         fputs(NAME ": cannot compare the machines: showstopper-platform is not installed, or was "
                    "not installed when the run was recorded\n",
@@ -82,7 +161,9 @@ static size_t count_words_of(const char *word, const char *option) {
     size_t length = strlen(option);
     if (strncmp(word, option, length) != 0)
         return 0;
-    return word[length] == '=' ? 1 : word[length] ? 0 : 2;
+    if (word[length] == '=')
+        return 1;
+    return word[length] ? 0 : 2;
 }
 
 static bool is_recorded(char *const *given) {
@@ -95,8 +176,10 @@ static bool is_recorded(char *const *given) {
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     size_t of_decisions = count_words_of(*words, "--record-decisions");
+    if (label && !is_given_anew(label, given))
+        return 0;
     if (label)
-        return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
+        return label == words[1] ? 2 : 1;
     if (strcmp(*words, "--counters") == 0)
         return !is_recorded(given); /* requires --record, as --record-decisions does */
     if (of_decisions > 0)
@@ -160,26 +243,15 @@ static char *make_copy_option(const struct json_object *plan, struct json_object
             error, "%s/plan.json has invalid \"inputs\": is the record complete?", record);
         return NULL;
     }
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream && kind)
-        print_module_options(stream, plan, kind, inputs, record);
-    else if (stream)
-        fprintf(stream, "--%s=%s/%s", option, record, file);
-    if (!stream || fclose(stream) != 0) {
-        free(text);
-        text = NULL;
-        ss_error_memory(error);
-    }
-    return text;
-}
 
-static size_t count_words(char *const *words) {
-    size_t count = 0;
-    while (words[count])
-        count++;
-    return count;
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return NULL;
+    if (kind)
+        print_module_options(text.stream, plan, kind, inputs, record);
+    else
+        fprintf(text.stream, "--%s=%s/%s", option, record, file);
+    return ss_text_close(&text, error);
 }
 
 /* The recorded command line. Its first `options` words are options. */
@@ -240,7 +312,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
 static char **make_command(const struct recorded_run *run, const char *showstopper,
     const char *record, char **given, struct ss_error *error) {
     size_t copies = run->inputs ? json_object_array_length(run->inputs) : 0, used = 0;
-    char **words = calloc(run->count + copies + count_words(given) + 2, sizeof *words);
+    char **words = calloc(run->count + copies + ss_words_count(given) + 2, sizeof *words);
     if (!words) {
         ss_error_memory(error);
         return NULL;
@@ -266,8 +338,8 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
 }
 
 /* Finds the installed programs: this program is in their SHOWSTOPPER_LIBEXEC_SUBDIR. */
-static int find_programs(char programs[4200], struct ss_error *error) {
-    if (ss_platform_program_path(programs, 4200) < 0)
+static int find_programs(char programs[PATH_MAX], struct ss_error *error) {
+    if (ss_platform_program_path(programs, PATH_MAX) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
     *strrchr(programs, '/') = '\0';
     size_t tree = strlen(programs) - strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
@@ -281,12 +353,14 @@ static int find_programs(char programs[4200], struct ss_error *error) {
 }
 
 static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
-    char programs[4200], showstopper[4300];
-    if (find_programs(programs, error) < 0)
+    char programs[PATH_MAX];
+    SS_OWNED(free) char *showstopper = NULL;
+    if (find_programs(programs, error) < 0 || read_run(run, argv[1], error) < 0)
         return -1;
-    snprintf(showstopper, sizeof showstopper, "%.4100s/showstopper", programs);
-    if (read_run(run, argv[1], error) < 0)
-        return -1;
+    if (asprintf(&showstopper, "%s/showstopper", programs) < 0) {
+        showstopper = NULL;
+        return ss_error_memory(error);
+    }
     print_differences(argv[1], programs, run->plan);
     SS_OWNED(free) char *record = realpath(argv[1], NULL);
     if (!record)

@@ -13,6 +13,7 @@
 
 #include "base/wallclock.h"
 #include "base/whole_file.h"
+#include "base/words.h"
 #include "chance.h"
 #include "simulation.h"
 
@@ -148,16 +149,9 @@ static int close_record(struct recording *recording, bool failed) {
     return status;
 }
 
-static size_t count_words(char *const *words) {
-    size_t count = 0;
-    while (words && words[count])
-        count++;
-    return count;
-}
-
 /* Makes the command line of a node's simulation. Copies the words, which the parser reorders. */
 static char **make_words(const struct fleet_options *options, const char *trace, char seed[24]) {
-    size_t count = count_words(options->words), used = 0;
+    size_t count = ss_words_count(options->words), used = 0;
     char **words = calloc(count + WORDS_OWN, sizeof *words);
     if (!words)
         return NULL;

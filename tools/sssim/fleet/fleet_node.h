@@ -24,7 +24,7 @@ struct fleet_options {
     uint64_t seed;
     uint64_t jobs; /* number of processes; 0: one for each CPU */
     int help, version;
-    char **words; /* options of sssim for each node, ended by NULL; NULL if absent */
+    char **words; /* options of sssim for each node, ended by NULL */
     struct ss_option_store store;
 };
 

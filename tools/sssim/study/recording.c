@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/words.h"
 #include "record/documents.h"
 #include "record/judge.h"
 
@@ -32,13 +33,6 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     return plan->numbers ? 0 : ss_error_memory(error);
 }
 
-static size_t count_words(char *const *words) {
-    size_t count = 0;
-    while (words[count])
-        count++;
-    return count;
-}
-
 /* Makes a plan as showstopper would, because the record is written from it. */
 static int make_plan(
     struct recording *recording, const struct recording_options *options, struct ss_error *error) {
@@ -61,7 +55,7 @@ static int make_plan(
     plan->record = recording->folder;
     plan->clock = &recording->clock;
     plan->arguments = options->argv;
-    plan->option_words = count_words(options->argv + 1);
+    plan->option_words = ss_words_count(options->argv + 1);
     plan->source.source = trial->source;
     plan->reader.file = -1;
     snprintf(plan->reader.path, sizeof plan->reader.path, "a simulated machine");
