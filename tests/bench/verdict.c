@@ -19,7 +19,6 @@
 #include "generator.h"
 #include "measure/conditions.h"
 #include "record/judge.h"
-#include "request_verdict.h"
 #include "run_result.h"
 #include "trial.h"
 
@@ -551,7 +550,7 @@ static struct judged send_requests(struct scene *scene) {
         fail(error.message);
     ss_time end = send_all(generator, &service, closed ? 1 : CAP);
     bool cut = scene->fault == CUT_SHORT;
-    struct request_account account = {
+    struct request_result result = {
         .rules = rules,
         .profile = closed ? NULL : &profile,
         .given.shape = REQUEST_CONSTANT,
@@ -562,7 +561,7 @@ static struct judged send_requests(struct scene *scene) {
         .suspended = NAN,
         .tally = &tally,
     };
-    struct judged judged = {request_verdict(&account), responses_change_by_t(&tally, account.took)};
+    struct judged judged = {request_verdict(&result), responses_change_by_t(&tally, result.took)};
     request_generator_close(generator);
     request_tally_close(&tally);
     request_profile_free(&profile);

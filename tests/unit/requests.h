@@ -14,7 +14,7 @@
 struct made_up {
     struct request_profile profile;
     struct request_tally tally;
-    struct request_account account;
+    struct request_result result;
 };
 
 /* Opens a run at an even 100 requests per second for 10 s; no request is sent yet. */
@@ -23,7 +23,7 @@ static inline void made_up_open(struct made_up *made) {
     memset(made, 0, sizeof *made);
     assert_int_equal(request_tally_open(&made->tally, 10 * SS_SECOND, NULL), 0);
     assert_int_equal(request_profile_constant(&made->profile, 100, 10 * SS_SECOND, NULL), 0);
-    made->account = (struct request_account){
+    made->result = (struct request_result){
         .program = "ssrequest",
         .targets = targets,
         .target_count = 2,
@@ -72,14 +72,13 @@ static inline void made_up_end(
 }
 
 /* Returns the printed text; the caller frees it. */
-static inline char *made_up_print(
-    void (*print)(FILE *stream, const struct request_account *account),
-    const struct request_account *account) {
+static inline char *made_up_print(void (*print)(FILE *stream, const struct request_result *result),
+    const struct request_result *result) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    print(stream, account);
+    print(stream, result);
     fclose(stream);
     return text;
 }

@@ -191,7 +191,7 @@ static void print_trial(const struct finder *finder, const struct request_trial 
 /* Adds the part that the generator had in the result of the trial. */
 static void add_generator(const struct finder *finder, struct request_trial *trial) {
     const struct ssrequest_course *course = &finder->last;
-    const struct request_account account = {
+    const struct request_result result = {
         .took = course->length,
         .own_cpu_seconds = course->own_cpu,
         .own_wait_seconds = course->own_wait,
@@ -201,7 +201,7 @@ static void add_generator(const struct finder *finder, struct request_trial *tri
     trial->own_cpu = course->own_cpu;
     trial->own_wait = course->own_wait;
     trial->resources = finder->run->tally.outcomes[REQUEST_RESOURCES];
-    trial->generator_is_limit = request_generator_is_limit(&account);
+    trial->generator_is_limit = request_generator_is_limit(&result);
 }
 
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {

@@ -251,13 +251,13 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     free(output);
 }
 
-static struct request_account account_of(const struct ssrequest_run *run) {
+static struct request_result result_of(const struct ssrequest_run *run) {
     const struct ssrequest_options *options = run->options;
     const struct ssrequest_output *output = run->output;
     const struct ssrequest_course *course = &run->course;
     ss_time end = run->rules.end;
     ss_time asked = course->stopped < end ? course->stopped : end;
-    return (struct request_account){
+    return (struct request_result){
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = output->targets,
@@ -281,36 +281,36 @@ static struct request_account account_of(const struct ssrequest_run *run) {
 }
 
 /* Prefixes an error with the option, unless an earlier output failed: the first error wins. */
-static int wrap_first(struct ss_error *error, int result, const char *option) {
-    return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
+static int wrap_first(struct ss_error *error, int err, const char *option) {
+    return err < 0 ? -1 : ss_error_wrap(error, "%s", option);
 }
 
 /*
- * Writes all requested forms of the result. A negative `result` means that lines were lost: the
+ * Writes all requested forms of the result. A negative `err` means that lines were lost: the
  * record then stays incomplete.
  */
-static int tell(const struct ssrequest_options *options, const struct request_account *account,
-    int result, struct ss_error *error) {
-    bool complete = result == 0;
+static int tell(const struct ssrequest_options *options, const struct request_result *result,
+    int err, struct ss_error *error) {
+    bool complete = err == 0;
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
-        request_summary_print(stdout, account);
-    if (options->json && request_document_write(options->json, account, error) < 0)
-        result = wrap_first(error, result, "--json");
-    if (options->record && complete && request_folder_finish(options->record, account, error) < 0)
-        result = wrap_first(error, result, "--record");
-    return result;
+        request_summary_print(stdout, result);
+    if (options->json && request_document_write(options->json, result, error) < 0)
+        err = wrap_first(error, err, "--json");
+    if (options->record && complete && request_folder_finish(options->record, result, error) < 0)
+        err = wrap_first(error, err, "--record");
+    return err;
 }
 
 int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
     struct ssrequest_output *output = run->output;
-    const struct request_account account = account_of(run);
-    int result = 0;
+    const struct request_result result = result_of(run);
+    int err = 0;
     ssrequest_status_close(&output->status);
-    request_rows_finish(output->rows, account.took);
+    request_rows_finish(output->rows, result.took);
     if (request_rows_close(output->rows, error) < 0)
-        result = -1;
+        err = -1;
     output->rows = NULL;
-    return tell(run->options, &account, result, error);
+    return tell(run->options, &result, err, error);
 }
 
 int ssrequest_output_capacity(const struct ssrequest_run *run,
@@ -319,7 +319,7 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
     const struct ssrequest_course *course = &run->course;
     struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
     const struct request_profile profile = {.stretches = &trial, .count = 1};
-    struct request_account account = {
+    struct request_result result = {
         .program = "ssrequest",
         .messages = &options->messages,
         .targets = options->urls,
@@ -333,6 +333,6 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .capacity = capacity,
         .demand = options->capacity,
     };
-    account.given.rate = NAN;
-    return tell(options, &account, 0, error);
+    result.given.rate = NAN;
+    return tell(options, &result, 0, error);
 }

@@ -5,17 +5,17 @@
 
 static void print(void) {
     free(text);
-    text = made_up_print(request_document_print, &it.account);
+    text = made_up_print(request_document_print, &it.result);
 }
 
 TEST_WITH(requests_json_contains_options_and_results, made_up_set_up, made_up_tear_down) {
     made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, REQUEST_SUCCESS);
     made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, REQUEST_TIMEOUT);
-    it.account.took = 12 * SS_SECOND;
-    it.account.own_cpu_seconds = 0.5;
-    it.account.own_wait_seconds = 0.25;
+    it.result.took = 12 * SS_SECOND;
+    it.result.own_cpu_seconds = 0.5;
+    it.result.own_wait_seconds = 0.25;
     it.tally.statuses[204] = 3;
-    it.account.connections = 12;
+    it.result.connections = 12;
     print();
     assert_says(text, "\"program\": \"ssrequest\"");
     assert_says(text, "\"begin_epoch_seconds\": 1795000000.25,");
@@ -65,7 +65,7 @@ TEST_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_do
     count_one(&per_target, 1, REQUEST_ENDED, REQUEST_TIMEOUT, 10 * SS_SECOND);
     count_one(&per_target, 1, REQUEST_UNFINISHED, REQUEST_SUCCESS, 3 * SS_SECOND);
     request_per_target_count(&per_target, &unsent, REQUEST_REFUSED, &(struct request_ended){0});
-    it.account.per_target = &per_target;
+    it.result.per_target = &per_target;
     print();
     assert_says(text,
         "\"per_target\": [\n    {\n      \"url\": \"http://a/\",\n      \"sent\": 100,\n      "
@@ -83,9 +83,9 @@ TEST_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_do
     static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
         "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
     struct request_per_target per_target = {0};
-    it.account.targets = urls;
-    it.account.target_count = sizeof urls / sizeof *urls;
-    it.account.per_target = &per_target;
+    it.result.targets = urls;
+    it.result.target_count = sizeof urls / sizeof *urls;
+    it.result.per_target = &per_target;
     assert_int_equal(request_per_target_add(&per_target, urls[0], NULL), 0);
     print();
     assert_says(text, "\"targets\": [\n    \"http://me:***@a:80/x@y:z\",\n    "
@@ -97,27 +97,27 @@ TEST_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_do
 }
 
 TEST_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_up_tear_down) {
-    it.account.given.shape = REQUEST_STEP;
-    it.account.given.max = 140;
-    it.account.given.step = 5;
-    it.account.given.hold = 2 * SS_SECOND;
+    it.result.given.shape = REQUEST_STEP;
+    it.result.given.max = 140;
+    it.result.given.step = 5;
+    it.result.given.hold = 2 * SS_SECOND;
     print();
     assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
                       "\"hold_seconds\": 2,");
     assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
     assert_says(text, "\"success_ratio\": null");
-    it.account.given.shape = REQUEST_TRACE;
-    it.account.given.trace = "day.txt";
+    it.result.given.shape = REQUEST_TRACE;
+    it.result.given.trace = "day.txt";
     print();
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
 }
 
 TEST_WITH(requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
-    it.account.program = "sssim queue";
-    it.account.target_count = 0;
-    it.account.rules.closed = 8;
-    it.account.profile = NULL;
-    it.account.begin = NAN;
+    it.result.program = "sssim queue";
+    it.result.target_count = 0;
+    it.result.rules.closed = 8;
+    it.result.profile = NULL;
+    it.result.begin = NAN;
     print();
     assert_says(text, "\"begin_epoch_seconds\": null,\n  \"end_epoch_seconds\": null,");
     assert_says(text, "\"loop\": \"closed\"");
@@ -131,11 +131,11 @@ TEST_WITH(
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 2}};
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
-    it.account.tally = NULL;
-    it.account.given.rate = NAN;
-    it.account.given.timeout = 3 * SS_SECOND;
-    it.account.capacity = &capacity;
-    it.account.demand = "p95=2s";
+    it.result.tally = NULL;
+    it.result.given.rate = NAN;
+    it.result.given.timeout = 3 * SS_SECOND;
+    it.result.capacity = &capacity;
+    it.result.demand = "p95=2s";
     print();
     assert_says(text, "\"rate\": null,");
     assert_says(text, "\"timeout_seconds\": 3,");

@@ -268,7 +268,7 @@ TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     assert_says(error.message, "already exists: choose another folder");
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
-    assert_int_equal(request_folder_finish(it->path, &it->made.account, NULL), 0);
+    assert_int_equal(request_folder_finish(it->path, &it->made.result, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.json"));
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);

@@ -26,9 +26,9 @@ TEST_WITH(refused_requests_do_not_count_as_successes, made_up_set_up, made_up_te
     request_tally_due(&it.tally);
     request_tally_refuse(&it.tally);
     assert_float_equal(request_success_ratio(&it.tally), 0.5, 1e-9);
-    assert_float_equal(request_throughput(&it.account), 0.1, 1e-9);
-    it.account.took = 0;
-    assert_true(isnan(request_throughput(&it.account)));
+    assert_float_equal(request_throughput(&it.result), 0.1, 1e-9);
+    it.result.took = 0;
+    assert_true(isnan(request_throughput(&it.result)));
 }
 
 UNIT_RUN

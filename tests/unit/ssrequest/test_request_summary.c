@@ -5,7 +5,7 @@
 
 static void print(void) {
     free(text);
-    text = made_up_print(request_summary_print, &it.account);
+    text = made_up_print(request_summary_print, &it.result);
     /* Findings may be wrapped at any blank. */
     assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
@@ -34,7 +34,7 @@ TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear
 }
 
 TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_tear_down) {
-    it.account.rules.cap = 1;
+    it.result.rules.cap = 1;
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
             SS_MILLISECOND, REQUEST_SUCCESS);
@@ -45,8 +45,8 @@ TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_
     assert_says(text, "Requests were sent late: 99 % within 900 ms");
     assert_says(text, "they waited because of the maximum number of unfinished requests");
     for (int drop = 0; drop < 2; drop++) {
-        it.account.rules.cap = drop ? 1 : 200;
-        it.account.rules.when_full = drop ? REQUEST_DROP : REQUEST_DELAY;
+        it.result.rules.cap = drop ? 1 : 200;
+        it.result.rules.when_full = drop ? REQUEST_DROP : REQUEST_DELAY;
         print();
         assert_says(text, "none had to wait at the cap, so the generator itself was late");
     }
@@ -87,7 +87,7 @@ TEST_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_u
 }
 
 TEST_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_up_tear_down) {
-    it.account.turned = true;
+    it.result.turned = true;
     for (unsigned i = 0; i < 50; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
@@ -100,8 +100,8 @@ TEST_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_s
     made_up_tear_down) {
     struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
-    it.account.asked = 0;
-    it.account.machine = &machine;
+    it.result.asked = 0;
+    it.result.machine = &machine;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_says(text, "An open loop: 100 requests per second were intended (constant, even), 1 was "
@@ -112,8 +112,8 @@ TEST_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_s
 }
 
 TEST_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
-    it.account.rules.closed = 8;
-    it.account.profile = NULL;
+    it.result.rules.closed = 8;
+    it.result.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_says(text, "- A closed loop: 8 clients, each sending its next request after the "
@@ -147,19 +147,19 @@ TEST_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_dow
         "500, 1 with status 404.");
     assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
     /* The first 4 ms are not counted. */
-    it.account.skipped = 4 * SS_MILLISECOND;
+    it.result.skipped = 4 * SS_MILLISECOND;
     print();
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
 }
 
 TEST_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
-    it.account.own_cpu_seconds = 5;
-    it.account.connections = 12345;
+    it.result.own_cpu_seconds = 5;
+    it.result.connections = 12345;
     print();
     assert_says(text, "own CPU time              5.00 s  of the generator");
     assert_says(text, "connections               12,345  were opened");
     assert_does_not_say(text, "cannot reach a higher rate");
-    it.account.own_cpu_seconds = 9.5;
+    it.result.own_cpu_seconds = 9.5;
     print();
     assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
 }
@@ -181,9 +181,9 @@ TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_dow
             "times are too long by the time that it waited."},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        it.account.rules.closed = 8;
-        it.account.own_cpu_seconds = all[i].used;
-        it.account.own_wait_seconds = all[i].waited;
+        it.result.rules.closed = 8;
+        it.result.own_cpu_seconds = all[i].used;
+        it.result.own_wait_seconds = all[i].waited;
         made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
         print();
         assert_says(text, all[i].says);
@@ -192,8 +192,8 @@ TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_dow
 
 TEST_WITH(
     summary_of_an_open_loop_names_a_limit_only_at_its_cap, made_up_set_up, made_up_tear_down) {
-    it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
-    it.account.rules.cap = 1;
+    it.result.own_cpu_seconds = it.result.own_wait_seconds = 0.1;
+    it.result.rules.cap = 1;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_does_not_say(text, "was the limit");
@@ -203,9 +203,9 @@ TEST_WITH(
 }
 
 static void print_search(const struct request_capacity *capacity) {
-    it.account.tally = NULL;
-    it.account.capacity = capacity;
-    it.account.demand = "mean=1s";
+    it.result.tally = NULL;
+    it.result.capacity = capacity;
+    it.result.demand = "mean=1s";
     print();
 }
 

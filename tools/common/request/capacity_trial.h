@@ -13,7 +13,40 @@
 
 #include "capacity.h"
 #include "generator.h"
-#include "steady.h"
+
+/*
+ * Decides whether response times are stationary. The means of successive batches are correlated
+ * while a queue fills, or if batches are too short. Memory is bounded: if there are too many
+ * batches, pairs are merged.
+ */
+
+#define REQUEST_STEADY_BATCHES 32
+
+/* Batches of response times. Zeroed: no values. */
+struct request_steady {
+    double sums[REQUEST_STEADY_BATCHES];
+    uint64_t size;  /* number of values in each batch */
+    uint64_t count; /* number of values */
+    double total;
+};
+
+SS_NONNULL()
+void request_steady_add(struct request_steady *steady, double seconds);
+
+/*
+ * Returns true if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend
+ * does not matter: batches differ by at most 10 %, or less than half a request is in the service on
+ * average over `elapsed` seconds, so there is no queue.
+ */
+SS_NONNULL()
+bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
+
+/*
+ * Returns whether the values of the second half are at least a quarter longer than those of the
+ * first.
+ */
+SS_NONNULL()
+bool request_steady_rises(const struct request_steady *steady);
 
 #define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
 #define REQUEST_TRIAL_STAGE   4  /* periods of the first stage */

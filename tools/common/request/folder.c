@@ -42,15 +42,15 @@ void request_folder_remove(const char *path) {
 }
 
 int request_folder_finish(
-    const char *path, const struct request_account *account, struct ss_error *error) {
+    const char *path, const struct request_result *result, struct ss_error *error) {
     struct ss_whole_file file;
     SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result = folder < 0 ? -1 : ss_whole_file_open_below(&file, folder, "requests.json");
-    if (result == 0) {
-        request_document_print(file.stream, account);
-        result = ss_whole_file_commit(&file);
+    int err = folder < 0 ? -1 : ss_whole_file_open_below(&file, folder, "requests.json");
+    if (err == 0) {
+        request_document_print(file.stream, result);
+        err = ss_whole_file_commit(&file);
     }
-    if (result == 0)
+    if (err == 0)
         return 0;
     return ss_error_fail(error, "%s/requests.json: %s", ss_words_show(path).text, strerror(errno));
 }

@@ -23,6 +23,6 @@ SS_NONNULL()
 void request_folder_remove(const char *path);
 
 SS_MUST_USE SS_NONNULL(1, 2) int request_folder_finish(
-    const char *path, const struct request_account *account, struct ss_error *error);
+    const char *path, const struct request_result *result, struct ss_error *error);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
-#include "request_verdict.h"
 #include "show.h"
 
 /* Prints all digits: a double cannot represent every seed. */
@@ -29,50 +28,50 @@ static void print_url(struct ss_json *json, const char *name, const char *url) {
     ss_json_text(json, name, shown);
 }
 
-static void print_profile(struct ss_json *json, const struct request_account *account) {
+static void print_profile(struct ss_json *json, const struct request_result *result) {
     ss_json_open(json, "profile", '{');
-    ss_json_text(json, "kind", request_shape_name((enum request_shape)account->given.shape));
-    if (account->given.shape == REQUEST_STEP) {
-        ss_json_number(json, "max", account->given.max);
-        ss_json_number(json, "step", account->given.step);
-        print_time(json, "hold_seconds", account->given.hold);
+    ss_json_text(json, "kind", request_shape_name((enum request_shape)result->given.shape));
+    if (result->given.shape == REQUEST_STEP) {
+        ss_json_number(json, "max", result->given.max);
+        ss_json_number(json, "step", result->given.step);
+        print_time(json, "hold_seconds", result->given.hold);
     } else {
-        ss_json_number(json, "rate", account->given.rate);
+        ss_json_number(json, "rate", result->given.rate);
     }
-    if (account->given.shape == REQUEST_TRACE)
-        ss_json_text(json, "trace", account->given.trace);
-    ss_json_bool(json, "changed", account->turned);
-    print_time(json, "length_seconds", request_profile_length(account->profile));
+    if (result->given.shape == REQUEST_TRACE)
+        ss_json_text(json, "trace", result->given.trace);
+    ss_json_bool(json, "changed", result->turned);
+    print_time(json, "length_seconds", request_profile_length(result->profile));
     ss_json_close(json, '}');
 }
 
 /* Prints null for values that do not apply to this kind of loop. */
-static void print_request(struct ss_json *json, const struct request_account *account) {
-    bool closed = account->rules.closed > 0;
+static void print_request(struct ss_json *json, const struct request_result *result) {
+    bool closed = result->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
     ss_json_open(json, "targets", '[');
-    for (size_t i = 0; i < account->target_count; i++)
-        print_url(json, NULL, account->targets[i]);
+    for (size_t i = 0; i < result->target_count; i++)
+        print_url(json, NULL, result->targets[i]);
     ss_json_close(json, ']');
-    ss_json_text(json, "balance", request_balance_name(account->rules.balance));
+    ss_json_text(json, "balance", request_balance_name(result->rules.balance));
     if (closed) {
-        print_whole(json, "clients", account->rules.closed);
+        print_whole(json, "clients", result->rules.closed);
         ss_json_text(json, "profile", NULL);
         ss_json_text(json, "arrival", NULL);
         ss_json_text(json, "seed", NULL);
     } else {
         ss_json_text(json, "clients", NULL);
-        print_profile(json, account);
+        print_profile(json, result);
         ss_json_text(
-            json, "arrival", request_arrival_name((enum request_arrival)account->given.arrival));
-        print_whole(json, "seed", account->given.seed);
+            json, "arrival", request_arrival_name((enum request_arrival)result->given.arrival));
+        print_whole(json, "seed", result->given.seed);
     }
-    print_whole(json, "cap", account->rules.cap);
+    print_whole(json, "cap", result->rules.cap);
     /* Clients never exceed the cap, which is their number. */
     ss_json_text(json, "when_full",
-        account->rules.closed ? NULL : request_when_full_name(account->rules.when_full));
+        result->rules.closed ? NULL : request_when_full_name(result->rules.when_full));
     print_time(
-        json, "timeout_seconds", account->tally ? account->tally->timeout : account->given.timeout);
+        json, "timeout_seconds", result->tally ? result->tally->timeout : result->given.timeout);
 }
 
 static void print_counts(struct ss_json *json, const struct request_tally *tally) {
@@ -121,14 +120,14 @@ static void print_end(struct ss_json *json, const char *rate, const char *times,
     print_whole(json, times, count);
 }
 
-static void print_capacity(struct ss_json *json, const struct request_account *account) {
-    const struct request_capacity *capacity = account->capacity;
-    const struct request_capacity_result result = request_capacity_result(capacity);
+static void print_capacity(struct ss_json *json, const struct request_result *result) {
+    const struct request_capacity *capacity = result->capacity;
+    const struct request_capacity_result found = request_capacity_result(capacity);
     ss_json_open(json, "capacity", '{');
-    ss_json_text(json, "demand", account->demand);
-    print_end(json, "held_rate", "held_times", &result.held, result.held.held);
-    print_end(json, "failed_rate", "failed_times", &result.failed, result.failed.failed);
-    ss_json_bool(json, "sure", result.sure);
+    ss_json_text(json, "demand", result->demand);
+    print_end(json, "held_rate", "held_times", &found.held, found.held.held);
+    print_end(json, "failed_rate", "failed_times", &found.failed, found.failed.failed);
+    ss_json_bool(json, "sure", found.sure);
     ss_json_open(json, "rates", '[');
     for (size_t i = 0; i < capacity->count; i++) {
         ss_json_open(json, NULL, '{');
@@ -155,14 +154,14 @@ static void print_capacity(struct ss_json *json, const struct request_account *a
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
-    ss_json_bool(json, "upper_bound", result.upper_bound);
-    ss_json_bool(json, "lower_bound", result.lower_bound);
+    ss_json_bool(json, "upper_bound", found.upper_bound);
+    ss_json_bool(json, "lower_bound", found.lower_bound);
     ss_json_close(json, '}');
 }
 
 /* Prints the number of complete answers by status, and when requests failed. */
-static void print_answers(struct ss_json *json, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void print_answers(struct ss_json *json, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;
     ss_json_open(json, "statuses", '{');
     for (unsigned i = 0; i < REQUEST_STATUSES; i++) {
@@ -173,9 +172,9 @@ static void print_answers(struct ss_json *json, const struct request_account *ac
     }
     ss_json_close(json, '}');
     ss_json_number(json, "first_failure_seconds",
-        failed ? ss_time_seconds(ss_time_since(tally->first_failure, account->skipped)) : NAN);
+        failed ? ss_time_seconds(ss_time_since(tally->first_failure, result->skipped)) : NAN);
     ss_json_number(json, "last_failure_seconds",
-        failed ? ss_time_seconds(ss_time_since(tally->last_failure, account->skipped)) : NAN);
+        failed ? ss_time_seconds(ss_time_since(tally->last_failure, result->skipped)) : NAN);
 }
 
 static void print_per_target(struct ss_json *json, const struct request_per_target *per_target) {
@@ -197,22 +196,22 @@ static void print_per_target(struct ss_json *json, const struct request_per_targ
     ss_json_close(json, ']');
 }
 
-static void print_figures(struct ss_json *json, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void print_figures(struct ss_json *json, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     print_counts(json, tally);
-    ss_json_number(json, "duration_seconds", ss_time_seconds(account->took));
-    ss_json_number(json, "throughput", request_throughput(account));
+    ss_json_number(json, "duration_seconds", ss_time_seconds(result->took));
+    ss_json_number(json, "throughput", request_throughput(result));
     print_whole(json, "unfinished_most", tally->unfinished_most);
-    ss_json_number(json, "own_cpu_seconds", account->own_cpu_seconds);
-    ss_json_number(json, "connections", account->connections);
+    ss_json_number(json, "own_cpu_seconds", result->own_cpu_seconds);
+    ss_json_number(json, "connections", result->connections);
     print_distribution(json, "lateness", &tally->lateness);
     ss_json_open(json, "response", '{');
     print_origins(json, "successes", tally->successes);
     print_origins(json, "all", tally->all);
     ss_json_close(json, '}');
-    print_answers(json, account);
-    ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
-    print_per_target(json, account->per_target);
+    print_answers(json, result);
+    ss_json_number(json, "own_cpu_wait_seconds", result->own_wait_seconds);
+    print_per_target(json, result->per_target);
 }
 
 /* Prints only the names of headers, because values may be secrets. */
@@ -243,35 +242,35 @@ static void print_machine(struct ss_json *json, const struct request_machine *ma
     ss_json_close(json, '}');
 }
 
-void request_document_print(FILE *stream, const struct request_account *account) {
+void request_document_print(FILE *stream, const struct request_result *result) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
-    ss_json_text(&json, "program", account->program);
+    ss_json_text(&json, "program", result->program);
     ss_json_number(&json, "schema", SS_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
-    ss_json_number(&json, "begin_epoch_seconds", account->begin);
-    ss_json_number(&json, "end_epoch_seconds", account->begin + ss_time_seconds(account->took));
-    print_request(&json, account);
-    if (account->capacity)
-        print_capacity(&json, account);
+    ss_json_number(&json, "begin_epoch_seconds", result->begin);
+    ss_json_number(&json, "end_epoch_seconds", result->begin + ss_time_seconds(result->took));
+    print_request(&json, result);
+    if (result->capacity)
+        print_capacity(&json, result);
     else
-        print_figures(&json, account);
-    if (account->messages)
-        print_messages(&json, account->messages);
-    if (account->machine)
-        print_machine(&json, account->machine);
-    if (!account->capacity) {
-        struct ss_verdict verdict = request_verdict(account);
+        print_figures(&json, result);
+    if (result->messages)
+        print_messages(&json, result->messages);
+    if (result->machine)
+        print_machine(&json, result->machine);
+    if (!result->capacity) {
+        struct ss_verdict verdict = request_verdict(result);
         ss_verdict_print_json(&json, &verdict);
     }
     ss_json_close(&json, '}');
 }
 
 int request_document_write(
-    const char *path, const struct request_account *account, struct ss_error *error) {
+    const char *path, const struct request_result *result, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
-    request_document_print(file.stream, account);
+    request_document_print(file.stream, result);
     return ss_whole_file_end(&file, path, error);
 }

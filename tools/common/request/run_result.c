@@ -37,23 +37,95 @@ double request_success_ratio(const struct request_tally *tally) {
                            : NAN;
 }
 
-bool request_is_saturated(const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
-    return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
+bool request_is_saturated(const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    return result->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
            ss_histogram_quantile(&tally->lateness, 0.99) > REQUEST_LATE;
 }
 
-double request_generator_busy(const struct request_account *account) {
-    double waited = account->own_wait_seconds > 0 ? account->own_wait_seconds : 0;
-    return (account->own_cpu_seconds + waited) / ss_time_seconds(account->took);
+double request_generator_busy(const struct request_result *result) {
+    double waited = result->own_wait_seconds > 0 ? result->own_wait_seconds : 0;
+    return (result->own_cpu_seconds + waited) / ss_time_seconds(result->took);
 }
 
-bool request_generator_is_limit(const struct request_account *account) {
-    return request_generator_busy(account) > REQUEST_BUSY && request_is_saturated(account);
+bool request_generator_is_limit(const struct request_result *result) {
+    return request_generator_busy(result) > REQUEST_BUSY && request_is_saturated(result);
 }
 
-double request_throughput(const struct request_account *account) {
-    return account->took
-               ? (double)account->tally->outcomes[REQUEST_SUCCESS] / ss_time_seconds(account->took)
+double request_throughput(const struct request_result *result) {
+    return result->took
+               ? (double)result->tally->outcomes[REQUEST_SUCCESS] / ss_time_seconds(result->took)
                : NAN;
+}
+
+/*
+ * Sets the mean response time of each window. For a window in which no request ended, uses that of
+ * the previous window, or of the first window with requests.
+ */
+static void divide(double *sums, const double *counts, size_t windows) {
+    double mean = NAN;
+    for (size_t i = 0; i < windows && isnan(mean); i++)
+        mean = counts[i] > 0 ? sums[i] / counts[i] : NAN;
+    for (size_t i = 0; i < windows; i++) {
+        mean = counts[i] > 0 ? sums[i] / counts[i] : mean;
+        sums[i] = mean;
+    }
+}
+
+/* Looks for changes of the mean response time and, in a closed loop, of the throughput. */
+static void judge_changes(const struct request_result *result, struct ss_evidence *evidence) {
+    const struct request_tally *tally = result->tally;
+    double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
+    /* Response times should not change if the load on the service is constant. */
+    bool is_steady =
+        !result->turned && (result->rules.closed > 0 || result->given.shape == REQUEST_CONSTANT);
+    /* Once sending ends, less and less is in progress, and a lost request may end very late. */
+    ss_time end = ss_time_add(result->skipped, result->asked);
+    size_t windows = ss_stationarity_windows((double)tally->outcomes[REQUEST_SUCCESS]);
+    if (windows == 0 || !is_steady)
+        return;
+    ss_windows_split(&tally->ended_seconds, end, windows, sums);
+    ss_windows_split(&tally->ended_count, end, windows, counts);
+    divide(sums, counts, windows);
+    evidence->response = ss_stationarity_find(sums, windows);
+    evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
+    /* In an open loop, the throughput only reflects the rate at which requests arrive. */
+    if (result->rules.closed == 0)
+        return;
+    evidence->throughput = ss_stationarity_find(counts, windows);
+    evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
+}
+
+/*
+ * Returns the lateness of 99 % of the requests as a percentage of the median response time; NaN if
+ * requests wait by design: in a closed loop, and after the limit of unfinished requests was
+ * reached.
+ */
+static double find_lateness(const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    bool full = tally->unfinished_most >= result->rules.cap;
+    if (result->rules.closed > 0 || full)
+        return NAN;
+    return 100 * ss_histogram_quantile(&tally->lateness, 0.99) /
+           ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.5);
+}
+
+struct ss_verdict request_verdict(const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    uint64_t successes = tally->outcomes[REQUEST_SUCCESS], failures = request_tally_failed(tally);
+    struct ss_evidence evidence;
+    ss_evidence_clear(&evidence);
+    judge_changes(result, &evidence);
+    evidence.figures[SS_CHECK_LATE_REQUESTS] = find_lateness(result);
+    evidence.figures[SS_CHECK_CLOCK] = result->clock_moved;
+    evidence.figures[SS_CHECK_SUSPENDED] = result->suspended;
+    evidence.figures[SS_CHECK_FAILED_REQUESTS] =
+        100 * (double)failures / (double)(successes + failures);
+    evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =
+        100 * (double)(tally->refused + tally->waiting + tally->unfinished) /
+        (double)tally->intended;
+    evidence.figures[SS_CHECK_INTERRUPTED] = result->stopped;
+    evidence.interruption = SS_STOPPED_EARLY;
+    evidence.figures[SS_CHECK_SUCCESSES] = (double)successes;
+    return ss_verdict_reach(&evidence);
 }

@@ -15,6 +15,7 @@
 #include "messages.h"
 #include "per_target.h"
 #include "rate_options.h"
+#include "verdict/verdict.h"
 
 /*
  * A simulated machine under the service. Values are NaN if they were not simulated, and means also
@@ -38,7 +39,7 @@ struct request_machine {
  */
 #define REQUEST_BUSY 0.9
 
-struct request_account {
+struct request_result {
     const char *program;                     /* "ssrequest" */
     const char *const *targets;              /* targets as given */
     size_t target_count;                     /* 0 in a simulation */
@@ -91,21 +92,25 @@ double request_success_ratio(const struct request_tally *tally);
  * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
  */
 SS_NONNULL()
-bool request_is_saturated(const struct request_account *account);
+bool request_is_saturated(const struct request_result *result);
 
 /*
  * Returns the part of `took` in which the generator ran or waited for a CPU; NaN if its CPU time is
  * unknown.
  */
 SS_NONNULL()
-double request_generator_busy(const struct request_account *account);
+double request_generator_busy(const struct request_result *result);
 
 /* Returns whether the generator, not the service, limited the rate. */
 SS_NONNULL()
-bool request_generator_is_limit(const struct request_account *account);
+bool request_generator_is_limit(const struct request_result *result);
 
 /* Returns successes per second of `took`; NaN if `took` is 0. */
 SS_NONNULL()
-double request_throughput(const struct request_account *account);
+double request_throughput(const struct request_result *result);
+
+/* Judges a run other than a search for a capacity. */
+SS_NONNULL()
+struct ss_verdict request_verdict(const struct request_result *result);
 
 #endif

@@ -9,7 +9,6 @@
 #include <showstopper/contract.h>
 
 #include "base/words.h"
-#include "request_verdict.h"
 #include "show.h"
 
 #define WIDTH 80
@@ -94,8 +93,8 @@ static size_t list_causes(struct cause causes[CAUSES_MAX], const struct request_
     return count;
 }
 
-static void tell_closed(FILE *stream, const struct request_account *account) {
-    uint64_t clients = account->rules.closed;
+static void tell_closed(FILE *stream, const struct request_result *result) {
+    uint64_t clients = result->rules.closed;
     say(stream,
         "A closed loop: %s client%s, each sending its next request after the answer to the last "
         "one. A slow service then gets fewer requests, so these times say little about users who "
@@ -103,31 +102,31 @@ static void tell_closed(FILE *stream, const struct request_account *account) {
         request_show_count(clients).text, plural(clients));
 }
 
-static void tell_rate(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
-    double seconds = ss_time_seconds(account->asked);
+static void tell_rate(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    double seconds = ss_time_seconds(result->asked);
     /* If all requests were due at the beginning, this is the rate at that moment. */
-    ss_time end = account->asked > 0 ? account->asked : 1;
-    double offered = account->turned ? (double)tally->intended / ss_time_seconds(end)
-                                     : request_mean_rate(account->profile, 0, end);
-    bool mean = account->turned || account->given.shape != REQUEST_CONSTANT;
+    ss_time end = result->asked > 0 ? result->asked : 1;
+    double offered = result->turned ? (double)tally->intended / ss_time_seconds(end)
+                                    : request_mean_rate(result->profile, 0, end);
+    bool mean = result->turned || result->given.shape != REQUEST_CONSTANT;
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
         "per second succeeded.",
         request_show_number(offered).text, mean ? " (mean)" : "",
-        request_shape_name((enum request_shape)account->given.shape),
-        account->turned ? ", then changed" : "",
-        request_arrival_name((enum request_arrival)account->given.arrival),
+        request_shape_name((enum request_shape)result->given.shape),
+        result->turned ? ", then changed" : "",
+        request_arrival_name((enum request_arrival)result->given.arrival),
         request_show_count(tally->intended).text, tally->intended == 1 ? "was" : "were",
-        request_show_time(seconds).text, request_show_number(request_throughput(account)).text);
+        request_show_time(seconds).text, request_show_number(request_throughput(result)).text);
 }
 
-static void tell_lateness(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
-    bool closed = account->rules.closed > 0;
+static void tell_lateness(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    bool closed = result->rules.closed > 0;
     double p99 = ss_histogram_quantile(&tally->lateness, 0.99);
-    bool waited = !closed && tally->unfinished_most >= account->rules.cap &&
-                  account->rules.when_full == REQUEST_DELAY;
+    bool waited = !closed && tally->unfinished_most >= result->rules.cap &&
+                  result->rules.when_full == REQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
     const char *why = "none had to wait at the cap, so the generator itself was late";
     if (waited)
@@ -147,24 +146,24 @@ static void tell_lateness(FILE *stream, const struct request_account *account) {
             request_show_time(p99).text, due, max.text, why);
 }
 
-static void tell_unsent(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void tell_unsent(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     if (tally->refused)
         say(stream,
             "%s of the requests (%s) were dropped at the cap of %s. Response times do not include "
             "them.",
             request_show_share(tally->refused, tally->intended).text,
-            request_show_count(tally->refused).text, request_show_count(account->rules.cap).text);
+            request_show_count(tally->refused).text, request_show_count(result->rules.cap).text);
     if (tally->waiting + tally->unfinished)
         say(stream, "At the end, %s requests had not been sent and %s had no answer yet.",
             request_show_count(tally->waiting).text, request_show_count(tally->unfinished).text);
 }
 
 /* Describes when requests failed: "from 2.97 s to 4.98 s". */
-static const char *when_failed(char text[96], const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
-    double first = ss_time_seconds(ss_time_since(tally->first_failure, account->skipped));
-    double last = ss_time_seconds(ss_time_since(tally->last_failure, account->skipped));
+static const char *when_failed(char text[96], const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
+    double first = ss_time_seconds(ss_time_since(tally->first_failure, result->skipped));
+    double last = ss_time_seconds(ss_time_since(tally->last_failure, result->skipped));
     if (first < last)
         snprintf(
             text, 96, "from %s to %s", request_show_time(first).text, request_show_time(last).text);
@@ -173,8 +172,8 @@ static const char *when_failed(char text[96], const struct request_account *acco
     return text;
 }
 
-static void tell_failures(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void tell_failures(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     uint64_t failed = request_tally_failed(tally);
     struct cause causes[CAUSES_MAX];
     char list[512] = "", when[96];
@@ -186,7 +185,7 @@ static void tell_failures(FILE *stream, const struct request_account *account) {
         say(stream, "No request was sent.");
     else if (failed)
         say(stream, "%s of the requests sent failed, %s: %s.",
-            request_show_share(failed, tally->sent).text, when_failed(when, account), list);
+            request_show_share(failed, tally->sent).text, when_failed(when, result), list);
     else if (!tally->unfinished)
         say(stream, "No request failed.");
     if (tally->outcomes[REQUEST_RESOURCES])
@@ -195,8 +194,8 @@ static void tell_failures(FILE *stream, const struct request_account *account) {
 }
 
 /* Reports coordinated omission, and whether response times of successes alone are misleading. */
-static void tell_times(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void tell_times(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     double intended = ss_histogram_quantile(&tally->successes[REQUEST_INTENDED], 0.99);
     double actual = ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.99);
     double all = ss_histogram_quantile(&tally->all[REQUEST_INTENDED], 0.99);
@@ -226,14 +225,14 @@ static const char *what_it_did(char text[128], double used, double waited) {
  * Reports which side limited the rate: the generator if it was running, or waiting for a CPU,
  * nearly all the time; otherwise the service.
  */
-static void tell_limit(FILE *stream, const struct request_account *account) {
-    double used = account->own_cpu_seconds / ss_time_seconds(account->took);
-    double waited = account->own_wait_seconds / ss_time_seconds(account->took);
-    double busy = request_generator_busy(account);
-    bool saturated = request_is_saturated(account);
+static void tell_limit(FILE *stream, const struct request_result *result) {
+    double used = result->own_cpu_seconds / ss_time_seconds(result->took);
+    double waited = result->own_wait_seconds / ss_time_seconds(result->took);
+    double busy = request_generator_busy(result);
+    bool saturated = request_is_saturated(result);
     char did[128];
     what_it_did(did, used, waited);
-    if (request_generator_is_limit(account))
+    if (request_generator_is_limit(result))
         say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
     else if (busy > REQUEST_BUSY)
         say(stream,
@@ -245,8 +244,8 @@ static void tell_limit(FILE *stream, const struct request_account *account) {
             "The generator %s: response times are too long by the time that it waited. Give it a "
             "CPU of its own (--own-cpu).",
             did);
-    bool full = account->tally->unfinished_most >= account->rules.cap;
-    if (busy <= REQUEST_BUSY && saturated && (account->rules.closed > 0 || full))
+    bool full = result->tally->unfinished_most >= result->rules.cap;
+    if (busy <= REQUEST_BUSY && saturated && (result->rules.closed > 0 || full))
         say(stream,
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));
@@ -307,29 +306,29 @@ static void print_sums(FILE *stream, const struct request_tally *tally) {
         fprintf(stream, "failed   %s\n", causes[i].text);
 }
 
-static void print_figures(FILE *stream, const struct request_account *account) {
-    const struct request_tally *tally = account->tally;
+static void print_figures(FILE *stream, const struct request_result *result) {
+    const struct request_tally *tally = result->tally;
     char what[64];
     snprintf(what, sizeof what, "per second, successes in %s",
-        request_show_time(ss_time_seconds(account->took)).text);
-    print_figure(stream, "throughput", request_show_number(request_throughput(account)).text, what);
+        request_show_time(ss_time_seconds(result->took)).text);
+    print_figure(stream, "throughput", request_show_number(request_throughput(result)).text, what);
     print_figure(stream, "success ratio",
         request_show_share(tally->outcomes[REQUEST_SUCCESS], tally->intended).text,
         "of all requests due");
     print_figure(stream, "lateness", request_show_time(ss_histogram_mean(&tally->lateness)).text,
         "of sending, mean of all requests sent");
     snprintf(
-        what, sizeof what, "at a time, of at most %s", request_show_count(account->rules.cap).text);
+        what, sizeof what, "at a time, of at most %s", request_show_count(result->rules.cap).text);
     print_figure(stream, "most unfinished", request_show_count(tally->unfinished_most).text, what);
     print_figure(stream, "bytes", request_show_count(tally->bytes).text, "of answers");
-    if (!isnan(account->own_cpu_seconds))
-        print_figure(stream, "own CPU time", request_show_time(account->own_cpu_seconds).text,
+    if (!isnan(result->own_cpu_seconds))
+        print_figure(stream, "own CPU time", request_show_time(result->own_cpu_seconds).text,
             "of the generator");
-    if (!isnan(account->own_wait_seconds))
-        print_figure(stream, "own CPU wait", request_show_time(account->own_wait_seconds).text,
+    if (!isnan(result->own_wait_seconds))
+        print_figure(stream, "own CPU wait", request_show_time(result->own_wait_seconds).text,
             "of the generator: ready, but without a CPU");
-    if (!isnan(account->connections))
-        print_figure(stream, "connections", request_show_count((uint64_t)account->connections).text,
+    if (!isnan(result->connections))
+        print_figure(stream, "connections", request_show_count((uint64_t)result->connections).text,
             "were opened");
 }
 
@@ -364,7 +363,7 @@ static const char *agreement(char text[48], unsigned agreed, const struct reques
 }
 
 /* Describes a search whose upper end says nothing about the service. */
-static void tell_lower_bound(FILE *stream, const struct request_account *account,
+static void tell_lower_bound(FILE *stream, const struct request_result *result,
     const struct request_capacity_result *found) {
     const struct request_trials *upper = &found->failed;
     bool resources = upper->short_of_resources > 0;
@@ -375,7 +374,7 @@ static void tell_lower_bound(FILE *stream, const struct request_account *account
         snprintf(known, sizeof known,
             "above %s requests per second: %s held there. This is a lower bound: ",
             request_show_number(found->held.rate).text, held);
-    say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", account->demand,
+    say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", result->demand,
         known, failed, request_show_number(upper->rate).text,
         resources ? upper->short_of_resources : upper->limited,
         resources
@@ -398,14 +397,14 @@ static const char *why_unsure(
     return "after 100 trials, those at the same rate still differ";
 }
 
-static void tell_capacity(FILE *stream, const struct request_account *account) {
-    const struct request_capacity_result found = request_capacity_result(account->capacity);
-    const char *demand = account->demand;
+static void tell_capacity(FILE *stream, const struct request_result *result) {
+    const struct request_capacity_result found = request_capacity_result(result->capacity);
+    const char *demand = result->demand;
     char held[48], failed[48];
     agreement(held, found.held.held, &found.held);
     agreement(failed, found.failed.failed, &found.failed);
     if (found.lower_bound)
-        tell_lower_bound(stream, account, &found);
+        tell_lower_bound(stream, result, &found);
     else if (found.upper_bound && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
@@ -428,39 +427,39 @@ static void tell_capacity(FILE *stream, const struct request_account *account) {
         say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
             request_show_number(found.failed.rate).text, failed);
     if (!found.sure)
-        say(stream, "This is uncertain: %s.", why_unsure(account->capacity, &found));
+        say(stream, "This is uncertain: %s.", why_unsure(result->capacity, &found));
 }
 
-static void print_verdict(FILE *stream, const struct request_account *account) {
-    struct ss_verdict verdict = request_verdict(account);
+static void print_verdict(FILE *stream, const struct request_result *result) {
+    struct ss_verdict verdict = request_verdict(result);
     char reasons[SS_VERDICT_TEXT];
     ss_verdict_print(reasons, &verdict);
     fputc('\n', stream);
     say(stream, "verdict: %s: %s", ss_verdict_word(&verdict), reasons);
 }
 
-void request_summary_print(FILE *stream, const struct request_account *account) {
-    if (account->capacity) {
-        tell_capacity(stream, account);
+void request_summary_print(FILE *stream, const struct request_result *result) {
+    if (result->capacity) {
+        tell_capacity(stream, result);
         return;
     }
-    if (account->rules.closed > 0)
-        tell_closed(stream, account);
+    if (result->rules.closed > 0)
+        tell_closed(stream, result);
     else
-        tell_rate(stream, account);
-    tell_failures(stream, account);
-    tell_unsent(stream, account);
-    tell_lateness(stream, account);
-    tell_times(stream, account);
-    if (!isnan(account->own_cpu_seconds))
-        tell_limit(stream, account);
+        tell_rate(stream, result);
+    tell_failures(stream, result);
+    tell_unsent(stream, result);
+    tell_lateness(stream, result);
+    tell_times(stream, result);
+    if (!isnan(result->own_cpu_seconds))
+        tell_limit(stream, result);
     fputc('\n', stream);
-    print_times(stream, account->tally);
+    print_times(stream, result->tally);
     fputc('\n', stream);
-    print_sums(stream, account->tally);
+    print_sums(stream, result->tally);
     fputc('\n', stream);
-    print_figures(stream, account);
-    if (account->machine)
-        print_machine(stream, account->machine);
-    print_verdict(stream, account);
+    print_figures(stream, result);
+    if (result->machine)
+        print_machine(stream, result->machine);
+    print_verdict(stream, result);
 }

@@ -11,6 +11,6 @@
 #include "run_result.h"
 
 SS_NONNULL()
-void request_summary_print(FILE *stream, const struct request_account *account);
+void request_summary_print(FILE *stream, const struct request_result *result);
 
 #endif

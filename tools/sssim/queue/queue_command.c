@@ -264,10 +264,10 @@ static void print_help(void) {
 }
 
 /* Describes the run as if it had begun at the end of --settle. */
-static struct request_account make_account(const struct queue_options *options,
+static struct request_result make_result(const struct queue_options *options,
     const struct queue_run_end *end, const struct request_tally *tally) {
     const struct queue_run_options *run = &options->run;
-    return (struct request_account){
+    return (struct request_result){
         .program = "sssim queue",
         .rules = run->rules,
         .profile = run->profile,
@@ -309,13 +309,13 @@ static int run(struct queue_options *options, struct ss_error *error) {
     if (complete(options, error) < 0 || request_tally_open(&tally, options->run.timeout, error) < 0)
         return -1;
     int status = queue_run(&options->run, &tally, &end, error);
-    struct request_account account = make_account(options, &end, &tally);
+    struct request_result result = make_result(options, &end, &tally);
     struct request_machine machine = make_machine(options, &end, &tally);
-    account.machine = &machine;
+    result.machine = &machine;
     if (status == 0 && options->json)
-        request_document_print(stdout, &account);
+        request_document_print(stdout, &result);
     else if (status == 0)
-        request_summary_print(stdout, &account);
+        request_summary_print(stdout, &result);
     request_tally_close(&tally);
     return status;
 }
