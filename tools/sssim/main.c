@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "fleet_command.h"
-#include "grid.h"
 #include "platform/program.h"
 #include "queue_command.h"
 #include "run_progress.h"

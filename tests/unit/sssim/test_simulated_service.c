@@ -3,10 +3,7 @@
  * Tests of the service of sssim queue alone: which worker serves which request, and for how long.
  */
 
-#include <math.h>
-
 #include "queue_service.h"
-#include "queue_throttle.h"
 #include "unit.h"
 
 #define MS    SS_MILLISECOND
@@ -153,67 +150,6 @@ TEST(exponential_work_has_the_requested_mean) {
     }
     assert_near(sum / count, 10, 0.1);
     assert_near(squares / count, 200, 6);
-}
-
-static void open_throttle(
-    struct queue_throttle *throttle, uint32_t servers, double duty, uint64_t seed) {
-    struct ss_error error = {0};
-    struct queue_throttle_options options = {servers, duty, 107 * MS, seed};
-    if (queue_throttle_open(throttle, &options, &error) < 0)
-        fail_msg("%s", error.message);
-}
-
-/* Returns the share of 200 rounds in which a server ran, and its longest stop. */
-static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *longest) {
-    const ss_time end = 200 * 107 * MS;
-    struct ss_error error = {0};
-    ss_time now = 0, ran = 0, stopped = 0;
-    *longest = 0;
-    while (now < end) {
-        bool runs = queue_throttle_lets_run(throttle, server);
-        ss_time next = queue_throttle_next(throttle);
-        if (next > end)
-            next = end;
-        ran += runs ? next - now : 0;
-        stopped = runs ? 0 : stopped + next - now;
-        if (stopped > *longest)
-            *longest = stopped;
-        now = next;
-        assert_int_equal(queue_throttle_wake(throttle, &error), 0);
-    }
-    return (double)ran / (double)end;
-}
-
-TEST(servers_run_for_the_configured_duty) {
-    for (uint32_t server = 0; server < 3; server++) {
-        struct queue_throttle throttle;
-        ss_time longest;
-        open_throttle(&throttle, 3, 0.25, 1);
-        assert_that(fabs(watch(&throttle, server, &longest) - 0.25), <, 1e-6);
-        assert_that(longest, >, 80.2 * MS);
-        assert_that(longest, <, 80.3 * MS);
-        queue_throttle_close(&throttle);
-    }
-}
-
-TEST(seed_sets_the_phase_of_stops) {
-    ss_time first[3];
-    for (uint64_t i = 0; i < 3; i++) {
-        struct queue_throttle throttle;
-        open_throttle(&throttle, 1, 0.5, i < 2 ? i : 0);
-        first[i] = queue_throttle_next(&throttle);
-        queue_throttle_close(&throttle);
-    }
-    assert_that(first[0], !=, first[1]);
-    assert_int_equal(first[0], first[2]);
-}
-
-TEST(full_duty_never_stops_a_server) {
-    struct queue_throttle throttle;
-    open_throttle(&throttle, 1, 1, 1);
-    assert_true(queue_throttle_lets_run(&throttle, 0));
-    assert_that(queue_throttle_next(&throttle), ==, SS_TIME_NEVER);
-    queue_throttle_close(&throttle);
 }
 
 UNIT_RUN

@@ -10,7 +10,29 @@
 #include <showstopper/feedback.h>
 #include <showstopper/time.h>
 
-#include "tick_accounting.h"
+/*
+ * CPU time as Linux accounts for it, and shows it in /proc/stat. The busy CPUs are the ones with
+ * the lowest numbers. Ticks between two changes of a CPU are counted by arithmetic, so a tick costs
+ * nothing.
+ */
+
+/* One CPU. All times are in nanoseconds. */
+struct ticks_cpu {
+    ss_time since; /* time of its last change, up to which counters are complete */
+    double level;  /* the part of the time since then in which it is busy, 0 to 1 */
+    double used;   /* time for which its tasks ran */
+    double idle;
+    double chores;  /* unspent time of short tasks, which `level` does not include */
+    double sampled; /* number of ticks while it was busy */
+};
+
+struct ticks {
+    uint32_t count; /* number of CPUs */
+    ss_time start;  /* time 0 of all clocks; the first tick is one tick length later */
+    ss_time length; /* time between ticks */
+    double busy;    /* number of busy CPUs */
+    struct ticks_cpu cpus[];
+};
 
 struct machine_instance {
     uint32_t width;     /* number of runnable threads while it is not stopped */

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue_run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-#include "queue_throttle.h"
+#include <showstopper/random.h>
+
+#include "trial.h"
 
 /*
  * Sleepers, in the order in which they wake if they are due at the same time: a response exactly at
  * the timeout is in time, and requests that end make room for those that are due.
  */
-#define THROTTLE      0
+#define EXECUTORS     0
 #define SETTLE        1
 #define WORKERS_FIRST 2
 
 #define NO_SLOT UINT32_MAX
+
+/* Makes the phase of stops independent of arrival times, which have the same seed. */
+#define PHASE_SALT UINT64_C(0x7068617365)
+
+/* The sampling interval of the trial's monitor, which is long because the samples are not used. */
+#define INTERVAL (3600 * SS_SECOND)
 
 /* A request in progress. The requests are linked in order of sending. */
 struct flight {
@@ -25,7 +34,8 @@ struct run {
     const struct queue_run_options *options;
     struct sleepers sleepers;
     struct queue_service service;
-    struct queue_throttle throttle;
+    struct trial *trial; /* its executors stop and continue the servers; NULL: they always run */
+    ss_time zero;        /* the trial's time at which requests begin */
     struct request_schedule schedule;
     struct request_generator *generator;
     struct request_tally *tally;
@@ -98,13 +108,12 @@ static void finish(struct run *run, uint32_t slot, enum request_outcome outcome,
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
 
-static int follow_throttle(struct run *run, ss_time now, struct ss_error *error) {
-    if (queue_throttle_wake(&run->throttle, error) < 0)
-        return -1;
+/* Stops or continues servers as the executors say. */
+static void follow_executors(struct run *run, ss_time now) {
     for (uint32_t i = 0; i < run->options->service.servers; i++)
-        queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), now);
-    sleepers_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
-    return 0;
+        queue_service_let_run(
+            &run->service, i, run->trial->steppers[i].state == SS_STATE_RUNNING, now);
+    sleepers_set(&run->sleepers, EXECUTORS, ss_time_since(trial_next(run->trial), run->zero));
 }
 
 static void settle(struct run *run) {
@@ -131,9 +140,11 @@ static void generate(struct run *run, ss_time now) {
 
 static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error *error) {
     uint32_t slot;
-    if (sleeper == THROTTLE)
-        return follow_throttle(run, now, error);
-    if (sleeper == SETTLE)
+    if (sleeper == EXECUTORS) {
+        if (trial_wake(run->trial, error) < 0)
+            return -1;
+        follow_executors(run, now);
+    } else if (sleeper == SETTLE)
         settle(run);
     else if (sleeper == generator_sleeper(run))
         generate(run, now);
@@ -167,27 +178,54 @@ static int go_on(struct run *run, struct ss_error *error) {
     return 0;
 }
 
+/*
+ * Opens a trial with one instance for each server and a fixed duty. Skips to a phase that depends
+ * on the seed, after at least one round: executors start at random points within their first round,
+ * so that round differs from later ones.
+ */
+static int open_trial(struct run *run, struct ss_error *error) {
+    const struct queue_run_options *options = run->options;
+    char duty[32], tau[32];
+    snprintf(duty, sizeof duty, "%.15f", options->duty);
+    snprintf(tau, sizeof tau, "tau=%" PRIu64 "n", options->tau);
+    const struct trial_options trial = {
+        .cpus = options->service.servers,
+        .instances = options->service.servers,
+        .width = 1,
+        .modules = {"constant", "realtime", "fixed", "even", "averageq"},
+        .options = {[SS_KIND_TRACE] = duty, [SS_KIND_DITHERING] = tau},
+        .window = SS_WINDOW_DEFAULT,
+        .interval = INTERVAL,
+        .seed = options->seed,
+    };
+    struct trial *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return ss_error_memory(error);
+    if (trial_open(opened, &trial, error) < 0) {
+        free(opened);
+        return -1;
+    }
+    run->trial = opened;
+
+    double phase = 1 + ss_random(options->seed + PHASE_SALT, 0);
+    if (trial_advance(opened, ss_time_from_double(phase * (double)options->tau), error) < 0)
+        return -1;
+    run->zero = opened->now;
+    follow_executors(run, 0);
+    return 0;
+}
+
 static int open_service(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;
     uint64_t slots = options->rules.cap;
-    struct queue_throttle_options throttle = {
-        .servers = options->service.servers,
-        .duty = options->duty,
-        .tau = options->tau,
-        .seed = options->seed,
-    };
     run->flights = calloc(slots, sizeof *run->flights);
     if (!run->flights)
         return ss_error_memory(error);
     if (sleepers_open(&run->sleepers, generator_sleeper(run) + 1, error) < 0 ||
         queue_service_open(
-            &run->service, &options->service, &run->sleepers, WORKERS_FIRST, slots, error) < 0 ||
-        queue_throttle_open(&run->throttle, &throttle, error) < 0)
+            &run->service, &options->service, &run->sleepers, WORKERS_FIRST, slots, error) < 0)
         return -1;
-    for (uint32_t i = 0; i < options->service.servers; i++)
-        queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), 0);
-    sleepers_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
-    return 0;
+    return options->duty < 1 ? open_trial(run, error) : 0;
 }
 
 static int open_generator(struct run *run, struct ss_error *error) {
@@ -226,7 +264,9 @@ int queue_run(const struct queue_run_options *options, struct request_tally *tal
     *end = run.end;
     if (run.generator)
         request_generator_close(run.generator);
-    queue_throttle_close(&run.throttle);
+    if (run.trial)
+        trial_close(run.trial);
+    free(run.trial);
     queue_service_close(&run.service);
     sleepers_close(&run.sleepers);
     free(run.flights);

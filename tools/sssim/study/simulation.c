@@ -2,9 +2,12 @@
 #include "simulation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <showstopper/random.h>
+
+#include "base/words.h"
 
 /* The duration if neither the command line nor the trace determines one. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
@@ -24,10 +27,30 @@ enum simulation_fill {
     FILL_RANDOM,
 };
 
+/* Adds the axis that "NAME=VALUE,..." describes. */
 static int take_sweep(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
+    struct grid *grid = &((struct simulation *)config)->grid;
     (void)row;
-    return grid_add_axis(&((struct simulation *)config)->grid, value, error);
+    size_t length = strcspn(text, "=");
+    if (length == 0 || !text[length])
+        return ss_error_fail(error, "'%s' is not an option with values: use --sweep NAME=VALUE,...",
+            ss_words_show(text).text);
+    if (grid->count == GRID_AXES_MAX)
+        return ss_error_fail(error, "too many options to sweep (at most %d)", GRID_AXES_MAX);
+    struct grid_axis *axis = &grid->axes[grid->count++];
+    axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
+    axis->name = strndup(text, length);
+    if (!axis->values || !axis->name)
+        return ss_error_memory(error);
+    if (strcmp(axis->name, "sweep") == 0)
+        return ss_error_fail(error, "'sweep' cannot be swept: name another option");
+    for (size_t i = 0; i + 1 < grid->count; i++) {
+        if (strcmp(grid->axes[i].name, axis->name) == 0)
+            return ss_error_fail(error, "--%s is swept twice: give all its values to one --sweep",
+                ss_words_show(axis->name).text);
+    }
+    return 0;
 }
 
 #define AT(member)       .offset = offsetof(struct simulation, member)
@@ -151,7 +174,10 @@ int simulation_parse(struct simulation *simulation, char **argv, struct ss_error
 void simulation_close(struct simulation *simulation) {
     demand_mix_free(&simulation->mix);
     demand_mix_free(&simulation->front_mix);
-    grid_close(&simulation->grid);
+    for (size_t i = 0; i < simulation->grid.count; i++) {
+        free(simulation->grid.axes[i].name);
+        free(simulation->grid.axes[i].values);
+    }
     ss_option_store_free(&simulation->store);
 }
 

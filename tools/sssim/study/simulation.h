@@ -5,10 +5,24 @@
 #include <showstopper/contract.h>
 
 #include "demand.h"
-#include "grid.h"
 #include "options/arguments.h"
 #include "study.h"
 #include "trial.h"
+
+/* The runs of `sssim --sweep`: all combinations of the values of the swept options. */
+
+#define GRID_AXES_MAX 16
+
+struct grid_axis {
+    char *name;    /* name of the option, in its long form */
+    char **values; /* values, as written on a command line */
+    size_t count;
+};
+
+struct grid {
+    struct grid_axis axes[GRID_AXES_MAX];
+    size_t count; /* number of axes; 0: no sweep */
+};
 
 struct simulation {
     struct trial_options trial; /* first: rows of modules set it */

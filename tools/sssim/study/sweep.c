@@ -8,7 +8,6 @@
 #include "base/streams.h"
 #include "base/words.h"
 #include "run_progress.h"
-#include "simulation.h"
 
 /* The command line of a run. The swept options come last, so that they take precedence. */
 struct words {
@@ -205,7 +204,10 @@ int sweep_run(const struct grid *grid, char **argv, bool csv, struct ss_error *e
     else
         print_table_heading(grid);
     sweep.runs = true;
-    progress_open(&sweep.progress, grid_count_runs(grid));
+    size_t runs = 1;
+    for (size_t i = 0; i < grid->count; i++)
+        runs *= grid->axes[i].count;
+    progress_open(&sweep.progress, runs);
     int status = run_all(&sweep, argv, error);
     progress_clear(&sweep.progress);
     return status;

@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-#include "grid.h"
+#include "simulation.h"
 
 /* Simulates all runs of a grid, and prints a row for each. Checks all command lines first. */
 SS_MUST_USE SS_NONNULL(1, 2) int sweep_run(

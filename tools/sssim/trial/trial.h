@@ -6,7 +6,6 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "cores.h"
 #include "demand.h"
 #include "loop/board.h"
 #include "loop/module_set.h"
