@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 
 from showstopper import cli
-from showstopper.antagonist import answer, effects, study
+from showstopper.antagonist import PLAN, answer, effects, study
 from showstopper.antagonist.study import Call, Stage, Study, Suspect
+from showstopper.options import parse
 from showstopper.text import UserError
 
 SOURCE = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ RECIPES = {
         call={"victim": "sh -c 'echo {}'\t5", "iteration": "it ([0-9]{2})", "lower": "yes", "rate": "2.5"},
     ),
     "long-iterations": Recipe(count=1, runs=1, look=(3, 3, 1), call={"slot": "0"}),
-    "long-rounds": Recipe(count=1, runs=1, call={"slot": "0", "tau": "240"}, parts=("plan",)),
+    "long-rounds": Recipe(count=1, runs=1, call={"slot": "0", "tau": "240m"}, parts=("plan",)),
     "noisy": Recipe(count=2, runs=1, look=(100, 70, 9)),
     "caught-up": Recipe({1: Job(only_stops=True), 2: Job(catches_up=0.999)}, parts=FULL),
     "idle": Recipe({1: Job(hardly_runs=True)}, count=2, parts=FULL),
@@ -140,7 +141,7 @@ class Simulation:
         self.jobs = {i: recipe.jobs.get(i, Job()) for i in range(recipe.count)}
         names = recipe.names or [f"job{i}" for i in range(recipe.count)]
         self.suspects = [Suspect(100 + i, 7, name) for i, name in enumerate(names)]
-        self.options = {"victim": "bench --figure {x}", "slot": "1", "tau": "53", "rate": "20"} | recipe.call
+        self.options = {"victim": "bench --figure {x}", "slot": "1s", "tau": "53m", "rate": "20"} | recipe.call
         for number in range(recipe.runs):
             planned = self.study()
             stage = planned.stages[-1]
@@ -151,15 +152,22 @@ class Simulation:
                 self.jobs |= {one: Job() for one in stage.groups[0]}
             self.carry_out(planned, stage, number == recipe.runs - 1)
 
-    def words(self) -> list[str]:
-        """Return the options as the C program hands them over."""
-        options = self.options | {"folder": str(self.folder), "program": "ssantagonist"}
-        options["tau"] = str(int(options["tau"]) * 1_000_000)
-        options["lower_is_better"] = options.get("lower", "no")
-        return [f"{name}={value}" for name, value in options.items()]
+    def words(self, **others: str) -> list[str]:
+        """Return the options of a call, and the folder."""
+        options = self.options | others
+        if "suspects" in others or "suspects_of" not in options:
+            options.pop("suspects_of", None)
+            pids = ",".join(str(one.pid) for one in self.suspects)
+            options = {"suspects": pids} | options
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        words = [word.replace("--lower=yes", "--lower-is-better") for word in words]
+        return [*words, str(self.folder)]
+
+    def call(self, **others: str) -> Call:
+        return Call.of("plan", parse(PLAN.rows, self.words(**others)))
 
     def study(self) -> Study:
-        call = Call.parse(["command=plan", *self.words()])
+        call = self.call()
         began = study.read_columns(call)
         return Study(call, *(began or (self.suspects, call.depth or 0.2, call.seed)))
 
@@ -265,7 +273,7 @@ def test_study_agrees_with_the_c_program(
     monkeypatch.setattr(study, "find_suspects", lambda *_: simulation.suspects)
 
     def run(*words: str) -> tuple[int, str, str]:
-        status = cli.main(["ssantagonist", f"command={words[0]}", *simulation.words(), *words[1:]])
+        status = cli.main(["ssantagonist", *words, *simulation.words()])
         return status, *capsys.readouterr()
 
     found = {}
@@ -275,9 +283,9 @@ def test_study_agrees_with_the_c_program(
             found[f"{part} {status}"] = text
             found |= {f"{part} stderr": errors} if errors else {}
         elif part == "json":
-            _, found["json"], _ = run("answer", "json=yes")
+            _, found["json"], _ = run("answer", "--json")
     report = tmp_path / "report"
-    run("answer", f"page={report}")
+    run("answer", f"--page={report}")
     pages = {path.name: path.read_text() for path in report.iterdir()}
     found |= pages | {"page": page_text(pages["report.html"])}
     for part, expected in corpus_parts(name).items():
@@ -285,12 +293,14 @@ def test_study_agrees_with_the_c_program(
 
 
 CONTRADICTIONS = {
-    "suspects=101,100": "--suspects: the study began with 100,101: write this, or use another folder",
-    "suspects=100": "--suspects: the study began with 100,101: write this",
-    "suspects_of=other": "--suspects-of: the study began with job: write this, or use another folder",
-    "depth=0.3": "--depth: the study began with 20 %: write this, or use another folder",
-    "seed=13": "--seed: the study began with 12: write this, or use another folder",
-    "lower_is_better=yes": "in this study, larger figures are better: give the same --victim,",
+    "suspects=101,100": "--suspects: the study began with 100,101: use this, or another folder",
+    "suspects=100": "--suspects: the study began with 100,101: use this",
+    "suspects_of=other": "--suspects-of: the study began with job: use this, or another folder",
+    "depth=0.3": "--depth: the study began with 20 %: use this, or another folder",
+    "seed=13": "--seed: the study began with 12: use this, or another folder",
+    "lower=yes": "in this study, larger figures are better: give the same --victim,",
+    "victim=http://none/": "in this study, larger figures are better: give the same --victim,",
+    "iteration=(x)": "in this study, larger figures are better: give the same --victim,",
 }
 
 
@@ -298,13 +308,38 @@ def test_calls_that_contradict_the_study_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     simulation = Simulation(Recipe(count=2, runs=1, call={"seed": "12", "suspects_of": "job"}), tmp_path)
-    same = ["suspects=100,101", "depth=0.2", "seed=12", "suspects_of=job"]
-    assert cli.main(["ssantagonist", "command=answer", *simulation.words(), *same]) == 0
+    same = simulation.words(depth="0.2", seed="12", suspects_of="job")
+    assert cli.main(["ssantagonist", "answer", *same]) == 0
+    assert cli.main(["ssantagonist", "answer", *simulation.words(suspects="100,101")]) == 0
     capsys.readouterr()
     for command, (word, message) in itertools.product(("plan", "answer"), CONTRADICTIONS.items()):
-        words = [f"command={command}", *simulation.words(), word]
-        assert cli.main(["ssantagonist", *words]) == 125
+        name, _, value = word.partition("=")
+        assert cli.main(["ssantagonist", command, *simulation.words(**{name: value})]) == 125
         assert capsys.readouterr().err.startswith(f"ssantagonist: {message}")
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        ("--victim true --suspects 5", "a folder is required"),
+        ("--suspects 5 study", "--victim is required"),
+        ("--victim true study", "either --suspects or --suspects-of is required"),
+        ("--victim true --suspects 5 --suspects-of x study", "either --suspects or"),
+        ("--victim true --suspects 5 study more", "unexpected argument 'more'"),
+        ("--depth 95% study", "--depth: '95%' is too large"),
+        ("--tau 11s study", "--tau: '11s' is too large"),
+    ],
+)
+def test_invalid_options_are_refused(
+    words: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["ssantagonist", "answer", *words.split()]) == 125
+    assert expected in capsys.readouterr().err
+
+
+def test_groups_of_a_posix_pattern_are_found() -> None:
+    assert all(map(study.has_group, ["(x)", "a|(b)", "[]](x)", "[^]](x)", "[[:alpha:]](x)"]))
+    assert not any(map(study.has_group, ["", "x", r"\(x\)", "[(]x[)]", "[](]x", "[[:alpha:](]"]))
 
 
 def test_study_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -321,7 +356,8 @@ def test_only_runs_to_come_need_their_suspects(
     ask = tmp_path / "ssantagonist"
     ask.write_text('#!/bin/sh\necho "$*" >>"$0.words"\necho pid,started,name\nexit "$STATUS"\n')
     ask.chmod(0o755)
-    words = ["ssantagonist", "command=plan", *simulation.words(), f"program={ask}", "victim_pid=5"]
+    words = ["ssantagonist", "plan", *simulation.words(victim_pid="5")]
+    monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(ask))
     monkeypatch.setenv("STATUS", "0")
     assert cli.main(words) == 0
     monkeypatch.setenv("STATUS", "125")
@@ -331,12 +367,14 @@ def test_only_runs_to_come_need_their_suspects(
     assert [line.split()[1] for line in asked] == ["--suspects=101@7"] * 2
 
 
-def test_suspects_are_asked_for_by_pid_and_start(tmp_path: Path) -> None:
+def test_suspects_are_asked_for_by_pid_and_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask = tmp_path / "ssantagonist"
     ask.write_text('#!/bin/sh\nprintf "pid,started,name\\n7,9,\\"%s\\"\\n" "$*"\n')
     ask.chmod(0o755)
-    options = Simulation(Recipe(runs=0), tmp_path).words()
-    call = Call.parse(["command=plan", *options, f"program={ask}", "iteration=x", "victim_pid=5"])
+    monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(ask))
+    call = Simulation(Recipe(runs=0), tmp_path).call(iteration="x", victim_pid="5")
     known = [Suspect(812, 5, "a,b"), Suspect(900, 7, "")]
     victim = "--victim=bench --figure {x} --iteration=x --victim-pid=5"
     asked = f"suspects --suspects=812@5,900@7 --names=a\\,b, {victim}"
@@ -378,7 +416,7 @@ def test_page_that_does_not_fit_is_reported(
     simulation = Simulation(Recipe(count=2), tmp_path / "study")
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / name).symlink_to("/dev/full")
-    words = ["command=answer", *simulation.words(), f"page={tmp_path}/page"]
+    words = ["answer", f"--page={tmp_path}/page", *simulation.words()]
     assert cli.main(["ssantagonist", *words]) == 125
     expected = f"ssantagonist: {tmp_path}/page/{name}: No space left on device\n"
     assert capsys.readouterr().err == expected

@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(FUZZ / name, tmp_path / f"fuzz-{name}")
     (tmp_path / "pages").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SSPROFILE", str(SSPROFILE))
+    monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(SSPROFILE))
     return tmp_path
 
 
@@ -266,12 +266,12 @@ def test_measure_passes_signals_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "while :; do sleep 0.01; done\n"
     )
     program.chmod(0o755)
-    monkeypatch.setenv("SSPROFILE", str(program))
+    monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(program))
     assert measure.measure(["--quiet", "here"]) == 7
     assert (tmp_path / "words").read_text() == "measure --quiet here\n"
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     program.write_text("#!/bin/sh\nkill -KILL $$\n")
     assert measure.measure([]) == 128 + signal.SIGKILL
-    monkeypatch.setenv("SSPROFILE", str(tmp_path / "absent"))
+    monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(tmp_path / "absent"))
     with pytest.raises(UserError, match="absent: No such file or directory"):
         measure.measure([])

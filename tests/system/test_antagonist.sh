@@ -456,10 +456,10 @@ invalid_codes_are_refused() { # case
     mkdir codes
     for shifts in x:0,3,6 5:0,y,6 5:0,-3,6 5:0,3,63 63:0,3,6 5:0,,6 '5:0,3,6,' 5:3,6 5; do
         expect 125 ssantagonist codes --shifts "$shifts" codes
-        says err 'ssantagonist: --shifts: write START:SHIFT,... '
+        says err 'ssantagonist: --shifts: use START:SHIFT,... '
     done
     expect 125 ssantagonist codes --shifts 5:0,3,6 --slots 100 codes
-    says err '--slots: write 63 or 126'
+    says err '--slots: use 63 or 126'
     [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
     ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
     [ "$(wc -l <codes/codes.csv)" -eq 64 ] || fail "$(cat codes/codes.csv)"

@@ -47,7 +47,7 @@ int codes_parse(struct codes *codes, const char *text, struct ss_error *error) {
     }
     if (!at || *at || count <= CODES_GHOSTS)
         return ss_error_fail(error,
-            "--shifts: write START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts, "
+            "--shifts: use START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts, "
             "each from 0 to %d",
             CODES_SUSPECTS_MAX, CODES_GHOSTS, CODES_LENGTH - 1);
     codes->suspects = count - CODES_GHOSTS;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
+
+/* The commands `plan` and `answer` are in Python. */
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis.h"
-#include "antagonist_options.h"
-#include "base/owned.h"
 #include "base/pattern.h"
 #include "base/wallclock.h"
+#include "base/words.h"
 #include "codes.h"
+#include "options/arguments.h"
 #include "platform/platform.h"
 #include "platform/program.h"
 #include "suspects.h"
@@ -18,171 +20,244 @@
 /* A study throttles at most this many suspects: a group for each code, and as many in each. */
 #define SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
+/* The longest text that fits in a plan. */
+#define TEXT_MAX 4000
+
+struct request {
+    struct ss_option_store store;
+    const char *folder; /* folder of the results of a run */
+    const char *suspects, *group, *names, *victim_pids;
+    const char *start_at, *shifts;
+    struct watch_options watch; /* also used by codes and suspects */
+    double depth;
+    int help, version;
+};
+
+static int take_folder(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct request *request = config;
+    (void)row;
+    if (request->folder)
+        return ss_error_fail(
+            error, "unexpected argument '%s': name one folder", ss_words_show(value).text);
+    request->folder = value;
+    return 0;
+}
+
+#define AT(member)       .offset = offsetof(struct request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
+
+// clang-format off
+#define VICTIM_ROWS                                                                                                    \
+    {0, "WHAT", {"victim", SS_OPTION_TEXT, AT(watch.victim),                                                           \
+        .help = "the service: a URL to send requests to; a log, with --iteration; or a command that prints figures, " \
+                "and is run repeatedly"}},                                                                                 \
+    {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(watch.iteration),                                                    \
+        .help = "matches a line that ends an iteration; the first group, if any, is its time; without a group, lines are "     \
+                "counted. Default, for a command: the last number of each line"}}
+#define SLOT_ROW                                                                                                       \
+    {0, "TIME", {"slot", SS_OPTION_TIME, AT(watch.slot), .initial = "5s", .min = "1m", .help = "length of a slot"}}
+#define END_ROWS                                                                                                       \
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
+    {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \
+    SS_ARGUMENTS_WORDS(take_folder)
+
+static const struct ss_argument watch_rows[] = {
+    VICTIM_ROWS,
+    {0, "N", {"rate", SS_OPTION_NUMBER, AT(watch.rate), .initial = "20", .min = "0.001",
+        .help = "requests per second to a URL"}},
+    {0, NULL, {"lower-is-better", AT(watch.lower), .help = "smaller figures are better"}},
+    {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "12", .min = "1", .max = "126",
+        .help = "number of slots"}},
+    SLOT_ROW,
+    {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
+        .help = "the first slot begins at this wall-clock time, as for showstopper; default: now"}},
+    {0, "FIGURE", {"usual", SS_OPTION_NUMBER, AT(watch.usual),
+        .help = "the figure without throttles; if the victim loses 30 % of it in two slots, the run ends with status 4"}},
+    END_ROWS,
+};
+static const struct ss_argument codes_rows[] = {
+    {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%",
+        .help = "the part of its running time that a throttled suspect loses"}},
+    SLOT_ROW,
+    {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "126", .min = "63", .max = "126",
+        .help = "126, or 63 without the inverted half"}},
+    {0, "START:SHIFT,...", {"shifts", SS_OPTION_TEXT, AT(shifts),
+        .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},
+    END_ROWS,
+};
+static const struct ss_argument suspects_rows[] = {
+    {0, "PID,...", {"suspects", SS_OPTION_TEXT, AT(suspects),
+        .help = "processes that may hurt it, each with its descendants"}, .excludes = "suspects-of"},
+    {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),
+        .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}},
+    {0, "NAME,...", {"names", SS_OPTION_TEXT, AT(names),
+        .help = "names of the suspects of a study that has begun; --suspects then has PID@STARTED,..."},
+        .may_be_empty = true, .needs = "suspects"},
+    VICTIM_ROWS,
+    {0, "PID,...", {"victim-pid", SS_OPTION_TEXT, AT(victim_pids),
+        .help = "processes of the victim; neither they nor their relatives can be suspects; default: those that listen on the URL, or have the log open"}},
+    END_ROWS,
+};
+static const struct ss_argument no_rows[] = {END_ROWS};
+// clang-format on
+
 static int find_suspects(
-    const struct antagonist_options *options, struct suspects *suspects, struct ss_error *error) {
-    if (options->names)
-        return suspects_add_known(suspects, options->suspects, options->names, error);
-    int status = options->group ? suspects_add_group(suspects, options->group, error)
-                                : suspects_add(suspects, options->suspects, error);
-    return status == 0 ? 0 : ss_error_wrap(error, options->group ? "--suspects-of" : "--suspects");
+    const struct request *request, struct suspects *suspects, struct ss_error *error) {
+    if (request->names)
+        return suspects_add_known(suspects, request->suspects, request->names, error);
+    int status = request->group ? suspects_add_group(suspects, request->group, error)
+                                : suspects_add(suspects, request->suspects, error);
+    return status == 0 ? 0 : ss_error_wrap(error, request->group ? "--suspects-of" : "--suspects");
 }
 
 /* Finds the victim's processes, as far as possible: other users' processes cannot be examined. */
 static int find_victims(
-    const struct antagonist_options *options, struct suspects *victims, struct ss_error *error) {
-    if (options->victim_pids)
-        return suspects_add(victims, options->victim_pids, error);
-    switch (watch_kind(options->victim, options->iteration)) {
+    const struct request *request, struct suspects *victims, struct ss_error *error) {
+    const struct watch_options *watch = &request->watch;
+    if (request->victim_pids)
+        return suspects_add(victims, request->victim_pids, error);
+    switch (watch_kind(watch->victim, watch->iteration)) {
     case WATCH_URL:
-        return suspects_add_listeners(victims, options->victim, error);
+        return suspects_add_listeners(victims, watch->victim, error);
     case WATCH_LOG:
-        return suspects_add_users(victims, options->victim, error);
+        return suspects_add_users(victims, watch->victim, error);
     case WATCH_COMMAND:
         break; /* not started yet, and it may query a service */
     }
     return 0;
 }
 
-static void warn_of_unknown_victims(void) {
-    fputs("ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
-          "among them or related to them: name them with --victim-pid\n",
-        stderr);
-}
-
-static int check_suspects(const struct antagonist_options *options, const struct suspects *suspects,
-    struct ss_error *error) {
+static int check_suspects(
+    const struct request *request, const struct suspects *suspects, struct ss_error *error) {
     struct suspects victims = {0};
-    int status = find_victims(options, &victims, error);
+    int status = find_victims(request, &victims, error);
     if (status == 0)
         status = suspects_check(suspects, &victims, error);
     /* A study calls `plan` after each run, but the warning is of use before the first. */
-    if (status == 0 && victims.count == 0 && !options->names)
-        warn_of_unknown_victims();
+    if (status == 0 && victims.count == 0 && !request->names)
+        fputs("ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
+              "among them or related to them: name them with --victim-pid\n",
+            stderr);
     suspects_free(&victims);
     return status;
 }
 
-static int list_suspects(const struct antagonist_options *options, struct ss_error *error) {
+static int list_suspects(struct request *request, struct ss_error *error) {
     struct suspects suspects = {0};
-    int status = find_suspects(options, &suspects, error);
+    if (!request->suspects && !request->group)
+        return ss_error_fail(error, "either --suspects or --suspects-of is required");
+    if (ss_platform_check_proc(error) < 0)
+        return -1;
+
+    int status = find_suspects(request, &suspects, error);
     if (status == 0 && (suspects.count == 0 || suspects.count > SUSPECTS_MAX))
-        status =
-            ss_error_fail(error, "%zu suspects: write from 1 to %d", suspects.count, SUSPECTS_MAX);
-    if (status == 0 && options->victim)
-        status = check_suspects(options, &suspects, error);
+        status = ss_error_fail(error, "%zu suspects: use 1 to %d", suspects.count, SUSPECTS_MAX);
+    if (status == 0 && request->watch.victim)
+        status = check_suspects(request, &suspects, error);
     if (status == 0)
         suspects_print(&suspects, stdout);
     suspects_free(&suspects);
     return status;
 }
 
-static int watch(const struct antagonist_options *options, struct ss_error *error) {
+static int watch(struct request *request, struct ss_error *error) {
     char output[4200];
     int64_t now = ss_platform_wallclock();
-    struct watch_options what = antagonist_options_victim(options);
-    snprintf(output, sizeof output, "%s/slots.csv", options->folder);
-    what.output = output;
-    what.start_at = now;
-    if (options->start_at && ss_wallclock_parse(options->start_at, now, &what.start_at, error) < 0)
+    if (!request->folder || !request->watch.victim)
+        return ss_error_fail(
+            error, "%s is required: see --help", request->folder ? "--victim" : "a folder");
+    snprintf(output, sizeof output, "%s/slots.csv", request->folder);
+    request->watch.output = output;
+    request->watch.start_at = now;
+    if (request->start_at &&
+        ss_wallclock_parse(request->start_at, now, &request->watch.start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
-    return watch_victim(&what, error);
+    return watch_victim(&request->watch, error);
 }
 
-static int write_codes(const struct antagonist_options *options, struct ss_error *error) {
-    struct codes codes = {.slots = options->slots};
-    if (codes_parse(&codes, options->shifts, error) < 0)
+static int write_codes(struct request *request, struct ss_error *error) {
+    struct codes codes = {.slots = request->watch.slots};
+    if (!request->folder || !request->shifts)
+        return ss_error_fail(
+            error, "%s is required: see --help", request->folder ? "--shifts" : "a folder");
+    if (codes_parse(&codes, request->shifts, error) < 0)
         return -1;
     if (codes.slots != CODES_LENGTH && codes.slots != 2 * CODES_LENGTH)
-        return ss_error_fail(error, "--slots: write %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
+        return ss_error_fail(error, "--slots: use %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
     return codes_write(
-        &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
+        &codes, request->folder, ss_time_seconds(request->watch.slot), request->depth, error);
 }
 
-static const char *yes_or_no(bool value) {
-    return value ? "yes" : "no";
-}
+static const struct command {
+    const char *name, *usage;
+    const struct ss_argument *rows;
+    int (*run)(struct request *request, struct ss_error *error); /* NULL: in Python */
+} commands[] = {
+    {"plan", "", NULL, NULL},
+    {"answer", "", NULL, NULL},
+    {"watch",
+        "watch [OPTION]... FOLDER\n"
+        "Measures the victim, and writes slots.csv: its figure in each slot.",
+        watch_rows, watch},
+    {"codes",
+        "codes [OPTION]... FOLDER\n"
+        "Writes the codes of a run: a load trace for each suspect, and codes.csv.",
+        codes_rows, write_codes},
+    {"suspects",
+        "suspects [OPTION]...\n"
+        "Prints the suspects as CSV: pid, started (which identifies the process with its\n"
+        "pid) and name. With --victim, fails if one must not be throttled.",
+        suspects_rows, list_suspects},
+};
 
-/* Writes the options as words of the Python package, NAME=VALUE, each ended by a null. */
-static void write_call(const struct antagonist_options *options, const char *self, FILE *stream) {
-    const struct watch_options victim = antagonist_options_victim(options);
-    const struct {
-        const char *name, *value;
-    } texts[] = {
-        {"command", options->command == ANTAGONIST_PLAN ? "plan" : "answer"},
-        {"program", self},
-        {"folder", options->folder},
-        {"victim", options->victim},
-        {"iteration", options->iteration},
-        {"suspects", options->suspects},
-        {"suspects_of", options->group},
-        {"victim_pid", options->victim_pids},
-        {"page", options->page},
-        {"json", yes_or_no(options->json)},
-        {"lower", yes_or_no(options->lower)},
-        {"lower_is_better", yes_or_no(watch_is_lower_better(&victim))},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i].value)
-            fprintf(stream, "%s=%s%c", texts[i].name, texts[i].value, '\0');
-    }
-    fprintf(stream, "rate=%.9g%cdepth=%.17g%cslot=%.17g%c", options->rate, '\0', options->depth,
-        '\0', ss_time_seconds(options->slot), '\0');
-    fprintf(stream, "tau=%" PRIu64 "%cseed=%" PRIu64 "%c", (uint64_t)options->tau, '\0',
-        options->seed, '\0');
-}
+static const struct command no_command = {"",
+    "plan|answer [OPTION]... STUDY\n"
+    "       ssantagonist watch|codes [OPTION]... FOLDER\n"
+    "       ssantagonist suspects [OPTION]...\n"
+    "Finds which processes slow a service down, by throttling each by a code of its\n"
+    "own. The experiment antagonist runs all steps. Each command has its own\n"
+    "--help.",
+    no_rows, NULL};
 
-/* Executes the Python package, which carries out `plan` and `answer`. */
-static int evaluate(const struct antagonist_options *options, struct ss_error *error) {
-    char self[4200], command[] = "ssantagonist", *words[32] = {NULL, command};
-    SS_OWNED(free) char *text = NULL;
-    size_t size, count = 2;
-    if (options->suspects && suspects_check_list(options->suspects, error) < 0)
-        return ss_error_wrap(error, "--suspects");
-    if (ss_platform_program_path(self, sizeof self) < 0)
-        return ss_error_fail(error, "cannot locate the programs");
-
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    write_call(options, self, stream);
-    if (fclose(stream) != 0)
-        return ss_error_memory(error);
-    for (char *at = text; at < text + size; at += strlen(at) + 1)
-        words[count++] = at;
-    return analysis_execute(words, error);
-}
-
-static int carry_out(const struct antagonist_options *options, struct ss_error *error) {
-    bool looks = options->command == ANTAGONIST_PLAN || options->command == ANTAGONIST_SUSPECTS;
-    if (options->iteration && ss_pattern_check(options->iteration, error) < 0)
+static int carry_out(
+    const struct command *command, struct request *request, struct ss_error *error) {
+    const struct watch_options *watch = &request->watch;
+    if (!command->run)
+        return ss_error_fail(error, "no command given: use plan, answer, watch, codes or suspects");
+    if ((watch->victim && strlen(watch->victim) > TEXT_MAX) ||
+        (watch->iteration && strlen(watch->iteration) > TEXT_MAX))
+        return ss_error_fail(
+            error, "--victim and --iteration may have at most %d characters", TEXT_MAX);
+    if (watch->iteration && ss_pattern_check(watch->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
-    if (looks && ss_platform_check_proc(error) < 0)
-        return -1;
-    switch (options->command) {
-    case ANTAGONIST_WATCH:
-        return watch(options, error);
-    case ANTAGONIST_CODES:
-        return write_codes(options, error);
-    case ANTAGONIST_SUSPECTS:
-        return list_suspects(options, error);
-    default:
-        return evaluate(options, error);
-    }
+    return command->run(request, error);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
-    struct antagonist_options options;
+    struct request request = {.watch = {.usual = NAN}};
+    const struct command *command = &no_command;
     (void)status;
-    int result = antagonist_options_parse(&options, argv, error);
+    for (size_t i = 0; argv[0] && argv[1] && i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            command = &commands[i];
+    }
+    if (!command->rows)
+        return analysis_execute("ssantagonist", argv + 1, error);
+
+    int result = ss_arguments_parse(
+        command->rows, &request, &request.store, argv + (command != &no_command), NULL, error);
     if (result == 0)
-        ss_option_store_print_warnings(stderr, "ssantagonist", &options.store);
-    if (result == 0 && options.help)
-        antagonist_options_print_help(&options);
-    else if (result == 0 && options.version)
+        ss_option_store_print_warnings(stderr, "ssantagonist", &request.store);
+    if (result == 0 && request.help) {
+        printf("Usage: ssantagonist %s\n\n", command->usage);
+        ss_arguments_print_help(stdout, command->rows);
+    } else if (result == 0 && request.version) {
         ss_program_print_version("ssantagonist");
-    else if (result == 0)
-        result = carry_out(&options, error);
-    ss_option_store_free(&options.store);
+    } else if (result == 0) {
+        result = carry_out(command, &request, error);
+    }
+    ss_option_store_free(&request.store);
     return result;
 }
 

@@ -46,17 +46,6 @@ static int parse_pid(const char *text, pid_t *pid, struct ss_error *error) {
     return 0;
 }
 
-int suspects_check_list(const char *pids, struct ss_error *error) {
-    size_t count;
-    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
-    int status = items ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < count; i++) {
-        pid_t pid;
-        status = parse_pid(items[i], &pid, error);
-    }
-    return status;
-}
-
 int suspects_add(struct suspects *suspects, const char *pids, struct ss_error *error) {
     size_t count;
     SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
@@ -78,13 +67,13 @@ int suspects_add_known(
     if (!known)
         return -1;
     if (count != named)
-        return ss_error_fail(error, "--names: write a name for each suspect");
+        return ss_error_fail(error, "--names: name each suspect");
     for (size_t i = 0; i < count; i++) {
         struct suspect one = {0};
         int pid;
         if (sscanf(items[i], "%d@%" SCNu64, &pid, &one.started) != 2)
             return ss_error_fail(
-                error, "--suspects: write PID@STARTED,... with --names, not %s", items[i]);
+                error, "--suspects: with --names use PID@STARTED,..., not %s", items[i]);
         one.pid = pid;
         snprintf(one.name, sizeof one.name, "%s", known[i]);
         if (append(suspects, &one, error) < 0)
@@ -151,7 +140,7 @@ static int read_group(
     snprintf(path, sizeof path, "%s/cgroup.procs", group);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file && !is_top)
-        return 0; /* removed meanwhile, or not a group */
+        return 0; /* its folder was removed, or is not a group */
     if (!file)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
     return read_pids(pids, file, error) < 0 ? -1 : read_subgroups(pids, group, error);

@@ -26,9 +26,6 @@ struct suspects {
     size_t count, room;
 };
 
-/* Fails if a list such as 812,900 has an item that is not a pid. */
-SS_MUST_USE SS_NONNULL() int suspects_check_list(const char *pids, struct ss_error *error);
-
 /* Adds processes of a list such as 812,900. */
 SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);

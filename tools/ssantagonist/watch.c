@@ -49,8 +49,9 @@ struct watch {
     const struct watch_options *options;
     char **words; /* the command whose lines are read */
     regex_t pattern;
-    bool requests; /* lines come from ssrequest --each */
-    bool counts;   /* the figure is the rate of lines rather than a number in them */
+    enum watch_kind kind; /* WATCH_URL: lines come from ssrequest --each */
+    bool counts;          /* the figure is the rate of lines rather than a number in them */
+    bool lower_is_better; /* as given, or because figures are times */
     pid_t child;
     int lines;       /* the command's output; -1: closed */
     ss_time started; /* last start of the command */
@@ -110,20 +111,6 @@ static double figure_of(struct watch *watch, const char *line) {
     return end > line + groups[1].rm_so ? figure : NAN;
 }
 
-static bool has_group(const char *pattern) {
-    regex_t compiled;
-    if (!pattern || regcomp(&compiled, pattern, REG_EXTENDED) != 0)
-        return false;
-    bool has = compiled.re_nsub > 0;
-    regfree(&compiled);
-    return has;
-}
-
-bool watch_is_lower_better(const struct watch_options *options) {
-    return options->lower || watch_kind(options->victim, options->iteration) == WATCH_URL ||
-           has_group(options->iteration);
-}
-
 static double now(void) {
     return (double)ss_platform_wallclock() / 1e9;
 }
@@ -152,7 +139,7 @@ static void take_figure(struct watch *watch, double figure, double time) {
 /* A victim that gives no figure, or fails more requests than not, has lost more than any limit. */
 static int check_loss(struct watch *watch, size_t slot, struct ss_error *error) {
     double usual = watch->options->usual, figure = watch->slots.figure[slot];
-    double kept = watch_is_lower_better(watch->options) ? usual / figure : figure / usual;
+    double kept = watch->lower_is_better ? usual / figure : figure / usual;
     bool is_silent = isnan(figure) && watch->slots.length >= SLOTS_SILENCE;
     if (is_silent || watch->failed[slot] > watch->slots.figures[slot])
         kept = 0;
@@ -188,11 +175,10 @@ static int make_words(struct watch *watch, struct ss_error *error) {
     const char *log[] = {"tail", "-n", "0", "-F", options->victim, NULL};
     char *text = NULL;
     size_t size, count;
-    enum watch_kind kind = watch_kind(options->victim, options->iteration);
     snprintf(rate, sizeof rate, "%.9g", options->rate);
     snprintf(duration, sizeof duration, "%.0fs",
         ceil(fmax(slots_begin(&watch->slots, options->slots) - now(), 0)) + SPARE_SECONDS);
-    if (kind == WATCH_COMMAND) {
+    if (watch->kind == WATCH_COMMAND) {
         watch->words = ss_words_split(options->victim, &count, error);
         if (watch->words && count == 0)
             return ss_error_fail(error, "--victim: the command is empty");
@@ -201,7 +187,7 @@ static int make_words(struct watch *watch, struct ss_error *error) {
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return ss_error_memory(error);
-    for (const char **word = kind == WATCH_URL ? url : log; *word; word++) {
+    for (const char **word = watch->kind == WATCH_URL ? url : log; *word; word++) {
         ss_words_quote(stream, *word);
         fputc(' ', stream);
     }
@@ -251,11 +237,13 @@ static int start_command(struct watch *watch, struct ss_error *error) {
 }
 
 static int fail_without_figures(const struct watch *watch, struct ss_error *error) {
-    return ss_error_fail(error, "%s",
-        watch->options->iteration
-            ? "too few lines of the victim match --iteration: check it, or use a longer --slot"
-        : watch->has_figure ? "no slot has a line of the victim with a number: use a longer --slot"
-                            : "no line of the victim has a number: see --iteration");
+    if (watch->options->iteration)
+        return ss_error_fail(error,
+            "too few lines of the victim match --iteration: check it, or use a longer --slot");
+    if (watch->has_figure)
+        return ss_error_fail(
+            error, "no slot has a line of the victim with a number: use a longer --slot");
+    return ss_error_fail(error, "no line of the victim has a number: see --iteration");
 }
 
 /*
@@ -263,11 +251,12 @@ static int fail_without_figures(const struct watch *watch, struct ss_error *erro
  * lines.
  */
 static int check_output(const struct watch *watch, struct ss_error *error) {
-    bool ours = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
     /* Any number of lines may precede the first one that matches --iteration. */
     bool has_none = watch->launches >= LAUNCHES_WITHOUT ||
                     (!watch->options->iteration && watch->lines_read >= LINES_WITHOUT);
-    return ours && !watch->has_figure && has_none ? fail_without_figures(watch, error) : 0;
+    if (watch->kind == WATCH_COMMAND && !watch->has_figure && has_none)
+        return fail_without_figures(watch, error);
+    return 0;
 }
 
 /*
@@ -279,9 +268,8 @@ static int reap_command(struct watch *watch, struct ss_error *error) {
     if (waitpid(watch->child, &status, WNOHANG) == 0)
         return 0;
     watch->child = 0;
-    bool repeats = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
     watch->launches++;
-    if (repeats && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (watch->kind == WATCH_COMMAND && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     return ss_error_fail(error, "the command that measures the victim failed: %s ended with %d",
         ss_words_show(watch->words[0]).text, ss_child_exit_status(status));
@@ -304,7 +292,7 @@ static void take_request(struct watch *watch, const char *line) {
 }
 
 static void take_line(struct watch *watch, const char *line) {
-    if (watch->requests)
+    if (watch->kind == WATCH_URL)
         take_request(watch, line);
     else
         take_figure(watch, figure_of(watch, line), now());
@@ -382,7 +370,7 @@ static int check_figures(const struct watch *watch, struct ss_error *error) {
             "the figure of the victim is 0 or negative in %zu of %zu slots, but must be above 0, "
             "because effects are ratios: see --iteration",
             known - positive, known);
-    if (watch->requests)
+    if (watch->kind == WATCH_URL)
         return ss_error_fail(error, "no request to the victim succeeded");
     return fail_without_figures(watch, error);
 }
@@ -391,7 +379,7 @@ static int run(struct watch *watch, struct ss_error *error) {
     if (start_command(watch, error) < 0)
         return -1;
     while (watch->slot < watch->options->slots) {
-        double late = watch->requests ? LATE_SECONDS : 0;
+        double late = watch->kind == WATCH_URL ? LATE_SECONDS : 0;
         if (wait_until(watch, slots_begin(&watch->slots, watch->slot + 1) + late, error) < 0)
             return -1;
         while (watch->slot < watch->options->slots &&
@@ -429,8 +417,7 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
     static struct watch watch;
     watch = (struct watch){
         .options = options,
-        .counts = options->iteration && !has_group(options->iteration),
-        .requests = watch_kind(options->victim, options->iteration) == WATCH_URL,
+        .kind = watch_kind(options->victim, options->iteration),
         .lines = -1,
         .slots = {.count = options->slots,
             .begin = (double)options->start_at / 1e9,
@@ -439,6 +426,9 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
     if (options->iteration && regcomp(&watch.pattern, options->iteration, REG_EXTENDED) != 0)
         return ss_error_fail(error, "--iteration: '%s' is not an extended regular expression",
             ss_words_show(options->iteration).text);
+    bool has_group = options->iteration && watch.pattern.re_nsub > 0;
+    watch.counts = options->iteration && !has_group;
+    watch.lower_is_better = options->lower || watch.kind == WATCH_URL || has_group;
     if (make_words(&watch, error) < 0)
         return -1;
     watch.output = fopen(options->output, "we");

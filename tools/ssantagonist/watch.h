@@ -13,7 +13,7 @@ struct watch_options {
     const char *victim;    /* a URL, a log, or a command; see watch_kind() */
     const char *iteration; /* pattern of lines that end an iteration; NULL if not given */
     double rate;           /* requests per second */
-    bool lower;            /* smaller figures are better */
+    int lower;             /* smaller figures are better */
     const char *output;    /* path of the table of slots */
     uint64_t slots;
     ss_time slot;     /* length of a slot */
@@ -25,9 +25,6 @@ enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
 
 /* Distinguishes the kinds of victims. An existing file is a log if `iteration` is not NULL. */
 SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
-
-/* Returns whether smaller figures are better: response times and times of iterations. */
-SS_NONNULL() bool watch_is_lower_better(const struct watch_options *options);
 
 /*
  * Measures the victim slot by slot until the last slot has ended. Fails with WATCH_LOSS if the

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
-#include "base/owned.h"
 #include "base/suggest.h"
 #include "commands.h"
-#include "platform/platform.h"
 #include "platform/program.h"
 
 static const struct {
@@ -36,22 +32,6 @@ static void print_help(void) {
            "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
 }
 
-/* Executes a command in Python, which finds this program in the environment to call measure. */
-static int execute(char **argv, struct ss_error *error) {
-    char path[4096];
-    size_t count = 0;
-    if (ss_platform_program_path(path, sizeof path) < 0)
-        return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
-    while (argv[count])
-        count++;
-    SS_OWNED(free) char **words = calloc(count + 3, sizeof *words);
-    if (!words || setenv("SSPROFILE", path, 1) < 0)
-        return ss_error_memory(error);
-    words[1] = (char *)"ssprofile";
-    memcpy(words + 2, argv, count * sizeof *words);
-    return analysis_execute(words, error);
-}
-
 static int run(char **argv, int *status, struct ss_error *error) {
     const char *names[COMMANDS];
     (void)status;
@@ -69,7 +49,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         names[i] = commands[i].name;
         if (strcmp(argv[1], names[i]) != 0)
             continue;
-        return commands[i].run ? commands[i].run(argv + 1, error) : execute(argv + 1, error);
+        return commands[i].run ? commands[i].run(argv + 1, error)
+                               : analysis_execute("ssprofile", argv + 1, error);
     }
     return ss_suggest_refuse(
         &(struct ss_suggest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);

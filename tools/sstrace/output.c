@@ -110,9 +110,8 @@ static int prepare_picture(const struct sstrace_strand *trace, struct ss_error *
 }
 
 int sstrace_picture_execute(const char *path, const char *title, struct ss_error *error) {
-    const char *words[] = {
-        NULL, "sstrace", "plot", "--output", path, title ? "--title" : NULL, title, NULL};
-    return analysis_execute((char **)words, error);
+    const char *words[] = {"plot", "--output", path, title ? "--title" : NULL, title, NULL};
+    return analysis_execute("sstrace", (char *const *)words, error);
 }
 
 int sstrace_output_print(const struct sstrace_request *request, const struct sstrace_strand *trace,

@@ -45,7 +45,8 @@ class Program(NamedTuple):
 PROGRAMS = {
     "check": "check:PROGRAM",
     "ssreport": "ssreport:PROGRAM",
-    "ssantagonist": "antagonist:PROGRAM",
+    "ssantagonist plan": "antagonist:PLAN",
+    "ssantagonist answer": "antagonist:ANSWER",
     "ssprofile compare": "profile:COMPARE",
     "ssprofile predict": "profile:PREDICT",
     "ssprofile verify": "profile:VERIFY",

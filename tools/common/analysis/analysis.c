@@ -3,19 +3,28 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "platform/platform.h"
 
 /* The program, in the folder that contains the folder of this one. */
 static const char subpath[] = "/" ANALYSIS_LIBEXEC_SUBDIR "/analysis";
 
-int analysis_execute(char **words, struct ss_error *error) {
+int analysis_execute(const char *program, char *const *arguments, struct ss_error *error) {
     char path[4200];
+    size_t count = 0;
     if (ss_platform_program_path(path, sizeof path - sizeof subpath) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
+    while (arguments[count])
+        count++;
+    SS_OWNED(free) const char **words = calloc(count + 3, sizeof *words);
+    if (!words || setenv("SHOWSTOPPER_PROGRAM", path, 1) < 0)
+        return ss_error_memory(error);
+
     for (int level = 0; level < 2; level++) {
         char *slash = strrchr(path, '/');
         if (slash)
@@ -24,7 +33,9 @@ int analysis_execute(char **words, struct ss_error *error) {
     strcat(path, subpath);
 
     words[0] = path;
-    execv(path, words);
+    words[1] = program;
+    memcpy(words + 2, arguments, count * sizeof *words);
+    execv(path, (char *const *)words);
     if (errno == ENOENT)
         return ss_error_fail(error,
             "%s is missing: install showstopper-analysis, or build with Python 3.11 or later and "

@@ -7,9 +7,11 @@
 
 /*
  * Replaces this process by the Python package, which evaluates records after a measurement.
- * `words` are a command of the package and its arguments, after one word that this function sets.
- * Returns only on failure: the error says what to install if the package is missing.
+ * `arguments` are a command of `program` and its options, ended by NULL. The package finds the path
+ * of this program in the environment variable SHOWSTOPPER_PROGRAM. Returns only on failure: the
+ * error says what to install if the package is missing.
  */
-SS_MUST_USE SS_NONNULL() int analysis_execute(char **words, struct ss_error *error);
+SS_MUST_USE SS_NONNULL() int analysis_execute(
+    const char *program, char *const *arguments, struct ss_error *error);
 
 #endif

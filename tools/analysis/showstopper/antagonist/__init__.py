@@ -1,34 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ssantagonist plan and answer.
-
-The C program checks the options, and executes this with NAME=VALUE of each, see study.Call.
-"""
+"""ssantagonist plan and answer. The C program has the other commands, and executes this."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from ..cli import Program
 from ..options import Option, Values
+from ..text import UserError
 
 
-def run(values: Values) -> int:
-    from . import answer, plan, study  # libraries are prepared now
-
-    call = study.Call.parse(values.words)
-    asked = study.Study.open(call)
-    if call.command == "answer":
-        return answer.report(asked)
-    # Those of a study that begins were checked when they were found.
-    pending = asked.pending() if asked.look.done else []
-    if pending:
-        study.find_suspects(call, pending)
-    print(*plan.lines(asked), sep="\n")
-    for line in plan.forecast(asked):
-        print(line, file=sys.stderr)
-    return 0
+def _check(values: Values) -> None:
+    if len(values.words) > 1:
+        raise UserError(f"unexpected argument '{values.words[1]}': name one folder")
+    for name, value in (("a folder", values.words), ("--victim", values.victim)):
+        if not value:
+            raise UserError(f"{name} is required: see --help")
+    if bool(values.suspects) == bool(values.suspects_of):
+        raise UserError("either --suspects or --suspects-of is required")
 
 
-_ROWS = (Option("help", "print this help"), Option("version", "print the version"))
-_USAGE = "Usage: analysis ssantagonist NAME=VALUE...\n"
-PROGRAM = Program("ssantagonist", _USAGE, _ROWS, lambda values: None, run)
+def _run(command: str) -> Callable[[Values], int]:
+    def run(values: Values) -> int:
+        from . import answer, plan, study  # libraries are prepared now
+
+        call = study.Call.of(command, values)
+        asked = study.Study.open(call)
+        if command == "answer":
+            return answer.report(asked)
+        # Suspects of a new study were checked when they were found.
+        pending = asked.pending() if asked.look.done else []
+        if pending:
+            study.find_suspects(call, pending)
+        print(*plan.lines(asked), sep="\n")
+        for line in plan.forecast(asked):
+            print(line, file=sys.stderr)
+        return 0
+
+    return run
+
+
+_ROWS = (
+    Option("victim", "the service: a URL to send requests to; a log, with --iteration; or a "
+           "command that prints figures, and is run repeatedly", "WHAT"),
+    Option("iteration", "matches a line that ends an iteration; the first group, if any, is its "
+           "time; without a group, lines are counted. Default, for a command: the last number of "
+           "each line", "REGEX"),
+    Option("rate", "requests per second to a URL", "N", "number", default="20", min="0.001"),
+    Option("lower-is-better", "smaller figures are better"),
+    Option("suspects", "processes that may hurt it, each with its descendants", "PID,..."),
+    Option("suspects-of", "the processes of this control group, below /sys/fs/cgroup, and of its "
+           "subgroups", "GROUP"),
+    # Without a default, which could not be distinguished from one that contradicts the study.
+    Option("depth", "the part of its running time that a throttled suspect loses; default 20%",
+           "LOAD", "load", min="1%", max="90%"),
+    Option("slot", "length of a slot, for which a suspect is throttled or not; 0: the longest of "
+           "5 s, 10 iterations, and 50 rounds", "TIME", "time", default="0"),
+    Option("tau", "mean length of a round of running and stopping", "TIME", "time", default="53m",
+           min="1m", max="10s"),
+    Option("seed", "seed of the codes; 0: derived from the suspects", "N", "count", default="0"),
+)
+_END = (Option("help", "print this help", letter="h"), Option("version", "print the version"))
+
+PLAN = Program(
+    "ssantagonist",
+    """\
+Usage: ssantagonist plan [OPTION]... STUDY
+Prints the plan of a study for ssbatch(1), as far as it is known: later runs
+depend on earlier ones. Prints on standard error which costs the next run can
+find.
+""",
+    (
+        *_ROWS,
+        Option("victim-pid", "processes of the victim; neither they nor their relatives can be "
+               "suspects; default: those that listen on the URL, or have the log open", "PID,..."),
+        *_END,
+    ),
+    _check,
+    _run("plan"),
+)
+
+ANSWER = Program(
+    "ssantagonist",
+    """\
+Usage: ssantagonist answer [OPTION]... STUDY
+Prints which suspects hurt the victim.
+""",
+    (
+        *_ROWS,
+        Option("json", "print a JSON document"),
+        Option("page", "write a page and tables to this folder", "DIR"),
+        *_END,
+    ),
+    _check,
+    _run("answer"),
+)

@@ -73,7 +73,7 @@ def _throttle(study: Study, stage: Stage, group: int) -> str:
         load = f"-t file -T path={{out}}/s{group + 1}.trace,loop=no"
     return (
         f"  main s{group + 1} -- showstopper --quiet --attach {pids} --record-decisions none "
-        f"-f own -c fixed -d averageq -D tau={study.call.tau}ns {load} "
+        f"-f own -c fixed -d averageq -D tau={round(1e9 * study.call.tau)}ns {load} "
         f"--start-at {{at+{LEAD_SECONDS}s}} --record {{record}}"
     )
 
@@ -82,7 +82,7 @@ def _watch(study: Study, stage: Stage) -> str:
     call = study.call
     line = (
         f"  main victim -- ssantagonist watch --slots {stage.slot_count} --slot {stage.slot:.9g}s "
-        f"--start-at {{at+{LEAD_SECONDS}s}} --rate {call.rate}"
+        f"--start-at {{at+{LEAD_SECONDS}s}} --rate {call.rate:.9g}"
     )
     line += f" --usual {study.look.slots.mean():.9g}" if stage.codes else ""
     line += " --lower-is-better" if call.lower else ""

@@ -14,16 +14,17 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import numpy as np
 
 from .. import statistics
+from ..options import Values
 from ..records import Record
 from ..text import (
     MAYBE_NUMBER, NUMBER, Notes, UserError, has_file, member, read_json, read_table, reason, show,
@@ -52,31 +53,41 @@ class Call:
     """The options of a call; see ssantagonist(1)."""
 
     command: str
-    program: str  # path of ssantagonist
     folder: str
     victim: str
-    lower_is_better: bool  # as given, or because figures are times
-    rate: str
-    tau: int  # nanoseconds
-    iteration: str = ""
-    lower: bool = False
-    suspects: str = ""
-    suspects_of: str = ""
-    victim_pid: str = ""
-    depth: float = 0  # 0: not given
-    slot: float = 0  # seconds; 0: the first run decides
-    seed: int = 0  # 0: derived from the suspects
-    json: bool = False
-    page: str = ""
+    iteration: str
+    rate: float
+    lower: bool
+    suspects: str
+    suspects_of: str
+    victim_pid: str
+    depth: float  # 0: not given
+    slot: float  # seconds; 0: the first run decides
+    tau: float  # seconds
+    seed: int  # 0: derived from the suspects
+    json: bool
+    page: str
 
     @classmethod
-    def parse(cls, words: Sequence[str]) -> Call:
-        given = dict(word.split("=", 1) for word in words)
-        kinds: dict[str, Callable[[str], object]]
-        kinds = {"bool": lambda value: value == "yes", "float": float, "int": int, "str": str}
-        take = {row.name: kinds[str(row.type)] for row in fields(cls)}
-        options: dict[str, Any] = {name: take[name](value) for name, value in given.items()}
-        return cls(**options)
+    def of(cls, command: str, values: Values) -> Call:
+        given = vars(values)
+        others = {"command": command, "folder": values.words[0], "lower": values.lower_is_better}
+        others |= {"depth": values.depth or 0}
+        missing = {"victim_pid": "", "json": False, "page": ""}
+        options = {one.name: given[one.name] for one in fields(cls) if one.name in given}
+        return cls(**(missing | options | others))
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Return whether smaller figures are better: as given, or because figures are times."""
+        is_url = self.victim.startswith("http") and "://" in self.victim
+        return self.lower or is_url or has_group(self.iteration)
+
+
+def has_group(pattern: str) -> bool:
+    """Return whether a POSIX extended regular expression has a group."""
+    brackets = r"\[\^?\]?(?:\[([:.=]).*?\1\]|[^]])*\]"
+    return "(" in re.sub(rf"\\.|{brackets}", "", pattern)
 
 
 @dataclass(frozen=True)
@@ -116,12 +127,13 @@ def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
     if call.command == "plan":
         options |= {"victim": call.victim, "iteration": call.iteration}
         options |= {"victim-pid": call.victim_pid}
-    words = [call.program, "suspects"]
+    program = os.environ.get("SHOWSTOPPER_PROGRAM", "ssantagonist")
+    words = [program, "suspects"]
     words += [f"--{name}={value}" for name, value in options.items() if value or name == "names"]
     try:
         result = subprocess.run(words, stdout=subprocess.PIPE, check=False)
     except OSError as error:
-        raise UserError(f"{show(call.program)} cannot be executed: {reason(error)}") from None
+        raise UserError(f"{show(program)} cannot be executed: {reason(error)}") from None
     if result.returncode != 0:
         sys.exit(125)
     table = result.stdout.decode("utf-8", "surrogateescape")
@@ -172,7 +184,7 @@ def _check_call(
     )
     for name, contradicts, began in contradictions:
         if contradicts:
-            more = "write this, or use another folder"
+            more = "use this, or another folder"
             raise UserError(f"--{name}: the study began with {show(began)}: {more}")
     if call.lower_is_better != (lower == "yes"):
         raise UserError(
@@ -294,7 +306,7 @@ class Study:
 
     def __init__(self, call: Call, suspects: list[Suspect], depth: float, seed: int) -> None:
         if not 1 <= len(suspects) <= SUSPECTS_MAX:
-            raise UserError(f"{len(suspects)} suspects: write from 1 to {SUSPECTS_MAX}")
+            raise UserError(f"{len(suspects)} suspects: use 1 to {SUSPECTS_MAX}")
         self.call, self.suspects, self.depth, self.seed = call, suspects, depth, seed
         self.stages: list[Stage] = []
         self.usual = np.full((len(suspects), 2), math.nan)  # mean of CPU time in `look`, its error
@@ -337,7 +349,7 @@ class Study:
     def _choose_slot(self) -> float:
         if self.call.slot:
             return self.call.slot
-        slot = max(SLOT_SECONDS, SLOT_ROUNDS * self.call.tau / 1e9)
+        slot = max(SLOT_SECONDS, SLOT_ROUNDS * self.call.tau)
         iterations = SLOT_ITERATIONS * self.look.slots.iteration()
         return max(slot, math.ceil(iterations)) if math.isfinite(iterations) else slot
 

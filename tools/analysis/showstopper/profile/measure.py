@@ -27,7 +27,7 @@ def forward(values: Values) -> list[str]:
 
 def _program() -> str:
     """Return the C program: the one that started this process, or that of the PATH."""
-    return os.environ.get("SSPROFILE", "ssprofile")
+    return os.environ.get("SHOWSTOPPER_PROGRAM", "ssprofile")
 
 
 def measure(words: Sequence[str]) -> int:
