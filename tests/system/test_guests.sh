@@ -85,30 +85,33 @@ all_ended() {
 }
 
 options_and_their_values_are_checked() { # case
-    local name
+    local name words message
     for name in make-guest run-in-guest; do
         "$experiments/$name" --help >"$output"
         grep -q "^Usage: $name " "$output" || fail "$name --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
     done
-    refuses "--kernel requires a value" make-guest --kernel
-    refuses "the name of a folder is required" make-guest
-    refuses "$scratch/shared already exists" make-guest "$scratch/shared"
-    refuses "--guest is required" run-in-guest -- true
-    refuses "not a guest that this version can boot" run-in-guest --guest "$scratch/shared" -- true
     mkdir "$scratch/guest"
     echo format=1 >"$scratch/guest/about"
-    refuses "a command is required after --" run-in-guest --guest guest
-    refuses "--grace: soon: must be a whole number of seconds, at most 999999" run-in-guest --guest guest --grace soon -- true
-    refuses "--memory: 3: a size is required" run-in-guest --guest guest --memory 3 -- true
-    refuses "--vcpus: 0: a number is required" run-in-guest --guest guest --vcpus 0 -- true
-    refuses "--vcpus cannot be combined with --cpus" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
-    refuses "--cpus: x: not available on this machine" run-in-guest --guest guest --cpus x -- true
-    refuses "--cpus: 9999: not available on this machine" run-in-guest --guest guest --cpus 9999 -- true
-    refuses "--share: /nowhere: not a folder" run-in-guest --guest guest --share /nowhere -- true
-    refuses "--clock: /nowhere/file cannot be written" run-in-guest --guest guest \
-        --clock /nowhere/file -- true
-    refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
+    while IFS='|' read -r words message <&3; do
+        # shellcheck disable=SC2086 # several words
+        refuses "$message" $words
+    done 3<<'END'
+make-guest --kernel|--kernel requires a value
+make-guest|the name of a folder is required
+make-guest shared|shared already exists
+run-in-guest -- true|--guest is required
+run-in-guest --guest shared -- true|not a guest that this version can boot
+run-in-guest --guest guest|a command is required after --
+run-in-guest --guest guest --grace soon -- true|--grace: soon: must be a whole number of seconds, at most 999999
+run-in-guest --guest guest --memory 3 -- true|--memory: 3: a size is required
+run-in-guest --guest guest --vcpus 0 -- true|--vcpus: 0: a number is required
+run-in-guest --guest guest --vcpus 1 --cpus 0 -- true|--vcpus cannot be combined with --cpus
+run-in-guest --guest guest --cpus 9999 -- true|--cpus: 9999: not available on this machine
+run-in-guest --guest guest --share /nowhere -- true|--share: /nowhere: not a folder
+run-in-guest --guest guest --clock /nowhere/file -- true|--clock: /nowhere/file cannot be written
+run-in-guest --guest guest --acceleration hvf -- true|--acceleration: hvf: kvm or tcg
+END
 }
 
 a_failed_make_guest_leaves_no_file() { # case
@@ -200,25 +203,36 @@ both_sides_of_a_study_run_in_guests() { # case
     [ "$(listed results status)" = "done done" ] || fail "wrong status: $(listed results status)"
 }
 
-a_command_runs_in_a_guest() { # case
-    local threads allowed cpu
+# Guests use the machine's clock, so that runs in several guests can start at the same time.
+a_command_runs_in_a_guest_and_is_terminated() { # case
+    local threads allowed cpu processes at time elapsed
     need_guest
     cpu=$(first_cpu)
     mkdir -p data/a "shared/it's one"
     echo given >data/a/file
     echo unshared >there
     # shellcheck disable=SC2016 # expanded in the guest
-    begin --cpus "$cpu" --share shared --scratch data --clock clock.csv --vcpu-times times.csv -- \
+    begin --cpus "$cpu" --share shared --scratch data --clock clock.csv --vcpu-times times.csv --grace "$patience" -- \
         sh -c 'echo up; hostname; nproc; pwd; cat data/a/file there; echo "$TMPDIR $1"
             echo new >data/b; echo kept >"shared/it'\''s one/file"; echo lost >/tmp/lost.'$$'
             true >>/etc/passwd || echo read-only
-            while [ ! -e shared/on ]; do sleep 0.5; done; echo error >&2; exit 3' sh 'two  words'
+            while [ ! -e shared/at ]; do sleep 0.5; done; echo error >&2
+            exec showstopper -f exact -l 50% -n 2 --start-at "@$(cat shared/at)" --record shared/record -- ssburn serial
+        ' sh 'two  words'
     await guest_did says up
     threads=$(grep -l '^CPU 0/' /proc/"$(pgrep -P "$pid" qemu-system)"/task/*/comm)
     allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' "${threads%/comm}/status")
     [ "$allowed" = "$cpu" ] || fail "the virtual CPU may use CPUs $allowed"
-    : >shared/on
-    ends 3
+
+    at=$((EPOCHSECONDS + 45)) # a busy machine takes long to start showstopper in the guest
+    echo "$at" >shared/at.new
+    mv shared/at.new shared/at
+    await guest_did has_samples
+    find_processes
+    kill -TERM "$pid"
+    ends 143
+    all_ended || fail "leftover processes: ${processes[*]}"
+
     for line in guest 1 "$scratch" given unshared "${TMPDIR-} two  words" read-only; do
         says "$line" || fail "no line '$line' in the output"
     done
@@ -233,6 +247,18 @@ a_command_runs_in_a_guest() { # case
     awk -F, 'NR == 1 && $0 != "vcpu,host_cpu_seconds,wall_seconds" { exit 1 }
         NR == 2 { found = $1 == 0 && $2 > 0 && $3 > $2 / 2 }
         END { exit !found || NR != 2 }' times.csv || fail "wrong times.csv: $(cat times.csv)"
+
+    grep -q '"load_mean"' shared/record/summary.json || fail "the summary is missing"
+    [ ! -e shared/record/interrupted ] || fail "the record is incomplete"
+    IFS=, read -r time elapsed _ < <(sed -n 2p shared/record/samples.csv)
+    awk -v time="$(date -d "$time" +%s.%N)" -v elapsed="$elapsed" -v at="$at" 'BEGIN {
+        late = time - elapsed - at
+        exit !(late > -1 && late < 300) }' ||
+        fail "wrong time of sample $elapsed: $time; the run was to begin at $(date -d "@$at")"
+}
+
+has_samples() {
+    [ -e shared/record/samples.csv ] && [ "$(wc -l <shared/record/samples.csv)" -gt 1 ]
 }
 
 # Whenever run-in-guest is killed, it leaves no process, folder or mount.
@@ -256,35 +282,6 @@ a_killed_guest_leaves_no_process_or_file() { # case
     ends 143
     ! grep -q " $folder" /proc/mounts || fail "leftover mounts"
     [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "leftover files of virtiofsd"
-}
-
-# Guests use the machine's clock, so that runs in several guests can start at the same time.
-a_terminated_guest_delivers_the_record_of_its_run() { # case
-    local processes at time elapsed
-    need_guest
-    # shellcheck disable=SC2016 # expanded in the guest
-    begin --grace "$patience" --share shared -- sh -c 'echo up; while [ ! -e shared/at ]; do sleep 0.5; done
-        exec showstopper -f exact -l 50% -n 2 --start-at "@$(cat shared/at)" --record shared/record -- ssburn serial'
-    await guest_did says up
-    at=$((EPOCHSECONDS + 45)) # a busy machine takes long to start showstopper in the guest
-    echo "$at" >shared/at.new
-    mv shared/at.new shared/at
-    await guest_did has_samples
-    find_processes
-    kill -TERM "$pid"
-    ends 143
-    all_ended || fail "leftover processes: ${processes[*]}"
-    grep -q '"load_mean"' shared/record/summary.json || fail "the summary is missing"
-    [ ! -e shared/record/interrupted ] || fail "the record is incomplete"
-    IFS=, read -r time elapsed _ < <(sed -n 2p shared/record/samples.csv)
-    awk -v time="$(date -d "$time" +%s.%N)" -v elapsed="$elapsed" -v at="$at" 'BEGIN {
-        late = time - elapsed - at
-        exit !(late > -1 && late < 300) }' ||
-        fail "wrong time of sample $elapsed: $time; the run was to begin at $(date -d "@$at")"
-}
-
-has_samples() {
-    [ -e shared/record/samples.csv ] && [ "$(wc -l <shared/record/samples.csv)" -gt 1 ]
 }
 
 # In version 2, only the root may have processes and enable controllers for its children.

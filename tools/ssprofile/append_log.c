@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -76,9 +76,9 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     size_t lines;
     off_t end;
     *log = (struct ssprofile_append_log){0};
-    if (strlen(path) >= sizeof log->path)
-        return ss_error_fail(error, "%.100s...: the path is too long", path);
-    strcpy(log->path, path);
+    log->path = strdup(path);
+    if (!log->path)
+        return ss_error_memory(error);
     SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         return report_errno(log, error);
@@ -106,5 +106,6 @@ int ssprofile_append_log_add(
 void ssprofile_append_log_close(struct ssprofile_append_log *log) {
     if (log->file > 0)
         close(log->file);
-    log->file = 0;
+    free(log->path);
+    *log = (struct ssprofile_append_log){0};
 }

@@ -9,13 +9,17 @@
 
 #include <showstopper/error.h>
 
+/* Zeroed: not open. */
 struct ssprofile_append_log {
-    char path[4300];
+    char *path;  /* owned */
     int file;    /* 0 if not open */
     size_t rows; /* number of rows after the heading */
 };
 
-/* Opens the table and, if it is new, writes `heading`, which ends with a line feed. */
+/*
+ * Opens the table and, if it is new, writes `heading`, which ends with a line feed. Close it even
+ * on failure.
+ */
 SS_NONNULL(1, 2, 3)
 int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
     const char *heading, struct ss_error *error);

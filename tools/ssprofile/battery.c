@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "csv.h"
 #include "platform/platform.h"
@@ -39,8 +40,8 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return ss_error_set(error, 2, "benchmark %s of class %s appears twice: remove one of them",
             ss_words_show(words[0]).text, ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
-        return ss_error_set(error, 2, "'%s' is not a direction: write higher or lower",
-            ss_words_show(words[3]).text);
+        return ss_error_set(
+            error, 2, "'%s' is not a direction: use higher or lower", ss_words_show(words[3]).text);
     struct ssprofile_task task = {.words = words,
         .name = words[0],
         .class = words[1],
@@ -62,9 +63,10 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
             regfree(&task.result);
         bool empty = !task.command[0];
         free(task.command);
-        return empty ? ss_error_set(error, 2, "the command is empty")
-                     : ss_error_set(error, 2, "the regular expression '%s': %s",
-                           ss_words_show(words[5]).text, text);
+        if (empty)
+            return ss_error_set(error, 2, "the command is empty");
+        return ss_error_set(
+            error, 2, "the regular expression '%s': %s", ss_words_show(words[5]).text, text);
     }
     battery->tasks[battery->count++] = task;
     return 0;
@@ -84,7 +86,7 @@ static int parse_words(
     }
     if (count < FIELDS)
         return ss_error_set(error, 2,
-            "the %s is missing: write NAME CLASS UNIT higher|lower "
+            "the %s is missing: use NAME CLASS UNIT higher|lower "
             "'COMMAND' 'REGEX'",
             field_names[count]);
     if (count > FIELDS)
@@ -149,32 +151,27 @@ int ssprofile_battery_read(
 #define KERNEL "'ssburn kernel "
 
 /* Returns the text with --time added to commands of kernels; NULL if memory is exhausted. */
-static char *add_time(const char *text, const char *time) {
-    char *timed = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&timed, &size);
-    if (!stream)
+static char *add_time(const char *text, const char *time, struct ss_error *error) {
+    struct ss_text timed;
+    if (ss_text_open(&timed, error) < 0)
         return NULL;
     for (const char *at; (at = strstr(text, KERNEL)); text = at) {
         at += strlen(KERNEL);
         bool is_option = *at == '-';
         at += strcspn(at, "' \n");
-        fwrite(text, 1, (size_t)(at - text), stream);
+        fwrite(text, 1, (size_t)(at - text), timed.stream);
         if (*at == '\'' && !is_option)
-            fprintf(stream, " --time %s", time);
+            fprintf(timed.stream, " --time %s", time);
     }
-    fputs(text, stream);
-    if (fclose(stream) == 0)
-        return timed;
-    free(timed);
-    return NULL;
+    fputs(text, timed.stream);
+    return ss_text_close(&timed, error);
 }
 
 int ssprofile_battery_set_time(
     struct ssprofile_battery *battery, const char *time, struct ss_error *error) {
-    SS_OWNED(free) char *text = add_time(battery->text, time);
+    SS_OWNED(free) char *text = add_time(battery->text, time, error);
     if (!text)
-        return ss_error_memory(error);
+        return -1;
     if (strcmp(text, battery->text) == 0)
         return ss_error_fail(error,
             "--time has no effect: the battery has no command of the form " KERNEL
@@ -195,19 +192,23 @@ void ssprofile_battery_free(struct ssprofile_battery *battery) {
     *battery = (struct ssprofile_battery){0};
 }
 
-void ssprofile_battery_find(char *path, size_t size, const char *name) {
+int ssprofile_battery_find(
+    struct ssprofile_battery *battery, const char *name, struct ss_error *error) {
     char program[4096];
     struct stat status;
-    snprintf(path, size, "%s", name);
+    SS_OWNED(free) char *path = NULL;
     if (strchr(name, '/') || ss_platform_program_path(program, sizeof program) < 0)
-        return;
+        return ssprofile_battery_read(battery, name, error);
     char *slash = strrchr(program, '/');
     if (slash)
         *slash = '\0';
-    snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
+    if (asprintf(&path, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name) < 0) {
+        path = NULL;
+        return ss_error_memory(error);
+    }
     /* A folder with the name of an installed battery does not hide the battery. */
-    if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
-        snprintf(path, size, "%s", name);
+    bool is_file = access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode);
+    return ssprofile_battery_read(battery, is_file ? name : path, error);
 }
 
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {

@@ -53,11 +53,11 @@ SS_NONNULL()
 const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
-/*
- * Writes the path of a battery: `name` is a path, or the name of a battery that is installed with
- * the program.
+/* Reads a battery: `name` is a path, or the name of a battery that is installed with the program.
  */
-SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
+SS_NONNULL()
+int ssprofile_battery_find(
+    struct ssprofile_battery *battery, const char *name, struct ss_error *error);
 
 /*
  * Parses the result in the first group of the first match. Returns false if the result is not a

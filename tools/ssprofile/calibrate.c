@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "benchmark_run.h"
-#include "calibration_files.h"
+#include "calibration_document.h"
 #include "choice.h"
 #include "commands.h"
 #include "options/arguments.h"
@@ -74,7 +74,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"force", AT(force),
         .help = "calibrate with another version of the benchmarks than that of the base"}},
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write the tests to this folder, as calibrated.csv, calibration.csv and calibrate.json"}},
+        .help = "write the result and all tests to this folder, as calibrate.json"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(refuse_word),
 };
@@ -95,7 +95,7 @@ struct calibration {
     struct ssprofile_throttle throttle; /* the throttle, with another setting in each test */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
-    struct ssprofile_calibration_files files;
+    struct ssprofile_calibration_document document;
     bool is_near; /* the result is the nearest test, but does not match the base */
 
     /* The current setting, and the results at it. */
@@ -108,10 +108,10 @@ static void say(struct calibration *calibration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void say(struct calibration *calibration, const char *format, ...) {
-    struct ssprofile_calibration_files *files = &calibration->files;
+    struct ssprofile_calibration_document *document = &calibration->document;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(files->findings[files->finding_count++], SSPROFILE_FINDING, format, arguments);
+    vsnprintf(document->findings[document->finding_count++], SSPROFILE_FINDING, format, arguments);
     va_end(arguments);
 }
 
@@ -129,6 +129,17 @@ static int begin_setting(struct calibration *calibration, double setting, struct
     return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
+/* Warns that a benchmark is left out, and why. */
+SS_FORMAT(2, 3)
+static void leave_out(const struct ssprofile_task *task, const char *format, ...) {
+    va_list arguments;
+    fprintf(stderr, "ssprofile: warning: %s is left out: ", task->name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
 /* Drops benchmarks that failed in their first run on this machine. */
 static int leave_out_failed(
     struct calibration *calibration, const bool *failed, struct ss_error *error) {
@@ -144,7 +155,7 @@ static int leave_out_failed(
 static int run_benchmarks(struct calibration *calibration, struct ss_error *error) {
     size_t order[BENCHMARKS_MAX];
     bool failed[BENCHMARKS_MAX] = {false}, any = false;
-    bool is_first = ++calibration->repetitions == 1 && calibration->files.test_count == 0;
+    bool is_first = ++calibration->repetitions == 1 && calibration->document.test_count == 0;
     ssprofile_shuffle(order, calibration->count, calibration->repetitions);
     for (size_t i = 0; i < calibration->count; i++) {
         size_t chosen = calibration->chosen[order[i]];
@@ -160,7 +171,7 @@ static int run_benchmarks(struct calibration *calibration, struct ss_error *erro
         }
         if (!is_first || ssprofile_is_interrupted())
             return ss_error_fail(error, "%s", why.message);
-        fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", task->name, why.message);
+        leave_out(task, "%s", why.message);
         failed[order[i]] = any = true;
     }
     return any ? leave_out_failed(calibration, failed, error) : 0;
@@ -185,8 +196,8 @@ static int evaluate_setting(struct calibration *calibration, struct ss_error *er
 
 static void note_test(struct calibration *calibration) {
     const struct ssprofile_match *match = &calibration->match;
-    struct ssprofile_calibration_files *files = &calibration->files;
-    files->tests[files->test_count++] =
+    struct ssprofile_calibration_document *document = &calibration->document;
+    document->tests[document->test_count++] =
         (struct ssprofile_test){.setting = calibration->runner.throttle.setting,
             .log_ratio_mean = match->log_mean,
             .half_width = match->half,
@@ -269,8 +280,8 @@ static const char *spread_change(double before, double after, double scatter) {
 
 /* Reports the result of the calibration, and which differences no throttle removes. */
 static void say_result(struct calibration *calibration, size_t row) {
-    struct ssprofile_calibration_files *files = &calibration->files;
-    const struct ssprofile_test *first = &files->tests[0], *test = &files->tests[row];
+    struct ssprofile_calibration_document *document = &calibration->document;
+    const struct ssprofile_test *first = &document->tests[0], *test = &document->tests[row];
     struct bounds bounds = bounds_of(calibration, test);
     double before = first->most_to_least, after = test->most_to_least;
     double scatter = fmax(first->scatter_percent, test->scatter_percent);
@@ -291,11 +302,11 @@ static void say_result(struct calibration *calibration, size_t row) {
             "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
             "ratios, but cannot narrow their relative spread.",
             before, after, 100 * test->setting);
-    files->found = test;
-    files->result = (struct ssprofile_calibrated){.setting = test->setting,
+    document->found = test;
+    document->result = (struct ssprofile_calibrated){.setting = test->setting,
         .low = bounds.low,
         .high = bounds.high,
-        .tests = (double)files->test_count,
+        .tests = (double)document->test_count,
         .benchmarks = (double)calibration->count,
         .repetitions = test->repetitions,
         .most_to_least_first = before,
@@ -323,15 +334,15 @@ static int refuse_slower(double ratio, struct ss_error *error) {
 
 /* Returns the row of a setting; the number of rows if absent. A frequency may be tested twice. */
 static size_t find_test(const struct calibration *calibration, double setting) {
-    const struct ssprofile_calibration_files *files = &calibration->files;
+    const struct ssprofile_calibration_document *document = &calibration->document;
     size_t row = 0;
-    while (row < files->test_count && files->tests[row].setting != setting)
+    while (row < document->test_count && document->tests[row].setting != setting)
         row++;
     return row;
 }
 
 static int run_search(struct calibration *calibration, struct ss_error *error) {
-    const struct ssprofile_calibration_files *files = &calibration->files;
+    const struct ssprofile_calibration_document *document = &calibration->document;
     struct ssprofile_search state;
     size_t found = 0; /* row of the best setting */
     ssprofile_search_begin(&state);
@@ -339,8 +350,8 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0)
             return -1;
         size_t row = find_test(calibration, calibration->runner.throttle.setting);
-        if (row < files->test_count) {
-            ssprofile_search_add_cost(&state, setting, files->tests[row].cost);
+        if (row < document->test_count) {
+            ssprofile_search_add_cost(&state, setting, document->tests[row].cost);
             continue;
         }
         if (run_repetitions(calibration, repetitions_of(calibration->request), error) < 0 ||
@@ -354,17 +365,17 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
         if (state.best == setting)
             found = row;
     }
-    printf("setting %.2f%% (cost %.5f, %zu tests)\n", 100 * files->tests[found].setting,
-        state.best_cost, files->test_count);
-    calibration->is_near = files->tests[found].cost > COST_MATCHED;
+    printf("setting %.2f%% (cost %.5f, %zu tests)\n", 100 * document->tests[found].setting,
+        state.best_cost, document->test_count);
+    calibration->is_near = document->tests[found].cost > COST_MATCHED;
     say_result(calibration, found);
     return 0;
 }
 
 static int end_closed(struct calibration *calibration, const struct ssprofile_closed *state,
     enum ssprofile_verdict verdict, struct ss_error *error) {
-    const struct ssprofile_calibration_files *files = &calibration->files;
-    size_t tests = files->test_count;
+    const struct ssprofile_calibration_document *document = &calibration->document;
+    size_t tests = document->test_count;
     size_t row = verdict == SSPROFILE_NEAR ? state->nearest : tests - 1;
     if (verdict == SSPROFILE_SLOWER)
         return refuse_slower(exp(calibration->match.log_mean), error);
@@ -376,7 +387,7 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     if (verdict == SSPROFILE_FAILED)
         return ss_error_fail(
             error, "no setting from 1%% to 100%% made the ratios 1 in %zu tests", tests);
-    const struct ssprofile_test *test = &files->tests[row];
+    const struct ssprofile_test *test = &document->tests[row];
     printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n", 100 * test->setting,
         test->log_ratio_mean, test->half_width, tests);
     calibration->is_near = verdict == SSPROFILE_NEAR;
@@ -452,7 +463,6 @@ static int choose_benchmarks(
     bool is_given = calibration->request->spread >= 0;
     double bound = is_given ? calibration->request->spread / 100 : SSPROFILE_SPREAD_MAX;
     const char *patterns = strcmp(only, "all") == 0 ? NULL : only;
-    struct ssprofile_warnings warnings = {.stream = stderr};
     bool too_many = false;
     for (size_t i = 0; i < calibration->battery.count; i++) {
         const struct ssprofile_task *task = &calibration->battery.tasks[i];
@@ -461,24 +471,19 @@ static int choose_benchmarks(
         if (!ssprofile_is_chosen(patterns, task->name))
             continue;
         if (!benchmark)
-            ssprofile_warn(&warnings, "%s is left out: the base lacks it", task->name);
-        else if (benchmark->contradictory || benchmark->lower != task->lower)
-            ssprofile_warn(&warnings,
-                "%s is left out: the base and the battery disagree on lower_is_better", task->name);
+            leave_out(task, "the base lacks it");
+        else if (benchmark->lower != task->lower)
+            leave_out(task, "the base and the battery disagree on lower_is_better");
         else if ((measured || is_given) && ssprofile_spread(benchmark) > bound)
-            ssprofile_warn(&warnings, "%s is left out: unstable on the base: " SSPROFILE_UNCERTAIN,
-                task->name, 100 * ssprofile_spread(benchmark), benchmark->count);
+            leave_out(task, "unstable on the base: " SSPROFILE_UNCERTAIN,
+                100 * ssprofile_spread(benchmark), benchmark->count);
         else if (calibration->request->method == METHOD_CLOSED && benchmark->count < 2)
-            ssprofile_warn(&warnings,
-                "%s is left out: the base has one repetition of it, and the closed method needs "
-                "two",
-                task->name);
+            leave_out(task, "the base has one repetition of it, and the closed method needs two");
         else if (calibration->count < BENCHMARKS_MAX)
             calibration->chosen[calibration->count++] = i;
         else
             too_many = true;
     }
-    ssprofile_warnings_end(&warnings);
     if (too_many)
         return ss_error_fail(error,
             "too many benchmarks (at most %d): choose some with --benchmarks", BENCHMARKS_MAX);
@@ -493,12 +498,13 @@ static int choose_benchmarks(
 static int read_battery(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
     const struct request *request = calibration->request;
-    char folder[4200], path[4300];
-    ssprofile_folder_of(folder, sizeof folder, base_path);
-    snprintf(path, sizeof path, "%s/battery.txt", folder);
-    if (request->battery || access(path, R_OK) < 0)
-        ssprofile_battery_find(path, sizeof path, request->battery ? request->battery : "own");
-    return ssprofile_battery_read(&calibration->battery, path, error);
+    SS_OWNED(free) char *beside = ssprofile_beside(base_path, "battery.txt");
+    if (!beside)
+        return ss_error_memory(error);
+    if (!request->battery && access(beside, R_OK) == 0)
+        return ssprofile_battery_read(&calibration->battery, beside, error);
+    return ssprofile_battery_find(
+        &calibration->battery, request->battery ? request->battery : "own", error);
 }
 
 static int check_version(
@@ -522,21 +528,23 @@ static int run_method(
                                                          : run_closed(calibration, error);
 }
 
-static int write_files(struct calibration *calibration, struct ss_error *error) {
+static int write_document(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
-    char base[600];
-    snprintf(
-        base, sizeof base, "%.290s:%.290s", calibration->base->machine, calibration->base->limits);
-    calibration->files.base = base;
-    calibration->files.throttle = throttle_name(request);
-    calibration->files.method = request->method == METHOD_SEARCH ? "search" : "closed";
-    return ssprofile_calibration_write(&calibration->files, request->output, error);
+    SS_OWNED(free) char *base = NULL;
+    if (asprintf(&base, "%s:%s", calibration->base->machine, calibration->base->limits) < 0) {
+        base = NULL;
+        return ss_error_memory(error);
+    }
+    calibration->document.base = base;
+    calibration->document.throttle = throttle_name(request);
+    calibration->document.method = request->method == METHOD_SEARCH ? "search" : "closed";
+    return ssprofile_calibration_write(&calibration->document, request->output, error);
 }
 
 static void print_frequency(const struct calibration *calibration, char text[32]) {
     struct ssprofile_throttle throttle = calibration->throttle;
     struct ss_error ignored = {0};
-    throttle.setting = calibration->files.found->setting;
+    throttle.setting = calibration->document.found->setting;
     if (ssprofile_throttle_resolve(&throttle, calibration->runner.cpu, &ignored) < 0)
         throttle.frequency = 0;
     ss_units_print_frequency(text, 32, (uint64_t)(throttle.frequency + 0.5));
@@ -545,7 +553,7 @@ static void print_frequency(const struct calibration *calibration, char text[32]
 /* Prints the command that runs an application under the setting. */
 static void print_use(const struct calibration *calibration) {
     const struct request *request = calibration->request;
-    double setting = calibration->files.found->setting;
+    double setting = calibration->document.found->setting;
     char period[32], quantum[32], frequency[32];
     ss_units_print_time(period, sizeof period, request->period);
     ss_units_print_time(quantum, sizeof quantum, request->quantum);
@@ -573,7 +581,7 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
     struct ssprofile_choice choice;
     if (ssprofile_choose(&choice, request->base, error) < 0 ||
-        ssprofile_results_read(&calibration->base_results, choice.path, stderr, error) < 0)
+        ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
         return ss_error_wrap(error, "--base");
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
@@ -591,16 +599,16 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     ssprofile_runner_open(&calibration->runner, request->idle_states);
     int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
-    for (size_t i = 0; i < calibration->files.finding_count; i++) {
+    for (size_t i = 0; i < calibration->document.finding_count; i++) {
         fputs("- ", stdout);
-        ss_option_print_wrapped(stdout, 2, calibration->files.findings[i]);
+        ss_option_print_wrapped(stdout, 2, calibration->document.findings[i]);
     }
     if (result == 0)
         print_use(calibration);
     else
         say(calibration, "No setting was found: %s.", error->message);
     struct ss_error later = {0};
-    if (request->output && write_files(calibration, &later) < 0 && result == 0)
+    if (request->output && write_document(calibration, &later) < 0 && result == 0)
         result = ss_error_fail(error, "%s", later.message);
     return result;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_CALIBRATION_FILES_H
-#define SSPROFILE_CALIBRATION_FILES_H
+#ifndef SSPROFILE_CALIBRATION_DOCUMENT_H
+#define SSPROFILE_CALIBRATION_DOCUMENT_H
 
-/* Writes the result of a calibration: calibrated.csv, calibration.csv and calibrate.json. */
+/* Writes the result of a calibration as a JSON document, calibrate.json. */
 
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
 #define SSPROFILE_FINDING  700 /* size limit of a sentence */
 #define SSPROFILE_FINDINGS 8
 
-/* A row of calibration.csv. */
+/* A tested setting. */
 struct ssprofile_test {
     double setting; /* 0 to 1 */
     double log_ratio_mean, half_width;
@@ -23,14 +23,14 @@ struct ssprofile_test {
     double scatter_percent;
 };
 
-/* The numbers of the row of calibrated.csv; unknown bounds are NaN. */
+/* The result; unknown bounds are NaN. */
 struct ssprofile_calibrated {
     double setting, low, high; /* 0 to 1 */
     double tests, benchmarks, repetitions;
     double most_to_least_first, most_to_least;
 };
 
-struct ssprofile_calibration_files {
+struct ssprofile_calibration_document {
     const char *base, *throttle, *method;
     struct ssprofile_test tests[SSPROFILE_TESTS];
     size_t test_count;
@@ -40,9 +40,9 @@ struct ssprofile_calibration_files {
     size_t finding_count;
 };
 
-/* Makes the folder. A table without rows is removed. */
-SS_NONNULL(1, 2)
-int ssprofile_calibration_write(
-    const struct ssprofile_calibration_files *files, const char *folder, struct ss_error *error);
+/* Makes the folder if it does not exist. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_calibration_write(
+    const struct ssprofile_calibration_document *calibration, const char *folder,
+    struct ss_error *error);
 
 #endif

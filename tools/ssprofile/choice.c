@@ -25,7 +25,7 @@ static int split_names(struct ssprofile_choice *choice, const char *names, struc
     if (length == 0 || length >= sizeof choice->machine ||
         (colon && (!colon[1] || strlen(colon + 1) >= sizeof choice->limits)))
         return ss_error_fail(error,
-            "'%s' names no machine: write FILE:MACHINE or FILE:MACHINE:LIMITS",
+            "'%s' names no machine: use FILE:MACHINE or FILE:MACHINE:LIMITS",
             ss_words_show(names).text);
     snprintf(choice->machine, sizeof choice->machine, "%.*s", (int)length, names);
     snprintf(choice->limits, sizeof choice->limits, "%s", colon ? colon + 1 : "");

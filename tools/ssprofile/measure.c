@@ -12,6 +12,7 @@
 #include "append_log.h"
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
@@ -24,11 +25,10 @@
 #include "platform/platform.h"
 #include "ratios.h"
 
-#define REPETITIONS       5
-#define REPETITIONS_MIN   3 /* repetitions before the spread decides */
-#define FOLDER_LENGTH_MAX 4000
-#define REPETITIONS_MAX   50 /* maximum with --until-spread */
-#define SETTINGS_MAX      16
+#define REPETITIONS     5
+#define REPETITIONS_MIN 3  /* repetitions before the spread decides */
+#define REPETITIONS_MAX 50 /* maximum with --until-spread */
+#define SETTINGS_MAX    16
 
 struct request {
     const char *battery, *only, *under, *machine, *root, *folder;
@@ -130,17 +130,23 @@ struct measurement {
 static const char runs_heading[] =
     "order,limits,benchmark,class,repetition,begin,seconds,frequency_hz\n";
 
-static void path_of(char path[4300], const struct request *request, const char *name) {
-    snprintf(path, 4300, "%.4000s/%s", request->folder, name);
+/* Returns the path of a file in the folder. free() the result; NULL with the error set. */
+static char *path_of(const struct request *request, const char *name, struct ss_error *error) {
+    char *path;
+    if (asprintf(&path, "%s/%s", request->folder, name) >= 0)
+        return path;
+    ss_error_memory(error);
+    return NULL;
 }
 
 static int open_tables(struct measurement *measurement, struct ss_error *error) {
-    char path[4300];
-    path_of(path, measurement->request, "results.csv");
-    if (ssprofile_append_log_open(&measurement->table, path, SSPROFILE_RESULTS_HEADING, error) < 0)
+    SS_OWNED(free) char *results = path_of(measurement->request, "results.csv", error);
+    SS_OWNED(free) char *runs = path_of(measurement->request, "runs.csv", error);
+    if (!results || !runs ||
+        ssprofile_append_log_open(&measurement->table, results, SSPROFILE_RESULTS_HEADING, error) <
+            0)
         return -1;
-    path_of(path, measurement->request, "runs.csv");
-    return ssprofile_append_log_open(&measurement->runs, path, runs_heading, error);
+    return ssprofile_append_log_open(&measurement->runs, runs, runs_heading, error);
 }
 
 static int read_results(struct measurement *measurement, struct ss_error *error) {
@@ -149,7 +155,7 @@ static int read_results(struct measurement *measurement, struct ss_error *error)
         measurement->settings[i].profile = NULL;
     if (measurement->table.rows == 0)
         return 0;
-    if (ssprofile_results_read(&measurement->results, measurement->table.path, NULL, error) < 0)
+    if (ssprofile_results_read(&measurement->results, measurement->table.path, error) < 0)
         return -1;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         struct setting *setting = &measurement->settings[i];
@@ -180,27 +186,23 @@ static bool is_done(const struct job *job, unsigned repetition) {
 }
 
 static int append_row(
-    struct ssprofile_append_log *table, FILE *stream, char **row, struct ss_error *error) {
-    int result =
-        fclose(stream) == 0 ? ssprofile_append_log_add(table, *row, error) : ss_error_memory(error);
-    free(*row);
-    return result;
+    struct ssprofile_append_log *table, struct ss_text *text, struct ss_error *error) {
+    SS_OWNED(free) char *row = ss_text_close(text, error);
+    return row ? ssprofile_append_log_add(table, row, error) : -1;
 }
 
 static int add_result(struct measurement *measurement, const struct job *job, unsigned repetition,
     double result, struct ss_error *error) {
-    char *row = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&row, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    ss_words_quote_csv(stream, measurement->machine);
-    fprintf(stream, ",%s,", job->setting->limits);
-    ss_words_quote_csv(stream, job->task->name);
-    fprintf(stream, ",%s,", job->task->lower ? "true" : "false");
-    ss_words_quote_csv(stream, job->task->class);
-    fprintf(stream, ",%u,%.12g\n", repetition, result);
-    return append_row(&measurement->table, stream, &row, error);
+    struct ss_text row;
+    if (ss_text_open(&row, error) < 0)
+        return -1;
+    ss_words_quote_csv(row.stream, measurement->machine);
+    fprintf(row.stream, ",%s,", job->setting->limits);
+    ss_words_quote_csv(row.stream, job->task->name);
+    fprintf(row.stream, ",%s,", job->task->lower ? "true" : "false");
+    ss_words_quote_csv(row.stream, job->task->class);
+    fprintf(row.stream, ",%u,%.12g\n", repetition, result);
+    return append_row(&measurement->table, &row, error);
 }
 
 struct run {
@@ -210,21 +212,20 @@ struct run {
 
 static int add_run(struct measurement *measurement, const struct job *job, unsigned repetition,
     const struct run *run, struct ss_error *error) {
-    char *row = NULL, when[64];
-    size_t size = 0;
-    FILE *stream = open_memstream(&row, &size);
-    if (!stream)
-        return ss_error_memory(error);
+    struct ss_text row;
+    char when[64];
+    if (ss_text_open(&row, error) < 0)
+        return -1;
     ss_wallclock_print(when, sizeof when, run->begin);
-    fprintf(stream, "%zu,%s,", measurement->runs.rows + 1, job->setting->limits);
-    ss_words_quote_csv(stream, job->task->name);
-    fputc(',', stream);
-    ss_words_quote_csv(stream, job->task->class);
-    fprintf(stream, ",%u,%s,%.6f,", repetition, when, run->seconds);
+    fprintf(row.stream, "%zu,%s,", measurement->runs.rows + 1, job->setting->limits);
+    ss_words_quote_csv(row.stream, job->task->name);
+    fputc(',', row.stream);
+    ss_words_quote_csv(row.stream, job->task->class);
+    fprintf(row.stream, ",%u,%s,%.6f,", repetition, when, run->seconds);
     if (!isnan(run->frequency))
-        fprintf(stream, "%.0f", run->frequency);
-    fputc('\n', stream);
-    return append_row(&measurement->runs, stream, &row, error);
+        fprintf(row.stream, "%.0f", run->frequency);
+    fputc('\n', row.stream);
+    return append_row(&measurement->runs, &row, error);
 }
 
 #define KEY_SIZE 64
@@ -257,8 +258,10 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *t
  */
 static int keep_file(const struct measurement *measurement, const char *name, const char *text,
     struct ss_error *error) {
-    char path[4300], difference[KEY_SIZE];
-    path_of(path, measurement->request, name);
+    char difference[KEY_SIZE];
+    SS_OWNED(free) char *path = path_of(measurement->request, name, error);
+    if (!path)
+        return -1;
     SS_OWNED(fclose) FILE *old = fopen(path, "re");
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
@@ -272,12 +275,12 @@ static int keep_file(const struct measurement *measurement, const char *name, co
             "folder",
             path, difference);
     }
+
     struct ss_whole_file file;
-    if (ss_whole_file_open(&file, path) < 0)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
     fputs(text, file.stream);
-    return ss_whole_file_commit(&file) < 0 ? ss_error_fail(error, "%s: %s", path, strerror(errno))
-                                           : 0;
+    return ss_whole_file_end(&file, path, error);
 }
 
 static void print_description(
@@ -314,15 +317,16 @@ static void print_description(
 /* `version` is NULL if the battery does not have one; an earlier battery may have had one. */
 static int keep_version(
     const struct measurement *measurement, const char *version, struct ss_error *error) {
-    char path[4300];
     if (version)
         return keep_file(measurement, "version.txt", version, error);
     if (measurement->table.rows > 0)
         return 0;
-    path_of(path, measurement->request, "version.txt");
-    return unlink(path) == 0 || errno == ENOENT
-               ? 0
-               : ss_error_fail(error, "%s: %s", path, strerror(errno));
+    SS_OWNED(free) char *path = path_of(measurement->request, "version.txt", error);
+    if (!path)
+        return -1;
+    if (unlink(path) < 0 && errno != ENOENT)
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    return 0;
 }
 
 /* Adds what to do after a signal to the reason of a failure. */
@@ -331,27 +335,26 @@ static int fail_interrupted(const struct ss_error *why, struct ss_error *error) 
 }
 
 static int keep_description(struct measurement *measurement, struct ss_error *error) {
-    const struct request *request = measurement->request;
-    SS_OWNED(free) char *version = NULL, *text = NULL;
-    char path[4300];
-    size_t size = 0;
+    SS_OWNED(free) char *version = NULL;
+    SS_OWNED(free) char *path = path_of(measurement->request, "platform.json", error);
+    struct ss_text description;
+    if (!path)
+        return -1;
     if (measurement->battery.version) {
         version = ssprofile_run_output(&measurement->runner, measurement->battery.version, error);
         if (!version)
             return ss_error_wrap(error, "the version command of the battery");
         version[strcspn(version, "\n")] = '\0';
     }
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    print_description(measurement, version, stream);
-    if (fclose(stream) != 0)
-        return ss_error_memory(error);
-    if (keep_file(measurement, "profile.json", text, error) < 0 ||
+    if (ss_text_open(&description, error) < 0)
+        return -1;
+    print_description(measurement, version, description.stream);
+    SS_OWNED(free) char *text = ss_text_close(&description, error);
+    if (!text || keep_file(measurement, "profile.json", text, error) < 0 ||
         keep_file(measurement, "battery.txt", measurement->battery.text, error) < 0 ||
         keep_version(measurement, version, error) < 0)
         return -1;
-    path_of(path, request, "platform.json");
+
     char program[] = "showstopper-platform", option[] = "-o";
     char *describe[] = {program, option, path, NULL};
     struct ss_error why = {0};
@@ -520,9 +523,10 @@ static int set_results_aside(const struct request *request, struct ss_error *err
     static const char *const names[][2] = {
         {"results.csv", "unstable-results.csv"}, {"runs.csv", "unstable-runs.csv"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[4300], aside[4300];
-        path_of(path, request, names[i][0]);
-        path_of(aside, request, names[i][1]);
+        SS_OWNED(free) char *path = path_of(request, names[i][0], error);
+        SS_OWNED(free) char *aside = path_of(request, names[i][1], error);
+        if (!path || !aside)
+            return -1;
         if (rename(path, aside) < 0)
             return ss_error_fail(error, "%s: %s", aside, strerror(errno));
     }
@@ -603,7 +607,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
     }
     return measurement->setting_count > 0
                ? 0
-               : ss_error_fail(error, "the list is empty: write KIND=PERCENT");
+               : ss_error_fail(error, "the list is empty: use KIND=PERCENT");
 }
 
 /* Returns the list of --benchmarks; NULL: all benchmarks. */
@@ -651,9 +655,8 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
 /* Reads the battery, and adds --time to its commands. */
 static int read_battery(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    char path[4300], time[32];
-    ssprofile_battery_find(path, sizeof path, request->battery);
-    if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
+    char time[32];
+    if (ssprofile_battery_find(&measurement->battery, request->battery, error) < 0)
         return -1;
     ss_units_print_time(time, sizeof time, request->time);
     return request->time > 0 ? ssprofile_battery_set_time(&measurement->battery, time, error) : 0;
@@ -679,7 +682,7 @@ static int list_battery(struct measurement *measurement, struct ss_error *error)
 
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    char sys[4300];
+    SS_OWNED(free) char *sys = NULL;
     struct utsname names;
     if (request->repetitions == 1 && request->min_stable >= 0)
         return ss_error_fail(error,
@@ -687,7 +690,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
             "--repetitions 2");
     if (read_battery(measurement, error) < 0)
         return -1;
-    snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
+    if (asprintf(&sys, "%s/sys", request->root ? request->root : "") < 0) {
+        sys = NULL;
+        return ss_error_memory(error);
+    }
     measurement->runner.sys = sys;
     if (ssprofile_choose_cpu(request->cpu, &measurement->runner.cpu, error) < 0)
         return -1;
@@ -704,8 +710,6 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
-    if (strlen(request->folder) > FOLDER_LENGTH_MAX)
-        return ss_error_fail(error, "%.100s...: the path is too long", request->folder);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
     ssprofile_runner_open(&measurement->runner, request->idle_states);

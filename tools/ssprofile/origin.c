@@ -2,25 +2,27 @@
 #include "origin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/owned.h"
 #include "base/words.h"
 
-void ssprofile_folder_of(char *folder, size_t size, const char *path) {
+char *ssprofile_beside(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
-    snprintf(folder, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    char *beside;
+    if (asprintf(&beside, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name) < 0)
+        return NULL;
+    return beside;
 }
 
 struct ssprofile_origin ssprofile_origin_of(const char *results_path) {
     struct ssprofile_origin origin = {0};
-    char folder[4200], path[4300];
-    ssprofile_folder_of(folder, sizeof folder, results_path);
-    snprintf(path, sizeof path, "%s/profile.json", folder);
-    origin.measured = access(path, F_OK) == 0;
-    snprintf(path, sizeof path, "%s/version.txt", folder);
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    SS_OWNED(free) char *profile = ssprofile_beside(results_path, "profile.json");
+    SS_OWNED(free) char *version = ssprofile_beside(results_path, "version.txt");
+    origin.measured = profile && access(profile, F_OK) == 0;
+    SS_OWNED(fclose) FILE *stream = version ? fopen(version, "re") : NULL;
     if (!stream || !fgets(origin.version, sizeof origin.version, stream))
         origin.version[0] = '\0';
     origin.version[strcspn(origin.version, "\n")] = '\0';

@@ -5,7 +5,6 @@
 /* The origin of a table of results: ssprofile measure writes additional files next to it. */
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <showstopper/error.h>
 
@@ -27,6 +26,10 @@ SS_NONNULL()
 int ssprofile_origin_check(const struct ssprofile_origin *base,
     const struct ssprofile_origin *target, const char *results, struct ss_error *error);
 
-SS_WRITES(1, 2) void ssprofile_folder_of(char *folder, size_t size, const char *path);
+/*
+ * Returns the path of another file in the folder of `path`. free() the result; NULL if memory is
+ * exhausted.
+ */
+SS_MUST_USE SS_NONNULL() char *ssprofile_beside(const char *path, const char *name);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,17 +16,10 @@ enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLU
 static const char *const column_names[COLUMNS + 1] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result", NULL};
 
-/* Factor between repetitions of a benchmark above which results are suspicious. */
-#define APART_MAX 10
-
-/* The state of reading a file. */
 struct reader {
     struct ssprofile_results *results;
-    struct ssprofile_warnings warnings; /* "FILE:LINE: ..." */
     struct csv_reader csv;
-    bool interrupted; /* the file was being written, so a last line without a newline is
-                         incomplete */
-    bool without_memory;
+    bool measured; /* ssprofile measure may be writing the last line */
 };
 
 struct row {
@@ -36,37 +28,32 @@ struct row {
     double result;
 };
 
-#define WARN_OF(reader, line, format, ...)                                                         \
-    ssprofile_warn(&(reader)->warnings, "%s:%llu: " format, (reader)->csv.input->name,             \
-        (unsigned long long)(line), __VA_ARGS__)
-
-#define WARN(reader, format, ...) WARN_OF(reader, (reader)->csv.input->line, format, __VA_ARGS__)
+#define REFUSE(reader, format, ...)                                                                \
+    ss_error_fail((reader)->csv.input->error, "%s:%llu: " format, (reader)->csv.input->name,       \
+        (unsigned long long)(reader)->csv.input->line, __VA_ARGS__)
 
 static struct ssprofile_benchmark *append_benchmark(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
     if (!SS_GROW(profile->benchmarks, profile->count + 1, profile->capacity))
         return NULL;
     struct ssprofile_benchmark *benchmark = &profile->benchmarks[profile->count++];
-    *benchmark = (struct ssprofile_benchmark){.name = strdup(like->name),
-        .class = strdup(like->class),
-        .lower = like->lower,
-        .contradictory = like->contradictory,
-        .line = like->line};
+    *benchmark = (struct ssprofile_benchmark){
+        .name = strdup(like->name), .class = strdup(like->class), .lower = like->lower};
     return benchmark->name && benchmark->class ? benchmark : NULL;
 }
 
 static bool append_repetition(
-    struct ssprofile_benchmark *benchmark, const char *label, double result, uint64_t line) {
+    struct ssprofile_benchmark *benchmark, const char *label, double result) {
     if (!SS_GROW(benchmark->repetitions, benchmark->count + 1, benchmark->capacity))
         return false;
     struct ssprofile_repetition *repetition = &benchmark->repetitions[benchmark->count++];
-    *repetition = (struct ssprofile_repetition){strdup(label), result, line};
+    *repetition = (struct ssprofile_repetition){strdup(label), result};
     return repetition->label != NULL;
 }
 
 /* Returns the profile of a row, which is added if it is new; NULL if memory is exhausted. */
-static struct ssprofile_profile *find_profile(struct reader *reader, const struct row *row) {
-    struct ssprofile_results *results = reader->results;
+static struct ssprofile_profile *find_profile(
+    struct ssprofile_results *results, const struct row *row) {
     for (size_t i = results->count; i-- > 0;) { /* rows of a profile often follow each other */
         struct ssprofile_profile *profile = &results->profiles[i];
         if (strcmp(profile->machine, row->text[MACHINE]) == 0 &&
@@ -82,37 +69,12 @@ static struct ssprofile_profile *find_profile(struct reader *reader, const struc
     return profile->machine && profile->limits ? profile : NULL;
 }
 
-/* Returns the benchmark of a row, which is added if it is new; NULL if memory is exhausted. */
+/* Returns the benchmark, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_benchmark *find_benchmark(
-    struct reader *reader, struct ssprofile_profile *profile, const struct row *row) {
-    const struct ssprofile_benchmark *namesake = NULL;
-    for (size_t i = profile->count; i-- > 0;) {
-        struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
-        if (strcmp(benchmark->name, row->text[BENCHMARK]) != 0)
-            continue;
-        if (strcmp(benchmark->class, row->text[CLASS]) == 0)
-            return benchmark;
-        namesake = benchmark;
-    }
-
-    if (namesake)
-        WARN(reader, "%s is in the classes %s (line %llu) and %s: counted as two benchmarks",
-            ss_words_show(row->text[BENCHMARK]).text, ss_words_show(namesake->class).text,
-            (unsigned long long)namesake->line, ss_words_show(row->text[CLASS]).text);
-    return append_benchmark(
-        profile, &(struct ssprofile_benchmark){.name = (char *)row->text[BENCHMARK],
-                     .class = (char *)row->text[CLASS],
-                     .lower = row->lower,
-                     .line = reader->csv.input->line});
-}
-
-static const struct ssprofile_repetition *find_repetition(
-    const struct ssprofile_benchmark *benchmark, const char *label) {
-    for (size_t i = benchmark->count; i-- > 0;) {
-        if (strcmp(benchmark->repetitions[i].label, label) == 0)
-            return &benchmark->repetitions[i];
-    }
-    return NULL;
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
+    const struct ssprofile_benchmark *found =
+        ssprofile_profile_find(profile, like->name, like->class);
+    return found ? (struct ssprofile_benchmark *)found : append_benchmark(profile, like);
 }
 
 /* Makes "rep-01", "1" and "1.0" the same label. */
@@ -123,43 +85,37 @@ static void normalize_label(char *label) {
     const char *rest = label + digits;
     if (digits == 0 || rest[*rest == '.' ? 1 + strspn(rest + 1, "0") : 0])
         return;
+
     size_t zeros = strspn(label, "0");
     zeros -= zeros == digits;
     label[digits] = '\0';
     memmove(label, label + zeros, digits - zeros + 1);
 }
 
-static void add_repetition(
-    struct reader *reader, struct ssprofile_benchmark *benchmark, struct row *row) {
-    normalize_label(row->text[REPETITION]);
-    const struct ssprofile_repetition *there = find_repetition(benchmark, row->text[REPETITION]);
-    if (!there)
-        reader->without_memory |= !append_repetition(
-            benchmark, row->text[REPETITION], row->result, reader->csv.input->line);
-    else if (there->result == row->result && benchmark->lower == row->lower)
-        WARN(reader, "the row repeats line %llu and is left out", (unsigned long long)there->line);
-    else
-        WARN(reader,
-            "repetition %s of %s already appears in line %llu with another result: the row is "
-            "left out",
-            ss_words_show(there->label).text, ss_words_show(benchmark->name).text,
-            (unsigned long long)there->line);
-}
+static int keep_row(struct reader *reader, struct row *row) {
+    const char *label = row->text[REPETITION];
+    const struct ssprofile_benchmark like = {
+        .name = row->text[BENCHMARK], .class = row->text[CLASS], .lower = row->lower};
+    struct ssprofile_profile *profile = find_profile(reader->results, row);
+    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &like) : NULL;
+    if (!benchmark)
+        return ss_error_memory(reader->csv.input->error);
+    if (benchmark->lower != row->lower)
+        return REFUSE(reader, "lower_is_better of %s differs from that in an earlier row",
+            ss_words_show(benchmark->name).text);
 
-static void keep_row(struct reader *reader, struct row *row) {
-    struct ssprofile_profile *profile = find_profile(reader, row);
-    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(reader, profile, row) : NULL;
-    reader->without_memory |= !benchmark;
-    if (reader->without_memory)
-        return;
-    if (benchmark->lower != row->lower) {
-        WARN(reader,
-            "%s: lower_is_better is %s here and %s in line %llu: the benchmark is left out",
-            ss_words_show(benchmark->name).text, row->lower ? "true" : "false",
-            benchmark->lower ? "true" : "false", (unsigned long long)benchmark->line);
-        benchmark->contradictory = true;
+    normalize_label(row->text[REPETITION]);
+    for (size_t i = benchmark->count; i-- > 0;) {
+        if (strcmp(benchmark->repetitions[i].label, label) != 0)
+            continue;
+        return benchmark->repetitions[i].result == row->result
+                   ? 0
+                   : REFUSE(reader, "repetition %s of %s already has another result",
+                         ss_words_show(label).text, ss_words_show(benchmark->name).text);
     }
-    add_repetition(reader, benchmark, row);
+    return append_repetition(benchmark, label, row->result)
+               ? 0
+               : ss_error_memory(reader->csv.input->error);
 }
 
 static bool parse_boolean(const char *text, bool *value) {
@@ -176,133 +132,57 @@ static bool has_control(const char *text) {
     return false;
 }
 
-/* Checks a row. If it is invalid, adds a warning and returns false. */
-static bool check_row(struct reader *reader, struct row *row, const struct text_field *result) {
-    const char *value = row->text[RESULT];
-    for (int i = 0; i < COLUMNS; i++) {
-        if (has_control(row->text[i])) {
-            WARN(reader, "the %s contains a control character: the row is left out",
-                column_names[i]);
-            return false;
-        }
-    }
-    for (int i = 0; i < COLUMNS; i++) {
-        if (!*row->text[i]) {
-            WARN(reader, "the %s is missing: the row is left out", column_names[i]);
-            return false;
-        }
-    }
-    if (!parse_boolean(row->text[LOWER], &row->lower))
-        WARN(reader, "lower_is_better is '%s', neither true nor false: the row is left out",
-            ss_words_show(row->text[LOWER]).text);
-    else if (!csv_number(result, &row->result))
-        WARN(reader, "the result of %s is '%s', which is not a number: the row is left out",
-            ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
-    else if (!(row->result > 0))
-        WARN(reader,
-            "the result of %s is %s, from which no ratio can be computed: the row is left out",
-            ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
-    else
-        return true;
-    return false;
-}
-
-/*
- * Checks a last line without a newline, which may lack digits. If ssprofile measure was writing the
- * file, the row is incomplete. Other tables often lack the last newline; in them, only a last field
- * without quotes is in doubt. Returns false if the row is left out.
- */
-static bool check_end(struct reader *reader, const struct row *row) {
-    const struct text_input *input = reader->csv.input;
-    const char *end = input->text + input->length;
-    while (end > input->text && strchr(" \t\r", end[-1]))
-        end--;
-    if (reader->interrupted) {
-        WARN(
-            reader, "%s", "the last line has no newline and may be truncated: the row is left out");
-        return false;
-    }
-    for (int i = 0; i < COLUMNS; i++) {
-        const struct text_field *field = &reader->csv.fields[i];
-        if (field->text + field->length == end)
-            WARN(reader,
-                "the last line has no newline: the row is kept, but its %s, '%s', may be truncated",
-                column_names[i], ss_words_show(row->text[i]).text);
-    }
-    return true;
-}
-
-static void read_row(struct reader *reader) {
+static int read_row(struct reader *reader) {
     struct row row;
     struct text_field *fields = reader->csv.fields;
     for (int i = 0; i < COLUMNS; i++) {
         csv_trim(&fields[i]);
         if (text_field_name(&fields[i], reader->csv.input, row.text[i]) < 0)
-            return;
+            return -1;
+        if (has_control(row.text[i]))
+            return REFUSE(reader, "the %s contains a control character", column_names[i]);
+        if (!*row.text[i])
+            return REFUSE(reader, "the %s is missing", column_names[i]);
     }
-    if (check_row(reader, &row, &fields[RESULT]) &&
-        (!reader->csv.unended || check_end(reader, &row)))
-        keep_row(reader, &row);
+    if (!parse_boolean(row.text[LOWER], &row.lower))
+        return REFUSE(reader, "lower_is_better is '%s', neither true nor false",
+            ss_words_show(row.text[LOWER]).text);
+    if (!csv_number(&fields[RESULT], &row.result) || !(row.result > 0))
+        return REFUSE(reader, "the result of %s is '%s', which is not a number above 0",
+            ss_words_show(row.text[BENCHMARK]).text, ss_words_show(row.text[RESULT]).text);
+    return keep_row(reader, &row);
 }
 
 static int read_rows(struct reader *reader) {
-    struct text_input *input = reader->csv.input;
-    enum csv_line line;
-    while (!reader->without_memory && (line = csv_next(&reader->csv)) != CSV_END) {
-        if (line == CSV_ROW)
-            read_row(reader);
-        else if (line == CSV_HEADING)
-            WARN(reader, "%s", "unexpected second heading: the file contains several tables");
-        else if (line == CSV_COMMENT)
-            WARN(reader,
-                "the row '%s' begins with #, which makes it a comment: the row is left out",
-                ss_words_show(input->text).text);
-        /* The message of the input already begins with file, line and column. */
-        if (input->error->status) {
-            ssprofile_warn(&reader->warnings, "%s: the row is left out", input->error->message);
-            *input->error = (struct ss_error){0};
+    int more;
+    while ((more = csv_next(&reader->csv)) != 0) {
+        /* A last line without a newline is still being written, or was cut by a kill. */
+        if (reader->measured && reader->csv.unended) {
+            *reader->csv.input->error = (struct ss_error){0};
+            return 0;
         }
+        if (more < 0 || read_row(reader) < 0)
+            return -1;
     }
-    if (reader->csv.broken)
-        return ss_error_fail(input->error, "%s cannot be read to the end", input->name);
-    return reader->without_memory ? ss_error_memory(input->error) : 0;
+    return 0;
 }
 
-/* Warns about results that appear to have another unit or lack the decimal point. */
-static void warn_of_outliers(struct reader *reader, const struct ssprofile_benchmark *benchmark) {
-    const struct ssprofile_repetition *least = benchmark->repetitions, *most = least;
-    for (size_t i = 0; i < benchmark->count; i++) {
-        const struct ssprofile_repetition *one = &benchmark->repetitions[i];
-        least = one->result < least->result ? one : least;
-        most = one->result > most->result ? one : most;
-    }
-    if (benchmark->count > 0 && most->result / least->result > APART_MAX)
-        WARN_OF(reader, most->line,
-            "the result of %s is %.6g here, but %.6g in line %llu, a factor of more than %d: both "
-            "are kept",
-            ss_words_show(benchmark->name).text, most->result, least->result,
-            (unsigned long long)least->line, APART_MAX);
-}
-
-static int read_input(struct reader *reader, struct text_input *input, struct ss_error *error) {
-    struct ssprofile_results *results = reader->results;
+static int read_input(struct reader *reader, struct text_input *input) {
     if (csv_begin(&reader->csv, input, column_names, ',') < 0 || read_rows(reader) < 0)
         return -1;
-    for (size_t i = 0; i < results->count; i++) {
-        for (size_t j = 0; j < results->profiles[i].count; j++)
-            warn_of_outliers(reader, &results->profiles[i].benchmarks[j]);
-    }
-    ssprofile_warnings_end(&reader->warnings);
-    return results->count > 0 ? 0 : ss_error_fail(error, "%s has no usable result", input->name);
+    return reader->results->count > 0 ? 0
+                                      : ss_error_fail(input->error, "%s has no rows", input->name);
 }
 
-static int read_descriptor(
-    struct reader *reader, int descriptor, const char *name, struct ss_error *error) {
+int ssprofile_results_read(
+    struct ssprofile_results *results, const char *path, struct ss_error *error) {
+    struct reader reader = {.results = results, .measured = ssprofile_origin_of(path).measured};
     struct text_input input = {.descriptor = -1};
-    *reader->results = (struct ssprofile_results){0};
-    int result = text_input_open_descriptor(&input, descriptor, name, error);
-    if (result == 0)
-        result = read_input(reader, &input, error);
+    *results = (struct ssprofile_results){0};
+    if (text_input_open(&input, path, error) < 0)
+        return -1;
+
+    int result = read_input(&reader, &input);
     /* Closing the input fails if unpacking it failed. */
     struct ss_error closing = {0};
     input.error = &closing;
@@ -311,34 +191,14 @@ static int read_descriptor(
     return result;
 }
 
-int ssprofile_results_read_descriptor(struct ssprofile_results *results, int descriptor,
-    const char *name, FILE *warnings, struct ss_error *error) {
-    struct reader reader = {.results = results, .warnings = {.stream = warnings}};
-    return read_descriptor(&reader, descriptor, name, error);
-}
-
-int ssprofile_results_read(
-    struct ssprofile_results *results, const char *path, FILE *warnings, struct ss_error *error) {
-    struct reader reader = {.results = results,
-        .warnings = {.stream = warnings},
-        .interrupted = ssprofile_origin_of(path).measured};
-    *results = (struct ssprofile_results){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (descriptor < 0)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return read_descriptor(&reader, descriptor, path, error);
-}
-
 int ssprofile_profile_add(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result) {
     char label[24];
-    struct ssprofile_benchmark *to = (struct ssprofile_benchmark *)ssprofile_profile_find(
-        profile, benchmark->name, benchmark->class);
-    to = to ? to : append_benchmark(profile, benchmark);
+    struct ssprofile_benchmark *to = find_benchmark(profile, benchmark);
     if (!to)
         return -1;
     snprintf(label, sizeof label, "%zu", to->count + 1);
-    return append_repetition(to, label, result, 0) ? 0 : -1;
+    return append_repetition(to, label, result) ? 0 : -1;
 }
 
 void ssprofile_profile_free(struct ssprofile_profile *profile) {

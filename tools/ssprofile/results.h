@@ -6,11 +6,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <showstopper/error.h>
-
-#include "warnings.h"
 
 #define SSPROFILE_WITHOUT "without" /* value of `limits` without a throttle */
 
@@ -20,15 +17,12 @@
 struct ssprofile_repetition {
     char *label; /* label without "rep-"; a whole number without superfluous zeros */
     double result;
-    uint64_t line;
 };
 
 /* A benchmark and its results. The key is name and class: a name may occur in two classes. */
 struct ssprofile_benchmark {
     char *name, *class;
-    bool lower;         /* lower results are better, as for a duration */
-    bool contradictory; /* rows differ in `lower`, so the benchmark cannot be compared */
-    uint64_t line;      /* number of the line with its first row */
+    bool lower; /* lower results are better, as for a duration */
     struct ssprofile_repetition *repetitions;
     size_t count, capacity;
 };
@@ -47,20 +41,12 @@ struct ssprofile_results {
 };
 
 /*
- * Reads a file. Skips invalid rows, each with a warning "FILE:LINE: ..." to a stream, unless that
- * is NULL. A last line without a newline is skipped
- * if there is a profile.json in the same folder, because the file was then being written. In any
- * other file the last line counts if it has all fields. Returns -1 if the file is not a table of
- * results, cannot be read, or has no valid row; free the results even on failure.
+ * Reads a file. Fails with "FILE:LINE: ..." if a row is invalid. A last line without a newline is
+ * skipped if there is a profile.json in the same folder, because the file was then being written.
+ * Free the results even on failure.
  */
-SS_NONNULL(1, 2)
-int ssprofile_results_read(
-    struct ssprofile_results *results, const char *path, FILE *warnings, struct ss_error *error);
-
-/* Reads from a descriptor, and closes it. For tests. */
-SS_NONNULL(1, 3)
-int ssprofile_results_read_descriptor(struct ssprofile_results *results, int descriptor,
-    const char *name, FILE *warnings, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_results_read(
+    struct ssprofile_results *results, const char *path, struct ss_error *error);
 
 /*
  * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and

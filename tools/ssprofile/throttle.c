@@ -59,7 +59,7 @@ int ssprofile_throttle_parse(
         return parse_setting(throttle, equals + 1, error);
     }
     return ss_error_fail(error,
-        "unknown throttle '%s': write %s, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: "
+        "unknown throttle '%s': use %s, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: "
         "%s",
         ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
 }

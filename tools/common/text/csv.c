@@ -103,33 +103,14 @@ static bool is_heading(struct csv_reader *reader) {
     return true;
 }
 
-static bool looks_like_row(const struct csv_reader *reader) {
-    size_t separators = 0;
-    for (const char *at = reader->input->text; *at && reader->separator != ' '; at++)
-        separators += *at == reader->separator;
-    return separators > 0 && separators + 1 == reader->table.columns;
-}
-
-enum csv_line csv_next(struct csv_reader *reader) {
+int csv_next(struct csv_reader *reader) {
     struct text_input *input = reader->input;
     for (;;) {
-        uint64_t before = input->line;
-        reader->unended = false;
-        int more = reader->broken ? 0 : text_input_read_line(input);
-        if (more == 0)
-            return CSV_END;
-        if (more < 0) {
-            /* A line that cannot be read ends the table. */
-            reader->broken = input->line == before || ferror(input->stream);
-            return CSV_BAD;
-        }
-        if (text_table_is_row(input))
-            break;
-        if (looks_like_row(reader))
-            return CSV_COMMENT;
+        int more = text_table_read_row(input);
+        if (more <= 0)
+            return more;
+        reader->unended = feof(input->stream);
+        if (!is_heading(reader))
+            return text_table_split(&reader->table);
     }
-    reader->unended = feof(input->stream);
-    if (is_heading(reader))
-        return CSV_HEADING;
-    return text_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
 }

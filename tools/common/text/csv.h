@@ -8,10 +8,7 @@
 
 #include "fields.h"
 
-/*
- * Reads tables with a heading. Columns are found by name, ignoring case, in any order. Invalid
- * lines are reported with file, line and column; the remaining lines are still read.
- */
+/* Reads tables with a heading. Columns are found by name, ignoring case, in any order. */
 
 struct csv_reader {
     struct text_input *input;
@@ -20,16 +17,7 @@ struct csv_reader {
     size_t count;                         /* number of columns and of fields */
     struct text_field fields[TEXT_PICKS]; /* fields of a row, in the order of the columns */
     bool unended;                         /* the row is the last line, without a newline */
-    bool broken;                          /* reading the input failed */
     struct text_table table;
-};
-
-enum csv_line {
-    CSV_END,
-    CSV_ROW,
-    CSV_HEADING, /* another heading for the rows that follow, perhaps in another order */
-    CSV_COMMENT, /* a comment with as many separators as a row: it may be meant as a row */
-    CSV_BAD,     /* the input's error has the reason; the caller clears it */
 };
 
 /*
@@ -40,8 +28,11 @@ enum csv_line {
 int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns,
     char separator) SS_NONNULL();
 
-/* Reads the next line that is not empty; skips comments that cannot be rows. */
-enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();
+/*
+ * Reads the next row. Returns 1, 0 at the end, or -1 with the input's error set. Skips comments.
+ * Another heading, as in joined files, is that of the rows that follow.
+ */
+int csv_next(struct csv_reader *reader) SS_NONNULL();
 
 /* Removes blanks at both ends of a field; blanks in quotes stay. */
 void csv_trim(struct text_field *field) SS_NONNULL();

@@ -20,16 +20,12 @@ static int read_columns(const char *path, const char *const names[3],
     struct text_input input;
     struct csv_reader reader;
     struct ss_error reading = {0};
-    enum csv_line line;
+    int more = 0;
     double values[2];
     if (text_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
     int result = csv_begin(&reader, &input, names, '\0');
-    while (result == 0 && (line = csv_next(&reader)) != CSV_END) {
-        if (line == CSV_BAD)
-            result = -1;
-        if (line != CSV_ROW)
-            continue;
+    while (result == 0 && (more = csv_next(&reader)) > 0) {
         for (int i = 0; i < 2 && result == 0; i++) {
             if (!csv_number(&reader.fields[i], &values[i]))
                 result = text_input_blame(
@@ -39,6 +35,8 @@ static int read_columns(const char *path, const char *const names[3],
         if (result == 0 && take(context, values, &refused) < 0)
             result = text_input_blame(&input, reader.fields[0].column, "%s", refused.message);
     }
+    if (more < 0)
+        result = -1;
     struct ss_error closing = {0};
     input.error = &closing;
     if (text_input_close(&input) < 0 && result == 0)
