@@ -491,7 +491,7 @@ invalid_options_are_refused() { # case
     local url=http://localhost:9/ # nothing listens there
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
-    refuses "--metric: URL: write the URL itself" duet --a x --b y --metric URL
+    refuses "--metric: URL: use the URL itself" duet --a x --b y --metric URL
     refuses "--response throughput requires --closed" duet --a x --b y --metric "$url" \
         --response throughput
     refuses "--response p95: a run has 125 requests, and a percentile needs 200" duet --a x --b y \
@@ -502,13 +502,13 @@ invalid_options_are_refused() { # case
     refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
     refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
     refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
-    refuses "--order alternate: A and B run at the same time, each on a port of its own: write {port} for it" \
+    refuses "--order alternate: A and B run at the same time, each on a port of its own: use {port} for it" \
         duet --a x --b y --metric "$url" --order alternate
     refuses "--seconds: must be at least 1.5 s with --order alternate and services" duet --a 'x {port}' --b 'y {port}' \
         --metric "http://localhost:{port}/" --order alternate --seconds 1s
     refuses "--response p95: a turn has 103 requests, and a percentile needs 200" duet --a 'x {port}' --b 'y {port}' \
         --metric "http://localhost:{port}/" --order alternate --seconds 3s --rate 52 --response p95
-    refuses "--order beside: A and B run at the same time, each on a port of its own: write {port} for it" \
+    refuses "--order beside: A and B run at the same time, each on a port of its own: use {port} for it" \
         duet --a 'x {port}' --b y --metric "http://localhost:{port}/" --order beside
     refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
     refuses "--iteration is required: without it" duet --a x --b y --order alternate
@@ -523,9 +523,9 @@ invalid_options_are_refused() { # case
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
     refuses "--until: must be more than 0" duet --a x --b y --until 0
     refuses "x: unexpected argument: use --a and --b, see --help" duet --a x --b y x
-    refuses "duet: --a: '|' requires a shell: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
+    refuses "duet: --a: '|' requires a shell: use sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
     refuses "duet: --b: '&&' requires a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
-    refuses "write env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
+    refuses "use env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
     refuses "--at-most: 2m is 2 milliseconds; for minutes write 2M" duet --a x --b y --at-most 2m
     refuses "--quiet-below: 'x' is not a load" duet --a x --b y --quiet-below x
     refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide

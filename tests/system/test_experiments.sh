@@ -18,21 +18,6 @@ options_and_their_values_are_checked() { # case
         [ "$name" = loadline ] && rounds=2 || rounds=1
         prints "  --rounds N .*; default $rounds"
     done
-    refuses "--rounds requires a value" accuracy --rounds
-    refuses "accuracy: --warmup: '3x'" accuracy --warmup=3x
-    refuses "--workloads: cereal" accuracy --workloads cereal
-    refuses "require a command after --" accuracy --repeat
-    refuses "a command after --, --workloads or --service" loadline --repeat
-    refuses "--methods: pid" accuracy --methods pid
-    refuses "--targets: '0'" accuracy --targets 0
-    refuses "--targets: '20s'" accuracy --targets 20s
-    refuses "--taus: '7x'" accuracy --taus 107m,7x
-    refuses "--levels: '101%'" throughput --stairs --levels 101%:10%:10%
-    refuses "--targets replaces --parts" throughput --targets 50% --parts 2
-    refuses "--scales: 'x'" replay --scales 1,x
-    refuses "--settle" accuracy --warmup 1 --settle 2
-    refuses "--hold" interference --hold 10 --edge 5
-    refuses "both sets have CPU 1" interference --sets 0-1/1-2
 }
 
 # Each option in --help is known, and requires a value if --help names one: the options before an unknown one are read.
@@ -77,47 +62,69 @@ samplers_and_make_guest_have_the_status_of_the_others() { # case
     done
 }
 
-options_that_contradict_the_measurement_are_refused() { # case
-    local none=$(($(getconf _NPROCESSORS_CONF) + 4000))
-    refuses_at_once "accuracy: xz, the command after --, is not among the workloads serial" accuracy \
-        --workloads serial -- xz a
-    refuses_at_once "nosuch: no such program" accuracy --dry-run -- nosuch a
-    refuses_at_once "./nosuch: no such program" accuracy -- ./nosuch
-    refuses_at_once "--iteration: " accuracy --dry-run --iteration '(' -- true
-    refuses_at_once "--rounds: '0'" accuracy --dry-run --rounds 0
-    refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
-    refuses_at_once "--seconds: '0'" accuracy --seconds 0
-    refuses_at_once "--targets: '150%'" throughput --targets 150%
-    refuses_at_once "--on: CPU $none is not available" accuracy --dry-run --on "$(first_cpu),$none"
-    refuses_at_once "--instances: '0'" throughput --dry-run --instances 0
-    refuses_at_once "--parts: '0'" throughput --dry-run --parts 0
-    refuses_at_once "--hold: '0'" throughput --stairs --hold 0
-    refuses_at_once "--hold: '0'" interference --hold 0
-    refuses_at_once "--seconds has no effect with --stairs" throughput --stairs --seconds 9
-    refuses_at_once "--hold has no effect without --stairs" throughput --hold 9
-    refuses_at_once "--at: 0" loadline --at 0
-    refuses_at_once "--highest: 0" loadline --highest 0
-    refuses_at_once "--predict: 0" loadline --predict 0
-    refuses_at_once "--at: 60%" loadline --at 60% --highest 50%
-    refuses_at_once "--rounds: 65" loadline --rounds 65
-    refuses_at_once "--knees: 'x'" loadline --knees 0.5,x
-    refuses_at_once "--method: nbench" loadline --method nbench
-    refuses_at_once "--tau: '107m,53m'" loadline --tau 107m,53m -- true
-    refuses_at_once "--tau: 'x'" replay --tau 107m,x -- true
-    refuses_at_once "--sets: CPU $none is not available" interference --dry-run --sets "$(first_cpu)/$none"
-    refuses_at_once "--placements sets requires --sets" interference --placements sets
-    refuses_at_once "--sets requires sets among --placements" interference --sets 0/1 --placements quota
-    refuses_at_once "--guest has no effect" interference --environment host,lxc --guest /none
-    refuses_at_once "--guest-memory has no effect" interference --guest-memory 1G
-    refuses_at_once "--measure has no effect" interference --measure host
-    refuses_at_once "--load-of has no effect" interference --environment kvm --load-of cpus
-    refuses_at_once "--foreground-tau: '107m,53m'" interference --foreground-tau 107m,53m
-    refuses_at_once "--background-tau: 'x'" interference --background-tau 107m,x
-    refuses "--pairs: a list cannot be combined with --workloads" interference --sets 0/1 --pairs serial:serial --workloads xz
-}
-
-folders_that_do_not_exist_are_refused() { # case
-    refuses_at_once "--bin: /nonexistent: no such folder" accuracy --bin /nonexistent --dry-run
+invalid_options_are_refused_at_once() { # case
+    local none=$(($(getconf _NPROCESSORS_CONF) + 4000)) first words message
+    first=$(first_cpu)
+    while IFS='|' read -r words message <&3; do
+        read -ra words <<<"$words"
+        refuses_at_once "$message" "${words[@]}"
+    done 3<<END
+accuracy --rounds|--rounds requires a value
+accuracy --rounds 0|--rounds: '0'
+accuracy --warmup=3x|accuracy: --warmup: '3x'
+accuracy --workloads cereal|--workloads: cereal
+accuracy --repeat|require a command after --
+accuracy --methods pid|--methods: pid
+accuracy --targets 20s|--targets: '20s'
+accuracy --taus 107m,7x|--taus: '7x'
+accuracy --seconds 0|--seconds: '0'
+accuracy --warmup 1 --settle 2|--settle
+accuracy --workloads serial -- xz a|accuracy: xz, the command after --, is not among the workloads serial
+accuracy --dry-run -- nosuch a|nosuch: no such program
+accuracy -- ./nosuch|./nosuch: no such program
+accuracy --dry-run --iteration ( -- true|--iteration: 
+accuracy --dry-run --on $first,$none|--on: CPU $none is not available
+accuracy --bin /nonexistent --dry-run|--bin: /nonexistent: no such folder
+throughput --stairs --levels 101%:10%:10%|--levels: '101%'
+throughput --targets 150%|--targets: '150%'
+throughput --targets 50% --parts 2|--targets replaces --parts
+throughput --dry-run --instances 0|--instances: '0'
+throughput --dry-run --parts 0|--parts: '0'
+throughput --stairs --hold 0|--hold: '0'
+throughput --stairs --seconds 9|--seconds has no effect with --stairs
+throughput --hold 9|--hold has no effect without --stairs
+replay --scales 1,x|--scales: 'x'
+replay --tau 107m,x -- true|--tau: 'x'
+loadline --repeat|a command after --, --workloads or --service
+loadline --at 0|--at: 0
+loadline --at 60% --highest 50%|--at: 60%
+loadline --highest 0|--highest: 0
+loadline --predict 0|--predict: 0
+loadline --rounds 65|--rounds: 65
+loadline --knees 0.5,x|--knees: 'x'
+loadline --method nbench|--method: nbench
+loadline --tau 107m,53m -- true|--tau: '107m,53m'
+loadline --bursts 5s|--bursts has no effect without --predict
+loadline --bursts 1s --predict 90% --highest 60%|--bursts: 1 seconds: at least 2s
+loadline --bursts 5s --predict 90%|--bursts has no effect without --highest
+loadline --full 40|--full has no effect without --service
+loadline --service http://localhost:1/|--full: a number of requests per second
+loadline --service http://localhost:1/ --full 40|loadline: --service: http://localhost:1/: requests fail
+loadline --service http://localhost:1/ --full 40 --hold 1500m|--hold: 1.5 seconds: requests are counted by the second
+loadline --service serve --full 40 --repeat|--repeat has no effect with --service
+loadline --service serve --full 40 --tau 50m|--tau has no effect with --service
+interference --pairs xz:serial -- gzip|gzip, the command after --, is not among
+interference --hold 10 --edge 5|--hold
+interference --sets 0-1/1-2|both sets have CPU 1
+interference --dry-run --sets $first/$none|--sets: CPU $none is not available
+interference --placements sets|--placements sets requires --sets
+interference --sets 0/1 --placements quota|--sets requires sets among --placements
+interference --environment host,lxc --guest /none|--guest has no effect
+interference --measure host|--measure has no effect
+interference --environment kvm --load-of cpus|--load-of has no effect
+interference --foreground-tau 107m,53m|--foreground-tau: '107m,53m'
+interference --sets 0/1 --pairs serial:serial --workloads xz|--pairs: a list cannot be combined with --workloads
+END
 }
 
 # If no run of a study is possible on this machine, the exit status is 1, also with --dry-run.
@@ -153,9 +160,6 @@ dry_run_prints_the_plan_and_its_duration() { # case
     experiment interference --dry-run "${one_cpu[@]}" --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "to come: 8 h 16 min"
-    experiment throughput --dry-run --methods default,1cdc --workloads serial
-    prints "to come: 2 h 28 min"
-    [ "$(grep -c '^serial-.*: 6 min 11 s$' "$output")" -eq 24 ] || fail "expected 24 runs"
     mkdir "$scratch/eight"
     printf '#!/bin/sh\necho 8\n' >"$scratch/eight/nproc"
     chmod +x "$scratch/eight/nproc"
@@ -171,8 +175,6 @@ dry_run_prints_the_plan_and_its_duration() { # case
     prints "to come: 1 h 57 min"
     experiment replay --dry-run --workloads serial
     prints "serial-default-1_18-1: 4 min 31 s"
-    experiment accuracy --dry-run --methods default --targets 50 -- sleep 1
-    prints "sleep-50-default-own-1: 6 min 01 s"
     experiment accuracy --dry-run --methods default --targets 50 --name nap --iteration=x -- sleep 1
     prints "nap-50-default-own-1: 6 min 01 s"
     # The load of one instance is unknown.
@@ -201,10 +203,7 @@ options_accept_the_units_of_showstopper() { # case
     prints "serial-default-0.5-1: 13 min 31 s"
     experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 3m --settle 0
     prints "accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
-}
-
-numbers_with_leading_zeros_are_decimal() { # case
-    need_built ssbatch
+    # Numbers with leading zeros are decimal.
     experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 010 --settle 0 \
         --seconds 08 --rounds 010
     prints "serial-50-default-own-10: 19 s"
@@ -455,8 +454,6 @@ commands_that_end_by_themselves_are_reported() { # case
     printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
     finite_run true-1cdc-n1-50-1 "nothing was counted: $by_itself" throughput --methods 1cdc \
         --targets 50 --warmup 60 --settle 0 --seconds 99 "${lines[@]}" -- true
-    finite_run short-50-cdc-107m-1 "nothing was counted: $by_itself" accuracy --methods cdc --targets 50 \
-        --taus 107m --warmup 60 --settle 0 --seconds 99 --name short "${lines[@]}" -- sleep 0.2
     finite_run sleep-cdc-1_1-1 "the trace was not followed to its end: $by_itself" replay --methods cdc --warmup 0 --scales 1/1 \
         --trace "$scratch/trace.txt" "${lines[@]}" -- sleep 1
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
@@ -610,7 +607,7 @@ END
 
 loadline_plans_levels_and_bursts() { # case
     need_built ssbatch
-    local cpu option
+    local cpu
     experiment loadline --plan --highest 50% --workloads serial
     grep -q ' at=0.5' "$output" || fail "the load is not that of the highest level"
     experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
@@ -626,8 +623,6 @@ loadline_plans_levels_and_bursts() { # case
     sed 's,[\],,g' "$output" >"$scratch/plan"
     grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
     [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
-    refuses "--full: a number of requests per second" loadline --service http://localhost:1/
-    refuses_at_once "loadline: --service: http://localhost:1/: requests fail" loadline --service http://localhost:1/ --full 40
     for cpu in 0 1 2 3; do
         mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
         echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \
@@ -638,19 +633,6 @@ loadline_plans_levels_and_bursts() { # case
     rm "$scratch"/root/sys/devices/system/cpu/cpu[13]/topology/thread_siblings_list
     experiment loadline --plan --energy-root "$scratch/root" --workloads serial
     ! grep -q ' knees=0' "$output" || fail "cores with one thread have a knee"
-    refuses "loadline: a command after --, --workloads or --service is required" loadline
-    refuses "--bursts has no effect without --predict" loadline --bursts 5s
-    refuses "--bursts: 1 seconds: at least 2s" loadline --bursts 1s --predict 90% --highest 60%
-    refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
-    refuses "--full has no effect without --service" loadline --full 40
-    refuses "--hold: 1.5 seconds: requests are counted by the second" loadline --service http://localhost:1/ --full 40 \
-        --hold 1500m
-    for option in '--iteration x' --repeat '--name x' '--catalogue none' --list-workloads; do
-        # shellcheck disable=SC2086 # an option and its value
-        refuses "${option%% *} has no effect with --service" loadline --service serve --full 40 $option
-    done
-    refuses "--tau has no effect with --service" loadline --service serve --full 40 --tau 50m
-    refuses "--method: quota: not one of independent stagger" loadline --method quota
 }
 
 # The first line is the answer, whatever the result.
@@ -738,12 +720,6 @@ accuracy_and_replay_print_their_plans() { # case
     [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
 }
 
-an_exported_cdpath_has_no_effect() { # case
-    need_built ssbatch
-    (cd "$source" && CDPATH=. tools/experiments/replay "${options[@]}" --plan --quick --workloads serial) \
-        >"$output" 2>&1 || fail "status $?"
-}
-
 # Neither a trace nor the definition of a workload may change.
 later_calls_may_add_workloads_and_rounds() { # case
     need_built ssbatch
@@ -782,10 +758,10 @@ later_calls_may_add_placements_and_environments() { # case
         "once settings-containers,once settings-guests,once settings-sets" ] || fail "wrong lines: $(cat "$scratch/many")"
 }
 
-throughput_uses_all_methods() { # case
+the_load_of_one_instance_is_measured_first() { # case
     need_built ssbatch
-    local method unknown="^# The number of instances of nbench-fit depends"
-    local call=(throughput --methods 'quota,cpulimit,cdc,nbench-fit' --workloads turns --catalogue turns.txt
+    local unknown="^# The number of instances of nbench-fit depends"
+    local call=(throughput --methods nbench-fit --workloads turns --catalogue turns.txt
         --targets 50 --quick --instances 1 --output methods)
     cat >"$scratch/turns.txt" <<'END'
 [turns]
@@ -793,13 +769,7 @@ command = sh -c 'while :; do i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; 
 iteration = ^turn$
 END
     experiment "${call[@]}"
-    [ -z "$(list_places methods)" ] || fail "leftover place: $(list_places methods)"
-    for method in quota=env/group cpulimit=cpulimit; do
-        grep -q "^skipped: method=${method%=*}: " "$output" ||
-            grep -q "${method#*=}" "$scratch/methods/turns-${method%=*}-n1-50-1/record/plan.json" ||
-            fail "the load is not held by ${method%=*}"
-    done
-    # The load of one instance is known, but not that of a command that has changed.
+    # It is known afterwards, but not that of a command that has changed.
     experiment "${call[@]}" --plan
     ! grep -q "$unknown" "$output" || fail "the load of one instance is forgotten"
     sed -i 's/2000/2500/' "$scratch/turns.txt"
@@ -928,21 +898,11 @@ interference_study_measures_both_sides() { # case
     [ -z "$(list_open quota)" ] || fail "leftover control group: $(list_open quota)"
 }
 
-# The number of CPUs does not depend on variables of OpenMP, which measured commands keep.
-variables_of_openmp_do_not_change_the_plan() { # case
-    need_built ssbatch
-    local call=(throughput --plan --methods 'default,nbench' --workloads serial --targets 50)
-    [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
-    experiment "${call[@]}"
-    cp "$output" "$scratch/plain"
-    OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 experiment "${call[@]}"
-    cmp "$scratch/plain" "$output" || fail "another plan with the variables"
-}
-
-# Variables of the caller may have the names of those of the scripts.
+# Variables of the caller may have the names of those of the scripts. Measured commands keep those of OpenMP.
 variables_of_the_caller_do_not_change_the_plan() { # case
     need_built ssbatch
-    local call=(accuracy --plan --methods cdc --workloads serial --targets 50 --energy-root "$scratch/machine")
+    local call=(throughput --plan --methods 'default,nbench' --workloads serial --targets 50
+        --energy-root "$scratch/machine")
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
     : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
     experiment "${call[@]}"
@@ -950,11 +910,13 @@ variables_of_the_caller_do_not_change_the_plan() { # case
     # In a subshell: the variables are exported to nothing else.
     (
         export beside=hello background=x pairs=x:y service_cpus=7 idle_states=yes deviation=x attach=1 no_arguments=hello
+        export OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1
         experiment "${call[@]}"
         cmp "$scratch/plain" "$output" || fail "another plan with these variables"
-        experiment accuracy --dry-run --methods cdc --targets 50 -- sleep 1
         bin=/nonexistent PATH=$build/bin:$PATH "$experiments/services/mediawiki" check --version >"$output" 2>&1 ||
             fail "mediawiki reads a variable of the caller"
+        cd "$source" && CDPATH=. tools/experiments/replay "${options[@]}" --plan --quick --workloads serial \
+            >"$output" 2>&1 || fail "CDPATH: status $?"
     ) || exit
 }
 

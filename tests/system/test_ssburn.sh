@@ -23,7 +23,7 @@ expect_lines() {
     [ "$(wc -l <out)" -eq $((count + 1)) ] || fail "unexpected lines: $(cat out)"
 }
 
-every_class_counts() { # case
+every_class_prints_iterations() { # case
     local class options
     for class in serial blocking parallel forking; do
         for options in '' '--memory 100K' '--work=1'; do
@@ -35,7 +35,7 @@ every_class_counts() { # case
     done
 }
 
-numbers_of_threads() { # case
+thread_counts_follow_the_class() { # case
     local threads class
     for threads in 1 2 3 20; do
         for class in blocking parallel forking; do
@@ -46,7 +46,7 @@ numbers_of_threads() { # case
     expect 0 "$ssburn" serial --threads 1 --work 1000 --iterations 2
 }
 
-work_can_be_given_back() { # case
+printed_work_repeats_an_iteration() { # case
     local work
     expect 0 "$ssburn" --iterations 0 --iteration 10m serial
     expect_lines 0
@@ -78,14 +78,14 @@ unknown_words_are_refused() { # case
     refused '--help takes no value' --help=yes
 }
 
-help_and_version() { # case
+help_and_version_are_printed() { # case
     expect 0 "$ssburn" --help
     grep -q '^Usage: ssburn CLASS' out || fail "wrong help: $(cat out)"
     expect 0 "$ssburn" --version
     grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "wrong version: $(cat out)"
 }
 
-lost_output_ends_it() { # case
+lost_output_ends_the_program() { # case
     local class statuses
     for class in serial blocking parallel forking; do
         # ssburn inherits an ignored SIGPIPE.
@@ -111,7 +111,7 @@ lost_output_ends_it() { # case
 }
 
 # The reader gets end of file when all processes that hold the pipe have ended.
-no_child_outlives_its_parent_for_long() { # case
+children_end_with_their_parent() { # case
     mkfifo pipe
     "$ssburn" forking --threads 4 >pipe 2>err &
     local pid=$!
@@ -126,7 +126,7 @@ no_child_outlives_its_parent_for_long() { # case
 }
 
 # If threads waited for each other at the end of an iteration, each would sleep once per iteration.
-parallel_waits_for_nobody() { # case
+parallel_threads_do_not_wait_for_each_other() { # case
     local pid sleeps
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
     pid=$!
@@ -140,7 +140,7 @@ parallel_waits_for_nobody() { # case
 }
 
 # `sleep` is a child of the shell, and then of ssburn, which the shell executes.
-children_of_others_are_left_alone() { # case
+inherited_children_are_ignored() { # case
     local status=0
     # shellcheck disable=SC2016
     bash -c 'sleep 0.05 & exec "$0" forking --work 20000000 --iterations 3' "$ssburn" >out 2>err ||

@@ -442,7 +442,7 @@ calibrating_with_another_version_requires_force() { # case
     measure "$folder/second"
     echo fake 1.1 >"$folder/second/version.txt"
     expect 125 calibrate --base "$folder/second"
-    says "this machine was measured with 'fake 1.0', but the base with 'fake 1.1'"
+    says "this machine has 'fake 1.0', but the base was measured with 'fake 1.1'"
     expect 0 calibrate --force --base "$folder/second"
 }
 

@@ -188,7 +188,7 @@ static bool is_ancestor(pid_t ancestor, pid_t pid) {
     return pid > 0;
 }
 
-static void see_thread(void *context, pid_t thread) {
+static void check_policy(void *context, pid_t thread) {
     int policy = sched_getscheduler(thread);
     bool *realtime = context;
     if (policy < 0)
@@ -231,7 +231,7 @@ static void find_protected(void *context, pid_t pid) {
     if (found->reason || !ss_platform_process_name(pid, found->name))
         return;
     found->pid = pid;
-    ss_platform_process_threads(pid, see_thread, &realtime);
+    ss_platform_process_threads(pid, check_policy, &realtime);
     if (is_service(pid, found->name))
         found->reason = "is a system service";
     else if (is_meter(found->name))

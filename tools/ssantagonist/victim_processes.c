@@ -30,7 +30,7 @@ static bool is_wanted(const struct search *search, const struct stat *status) {
     return false;
 }
 
-static void see_process(void *context, pid_t pid) {
+static void check_process(void *context, pid_t pid) {
     struct search *search = context;
     char path[64], number[16];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
@@ -48,7 +48,7 @@ static void see_process(void *context, pid_t pid) {
 }
 
 static void find(struct search *search) {
-    ss_platform_process_each(see_process, search);
+    ss_platform_process_each(check_process, search);
     free(search->inodes);
 }
 

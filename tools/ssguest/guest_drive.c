@@ -137,12 +137,12 @@ static enum outcome await_word(struct driver *driver, const char *word, ss_time 
 }
 
 /* Finds the last line of a file with printable characters. */
-static bool find_last_line(const char *folder, const char *name, char said[512]) {
+static bool find_last_line(const char *folder, const char *name, char found[512]) {
     char line[512];
     SS_OWNED(free) char *path = NULL;
     SS_OWNED(fclose)
     FILE *file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
-    *said = '\0';
+    *found = '\0';
     while (file && fgets(line, sizeof line, file)) {
         char *to = line;
         for (const char *at = line; *at; at++) {
@@ -151,18 +151,18 @@ static bool find_last_line(const char *folder, const char *name, char said[512])
         }
         *to = '\0';
         if (*line)
-            snprintf(said, 512, "%s", line);
+            snprintf(found, 512, "%s", line);
     }
-    return *said;
+    return *found;
 }
 
 /* Fails with the last line printed by qemu, virtiofsd or the guest's kernel. */
 static int fail(const struct driver *driver, const char *what, struct ss_error *error) {
     static const char *const names[] = {"machine.log", "files.log", "console"};
-    char said[512] = "no output";
+    char line[512];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (find_last_line(driver->driven->folder, names[i], said))
-            return ss_error_fail(error, "%s: %s", what, said);
+        if (find_last_line(driver->driven->folder, names[i], line))
+            return ss_error_fail(error, "%s: %s", what, line);
     }
     return ss_error_fail(error, "%s: no output", what);
 }
@@ -180,7 +180,7 @@ static int expect(struct driver *driver, enum outcome outcome, const char *gone,
 }
 
 /* qemu names the thread of a virtual CPU "CPU NUMBER/". */
-static void see_thread(void *context, pid_t thread) {
+static void add_thread(void *context, pid_t thread) {
     struct driver *driver = context;
     char path[128], name[64] = "";
     unsigned number;
@@ -203,7 +203,7 @@ static int find_threads(struct driver *driver, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + THREADS_PATIENCE;
     struct pollfd machine = {driver->machine, POLLIN, 0};
     for (;;) {
-        ss_platform_process_threads((pid_t)driver->driven->machine, see_thread, driver);
+        ss_platform_process_threads((pid_t)driver->driven->machine, add_thread, driver);
         if (has_all_threads(driver))
             return 0;
         if (poll(&machine, 1, 20) > 0 || ss_platform_now() >= deadline)
@@ -383,9 +383,11 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
     sigprocmask(SIG_BLOCK, &set, NULL);
     driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     SS_OWNED(close) int folder = open(driven->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || driver->signals < 0)
+        return ss_error_fail(error, "%s: %s", driven->folder, strerror(errno));
     driver->to = openat(folder, "control.in", O_RDWR | O_CLOEXEC);
     driver->from = openat(folder, "control.out", O_RDWR | O_CLOEXEC);
-    if (driver->to < 0 || driver->from < 0 || driver->signals < 0)
+    if (driver->to < 0 || driver->from < 0)
         return ss_error_fail(error, "%s: %s", driven->folder, strerror(errno));
     pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
     driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));

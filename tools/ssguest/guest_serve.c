@@ -80,7 +80,7 @@ SS_FORMAT(2, 3) static void say(const struct server *server, const char *format,
     (void)length; /* a failure means that the driver is gone, and the guest is about to be killed */
 }
 
-static void tell_time(const struct server *server) {
+static void send_time(const struct server *server) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     say(server, "clock %lld.%06ld\n", (long long)now.tv_sec, now.tv_nsec / 1000);
@@ -248,10 +248,10 @@ static void drain(struct server *server) {
 
 static void answer(struct server *server, const char *line) {
     if (strcmp(line, "clock") == 0) {
-        tell_time(server);
+        send_time(server);
     } else if (strncmp(line, "shift ", 6) == 0) {
         shift_clock(strtoll(line + 6, NULL, 10));
-        tell_time(server);
+        send_time(server);
     } else if (strcmp(line, "run") == 0) {
         run_command(server);
     } else if (strcmp(line, "INT") == 0 || strcmp(line, "TERM") == 0) {

@@ -8,7 +8,6 @@
  *   the same, a command  --> sample/              --> energy.csv, idle.csv
  */
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,16 +117,12 @@ static int print_sets(const struct request *request, struct ss_error *error) {
 
 static int write_file(const struct request *request, struct ss_error *error) {
     struct ss_whole_file file;
-    if (ss_whole_file_open(&file, request->output) == 0) {
-        if (ssplatform_report(file.stream, request->root, write_topology, error) != 0) {
-            ss_whole_file_abandon(&file);
-            return -1;
-        }
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(
-        error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
+    if (ss_whole_file_begin(&file, request->output, error) < 0)
+        return -1;
+    if (ssplatform_report(file.stream, request->root, write_topology, error) == 0)
+        return ss_whole_file_end(&file, request->output, error);
+    ss_whole_file_abandon(&file);
+    return -1;
 }
 
 /* Describes the machine, or prints sets. Sets the status to 1 if there are no two sets. */

@@ -507,17 +507,24 @@ static int read_battery(
         &calibration->battery, request->battery ? request->battery : "own", error);
 }
 
+/* Fails if the base ran different benchmarks: another program, compiler or flags. */
 static int check_version(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    struct ssprofile_origin base = ssprofile_origin_of(base_path), here = {0};
+    struct ssprofile_origin base = ssprofile_origin_of(base_path);
     if (!calibration->battery.version || calibration->request->force)
         return 0;
     SS_OWNED(free)
     char *version = ssprofile_run_output(&calibration->runner, calibration->battery.version, error);
     if (!version)
         return ss_error_wrap(error, "the version command of the battery");
-    snprintf(here.version, sizeof here.version, "%.*s", (int)strcspn(version, "\n"), version);
-    return ssprofile_origin_check(&base, &here, "this machine", error);
+
+    version[strcspn(version, "\n")] = '\0';
+    if (!*base.version || !*version || strcmp(base.version, version) == 0)
+        return 0;
+    return ss_error_fail(error,
+        "this machine has '%s', but the base was measured with '%s': these are different "
+        "benchmarks; --force compares them",
+        ss_words_show(version).text, ss_words_show(base.version).text);
 }
 
 static int run_method(

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/words.h"
 
 char *ssprofile_beside(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
@@ -27,14 +26,4 @@ struct ssprofile_origin ssprofile_origin_of(const char *results_path) {
         origin.version[0] = '\0';
     origin.version[strcspn(origin.version, "\n")] = '\0';
     return origin;
-}
-
-int ssprofile_origin_check(const struct ssprofile_origin *base,
-    const struct ssprofile_origin *target, const char *results, struct ss_error *error) {
-    if (!*base->version || !*target->version || strcmp(base->version, target->version) == 0)
-        return 0;
-    return ss_error_fail(error,
-        "%s was measured with '%s', but the base with '%s': these are different benchmarks; "
-        "--force compares them",
-        results, ss_words_show(target->version).text, ss_words_show(base->version).text);
 }

@@ -19,14 +19,6 @@ struct ssprofile_origin {
 SS_NONNULL() struct ssprofile_origin ssprofile_origin_of(const char *results_path);
 
 /*
- * Fails if base and target ran different benchmarks: another program, compiler or flags. `results`
- * is the path of the target's table.
- */
-SS_NONNULL()
-int ssprofile_origin_check(const struct ssprofile_origin *base,
-    const struct ssprofile_origin *target, const char *results, struct ss_error *error);
-
-/*
  * Returns the path of another file in the folder of `path`. free() the result; NULL if memory is
  * exhausted.
  */

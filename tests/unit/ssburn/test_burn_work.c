@@ -4,12 +4,12 @@
 #include "burn_work.c"
 #include "calibrate.c"
 
-/* A machine on which work takes a known time, except in disturbed stretches. */
+/* A machine on which work takes a known time, except in disturbed samples. */
 struct machine {
     double unit; /* nanoseconds */
     double now;
     unsigned stretches;
-    unsigned disturbed; /* bit set of disturbed stretches, which take three times as long */
+    unsigned disturbed; /* bit set of disturbed samples, which take three times as long */
     double spent;
 };
 

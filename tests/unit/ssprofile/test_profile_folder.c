@@ -9,7 +9,6 @@
 
 #include "append_log.h"
 #include "battery.h"
-#include "origin.h"
 #include "unit.h"
 
 static char folder[32];
@@ -132,7 +131,7 @@ TEST_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-TEST_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
+TEST(shuffled_orders_are_permutations) {
     size_t orders[3][53];
     for (unsigned seed = 0; seed < 3; seed++) {
         bool seen[53] = {false};
@@ -152,16 +151,6 @@ TEST_WITH(shuffled_orders_are_permutations, make_folder, remove_folder) {
     size_t again[53];
     ssprofile_shuffle(again, 53, 2);
     assert_memory_equal(again, orders[1], sizeof again);
-}
-
-TEST_WITH(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder) {
-    struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
-    struct ss_error error = {0};
-    assert_int_equal(ssprofile_origin_check(&one, &one, "here", &error), 0);
-    assert_int_equal(ssprofile_origin_check(&one, &none, "here", &error), 0);
-    assert_int_equal(ssprofile_origin_check(&none, &two, "here", &error), 0);
-    assert_int_equal(ssprofile_origin_check(&one, &two, "here", &error), -1);
-    assert_non_null(strstr(error.message, "here was measured with '1.1', but the base with '1.0'"));
 }
 
 UNIT_RUN

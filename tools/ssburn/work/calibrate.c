@@ -4,13 +4,13 @@
 #include <time.h>
 
 /*
- * Limits of a stretch: it must be long compared with an interrupt or a preemption, and all
- * stretches together must be short compared with an iteration.
+ * Limits of a sample: it must be long compared with an interrupt or a preemption, and all samples
+ * together must be short compared with an iteration.
  */
-#define STRETCH_MIN  (20 * SS_MILLISECOND)
-#define STRETCH_AIM  (25 * SS_MILLISECOND)
-#define STRETCH_FIRM (1 * SS_MILLISECOND) /* long enough to extrapolate from */
-#define TRIES        3
+#define SAMPLE_MIN      (20 * SS_MILLISECOND)
+#define SAMPLE_AIM      (25 * SS_MILLISECOND)
+#define EXTRAPOLATE_MIN (1 * SS_MILLISECOND) /* long enough to extrapolate from */
+#define TRIES           3
 
 static uint64_t units_from_double(double units) {
     if (!(units >= 1))
@@ -25,19 +25,19 @@ static ss_time measure(const struct calibrate_bench *bench, uint64_t units) {
 }
 
 static uint64_t longer(uint64_t units, ss_time took) {
-    if (took < STRETCH_FIRM)
+    if (took < EXTRAPOLATE_MIN)
         return units_from_double((double)units * 8);
-    return units_from_double((double)units * (double)STRETCH_AIM / (double)took);
+    return units_from_double((double)units * (double)SAMPLE_AIM / (double)took);
 }
 
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
     uint64_t units = 1024;
     ss_time best = measure(bench, units);
-    while (best < STRETCH_MIN && units < WORK_UNITS_MAX) {
+    while (best < SAMPLE_MIN && units < WORK_UNITS_MAX) {
         units = longer(units, best);
         best = measure(bench, units);
     }
-    /* Disturbances only make a stretch longer, so the shortest one counts. */
+    /* Disturbances only make a sample longer, so the shortest one counts. */
     for (int try = 1; try < TRIES; try++) {
         ss_time took = measure(bench, units);
         best = took < best ? took : best;

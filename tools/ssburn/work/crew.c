@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum gate { GATE_SHUT, GATE_OPEN, GATE_SENT_HOME };
+enum gate { GATE_SHUT, GATE_OPEN, GATE_CANCELED };
 
 struct crew {
     pthread_mutex_t mutex;
@@ -56,7 +56,7 @@ int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *
         failure = pthread_create(&member->thread, NULL, member_main, member);
         created += !failure;
     }
-    gate_set(&crew, failure ? GATE_SENT_HOME : GATE_OPEN);
+    gate_set(&crew, failure ? GATE_CANCELED : GATE_OPEN);
     for (uint64_t i = 0; i < created; i++)
         pthread_join(members[i].thread, NULL);
     free(members);

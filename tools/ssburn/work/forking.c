@@ -7,21 +7,20 @@
 #include "burn.h"
 
 /*
- * The first process keeps several families running. A family is a child that works, then forks a
- * child and waits for it, and so on for several generations. One process of a family works at a
- * time.
+ * The first process keeps several chains running. A chain is a child that works, then forks a child
+ * and waits for it, and so on, up to a fixed length. One process of a chain works at a time.
  */
-#define GENERATIONS 4
-#define PIECE_UNITS UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
-#define PIECE_STEPS UINT64_C(20000)  /* with a working set, in which a unit takes longer */
+#define CHAIN_LENGTH 4
+#define PIECE_UNITS  UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
+#define PIECE_STEPS  UINT64_C(20000)  /* with a working set, in which a unit takes longer */
 
-struct nursery {
+struct forking {
     struct burn *burn;
     uint64_t piece;    /* units of one child */
     uint64_t children; /* children of one iteration */
-    uint64_t founded;  /* number of families started so far */
-    pid_t *firstborn;  /* first process of each living family */
-    uint64_t families; /* number of living families */
+    uint64_t started;  /* number of chains started so far */
+    pid_t *heads;      /* first process of each running chain */
+    uint64_t running;  /* number of running chains */
 };
 
 /*
@@ -41,17 +40,17 @@ static int reap(pid_t child) {
     return reaped < 0 ? errno : status_errno(status);
 }
 
-/* Waits for a family to end. Ignores children that this process had before it executed ssburn. */
-static int reap_family(struct nursery *nursery) {
+/* Waits for a chain to end. Ignores children that this process had before it executed ssburn. */
+static int reap_chain(struct forking *forking) {
     for (;;) {
         int status;
         pid_t reaped = waitpid(-1, &status, 0);
         if (reaped < 0 && errno != EINTR)
             return errno;
-        for (uint64_t i = 0; i < nursery->families; i++) {
-            if (nursery->firstborn[i] != reaped)
+        for (uint64_t i = 0; i < forking->running; i++) {
+            if (forking->heads[i] != reaped)
                 continue;
-            nursery->firstborn[i] = nursery->firstborn[--nursery->families];
+            forking->heads[i] = forking->heads[--forking->running];
             return status_errno(status);
         }
     }
@@ -61,10 +60,10 @@ static int reap_family(struct nursery *nursery) {
  * Runs a child; its own child continues the loop. Exits without flushing or freeing resources of
  * the first process.
  */
-static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {
-    for (;; generations--) {
+static _Noreturn void run_child(struct work_hand *hand, uint64_t piece, uint64_t length) {
+    for (;; length--) {
         work_do(hand, piece);
-        if (generations <= 1)
+        if (length <= 1)
             _exit(0);
         pid_t child = fork();
         if (child != 0)
@@ -72,30 +71,30 @@ static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t gene
     }
 }
 
-static int found_family(struct nursery *nursery, uint64_t generations) {
+static int start_chain(struct forking *forking, uint64_t length) {
     struct work_hand hand;
-    work_begin(&hand, &nursery->burn->memory, nursery->founded++);
+    work_begin(&hand, &forking->burn->memory, forking->started++);
     pid_t child = fork();
     if (child == 0)
-        live(&hand, nursery->piece, generations);
+        run_child(&hand, forking->piece, length);
     if (child < 0)
         return errno;
-    nursery->firstborn[nursery->families++] = child;
+    forking->heads[forking->running++] = child;
     return 0;
 }
 
 /* Runs one iteration. Returns 0 or an errno. Waits for all children, even after a failure. */
-static int bring_up(struct nursery *nursery) {
-    uint64_t unborn = nursery->children;
+static int run_iteration(struct forking *forking) {
+    uint64_t left = forking->children;
     int failure = 0;
-    while (nursery->families > 0 || (unborn > 0 && !failure)) {
+    while (forking->running > 0 || (left > 0 && !failure)) {
         int now;
-        if (unborn > 0 && nursery->families < nursery->burn->threads && !failure) {
-            uint64_t generations = unborn < GENERATIONS ? unborn : GENERATIONS;
-            unborn -= generations;
-            now = found_family(nursery, generations);
+        if (left > 0 && forking->running < forking->burn->threads && !failure) {
+            uint64_t length = left < CHAIN_LENGTH ? left : CHAIN_LENGTH;
+            left -= length;
+            now = start_chain(forking, length);
         } else {
-            now = reap_family(nursery);
+            now = reap_chain(forking);
         }
         if (now == ECHILD)
             return now;
@@ -104,27 +103,27 @@ static int bring_up(struct nursery *nursery) {
     return failure;
 }
 
-static int bring_up_all(struct nursery *nursery, struct ss_error *error) {
+static int run_all(struct forking *forking, struct ss_error *error) {
     int more;
     do {
-        int failure = bring_up(nursery);
+        int failure = run_iteration(forking);
         if (failure == EINTR)
             return ss_error_fail(error, "a child was killed");
         if (failure)
             return ss_error_fail(error, "cannot fork: %s", strerror(failure));
-        more = tally_count(&nursery->burn->tally, error);
+        more = tally_count(&forking->burn->tally, error);
     } while (more > 0);
     return more;
 }
 
 int burn_forking(struct burn *burn, struct ss_error *error) {
-    struct nursery nursery = {.burn = burn};
-    nursery.children = burn->work / (burn->memory.count > 0 ? PIECE_STEPS : PIECE_UNITS) + 1;
-    nursery.piece = burn->work / nursery.children;
-    nursery.firstborn = calloc(burn->threads, sizeof *nursery.firstborn);
-    if (!nursery.firstborn)
+    struct forking forking = {.burn = burn};
+    forking.children = burn->work / (burn->memory.count > 0 ? PIECE_STEPS : PIECE_UNITS) + 1;
+    forking.piece = burn->work / forking.children;
+    forking.heads = calloc(burn->threads, sizeof *forking.heads);
+    if (!forking.heads)
         return ss_error_memory(error);
-    int result = bring_up_all(&nursery, error);
-    free(nursery.firstborn);
+    int result = run_all(&forking, error);
+    free(forking.heads);
     return result;
 }

@@ -2,27 +2,28 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/owned.h"
 #include "parts.h"
 #include "platform/platform.h"
 
-/* Reads how much of the machine the control groups allow this process to use. */
-static void read_allowance(const struct sys_tree *tree, struct ss_allowance *allowance) {
-    char proc[4200], cgroup[4200];
-    struct ss_platform_roots roots = {.proc = proc, .cgroup = cgroup};
-    snprintf(proc, sizeof proc, "%.4000s/proc", tree->root ? tree->root : "");
-    snprintf(cgroup, sizeof cgroup, "%.4000s/sys/fs/cgroup", tree->root ? tree->root : "");
-    ss_platform_allowance_read(&roots, allowance);
-}
-
 void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree) {
-    struct ss_allowance allowance;
-    read_allowance(tree, &allowance);
+    const char *root = tree->root ? tree->root : "";
+    struct ss_allowance allowance = {0};
+    SS_OWNED(free) char *proc = NULL;
+    SS_OWNED(free) char *cgroup = NULL;
+    if (asprintf(&proc, "%s/proc", root) < 0)
+        proc = NULL;
+    if (asprintf(&cgroup, "%s/sys/fs/cgroup", root) < 0)
+        cgroup = NULL;
+    const struct ss_platform_roots roots = {.proc = proc, .cgroup = cgroup};
+    if (proc && cgroup)
+        ss_platform_allowance_read(&roots, &allowance);
+
     bool is_limited = allowance.is_known && allowance.quota_cpus > 0;
     const char *limited = is_limited ? "yes" : allowance.is_known ? "no" : NULL;
     ss_json_open(json, "allowance", '{');
-    char *affinity = sys_tree_affinity(tree);
+    SS_OWNED(free) char *affinity = sys_tree_affinity(tree);
     ss_json_text(json, "affinity", affinity);
-    free(affinity);
     ss_json_text(json, "cpuset", *allowance.cpus ? allowance.cpus : NULL);
     ss_json_number(json, "cgroup_version", allowance.version ? allowance.version : NAN);
     ss_json_text(json, "cgroup", allowance.version ? allowance.own : NULL);

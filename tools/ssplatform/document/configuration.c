@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "parts.h"
 
 #define CONFIGURATION_MAX (4u << 20)
@@ -42,14 +43,14 @@ char *ssplatform_configuration(const struct sys_tree *tree) {
     char *text = packed < 0 ? NULL : unpack(packed);
     if (packed >= 0)
         close(packed);
-    static const char *const places[] = {"boot/config-%s", "lib/modules/%s/config"};
+    /* The release of the kernel is in between. */
+    static const char *const places[][2] = {{"boot/config-", ""}, {"lib/modules/", "/config"}};
     char *release = sys_tree_line(tree, "proc/sys/kernel/osrelease");
     for (size_t i = 0; !text && release && i < sizeof places / sizeof *places; i++) {
-        char path[4096];
-        const char *gap = strstr(places[i], "%s");
-        snprintf(path, sizeof path, "%.*s%.1024s%s", (int)(gap - places[i]), places[i], release,
-            gap + 2);
-        text = sys_tree_read_large(tree, path, NULL);
+        SS_OWNED(free) char *path = NULL;
+        if (asprintf(&path, "%s%s%s", places[i][0], release, places[i][1]) < 0)
+            path = NULL;
+        text = path ? sys_tree_read_large(tree, path, NULL) : NULL;
     }
     free(release);
     return text;

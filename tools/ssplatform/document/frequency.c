@@ -41,24 +41,16 @@ static void write_field(struct ss_json *json, const struct ssplatform_group *gro
     }
 }
 
-static void write_groups(
-    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
-    struct ssplatform_groups groups = {0};
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
-        if (!ss_cpus_has(online, cpu))
-            continue;
-        for (size_t i = 0; i < FIELD_COUNT; i++) {
-            values[i] = sys_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
-            /* An invalid number counts as unknown, or its CPU would form a group of its own. */
-            if (fields[i].number && isnan(sys_tree_parse_number(values[i]))) {
-                free(values[i]);
-                values[i] = NULL;
-            }
+static void read_fields(
+    const struct sys_tree *tree, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]) {
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        values[i] = sys_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
+        /* An invalid number counts as unknown, or its CPU would form a group of its own. */
+        if (fields[i].number && isnan(sys_tree_parse_number(values[i]))) {
+            free(values[i]);
+            values[i] = NULL;
         }
-        ssplatform_groups_add(&groups, cpu, values);
     }
-    ssplatform_groups_write(&groups, json, "frequency", write_field);
 }
 
 /*
@@ -75,7 +67,7 @@ static double boost(const struct sys_tree *tree) {
 
 void ssplatform_write_frequency(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
-    write_groups(json, tree, online);
+    ssplatform_groups_report(json, "frequency", tree, online, read_fields, write_field);
     ssplatform_put_switch(json, "boost", boost(tree));
     ss_json_open(json, "pstate", '{');
     ssplatform_put_line(json, "intel_status", tree, CPUS "intel_pstate/status");

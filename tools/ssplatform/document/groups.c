@@ -65,6 +65,21 @@ void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *j
     free_groups(groups);
 }
 
+void ssplatform_groups_report(struct ss_json *json, const char *name, const struct sys_tree *tree,
+    const struct ss_cpus *cpus,
+    void (*read)(const struct sys_tree *tree, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]),
+    void (*write)(struct ss_json *json, const struct ssplatform_group *group)) {
+    struct ssplatform_groups groups = {0};
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
+        if (!ss_cpus_has(cpus, cpu))
+            continue;
+        read(tree, cpu, values);
+        ssplatform_groups_add(&groups, cpu, values);
+    }
+    ssplatform_groups_write(&groups, json, name, write);
+}
+
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus) {
     /* The longest text names every second CPU, with up to five bytes for each. */
     static char text[SS_CPUS_TEXT];

@@ -6,6 +6,7 @@
 
 #include "base/cpus.h"
 #include "base/json.h"
+#include "sys_tree.h"
 
 #define SSPLATFORM_FIELDS_MAX 10
 
@@ -23,6 +24,15 @@ struct ssplatform_groups {
 /* Adds a CPU. Takes ownership of the values, from malloc(), and sets them to NULL. */
 void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]);
+
+/*
+ * Groups CPUs by the values that `read` sets, from malloc(), and writes the groups; see
+ * ssplatform_groups_write().
+ */
+void ssplatform_groups_report(struct ss_json *json, const char *name, const struct sys_tree *tree,
+    const struct ss_cpus *cpus,
+    void (*read)(const struct sys_tree *tree, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]),
+    void (*write)(struct ss_json *json, const struct ssplatform_group *group));
 
 /*
  * Writes the groups as a list of objects, each with the key `cpus` and the keys that `write` adds,

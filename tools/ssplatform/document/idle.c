@@ -24,15 +24,16 @@ static const struct field {
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
 /*
- * Returns all states of a CPU as text: a line per state, with a tab after each value. NULL if
- * unknown.
+ * Reads all states of a CPU as one value: a line per state, with a tab after each field. Sets it to
+ * NULL if unknown.
  */
-static char *states_of(const struct sys_tree *tree, uint32_t cpu) {
+static void read_states(
+    const struct sys_tree *tree, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
-        return NULL;
+        return;
     int state = 0;
     for (; state < STATES_MAX && sys_tree_has(tree, FOLDER, cpu, state); state++) {
         for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -45,9 +46,9 @@ static char *states_of(const struct sys_tree *tree, uint32_t cpu) {
         fputc('\n', stream);
     }
     if (fclose(stream) == 0 && state > 0)
-        return text;
-    free(text);
-    return NULL;
+        values[0] = text;
+    else
+        free(text);
 }
 
 static void write_state(struct ss_json *json, char *line) {
@@ -85,17 +86,9 @@ static void write_governor(struct ss_json *json, const struct sys_tree *tree) {
 
 void ssplatform_write_idle(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
-    struct ssplatform_groups groups = {0};
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
-        if (!ss_cpus_has(online, cpu))
-            continue;
-        values[0] = states_of(tree, cpu);
-        ssplatform_groups_add(&groups, cpu, values);
-    }
     ss_json_open(json, "idle", '{');
     ssplatform_put_line(json, "driver", tree, "sys/devices/system/cpu/cpuidle/current_driver");
     write_governor(json, tree);
-    ssplatform_groups_write(&groups, json, "states", write_states);
+    ssplatform_groups_report(json, "states", tree, online, read_states, write_states);
     ss_json_close(json, '}');
 }

@@ -67,12 +67,12 @@ static bool knows_nodes(const struct sys_tree *tree, hwloc_topology_t topology) 
     char *line = sys_tree_line(tree, "sys/devices/system/node/online");
     struct ss_cpus nodes, found = {0}; /* lists of nodes have the same format */
     struct ss_error ignored = {0};
-    bool told = line && ss_cpus_parse(line, &nodes, &ignored) == 0;
+    bool reported = line && ss_cpus_parse(line, &nodes, &ignored) == 0;
     for (hwloc_obj_t node = NULL;
          (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));)
         ss_cpus_add(&found, node->os_index);
     free(line);
-    return told && same_cpus(&nodes, &found);
+    return reported && same_cpus(&nodes, &found);
 }
 
 static const char *cache_type(hwloc_obj_t cache) {
@@ -91,18 +91,18 @@ static bool knows_caches(
     const struct sys_tree *tree, hwloc_topology_t topology, const struct ss_cpus *online) {
     bool any = false;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        int told = 0, found = 0;
+        int reported = 0, found = 0;
         if (!ss_cpus_has(online, cpu))
             continue;
-        while (told < 16 &&
-               sys_tree_has(tree, "sys/devices/system/cpu/cpu%u/cache/index%d", cpu, told))
-            told++;
+        while (reported < 16 &&
+               sys_tree_has(tree, "sys/devices/system/cpu/cpu%u/cache/index%d", cpu, reported))
+            reported++;
         for (hwloc_obj_t object = hwloc_get_pu_obj_by_os_index(topology, cpu); object;
              object = object->parent)
             found += hwloc_obj_type_is_cache(object->type) != 0;
-        if (told != found)
+        if (reported != found)
             return false;
-        any |= told > 0;
+        any |= reported > 0;
     }
     return any;
 }

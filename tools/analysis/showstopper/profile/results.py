@@ -306,7 +306,7 @@ class Choice(NamedTuple):
         table = path + "/results.csv" if os.path.isdir(path) else path
         names = text[len(path) + 1 :]
         if text != path and not names:
-            more = "names no machine: write FILE:MACHINE or FILE:MACHINE:LIMITS"
+            more = "names no machine: use FILE:MACHINE or FILE:MACHINE:LIMITS"
             raise UserError(f"'{show(text)}' {more}")
         return cls(table, names)
 
