@@ -526,7 +526,7 @@ unstable_benchmarks_are_left_out() { # case
 calibrated() {
     python3 -c 'import json, sys
 for row in json.load(open(sys.argv[1]))["calibrated"]:
-    print(*(row[name] for name in sys.argv[2:]))' "$folder/$1/calibrate.json" "${@:2}"
+    print(*(f"{row[name]:.9g}" if isinstance(row[name], float) else row[name] for name in sys.argv[2:]))' "$folder/$1/calibrate.json" "${@:2}"
 }
 
 calibration_finds_the_setting() { # case
@@ -770,7 +770,7 @@ calibration_by_frequency_chooses_the_nearest_one() { # case
     says_in_all 'this machine is nearest to the base at a setting of 90.48%, found by the closed method'
     says_in_all 'The mean ratio at this setting is 1.0604 (1.0604 to 1.0604 with 95% confidence).'
     says_in_all 'this setting is the nearest'
-    [[ $(calibrated between throttle setting low high) = "frequency 0.904761904"*" None None" ]] ||
+    [[ $(calibrated between throttle setting low high) = "frequency 0.904761905 None None" ]] ||
         fail "$(cat "$folder/between/calibrate.json")"
     [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.9GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
     sheet "$folder/clock-base" 30 30
