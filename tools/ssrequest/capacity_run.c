@@ -31,7 +31,7 @@ struct finder {
     struct request_trial_watch watch;
     FILE *lines;
     struct ssrequest_course last; /* course of the last schedule */
-    uint32_t lone_target;         /* target of single requests, see settle() */
+    uint32_t lone_target;         /* target of single requests, see settle_target() */
     uint64_t lone_number;         /* number of a request of the file to this target */
 };
 
@@ -124,13 +124,6 @@ static int ask_once(struct finder *finder, struct ss_error *error) {
     return result;
 }
 
-/* A signal during the pause ends the search, as it does in the loop. */
-static void pause_after(struct finder *finder, int failures) {
-    ss_time pause = ssrequest_earlier(LONE_PAUSE << failures, LONE_PAUSE_MAX);
-    if (ssrequest_pause(pause) > 0)
-        finder->run->course.stopped = finder->run->course.length;
-}
-
 static int refuse_service(const char *url, struct ss_error *error) {
     SS_OWNED(free) char *shown = request_show_url(url);
     return ss_error_fail(error,
@@ -139,6 +132,10 @@ static int refuse_service(const char *url, struct ss_error *error) {
         LONE_MAX, shown ? shown : "the URL");
 }
 
+/*
+ * Sends single requests until one succeeds. The service may still be working on requests that timed
+ * out, which would slow down the next trial; a success means that they are done.
+ */
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct request_messages *messages = &finder->run->options->messages;
     finder->lone_target = target;
@@ -149,22 +146,12 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
         int result = ask_once(finder, error);
         if (result < 0 || finder->run->tally.outcomes[REQUEST_SUCCESS] > 0)
             return result;
-        if (i + 1 < LONE_MAX && !is_stopped(finder))
-            pause_after(finder, i);
+        /* A signal during the pause ends the search, as it does in the loop. */
+        if (i + 1 < LONE_MAX && !is_stopped(finder) &&
+            ssrequest_pause(ssrequest_earlier(LONE_PAUSE << i, LONE_PAUSE_MAX)) > 0)
+            finder->run->course.stopped = finder->run->course.length;
     }
     return is_stopped(finder) ? 0 : refuse_service(finder->run->options->urls[target], error);
-}
-
-/*
- * Sends single requests until one to each target succeeds. The service may still be working on
- * requests that timed out, which would slow down the next trial; a success means that they are
- * done.
- */
-static int settle(struct finder *finder, struct ss_error *error) {
-    int result = 0;
-    for (uint32_t i = 0; result == 0 && i < finder->run->options->url_count; i++)
-        result = settle_target(finder, i, error);
-    return result;
 }
 
 static const char *describe(const struct request_trial *trial) {
@@ -221,7 +208,12 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     add_generator(finder, &trial);
     request_capacity_tell(finder->capacity, &trial);
     print_trial(finder, &trial);
-    return request_tally_failed(&finder->run->tally) > 0 ? settle(finder, error) : 0;
+    if (request_tally_failed(&finder->run->tally) == 0)
+        return 0;
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < finder->run->options->url_count; i++)
+        result = settle_target(finder, i, error);
+    return result;
 }
 
 int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_run *run,

@@ -88,9 +88,10 @@ struct ssrequest_http {
     struct slot *done, *last_done;
     struct watch *watches; /* indexed by descriptor */
     size_t watch_count;
-    uint64_t opened;  /* number of sockets opened so far */
-    rlim_t files_max; /* sockets have smaller descriptors than this */
-    ss_time timer;    /* time of libcurl's next timeout */
+    uint64_t opened;    /* number of sockets opened so far */
+    rlim_t files_limit; /* on open descriptors */
+    rlim_t files_max;   /* sockets have smaller descriptors than this */
+    ss_time timer;      /* time of libcurl's next timeout */
     struct ssrequest_targets targets;
     uint64_t set_number;    /* number of the current set of targets, from 1 */
     struct origin *origins; /* origins of all targets so far */
@@ -123,7 +124,10 @@ static enum request_outcome outcome_of_errno(int why) {
     }
 }
 
-/* Codes that always map to the same outcome, whatever the state of the request. */
+/*
+ * Codes that always map to the same outcome, whatever the state of the request. Codes of features
+ * that no request uses, such as proxies and client certificates, are missing.
+ */
 static const struct {
     CURLcode code;
     enum request_outcome outcome;
@@ -131,28 +135,16 @@ static const struct {
     {CURLE_UNSUPPORTED_PROTOCOL, REQUEST_GARBLED}, /* an HTTP/0.9 response */
     {CURLE_WEIRD_SERVER_REPLY, REQUEST_GARBLED},
     {CURLE_HTTP2, REQUEST_GARBLED},
-    {CURLE_HTTP3, REQUEST_GARBLED},
-    {CURLE_FILESIZE_EXCEEDED, REQUEST_GARBLED},
-    {TOO_LARGE, REQUEST_GARBLED}, /* an endless header line */
-    {CURLE_BAD_CONTENT_ENCODING, REQUEST_GARBLED},
+    {TOO_LARGE, REQUEST_GARBLED},         /* an endless header line */
     {CURLE_WRITE_ERROR, REQUEST_GARBLED}, /* see take_header() */
     {CURLE_COULDNT_RESOLVE_HOST, REQUEST_UNREACHABLE},
-    {CURLE_COULDNT_RESOLVE_PROXY, REQUEST_UNREACHABLE},
     {CURLE_PARTIAL_FILE, REQUEST_CUT},
     {CURLE_OPERATION_TIMEDOUT, REQUEST_TIMEOUT},
     {CURLE_SSL_CONNECT_ERROR, REQUEST_TLS},
     {CURLE_PEER_FAILED_VERIFICATION, REQUEST_TLS},
-    {CURLE_SSL_CERTPROBLEM, REQUEST_TLS},
     {CURLE_SSL_CIPHER, REQUEST_TLS},
     {CURLE_SSL_CACERT_BADFILE, REQUEST_TLS},
     {CURLE_SSL_ISSUER_ERROR, REQUEST_TLS},
-    {CURLE_SSL_CRL_BADFILE, REQUEST_TLS},
-    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, REQUEST_TLS},
-    {CURLE_SSL_INVALIDCERTSTATUS, REQUEST_TLS},
-    {CURLE_SSL_SHUTDOWN_FAILED, REQUEST_TLS},
-    {CURLE_USE_SSL_FAILED, REQUEST_TLS},
-    {CURLE_SSL_ENGINE_NOTFOUND, REQUEST_RESOURCES},
-    {CURLE_SSL_ENGINE_SETFAILED, REQUEST_RESOURCES},
     {CURLE_FAILED_INIT, REQUEST_RESOURCES},
 };
 
@@ -396,23 +388,13 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-/* Sockets get the lowest free descriptor, so a bound keeps the highest ones for other files. */
-static rlim_t find_files_max(void) {
-    struct rlimit files = {.rlim_cur = RLIM_INFINITY};
-    getrlimit(RLIMIT_NOFILE, &files);
-    rlim_t part = files.rlim_cur / 4;
-    return files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
-}
-
 /*
  * Makes libcurl keep a connection from each slot to each target, as far as descriptors allow. With
  * fewer connections, a request to one target would close a connection to another.
  */
 static void keep_connections(struct ssrequest_http *http) {
-    struct rlimit files = {.rlim_cur = RLIM_INFINITY};
-    getrlimit(RLIMIT_NOFILE, &files);
-    rlim_t room = files.rlim_cur > 2 * DESCRIPTORS_KEPT ? files.rlim_cur - DESCRIPTORS_KEPT
-                                                        : DESCRIPTORS_KEPT;
+    rlim_t files = http->files_limit;
+    rlim_t room = files > 2 * DESCRIPTORS_KEPT ? files - DESCRIPTORS_KEPT : DESCRIPTORS_KEPT;
     uint64_t wanted = http->options->given.cap * http->targets.count;
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
 }
@@ -578,12 +560,6 @@ static bool set_message(struct slot *slot, const struct request_message *message
     return set;
 }
 
-static const struct request_message *message_of(
-    const struct ssrequest_http *http, const struct request_one *one) {
-    const struct request_messages *messages = &http->options->messages;
-    return &messages->list[one->number % messages->count];
-}
-
 static void link_slot(struct slot *slot) {
     struct ssrequest_http *http = slot->http;
     slot->before = http->newest;
@@ -606,12 +582,6 @@ static void act(struct ssrequest_http *http, int descriptor, int events) {
 static void act_on_time(struct ssrequest_http *http) {
     http->timer = SS_TIME_NEVER; /* libcurl sets it again if necessary */
     act(http, CURL_SOCKET_TIMEOUT, 0);
-}
-
-static uint64_t bytes_of(const struct slot *slot) {
-    curl_off_t body = 0;
-    curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
-    return slot->header_bytes + (uint64_t)body;
 }
 
 /* Records that a request has ended, or could not be started. */
@@ -641,10 +611,12 @@ static void drop_handle(struct slot *slot) {
 static void end(struct slot *slot, enum request_outcome outcome) {
     struct ssrequest_http *http = slot->http;
     long status = 0, why = 0;
+    curl_off_t body = 0;
     if (outcome == REQUEST_SUCCESS || outcome == REQUEST_STATUS)
         curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     slot->one->status = (uint32_t)status;
-    slot->bytes = bytes_of(slot);
+    curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+    slot->bytes = slot->header_bytes + (uint64_t)body;
     unlink_slot(slot);
     curl_multi_remove_handle(http->multi, slot->easy);
     curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
@@ -653,21 +625,17 @@ static void end(struct slot *slot, enum request_outcome outcome) {
     note(http, slot, outcome);
 }
 
-static void count_version(struct slot *slot) {
-    long version = 0;
-    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
-    slot->http->older += slot->tls && version < CURL_HTTP_VERSION_2_0;
-}
-
 static void collect(struct ssrequest_http *http) {
     CURLMsg *message;
     int left;
     while ((message = curl_multi_info_read(http->multi, &left))) {
         struct slot *slot = NULL;
+        long version = 0;
         CURLcode code = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-        if (http->options->http2 && code == CURLE_OK)
-            count_version(slot);
+        curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
+        http->older += http->options->http2 && code == CURLE_OK && slot->tls &&
+                       version < CURL_HTTP_VERSION_2_0;
         /* A late request is a timeout, whatever its result. */
         end(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
     }
@@ -693,6 +661,7 @@ static void tell(struct ssrequest_http *http) {
 void ssrequest_http_send(void *context, struct request_one *one) {
     struct ssrequest_http *http = context;
     struct slot *slot = &http->slots[one->slot];
+    const struct request_messages *messages = &http->options->messages;
     one->sent = now_of(http);
     slot->one = one;
     slot->begun = slot->again = slot->final = slot->headed = slot->local = slot->chunked = false;
@@ -703,7 +672,7 @@ void ssrequest_http_send(void *context, struct request_one *one) {
         return;
     }
     if (!make(http, slot) || !point(slot, one->target) ||
-        !set_message(slot, message_of(http, one)) ||
+        !set_message(slot, &messages->list[one->number % messages->count]) ||
         curl_multi_add_handle(http->multi, slot->easy)) {
         note(http, slot, REQUEST_RESOURCES);
         return;
@@ -819,7 +788,13 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     opened->poll = poll;
     snprintf(opened->agent, sizeof opened->agent, "ssrequest/%s", ss_version());
     opened->timer = SS_TIME_NEVER;
-    opened->files_max = find_files_max();
+    /* Sockets get the lowest free descriptor, so a bound keeps the highest ones for other files. */
+    struct rlimit files = {.rlim_cur = RLIM_INFINITY};
+    getrlimit(RLIMIT_NOFILE, &files);
+    rlim_t part = files.rlim_cur / 4;
+    opened->files_limit = files.rlim_cur;
+    opened->files_max =
+        files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
     opened->is_old = library->version_num < 0x080000;
     if (open_multi(opened, error) < 0) {
         ssrequest_http_close(opened);

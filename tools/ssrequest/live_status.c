@@ -60,22 +60,18 @@ static void add_times(struct drawing *drawing, const char *name,
         request_show_time(second->p99[origin]).text);
 }
 
-static void add_counts(struct drawing *drawing, const struct ssrequest_status_values *values) {
-    const struct request_tally *tally = values->tally;
-    add_row(drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
-        request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
-        request_show_count(tally->waiting).text, request_show_count(tally->refused).text,
-        request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);
-}
-
 int ssrequest_status_print(
     char *buffer, size_t size, const struct ssrequest_status_values *values, int width) {
+    const struct request_tally *tally = values->tally;
     struct drawing drawing = {.to = buffer, .end = buffer + size, .width = width};
     *buffer = '\0';
     add_rates(&drawing, values);
     add_times(&drawing, "from when due ", values->second, REQUEST_INTENDED);
     add_times(&drawing, "from when sent", values->second, REQUEST_ACTUAL);
-    add_counts(&drawing, values);
+    add_row(&drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
+        request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
+        request_show_count(tally->waiting).text, request_show_count(tally->refused).text,
+        request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);
     return drawing.rows;
 }
 

@@ -15,7 +15,6 @@ struct ssrequest_lookup {
      * because a thread in getaddrinfo() can be neither cancelled safely nor joined in time.
      */
     _Atomic int owners;
-    struct ssrequest_lookup_means means;
     char *socket;
     int event;
     bool busy; /* only the caller uses this */
@@ -38,7 +37,7 @@ static void free_urls(struct ssrequest_lookup *lookup) {
 static void leave(struct ssrequest_lookup *lookup) {
     if (atomic_fetch_sub(&lookup->owners, 1) > 1)
         return;
-    lookup->means.discard(&lookup->targets);
+    ssrequest_targets_free(&lookup->targets);
     free_urls(lookup);
     free(lookup->socket);
     if (lookup->event >= 0)
@@ -48,8 +47,15 @@ static void leave(struct ssrequest_lookup *lookup) {
 
 static void *look_up(void *context) {
     struct ssrequest_lookup *lookup = context;
-    lookup->result = lookup->means.make((const char *const *)lookup->urls, lookup->count,
+    lookup->result = ssrequest_targets_make((const char *const *)lookup->urls, lookup->count,
         lookup->socket, &lookup->targets, &lookup->error);
+    for (uint32_t i = 0; lookup->result == 0 && i < lookup->targets.count; i++) {
+        if (lookup->targets.list[i].lost) {
+            lookup->result =
+                ss_error_fail(&lookup->error, "urls: %s", lookup->targets.list[i].lost);
+            ssrequest_targets_free(&lookup->targets);
+        }
+    }
     /* The write cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
@@ -57,13 +63,12 @@ static void *look_up(void *context) {
     return NULL;
 }
 
-int ssrequest_lookup_open(struct ssrequest_lookup **opened,
-    const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error) {
+int ssrequest_lookup_open(
+    struct ssrequest_lookup **opened, const char *socket, struct ss_error *error) {
     struct ssrequest_lookup *lookup = *opened = calloc(1, sizeof *lookup);
     if (!lookup)
         return ss_error_memory(error);
     lookup->owners = 1;
-    lookup->means = *means;
     lookup->socket = socket ? strdup(socket) : NULL;
     lookup->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int result = 0;

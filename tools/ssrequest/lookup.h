@@ -11,21 +11,11 @@
 
 #include "targets.h"
 
-/*
- * make() is ssrequest_targets_make() or a substitute, and runs in the thread; discard() is
- * ssrequest_targets_free() or a substitute.
- */
-struct ssrequest_lookup_means {
-    int (*make)(const char *const *urls, uint32_t count, const char *socket,
-        struct ssrequest_targets *targets, struct ss_error *error);
-    void (*discard)(struct ssrequest_targets *targets);
-};
-
 struct ssrequest_lookup;
 
-/* Opens a lookup that passes `socket` to make(). */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_open(struct ssrequest_lookup **lookup,
-    const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error);
+/* Opens a lookup for requests to this Unix socket, or with NULL to the hosts of their URLs. */
+SS_MUST_USE SS_NONNULL(1) int ssrequest_lookup_open(
+    struct ssrequest_lookup **lookup, const char *socket, struct ss_error *error);
 
 /*
  * Closes the lookup without blocking. A lookup in progress continues, and its thread discards the
@@ -41,7 +31,10 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_begin(struct ssrequest_lookup 
 SS_NONNULL()
 int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
 
-/* Takes the result. Returns what make() returned. */
+/*
+ * Takes the result. Fails like ssrequest_targets_make(), and if a host has no address: the user can
+ * still correct the command.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_take(
     struct ssrequest_lookup *lookup, struct ssrequest_targets *targets, struct ss_error *error);
 

@@ -21,12 +21,6 @@
 #include "request_output.h"
 #include "wait.h"
 
-static void print_moments(struct ssrequest_run *run) {
-    ss_time due;
-    while (request_schedule_next(&run->schedule, &due) && !ferror(stdout))
-        printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
-}
-
 /* Pins this process, and thereby the threads that libraries start later. */
 static int take_cpus(const char *list, struct ss_error *error) {
     struct ss_cpus cpus = {0}, allowed = {0};
@@ -88,28 +82,15 @@ static int open_http(struct ssrequest_run *run, struct ss_error *error) {
     return find_targets(run, error);
 }
 
-/* Checks that the results can be written, because a failure after the run would lose them. */
-static int check_json(const char *path, struct ss_error *error) {
-    if (!path || strcmp(path, "-") == 0 || ss_whole_file_check(path, error) == 0)
-        return 0;
-    return ss_error_wrap(error, "--json");
-}
-
 static int open_network(struct ssrequest_run *run, struct ss_error *error) {
-    if (check_json(run->options->json, error) < 0)
-        return -1;
+    const char *json = run->options->json;
+    /* A failure to write the results after the run would lose them. */
+    if (json && strcmp(json, "-") != 0 && ss_whole_file_check(json, error) < 0)
+        return ss_error_wrap(error, "--json");
     if (take_cpus(run->options->own_cpus, error) < 0)
         return -1;
     ss_platform_be_punctual(SS_PRIORITY_INHERITED);
     return ssrequest_loop_open(&run->loop, error) < 0 ? -1 : open_http(run, error);
-}
-
-static int open_run(struct ssrequest_run *run, struct ss_error *error) {
-    const struct ssrequest_options *options = run->options;
-    run->rules = ssrequest_options_rules(options, &run->profile);
-    if (request_tally_open(&run->tally, options->given.timeout, error) < 0)
-        return -1;
-    return ssrequest_output_open(run, error);
 }
 
 static void close_all(struct ssrequest_run *run) {
@@ -176,7 +157,10 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
 }
 
 static int make_requests(struct ssrequest_run *run, int *status, struct ss_error *error) {
-    if (open_network(run, error) < 0 || open_run(run, error) < 0)
+    run->rules = ssrequest_options_rules(run->options, &run->profile);
+    if (open_network(run, error) < 0 ||
+        request_tally_open(&run->tally, run->options->given.timeout, error) < 0 ||
+        ssrequest_output_open(run, error) < 0)
         return -1;
     wait_for_start(run);
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
@@ -203,10 +187,12 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
         if (!options->given.closed)
             request_schedule_begin(&run.schedule, &run.profile,
                 (enum request_arrival)options->given.arrival, options->given.seed);
-        if (options->dry_run)
-            print_moments(&run);
-        else
+        ss_time due;
+        if (!options->dry_run)
             result = make_requests(&run, status, error);
+        else
+            while (request_schedule_next(&run.schedule, &due) && !ferror(stdout))
+                printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
     }
     close_all(&run);
     return result;

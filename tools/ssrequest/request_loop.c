@@ -44,13 +44,6 @@ static ss_time own_cpu(void) {
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
 }
 
-/* Returns NaN if the time is unknown, also if no descriptor is left to read it. */
-static double own_wait_since(ss_time before) {
-    ss_time now = ss_platform_own_wait();
-    bool known = before != SS_TIME_NEVER && now != SS_TIME_NEVER;
-    return known ? ss_time_seconds(ss_time_since(now, before)) : NAN;
-}
-
 static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
@@ -178,7 +171,10 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;
-    course->own_wait = own_wait_since(waited);
+    /* Unknown also if no descriptor is left to read it. */
+    ss_time own_wait = ss_platform_own_wait();
+    bool known = waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
+    course->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, waited)) : NAN;
     return 0;
 }
 

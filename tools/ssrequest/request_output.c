@@ -55,24 +55,6 @@ static int add_targets(
     return 0;
 }
 
-/*
- * Like ssrequest_targets_make(), but fails if a host has no address: the user can still correct the
- * command. Runs in the thread of the lookup.
- */
-static int find_all(const char *const *urls, uint32_t count, const char *socket,
-    struct ssrequest_targets *targets, struct ss_error *error) {
-    if (ssrequest_targets_make(urls, count, socket, targets, error) < 0)
-        return -1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (targets->list[i].lost) {
-            ss_error_fail(error, "urls: %s", targets->list[i].lost);
-            ssrequest_targets_free(targets);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static int retarget(
     struct ssrequest_output *output, struct ssrequest_targets *targets, struct ss_error *error) {
     uint32_t count = targets->count, before[REQUEST_TARGETS_MAX];
@@ -194,8 +176,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = output->run->options;
-    const struct ssrequest_lookup_means means = {find_all, ssrequest_targets_free};
-    if (ssrequest_lookup_open(&output->lookup, &means, options->socket, error) < 0 ||
+    if (ssrequest_lookup_open(&output->lookup, options->socket, error) < 0 ||
         ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
         return -1;
     return ssrequest_listener_attend(

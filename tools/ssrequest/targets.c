@@ -76,11 +76,6 @@ static int read_url(struct ssrequest_target *target, const char *url, const char
     return socket ? local_socket_check(socket, error) : 0;
 }
 
-static bool is_address(const char *host) {
-    struct in_addr address;
-    return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
-}
-
 /* Returns "HOST:PORT:ADDRESS,ADDRESS" for CURLOPT_RESOLVE. */
 static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
     char *line = NULL;
@@ -109,20 +104,16 @@ static int add_addresses(
     return 0;
 }
 
-/* The addresses are those of RFC 6761: /etc/hosts may be missing, or lack the one in use. */
-static int add_loopback(
-    struct ssrequest_targets *targets, const char *port, struct ss_error *error) {
-    char line[64];
-    snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);
-    return add_addresses(targets, line, error);
-}
-
 static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *target,
     const char *host, const char *port, struct ss_error *error) {
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-    if (strcasecmp(host, "localhost") == 0)
-        return add_loopback(targets, port, error);
+    if (strcasecmp(host, "localhost") == 0) {
+        /* The addresses of RFC 6761: /etc/hosts may be missing, or lack the one in use. */
+        char local[64];
+        snprintf(local, sizeof local, "localhost:%s:127.0.0.1,[::1]", port);
+        return add_addresses(targets, local, error);
+    }
     int why = getaddrinfo(host, NULL, &hints, &found);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
@@ -145,10 +136,11 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
     CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
     why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
     why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+    struct in_addr address;
     int result = 0;
     if (why)
         result = refuse_url(given, curl_url_strerror(why), error);
-    else if (!target->socket && !is_address(host))
+    else if (!target->socket && *host != '[' && inet_pton(AF_INET, host, &address) != 1)
         result = look_up(targets, target, host, port, error);
     curl_free(host);
     curl_free(port);

@@ -21,11 +21,6 @@ struct attempts {
     CURLU *url;
 };
 
-static void end_attempts(struct attempts *attempts) {
-    curl_easy_cleanup(attempts->easy);
-    curl_url_cleanup(attempts->url);
-}
-
 /*
  * Changes the URL to plain HTTP: an open port is enough here, and the TLS options apply only to the
  * requests of the run.
@@ -104,7 +99,8 @@ int ssrequest_wait_for(
         result = begin_attempts(&attempts, targets, &targets->list[i])
                      ? wait_for_target(&attempts, begin, patience, error)
                      : ss_error_memory(error);
-        end_attempts(&attempts);
+        curl_easy_cleanup(attempts.easy);
+        curl_url_cleanup(attempts.url);
     }
     return result;
 }

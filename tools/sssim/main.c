@@ -151,15 +151,16 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
     if (argv[0] && argv[1] && strcmp(argv[1], "fleet") == 0)
         return fleet_command(argv + 1, error);
     int status = simulation_parse(&simulation, argv, error);
-    if (status == 0 && simulation.help)
-        print_help();
-    else if (status == 0 && simulation.version)
-        ss_program_print_version("sssim");
-    else if (status == 0 && simulation.grid.count > 0)
+    if (status < 0 ||
+        ss_arguments_answer("sssim", NULL, simulation.help, simulation.version, print_help)) {
+        simulation_close(&simulation);
+        return status;
+    }
+    if (simulation.grid.count > 0)
         status = sweep_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
-    else if (status == 0 && simulation.foreground)
+    else if (simulation.foreground)
         status = run_study(&simulation, argv, error);
-    else if (status == 0)
+    else
         status = run(&simulation, error);
     simulation_close(&simulation);
     return status;

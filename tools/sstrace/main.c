@@ -21,18 +21,15 @@ static int look(const struct sstrace_request *request, struct ss_error *error) {
     return 0;
 }
 
-static bool is_picture_name(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0);
-}
-
 /* Converts the trace. Writes nothing until the whole trace is known to be valid. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
         return ss_error_fail(error,
             "refusing to write a compiled trace to a terminal: give -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
-    if (sstrace_is_picture(request) && !is_picture_name(request->output))
+    const char *dot = request->output ? strrchr(request->output, '.') : NULL;
+    bool is_picture_name = dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0);
+    if (sstrace_is_picture(request) && !is_picture_name)
         return ss_error_fail(error,
             "'%s' is not the name of a picture: it must end with .svg or .png",
             ss_words_show(request->output).text);
@@ -46,21 +43,20 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     return result;
 }
 
-static int carry_out(const struct sstrace_request *request, struct ss_error *error) {
-    if (request->split)
-        return sstrace_split_run(request, error);
-    bool is_written = request->action != SSTRACE_CHECK && request->action != SSTRACE_STAT;
-    return is_written ? convert(request, error) : look(request, error);
-}
-
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     struct sstrace_request request;
     struct ss_option_store store = {0};
     int result = sstrace_request_parse(argv, &request, &store, error);
     if (result == 0 &&
-        !ss_arguments_answer("sstrace", NULL, request.help, request.version, sstrace_help_print))
-        result = carry_out(&request, error);
+        !ss_arguments_answer("sstrace", NULL, request.help, request.version, sstrace_help_print)) {
+        if (request.split)
+            result = sstrace_split_run(&request, error);
+        else if (request.action == SSTRACE_CHECK || request.action == SSTRACE_STAT)
+            result = look(&request, error);
+        else
+            result = convert(&request, error);
+    }
     if (result == 0)
         result = ss_streams_flush(error);
     ss_option_store_print_warnings(stderr, "sstrace", &store);

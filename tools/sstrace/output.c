@@ -46,11 +46,6 @@ static int take_text(
     return 0;
 }
 
-static int write_text(const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
-    struct writer writer = {.sink = {.take = take_text}, .stream = stream};
-    return sstrace_strand_play(trace, &writer.sink, error);
-}
-
 static int fill(
     struct sstrace_columns *columns, const struct sstrace_strand *trace, struct ss_error *error) {
     int result = sstrace_strand_play(trace, &columns->sink, error);
@@ -116,9 +111,10 @@ int sstrace_picture_execute(const char *path, const char *title, struct ss_error
 
 int sstrace_output_print(const struct sstrace_request *request, const struct sstrace_strand *trace,
     FILE *stream, struct ss_error *error) {
+    struct writer text = {.sink = {.take = take_text}, .stream = stream};
     switch (request->action) {
     case SSTRACE_DUMP:
-        return write_text(trace, stream, error);
+        return sstrace_strand_play(trace, &text.sink, error);
     case SSTRACE_PLOT:
         return draw(trace, stream, error);
     default:

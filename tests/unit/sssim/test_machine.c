@@ -40,7 +40,7 @@ TEST(used_time_is_exact_to_the_nanosecond) {
 TEST(stolen_time_is_busy_but_does_no_work) {
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         open_machine(2, rate);
-        machine_set_steal(&machine, 0.25);
+        machine.steal = 0.25;
         machine_set_running(&machine, 0, true, START);
         assert_near(machine_share(&machine), 0.75, 1e-12);
         machine_set_width(&machine, 0, 4, START + SS_SECOND);

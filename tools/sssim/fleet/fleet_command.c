@@ -95,18 +95,14 @@ static int is_visible(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* Adds a trace to those of the fleet, which have room for it. Folders are no traces. */
 static int add_trace(
     struct fleet *fleet, const char *folder, const char *name, struct ss_error *error) {
     char **trace = &fleet->traces[fleet->trace_count];
+    struct stat status;
     if (asprintf(trace, "%s/%s", folder, name) < 0)
         return ss_error_memory(error);
-    if (is_folder(*trace)) {
+    if (stat(*trace, &status) == 0 && S_ISDIR(status.st_mode)) {
         free(*trace);
         return 0;
     }
@@ -338,11 +334,6 @@ static int remove_one(const char *path, const struct stat *state, int type, stru
     return remove(path);
 }
 
-/* Removes the new folder if the simulation failed, for example because of an invalid option. */
-static void remove_record(const char *folder) {
-    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static int run(struct fleet *fleet, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
@@ -358,8 +349,9 @@ static int run(struct fleet *fleet, struct ss_error *error) {
         fleet_node_draw(&fleet->nodes[i], options, i);
     if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
         (options->record && write_table(fleet, error) < 0)) {
+        /* An invalid option, for example, leaves no folder. */
         if (options->record)
-            remove_record(options->record);
+            (void)nftw(options->record, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return -1;
     }
     print_whole(fleet);

@@ -30,8 +30,7 @@ static ss_time ticks_last(const struct ticks *ticks, ss_time now) {
  */
 static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
     ss_time start = ticks->start;
-    ss_time count = (to - start) / ticks->length - (from - start) / ticks->length;
-    return (double)count;
+    return (double)((to - start) / ticks->length - (from - start) / ticks->length);
 }
 
 static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now) {
@@ -100,10 +99,6 @@ int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uin
     for (uint32_t i = 0; i < instances; i++)
         machine->instances[i].width = width;
     return 0;
-}
-
-void machine_set_steal(struct machine *machine, double steal) {
-    machine->steal = steal;
 }
 
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error) {

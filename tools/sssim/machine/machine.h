@@ -65,8 +65,8 @@ struct machine_group {
 struct machine {
     uint32_t cpus;
     double background; /* CPUs used by the rest of the system */
-    double steal;      /* part of the time of busy CPUs that a hypervisor takes */
-    uint32_t count;    /* number of instances */
+    double steal;   /* part of the time of busy CPUs that a hypervisor takes, set after opening */
+    uint32_t count; /* number of instances */
     struct machine_instance *instances;
     uint64_t threads; /* number of runnable threads of all instances, throttled or not */
     struct machine_group group;
@@ -85,10 +85,6 @@ struct machine {
 /* Opens a machine whose instances all have this width and are stopped. The counters are exact. */
 SS_MUST_USE SS_NONNULL(1) int machine_open(struct machine *machine, uint32_t cpus,
     uint32_t instances, uint32_t width, ss_time start, struct ss_error *error);
-
-/* Sets the part of busy CPUs' time that a hypervisor takes. Call this before the first change. */
-SS_NONNULL()
-void machine_set_steal(struct machine *machine, double steal);
 
 /*
  * Makes machine_read() return what /proc/stat would show with ticks at `rate` Hz. Call this before

@@ -164,8 +164,12 @@ void work_close(struct work *work) {
     *work = (struct work){0};
 }
 
-static double add_up(double sum, double pace, double length) {
-    return sum + pace * length;
+/* Adds a multiple of the paces. */
+static void add_paces(struct memory_pace *sums, const struct memory_pace *paces, double factor) {
+    sums->ran += paces->ran * factor;
+    sums->served += paces->served * factor;
+    sums->lost += paces->lost * factor;
+    sums->back += paces->back * factor;
 }
 
 static struct work_point point_at(const struct work *work, ss_time now) {
@@ -173,29 +177,15 @@ static struct work_point point_at(const struct work *work, ss_time now) {
     struct work_point point = work->last;
     double length = (double)(now - point.time) * work->speed.factor;
     point.time = now;
-    point.sums.ran = add_up(point.sums.ran, pace->ran, length);
-    point.sums.served = add_up(point.sums.served, pace->served, length);
-    point.sums.lost = add_up(point.sums.lost, pace->lost, length);
-    point.sums.back = add_up(point.sums.back, pace->back, length);
+    add_paces(&point.sums, pace, length);
     return point;
 }
 
 static double done_between(
     const struct work_instance *one, const struct work_point *from, const struct work_point *to) {
-    struct memory_pace sums = {
-        .ran = to->sums.ran - from->sums.ran,
-        .served = to->sums.served - from->sums.served,
-        .lost = to->sums.lost - from->sums.lost,
-        .back = to->sums.back - from->sums.back,
-    };
+    struct memory_pace sums = to->sums;
+    add_paces(&sums, &from->sums, -1);
     return one->threads * memory_work(&one->use, &sums);
-}
-
-static void keep_iteration(struct work *work, const struct work_iteration *iteration) {
-    if (SS_GROW(work->ended, work->ended_count + 1, work->ended_room))
-        work->ended[work->ended_count++] = *iteration;
-    else
-        work->failed = true;
 }
 
 /*
@@ -219,10 +209,9 @@ static struct work_point point_between(
     const struct work_point *from, const struct work_point *to, double part) {
     struct work_point point = *from;
     point.time += ss_time_from_double(part * (double)(to->time - from->time));
-    point.sums.ran += part * (to->sums.ran - from->sums.ran);
-    point.sums.served += part * (to->sums.served - from->sums.served);
-    point.sums.lost += part * (to->sums.lost - from->sums.lost);
-    point.sums.back += part * (to->sums.back - from->sums.back);
+    struct memory_pace change = to->sums;
+    add_paces(&change, &from->sums, -1);
+    add_paces(&point.sums, &change, part);
     return point;
 }
 
@@ -256,8 +245,11 @@ static void catch_up(struct work *work, uint32_t number, const struct work_point
         double all = done_between(one, &one->seen, after);
         double part = all > first ? fmin((one->left - first) / (all - first), 1) : 1;
         struct work_point end = point_between(before, after, part);
-        keep_iteration(work,
-            &(struct work_iteration){.start = one->began, .end = end.time, .instance = number});
+        if (SS_GROW(work->ended, work->ended_count + 1, work->ended_room))
+            work->ended[work->ended_count++] =
+                (struct work_iteration){one->began, end.time, number};
+        else
+            work->failed = true;
         one->seen = end;
         one->began = end.time;
         one->left = one->length = draw_length(work, one);

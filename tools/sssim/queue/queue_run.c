@@ -122,12 +122,6 @@ static void settle(struct run *run) {
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
-static void time_out(struct run *run, ss_time now) {
-    uint32_t slot = run->oldest;
-    queue_service_give_up(&run->service, slot);
-    finish(run, slot, REQUEST_TIMEOUT, now);
-}
-
 static void generate(struct run *run, ss_time now) {
     uint64_t max = run->options->rules.max;
     request_generator_advance(run->generator, now);
@@ -148,9 +142,11 @@ static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error 
         settle(run);
     else if (sleeper == generator_sleeper(run))
         generate(run, now);
-    else if (sleeper == timeout_sleeper(run))
-        time_out(run, now);
-    else if (queue_service_wake(&run->service, sleeper, &slot, now))
+    else if (sleeper == timeout_sleeper(run)) {
+        slot = run->oldest;
+        queue_service_give_up(&run->service, slot);
+        finish(run, slot, REQUEST_TIMEOUT, now);
+    } else if (queue_service_wake(&run->service, sleeper, &slot, now))
         finish(run, slot, REQUEST_SUCCESS, now);
     return run->lacks_memory ? ss_error_memory(error) : 0;
 }

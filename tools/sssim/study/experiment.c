@@ -32,14 +32,6 @@ static char *join(const struct experiment *experiment, const char *name) {
     return asprintf(&path, "%s/%s", experiment->path, name) < 0 ? NULL : path;
 }
 
-static int make_folder(
-    const struct experiment *experiment, const char *name, struct ss_error *error) {
-    SS_OWNED(free) char *path = join(experiment, name);
-    if (!path)
-        return ss_error_memory(error);
-    return mkdir(path, 0777) < 0 ? fail(experiment, name, error) : 0;
-}
-
 int experiment_open(struct experiment *experiment, const char *path, struct ss_error *error) {
     *experiment = (struct experiment){.path = path};
     if (access(path, F_OK) == 0)
@@ -50,7 +42,10 @@ int experiment_open(struct experiment *experiment, const char *path, struct ss_e
         return ss_error_memory(error);
     if (mkdir(path, 0777) < 0)
         return fail(experiment, "", error);
-    return make_folder(experiment, "runs", error);
+    SS_OWNED(free) char *runs = join(experiment, "runs");
+    if (!runs)
+        return ss_error_memory(error);
+    return mkdir(runs, 0777) < 0 ? fail(experiment, "runs", error) : 0;
 }
 
 /* Appends `text` with all characters that are unsafe in a file name replaced by '-'. */

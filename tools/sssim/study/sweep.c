@@ -15,12 +15,6 @@ struct words {
     char *swept[GRID_AXES_MAX];
 };
 
-static void free_words(struct words *words) {
-    for (size_t i = 0; i < GRID_AXES_MAX; i++)
-        free(words->swept[i]);
-    free(words->argv);
-}
-
 static int make_words(struct words *words, const struct grid *grid, const size_t *place,
     char **argv, struct ss_error *error) {
     size_t count = 0;
@@ -187,7 +181,9 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
             status = blame(&words, error);
         if (status == 0 && row)
             status = print_row(sweep, place, row, error);
-        free_words(&words);
+        for (size_t i = 0; i < GRID_AXES_MAX; i++)
+            free(words.swept[i]);
+        free(words.argv);
     } while (status == 0 && go_on(sweep->grid, place));
     ss_option_store_print_warnings(stderr, "sssim", &sweep->store);
     ss_option_store_free(&sweep->store);

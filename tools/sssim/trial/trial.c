@@ -441,7 +441,7 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
     if (machine_open(&trial->machine, options->cpus, options->instances, options->width,
             trial->start, error) < 0)
         return -1;
-    machine_set_steal(&trial->machine, options->steal);
+    trial->machine.steal = options->steal;
     if (options->quota > 0)
         machine_set_quota(&trial->machine, options->quota, options->quota_period);
     return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stamp.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -104,10 +105,6 @@ static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
     return true;
 }
 
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Parses +hh:mm, +hhmm or +hh, the offset from UTC. */
 static bool take_offset(struct rest *rest, int64_t *ns) {
     int hours, minutes = 0;
@@ -134,7 +131,7 @@ static bool take_zone(struct rest *rest, int64_t *ns) {
     }
     if (rest->at < rest->end && take(rest, "+-"))
         return take_offset(rest, ns) && rest->at == rest->end;
-    while (rest->at < rest->end && is_letter(*rest->at))
+    while (rest->at < rest->end && isalpha((unsigned char)*rest->at))
         rest->at++;
     return rest->at == rest->end;
 }
