@@ -41,25 +41,39 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return above[b_length];
 }
 
-const char *ss_suggest(const char *word, const char *const *names, size_t count) {
+static const char *name_of(const struct ss_suggest_names *known, size_t row) {
+    return *(const char *const *)(const void *)((const char *)known->rows + row * known->size);
+}
+
+const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
     const char *nearest = NULL;
     size_t length = strlen(word), best = LONGEST + 1;
     if (length == 0 || length > LONGEST)
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t name_length = strlen(names[i]);
+    for (size_t i = 0; i < known->count; i++) {
+        const char *name = name_of(known, i);
+        size_t name_length = strlen(name);
         if (name_length > LONGEST)
             continue;
-        size_t changes = distance(word, length, names[i], name_length);
+        size_t changes = distance(word, length, name, name_length);
         /* About one letter in three may differ; with more differences it is another word. */
         size_t longer = length > name_length ? length : name_length;
-        bool begins = length >= 3 && strncasecmp(word, names[i], length) == 0;
+        bool begins = length >= 3 && strncasecmp(word, name, length) == 0;
         if (changes < best && (changes * 3 <= longer + 1 || begins)) {
             best = changes;
-            nearest = names[i];
+            nearest = name;
         }
     }
     return nearest;
+}
+
+int ss_suggest_find(
+    const struct ss_suggest_names *known, const char *word, struct ss_error *error) {
+    for (size_t i = 0; i < known->count; i++) {
+        if (strcmp(name_of(known, i), word) == 0)
+            return (int)i;
+    }
+    return ss_suggest_refuse(known, word, error);
 }
 
 int ss_suggest_refuse(
@@ -67,11 +81,11 @@ int ss_suggest_refuse(
     const char *hint = known->hint;
     struct ss_words_shown shown = ss_words_show(word);
     size_t dashes = strspn(word, "-");
-    const char *name = ss_suggest(word + dashes, known->names, known->count);
+    const char *name = ss_suggest(known, word + dashes);
     char list[600] = "";
     for (size_t i = 0; i < known->count && !hint; i++) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", known->names[i]);
+        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_of(known, i));
     }
     if (name)
         ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", known->what, shown.text,

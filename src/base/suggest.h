@@ -6,22 +6,30 @@
 
 #include <showstopper/error.h>
 
+/* A table whose rows begin with their names: an array of names, or of structs. */
+struct ss_suggest_names {
+    const char *what; /* kind of name for the message, such as "option" */
+    const void *rows;
+    size_t count, size; /* number of rows, and of bytes in a row */
+    const char *hint;   /* where to look if no name is close; NULL: list all names */
+};
+
+/* The three members that describe the rows of an array. */
+#define SS_SUGGEST_ROWS(array) (array), sizeof(array) / sizeof *(array), sizeof *(array)
+
 /*
  * Returns the name that `word` most likely means: the one with the fewest letters changed, added,
  * dropped or swapped, or one that begins with `word`; NULL if none is close. Ignores case.
  */
-SS_READS(2, 3) const char *ss_suggest(const char *word, const char *const *names, size_t count);
+SS_NONNULL() const char *ss_suggest(const struct ss_suggest_names *known, const char *word);
 
-struct ss_suggest_names {
-    const char *what; /* kind of name for the message, such as "option" */
-    const char *const *names;
-    size_t count;
-    const char *hint; /* where to look if no name is close; NULL: list all names */
-};
+/* Returns the index of the row with this name; otherwise refuses the word. */
+SS_NONNULL(1, 2)
+int ss_suggest_find(const struct ss_suggest_names *known, const char *word, struct ss_error *error);
 
 /*
  * Refuses a word that is not one of the names: "unknown option '--targte': did you mean
- * '--target'?"
+ * '--target'?" Returns -1.
  */
 SS_NONNULL(1, 2)
 int ss_suggest_refuse(

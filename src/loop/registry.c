@@ -35,8 +35,9 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
     ss_time time;
     struct ss_suggest_names known = {
         .what = what,
-        .names = (const char *const *)names,
+        .rows = names,
         .count = count,
+        .size = sizeof *names,
     };
     if (count == 0)
         known.hint = "no such module was found: is the installation of Showstopper complete?";

@@ -35,8 +35,8 @@ static const struct ss_argument *find_name(
     }
     char word[64];
     snprintf(word, sizeof word, "--%.*s", (int)length, name);
-    ss_suggest_refuse(
-        &(struct ss_suggest_names){"option", names, count, "see --help"}, word, error);
+    const struct ss_suggest_names known = {"option", names, count, sizeof *names, "see --help"};
+    ss_suggest_refuse(&known, word, error);
     return NULL;
 }
 

@@ -194,16 +194,11 @@ static int set_defaults(const struct ss_option *rows, void *config, struct ss_op
 
 static const struct ss_option *find_row(
     const struct ss_option *rows, const char *name, struct ss_error *error) {
-    const char *names[ROWS_MAX];
-    size_t count = 0;
-    for (const struct ss_option *row = rows; row->name; row++) {
-        if (strcmp(row->name, name) == 0)
-            return row;
-        if (count < sizeof names / sizeof *names)
-            names[count++] = row->name;
-    }
-    ss_suggest_refuse(&(struct ss_suggest_names){"option", names, count, NULL}, name, error);
-    return NULL;
+    struct ss_suggest_names known = {"option", .rows = rows, .size = sizeof *rows};
+    while (rows[known.count].name)
+        known.count++;
+    int found = ss_suggest_find(&known, name, error);
+    return found < 0 ? NULL : &rows[found];
 }
 
 /*

@@ -68,7 +68,7 @@ get freqency|did you mean 'frequency'?
 get size|size is short for cpus, quota and memory
 get pin=free|pin=free
 list --record f|--record
-run pin=free|no command given: write it after --
+run pin=free|no command given: put it after --
 run -- touch started|no actuator given
 run pin -- touch started|'pin' has no level
 run pin=per-cor -- touch started|unknown scheme 'per-cor': did you mean 'per-core'? Available: first, one-node,

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/suggest.h"
 #include "base/words.h"
 #include "local_socket.h"
 
@@ -73,52 +72,34 @@ void ssactuate_options_print_help(void) {
            "restored.\n");
 }
 
-static const struct ssactuate_verb *find_verb(
-    const struct ssactuate_verb *verbs, const char *name) {
-    while (verbs->name && strcmp(verbs->name, name) != 0)
-        verbs++;
-    return verbs->name ? verbs : NULL;
-}
-
-static int refuse_verb(
-    const struct ssactuate_verb *verbs, const char *name, struct ss_error *error) {
-    const char *names[16];
-    size_t count = 0;
-    for (; count < sizeof names / sizeof *names && verbs[count].name; count++)
-        names[count] = verbs[count].name;
-    const struct ss_suggest_names known = {"command", names, count, NULL};
-    return ss_suggest_refuse(&known, name, error);
-}
-
-/* `follow` needs no command if its first side is a process group that is already running. */
-static bool has_running_side(const struct ssactuate_options *options) {
-    const char *equals = options->side_count > 0 ? strchr(options->sides[0], '=') : NULL;
-    return equals && equals[1] == '@';
-}
-
 static int check_command(const struct ssactuate_options *options, struct ss_error *error) {
     const struct ssactuate_verb *verb = options->verb;
     bool has_command = options->command && *options->command;
+    const char *equals = options->side_count > 0 ? strchr(options->sides[0], '=') : NULL;
+    /* `follow` needs no command if its first side is a process group that is already running. */
+    bool has_running_side = equals && equals[1] == '@';
     if (options->command && !verb->takes_command)
         return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
     if (options->check && options->command)
         return ss_error_fail(error, "--check starts no command: leave out --");
     if (verb->takes_command && !has_command && !options->check &&
-        (options->command || !has_running_side(options)))
-        return ss_error_fail(error, "no command given: write it after --");
+        (options->command || !has_running_side))
+        return ss_error_fail(error, "no command given: put it after --");
     if (has_command && options->side_count > 1)
         return ss_error_fail(error, "--side is given twice: with a command after --, give it once");
     return 0;
 }
 
-static int check(struct ssactuate_options *options, struct ss_error *error) {
+static int check(struct ssactuate_options *options, const struct ss_suggest_names *verbs,
+    struct ss_error *error) {
     if (!options->verb_name)
         return ss_error_fail(
-            error, "no command given: write list, get, run, follow or restore; see --help");
-    const struct ssactuate_verb *verb = find_verb(options->verbs, options->verb_name);
+            error, "no command given: use list, get, run, follow or restore; see --help");
+    int found = ss_suggest_find(verbs, options->verb_name, error);
+    if (found < 0)
+        return -1;
+    const struct ssactuate_verb *verb = (const struct ssactuate_verb *)verbs->rows + found;
     options->verb = verb;
-    if (!verb)
-        return refuse_verb(options->verbs, options->verb_name, error);
     if (options->word_count > 0 && !verb->takes_words)
         return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
             ss_words_show(options->words[0]).text, verb->name);
@@ -146,10 +127,10 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
     return 0;
 }
 
-int ssactuate_options_parse(struct ssactuate_options *options, const struct ssactuate_verb *verbs,
+int ssactuate_options_parse(struct ssactuate_options *options, const struct ss_suggest_names *verbs,
     char **argv, struct ss_error *error) {
     size_t count = 0;
-    *options = (struct ssactuate_options){.verbs = verbs};
+    *options = (struct ssactuate_options){0};
     while (argv[count] && strcmp(argv[count], "--") != 0)
         count++;
     if (argv[count]) {
@@ -161,7 +142,7 @@ int ssactuate_options_parse(struct ssactuate_options *options, const struct ssac
         return ss_error_memory(error);
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
-    return options->help || options->version ? 0 : check(options, error);
+    return options->help || options->version ? 0 : check(options, verbs, error);
 }
 
 void ssactuate_options_free(struct ssactuate_options *options) {

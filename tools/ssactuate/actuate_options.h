@@ -2,6 +2,7 @@
 #ifndef SSACTUATE_ACTUATE_OPTIONS_H
 #define SSACTUATE_ACTUATE_OPTIONS_H
 
+#include "base/suggest.h"
 #include "options/arguments.h"
 
 struct ssactuate_options;
@@ -16,8 +17,7 @@ struct ssactuate_verb {
 
 /* The command line: ssactuate VERB [OPTION]... [WORD]... [-- COMMAND...] */
 struct ssactuate_options {
-    const struct ssactuate_verb *verbs; /* ends with a row without a name */
-    const struct ssactuate_verb *verb;  /* never NULL, except for --help and --version */
+    const struct ssactuate_verb *verb; /* never NULL, except for --help and --version */
     const char *verb_name;
     const char **words; /* the words after the verb, ended by NULL */
     size_t word_count;
@@ -36,8 +36,9 @@ struct ssactuate_options {
     struct ss_option_store store;
 };
 
+/* `verbs` is a table of struct ssactuate_verb. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_options_parse(struct ssactuate_options *options,
-    const struct ssactuate_verb *verbs, char **argv, struct ss_error *error);
+    const struct ss_suggest_names *verbs, char **argv, struct ss_error *error);
 SS_NONNULL() void ssactuate_options_free(struct ssactuate_options *options);
 
 void ssactuate_options_print_help(void);

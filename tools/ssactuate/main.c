@@ -21,6 +21,7 @@
 #include "actuate_options.h"
 #include "actuate_run.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "platform/platform.h"
 #include "platform/program.h"
@@ -60,17 +61,15 @@ static int write_knob(FILE *stream, const struct ssactuate_machine *machine,
 /* Prints the level of one knob, or nothing if it is unknown. */
 static int print_knob(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     bool as_json, struct ss_error *error) {
-    SS_OWNED(free) char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    int result = write_knob(stream, machine, knob, as_json, error);
-    if (fclose(stream) == EOF)
-        return ss_error_memory(error);
-    if (result == 0)
-        fputs(text, stdout);
-    return result;
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
+    int result = write_knob(text.stream, machine, knob, as_json, error);
+    SS_OWNED(free) char *level = ss_text_close(&text, error);
+    if (!level || result < 0)
+        return -1;
+    fputs(level, stdout);
+    return 0;
 }
 
 static int get(const struct ssactuate_options *options, int *status, struct ss_error *error) {
@@ -103,12 +102,12 @@ static const struct ssactuate_verb verbs[] = {
     {"follow", .takes_command = true, .takes_record = true, .takes_policy = true, .changes = true,
         .action = ssactuate_follow},
     {"restore", .changes = true, .action = ssactuate_restore},
-    {NULL},
 };
 
 static int run(char **argv, int *status, struct ss_error *error) {
+    static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
     struct ssactuate_options options;
-    int result = ssactuate_options_parse(&options, verbs, argv, error);
+    int result = ssactuate_options_parse(&options, &known, argv, error);
     if (result == 0 && !ss_arguments_answer("ssactuate", &options.store, options.help,
                            options.version, ssactuate_options_print_help))
         result = options.verb->changes && ss_platform_check_proc(error) < 0

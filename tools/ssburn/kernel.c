@@ -34,20 +34,16 @@ static int take_name(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
     const char *names[KERNELS_MAX];
-    size_t count = 0;
+    struct ss_suggest_names known = {"kernel", names, 0, sizeof *names, "see --list"};
     (void)row;
     if (request->kernel)
         return ss_error_fail(error, "unexpected argument '%s': the kernel was already given, %s",
             word, request->kernel->name);
-    for (; kernels[count]; count++) {
-        names[count] = kernels[count]->name;
-        if (strcmp(word, names[count]) == 0)
-            request->kernel = kernels[count];
-    }
-    return request->kernel
-               ? 0
-               : ss_suggest_refuse(
-                     &(struct ss_suggest_names){"kernel", names, count, "see --list"}, word, error);
+    for (; kernels[known.count]; known.count++)
+        names[known.count] = kernels[known.count]->name;
+    int found = ss_suggest_find(&known, word, error);
+    request->kernel = found < 0 ? NULL : kernels[found];
+    return found < 0 ? -1 : 0;
 }
 
 #define AT(member) .offset = offsetof(struct request, member)

@@ -46,8 +46,6 @@ static const struct verb {
     {"why-not", 1, 1, false},
 };
 
-#define VERBS (sizeof verbs / sizeof *verbs)
-
 void ssplace_options_print_help(void) {
     printf("Usage: showstopper-place hold PLACE -- ENVIRONMENT [OPTION]...\n"
            "       showstopper-place join PLACE PID\n"
@@ -62,25 +60,14 @@ void ssplace_options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-static const struct verb *find_verb(const struct ssplace_options *options, struct ss_error *error) {
-    const char *names[VERBS];
-    const struct ss_suggest_names known = {"command", names, VERBS, NULL};
-    for (size_t i = 0; i < VERBS; i++) {
-        names[i] = verbs[i].name;
-        if (options->verb && strcmp(verbs[i].name, options->verb) == 0)
-            return &verbs[i];
-    }
-    if (options->verb)
-        ss_suggest_refuse(&known, options->verb, error);
-    else
-        ss_error_fail(error, "no command given: see --help");
-    return NULL;
-}
-
 static int check(struct ssplace_options *options, struct ss_error *error) {
-    const struct verb *verb = find_verb(options, error);
-    if (!verb)
+    static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
+    if (!options->verb)
+        return ss_error_fail(error, "no command given: see --help");
+    int found = ss_suggest_find(&known, options->verb, error);
+    if (found < 0)
         return -1;
+    const struct verb *verb = &verbs[found];
     if (options->word_count < verb->min || options->word_count > verb->max)
         return ss_error_fail(error, "%s: %s: see --help", verb->name,
             options->word_count < verb->min ? "PLACE is missing" : "too many arguments");

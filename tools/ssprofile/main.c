@@ -33,7 +33,8 @@ static void print_help(void) {
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
-    const char *names[COMMANDS];
+    static const struct ss_suggest_names known = {
+        "command", SS_SUGGEST_ROWS(commands), "see --help"};
     (void)status;
     if (!argv[0] || !argv[1])
         return ss_error_fail(error, "no command is given: see --help");
@@ -45,15 +46,11 @@ static int run(char **argv, int *status, struct ss_error *error) {
         ss_program_print_version("ssprofile");
         return 0;
     }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(argv[1], names[i]) != 0)
-            continue;
-        return commands[i].run ? commands[i].run(argv + 1, error)
+    int found = ss_suggest_find(&known, argv[1], error);
+    if (found < 0)
+        return -1;
+    return commands[found].run ? commands[found].run(argv + 1, error)
                                : analysis_execute("ssprofile", argv + 1, error);
-    }
-    return ss_suggest_refuse(
-        &(struct ss_suggest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);
 }
 
 int main(int argc, char **argv) {

@@ -13,14 +13,13 @@
 
 static const struct sstrace_format *find_format(const char *name, struct ss_error *error) {
     const char *names[FORMATS_MAX];
-    size_t count = 0;
-    for (; sstrace_formats[count]; count++) {
-        names[count] = sstrace_formats[count]->name;
-        if (strcmp(names[count], name) == 0)
-            return sstrace_formats[count];
-    }
-    struct ss_suggest_names known = {"format", names, count, "sstrace --help lists them"};
-    ss_suggest_refuse(&known, name, error);
+    struct ss_suggest_names known = {
+        "format", names, 0, sizeof *names, "sstrace --help lists them"};
+    for (; sstrace_formats[known.count]; known.count++)
+        names[known.count] = sstrace_formats[known.count]->name;
+    int found = ss_suggest_find(&known, name, error);
+    if (found >= 0)
+        return sstrace_formats[found];
     ss_error_wrap(error, "--from");
     return NULL;
 }

@@ -7,8 +7,10 @@
 static const char *const names[] = {"averageq", "fixedq", "even", "uneven", "realtime", "constant",
     "staircase", "sine", "null", "tau"};
 
+static const struct ss_suggest_names known = {"name", SS_SUGGEST_ROWS(names), NULL};
+
 static const char *nearest(const char *word) {
-    return ss_suggest(word, names, sizeof names / sizeof *names);
+    return ss_suggest(&known, word);
 }
 
 TEST(word_with_one_wrong_letter_is_suggested) {
@@ -40,13 +42,27 @@ TEST(distant_words_get_no_suggestion) {
     assert_null(nearest("banana"));
     assert_null(nearest("x"));
     assert_null(nearest(""));
-    assert_null(ss_suggest("even", names, 0));
+    assert_null(ss_suggest(&(struct ss_suggest_names){"name", names, 0, 0, NULL}, "even"));
     char text[1000];
     memset(text, 'e', sizeof text);
     text[sizeof text - 1] = '\0';
     assert_null(nearest(text));
     const char *const lengthy[] = {text};
-    assert_null(ss_suggest("eeee", lengthy, 1));
+    const struct ss_suggest_names one = {"name", SS_SUGGEST_ROWS(lengthy), NULL};
+    assert_null(ss_suggest(&one, "eeee"));
+}
+
+TEST(row_is_found_by_the_name_that_it_begins_with) {
+    static const struct {
+        const char *name;
+        char filler;
+    } rows[] = {{"first", 1}, {"second", 2}};
+    const struct ss_suggest_names table = {"row", SS_SUGGEST_ROWS(rows), NULL};
+    struct ss_error error = {0};
+    assert_int_equal(ss_suggest_find(&table, "second", &error), 1);
+    assert_int_equal(error.status, 0);
+    assert_int_equal(ss_suggest_find(&table, "secon", &error), -1);
+    assert_non_null(strstr(error.message, "did you mean 'second'?"));
 }
 
 UNIT_RUN

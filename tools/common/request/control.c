@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/owned.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "generator.h"
@@ -28,19 +29,6 @@ static const struct command {
     [REQUEST_CONTROL_STATUS] = {"status", 0, 0, "status"},
 };
 
-#define COMMANDS (sizeof commands / sizeof *commands)
-
-static int find(const char *word, enum request_command *found, struct ss_error *error) {
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(word, commands[i].name) == 0) {
-            *found = (enum request_command)i;
-            return 0;
-        }
-    }
-    return ss_error_fail(
-        error, "unknown command '%s': use rate, urls, stop or status", ss_words_show(word).text);
-}
-
 static int take_rate(struct request_control *control, const char *text, struct ss_error *error) {
     if (ss_units_number(text, &control->rate, error) < 0)
         return ss_error_wrap(error, "rate");
@@ -50,11 +38,15 @@ static int take_rate(struct request_control *control, const char *text, struct s
 }
 
 static int take_words(struct request_control *control, size_t count, struct ss_error *error) {
+    static const struct ss_suggest_names known = {
+        "command", SS_SUGGEST_ROWS(commands), "use rate, urls, stop or status"};
     if (count == 0)
         return ss_error_fail(error, "the line is empty: use rate, urls, stop or status");
-    if (find(control->words[0], &control->command, error) < 0)
+    int found = ss_suggest_find(&known, control->words[0], error);
+    if (found < 0)
         return -1;
-    const struct command *command = &commands[control->command];
+    control->command = (enum request_command)found;
+    const struct command *command = &commands[found];
     if (count - 1 < command->min || count - 1 > command->max)
         return ss_error_fail(error, "%s: wrong number of arguments (%zu): use %s", command->name,
             count - 1, command->usage);

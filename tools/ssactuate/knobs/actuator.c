@@ -6,6 +6,7 @@
 
 #include "base/owned.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/words.h"
 
 static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &ssactuate_pin,
@@ -38,25 +39,18 @@ void ssactuate_machine_close(struct ssactuate_machine *machine) {
     free(machine->cgroup);
 }
 
-static const struct ssactuate_actuator *find(const char *name, size_t length) {
-    for (size_t i = 0; i < COUNT; i++) {
-        if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0)
-            return table[i];
-    }
-    return NULL;
-}
-
-static int refuse_name(const char *text, size_t length, struct ss_error *error) {
+static const struct ssactuate_actuator *find(
+    const char *text, size_t length, struct ss_error *error) {
     const char *names[COUNT];
     char name[64];
-    const struct ss_suggest_names known = {"actuator", names, COUNT, NULL};
+    const struct ss_suggest_names known = {"actuator", SS_SUGGEST_ROWS(names), NULL};
     for (size_t i = 0; i < COUNT; i++)
         names[i] = table[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     if (strcmp(name, "size") == 0)
-        return ss_error_fail(
-            error, "size is short for cpus, quota and memory: name one of these instead");
-    return ss_suggest_refuse(&known, name, error);
+        ss_error_fail(error, "size is short for cpus, quota and memory: name one of these instead");
+    int found = ss_suggest_find(&known, name, error);
+    return found < 0 ? NULL : table[found];
 }
 
 int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct ss_error *error) {
@@ -64,9 +58,9 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
     const char *target = text[length] == '@' ? text + length + 1 : "";
     size_t target_length = strcspn(target, "=");
     const char *equals = *target ? target + target_length : text + length;
-    *knob = (struct ssactuate_knob){.actuator = find(text, length), .text = text};
+    *knob = (struct ssactuate_knob){.actuator = find(text, length, error), .text = text};
     if (!knob->actuator)
-        return refuse_name(text, length, error);
+        return -1;
     if (text[length] == '@' && !knob->actuator->has_targets)
         return ss_error_fail(
             error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
@@ -95,20 +89,17 @@ void ssactuate_level_print(
         fprintf(output->stream, "%s=%s\n", name, level ? level : "unknown");
 }
 
-/* Returns the levels as text, which the caller frees. */
+/* Returns the levels as text; NULL if memory is exhausted. free() the result. */
 static char *write_levels(
     const struct ssactuate_machine *machine, const struct ssactuate_actuator *actuator) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
+    struct ss_text text;
+    if (ss_text_open(&text, NULL) < 0)
         return NULL;
     if (actuator->levels)
-        actuator->levels(machine, stream);
+        actuator->levels(machine, text.stream);
     else
-        fputs(actuator->form, stream);
-    fclose(stream);
-    return text;
+        fputs(actuator->form, text.stream);
+    return ss_text_close(&text, NULL);
 }
 
 static const char guests[] =

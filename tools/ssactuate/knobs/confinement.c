@@ -57,16 +57,11 @@ static const struct {
     enum topology_scheme scheme;
     bool needs_count;
 } schemes[] = {
-    {"first", TOPOLOGY_FIRST, true},
-    {"one-node", TOPOLOGY_ONE_NODE},
-    {"one-chip", TOPOLOGY_ONE_CHIP},
-    {"spread", TOPOLOGY_SPREAD},
-    {"per-chip", TOPOLOGY_SIDE_OF_CHIPS},
-    {"per-core", TOPOLOGY_SIDE_OF_CORES},
-    {"per-thread", TOPOLOGY_SIDE_OF_THREADS},
+    {"first", TOPOLOGY_FIRST, true}, {"one-node", TOPOLOGY_ONE_NODE},
+    {"one-chip", TOPOLOGY_ONE_CHIP}, {"spread", TOPOLOGY_SPREAD},
+    {"per-chip", TOPOLOGY_SIDE_OF_CHIPS}, {"per-core", TOPOLOGY_SIDE_OF_CORES},
+    {"per-thread", TOPOLOGY_SIDE_OF_THREADS}, {"free"}, /* all CPUs: takes no number */
 };
-
-#define SCHEMES (sizeof schemes / sizeof *schemes)
 
 /* Sets the CPUs of a list, which this process must be allowed to use. */
 static int take_list(const struct ssactuate_machine *machine, const char *text,
@@ -88,28 +83,19 @@ static int take_list(const struct ssactuate_machine *machine, const char *text,
     return 0;
 }
 
-static int refuse_scheme(const char *text, size_t length, struct ss_error *error) {
-    const char *names[SCHEMES + 1] = {[SCHEMES] = "free"};
-    char name[200];
-    const struct ss_suggest_names known = {"scheme", names, SCHEMES + 1, NULL};
-    for (size_t i = 0; i < SCHEMES; i++)
-        names[i] = schemes[i].name;
-    snprintf(name, sizeof name, "%.*s", (int)length, text);
-    return ss_suggest_refuse(&known, name, error);
-}
-
 static int take_scheme(const struct ssactuate_machine *machine, const char *text, int side,
     struct topology_order *order, struct ss_error *error) {
+    static const struct ss_suggest_names known = {"scheme", SS_SUGGEST_ROWS(schemes), NULL};
     const char *colon = strchr(text, ':');
-    size_t length = colon ? (size_t)(colon - text) : strlen(text), i = 0;
+    SS_OWNED(free) char *name = strndup(text, strcspn(text, ":"));
     uint64_t count = 0;
-    while (i < SCHEMES &&
-           (strlen(schemes[i].name) != length || strncmp(schemes[i].name, text, length) != 0))
-        i++;
-    if (i == SCHEMES)
-        return refuse_scheme(text, length, error);
-    if (colon && (ss_units_count(colon + 1, &count, error) < 0))
+    if (!name)
+        return ss_error_memory(error);
+    int i = ss_suggest_find(&known, name, error);
+    if (i < 0 || (colon && ss_units_count(colon + 1, &count, error) < 0))
         return -1;
+    if (colon && strcmp(name, "free") == 0)
+        return ss_error_fail(error, "free takes no number of CPUs");
     if (count > SS_CPUS_MAX || (colon && count == 0))
         return ss_error_fail(error, "'%s' is not a number of CPUs", colon + 1);
     if (schemes[i].needs_count && !colon)
@@ -119,16 +105,11 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     return topology_place(machine->root, &request, order, error);
 }
 
-/* Returns the level without `,each` at its end; the caller frees it. */
-static char *split_each(const char *level, bool *each) {
-    size_t length = strlen(level), suffix = sizeof ",each" - 1;
-    *each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
-    return strndup(level, *each ? length - suffix : length);
-}
-
 int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *level, int side,
     struct ssactuate_plan *plan, struct ss_error *error) {
-    SS_OWNED(free) char *place = split_each(level, &plan->each);
+    size_t length = strlen(level), suffix = sizeof ",each" - 1;
+    plan->each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
+    SS_OWNED(free) char *place = strndup(level, plan->each ? length - suffix : length);
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
     struct ss_error ignored = {0};

@@ -12,8 +12,8 @@
 #include "base/units.h"
 #include "base/words.h"
 
-#define EVERY (1 * SS_SECOND)
-#define STAY  (10 * SS_SECOND)
+#define EVERY_DEFAULT (1 * SS_SECOND)
+#define STAY_DEFAULT  (10 * SS_SECOND)
 
 static const struct {
     const char *name;
@@ -26,19 +26,13 @@ static const struct {
     [SSACTUATE_SIDE] = {"side", .may_have_argument = true},
 };
 
-#define SOURCES (sizeof sources / sizeof *sources)
-
 static int read_source(
     struct ssactuate_policy *policy, char **words, size_t count, struct ss_error *error) {
-    const char *names[SOURCES];
-    const struct ss_suggest_names known = {"source of the load", names, SOURCES, NULL};
-    size_t i = 0;
-    while (i < SOURCES && (count < 2 || strcmp(sources[i].name, words[1]) != 0))
-        i++;
-    for (size_t j = 0; j < SOURCES; j++)
-        names[j] = sources[j].name;
-    if (i == SOURCES)
-        return ss_suggest_refuse(&known, count < 2 ? "" : words[1], error);
+    static const struct ss_suggest_names known = {
+        "source of the load", SS_SUGGEST_ROWS(sources), NULL};
+    int i = ss_suggest_find(&known, count < 2 ? "" : words[1], error);
+    if (i < 0)
+        return -1;
     if (count != (sources[i].has_argument ? 3 : 2) && !(sources[i].may_have_argument && count == 3))
         return ss_error_fail(error, "`load %s` takes %s", sources[i].name,
             sources[i].has_argument        ? "one argument"
@@ -85,20 +79,19 @@ static int read_rule(struct ssactuate_policy *policy, char **words, size_t count
 /* Reads a line. Returns 1 if the policy keeps the words. */
 static int read_words(struct ssactuate_policy *policy, char **words, size_t count, size_t line,
     struct ss_error *error) {
+    enum word { LOAD, EVERY, STAY, BELOW, ABOVE, BETWEEN };
     static const char *const names[] = {"load", "every", "stay", "below", "above", "between"};
-    const struct ss_suggest_names known = {"word", names, sizeof names / sizeof *names, NULL};
+    static const struct ss_suggest_names known = {"word", SS_SUGGEST_ROWS(names), NULL};
     if (count == 0)
         return 0;
-    if (strcmp(words[0], "load") == 0)
+    int word = ss_suggest_find(&known, words[0], error);
+    if (word < 0)
+        return -1;
+    if (word == LOAD)
         return read_source(policy, words, count, error);
-    if (strcmp(words[0], "every") == 0)
-        return read_time(words, count, &policy->every, error);
-    if (strcmp(words[0], "stay") == 0)
-        return read_time(words, count, &policy->stay, error);
-    if (strcmp(words[0], "below") == 0 || strcmp(words[0], "above") == 0 ||
-        strcmp(words[0], "between") == 0)
-        return read_rule(policy, words, count, line, error);
-    return ss_suggest_refuse(&known, words[0], error);
+    if (word < BELOW)
+        return read_time(words, count, word == EVERY ? &policy->every : &policy->stay, error);
+    return read_rule(policy, words, count, line, error);
 }
 
 static int check_overlap(const struct ssactuate_policy *policy, struct ss_error *error) {
@@ -153,18 +146,11 @@ static int check_actuators(const struct ssactuate_policy *policy, struct ss_erro
     return 0;
 }
 
-static int check(const struct ssactuate_policy *policy, struct ss_error *error) {
-    if (policy->count == 0)
-        return ss_error_fail(error, "the policy has no rule: write, for example, "
-                                    "`below 40%% pin=per-thread`");
-    return check_overlap(policy, error) < 0 ? -1 : check_actuators(policy, error);
-}
-
 int ssactuate_policy_read(
     struct ssactuate_policy *policy, FILE *stream, const char *name, struct ss_error *error) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, number = 0;
-    *policy = (struct ssactuate_policy){.every = EVERY, .stay = STAY};
+    *policy = (struct ssactuate_policy){.every = EVERY_DEFAULT, .stay = STAY_DEFAULT};
     while (getline(&line, &room, stream) > 0) {
         size_t count;
         char **words = ss_words_split(line, &count, error);
@@ -177,7 +163,12 @@ int ssactuate_policy_read(
     }
     if (ferror(stream))
         return ss_error_fail(error, "%s cannot be read: %s", name, strerror(errno));
-    return check(policy, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
+    if (policy->count == 0)
+        return ss_error_fail(
+            error, "%s: the policy has no rule: add one such as `below 40%% pin=per-thread`", name);
+    return check_overlap(policy, error) < 0 || check_actuators(policy, error) < 0
+               ? ss_error_wrap(error, "%s", name)
+               : 0;
 }
 
 void ssactuate_policy_free(struct ssactuate_policy *policy) {

@@ -47,22 +47,10 @@ static struct ssbatch_workload *find_among(
 
 const struct ssbatch_workload *ssbatch_catalogue_find(
     const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error) {
-    const struct ssbatch_workload *found = find_among(catalogue, 0, catalogue->count, name);
-    if (found)
-        return found;
-    SS_OWNED(free) const char **names = calloc(catalogue->count + 1, sizeof *names);
-    if (!names) {
-        ss_error_memory(error);
-        return NULL;
-    }
-    for (size_t i = 0; i < catalogue->count; i++)
-        names[i] = catalogue->items[i].name;
-    const struct ss_suggest_names known = {.what = "workload",
-        .names = names,
-        .count = catalogue->count,
-        .hint = "see ssbatch --list-workloads"};
-    ss_suggest_refuse(&known, name, error);
-    return NULL;
+    const struct ss_suggest_names known = {"workload", catalogue->items, catalogue->count,
+        sizeof *catalogue->items, "see ssbatch --list-workloads"};
+    int found = ss_suggest_find(&known, name, error);
+    return found < 0 ? NULL : &catalogue->items[found];
 }
 
 /* A number without a unit is in seconds. */
@@ -144,22 +132,17 @@ int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struc
     }
 }
 
-static int check_expression(const char *expression, struct ss_error *error) {
-    regex_t compiled;
-    if (ss_pattern_compile(&compiled, expression, error) < 0)
-        return ss_error_wrap(error, "--iteration");
-    regfree(&compiled);
-    return 0;
-}
-
 int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
     const struct ssbatch_definition *definition, struct ss_error *error) {
+    regex_t compiled;
     if (!SS_GROW(catalogue->items, catalogue->count + 1, catalogue->room))
         return ss_error_memory(error);
     if (ssbatch_catalogue_check_value(SSBATCH_COMMAND, definition->command, error) < 0)
         return ss_error_wrap(error, "--command");
-    if (definition->iteration && check_expression(definition->iteration, error) < 0)
-        return -1;
+    if (definition->iteration && ss_pattern_compile(&compiled, definition->iteration, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    if (definition->iteration)
+        regfree(&compiled);
     struct ssbatch_workload *workload = &catalogue->items[catalogue->count++];
     *workload =
         (struct ssbatch_workload){.name = definition->name, .file = "command line", .typed = true};
@@ -266,16 +249,12 @@ static size_t key_length(const char *line) {
 }
 
 static int read_key(struct reader *reader, char *line, struct ss_error *error) {
+    static const struct ss_suggest_names known = {"key", SS_SUGGEST_ROWS(key_names), NULL};
     char *value = strchr(line, '=') + 1;
     line[key_length(line)] = '\0';
-    int key = 0;
-    while (key < SSBATCH_KEYS && strcmp(line, key_names[key]) != 0)
-        key++;
-    if (key == SSBATCH_KEYS) {
-        const struct ss_suggest_names known = {
-            .what = "key", .names = key_names, .count = SSBATCH_KEYS};
-        return ss_suggest_refuse(&known, line, error);
-    }
+    int key = ss_suggest_find(&known, line, error);
+    if (key < 0)
+        return -1;
     if (!is_in_section(reader))
         return ss_error_fail(
             error, "%s appears before the first [NAME]: put it below a heading", line);
@@ -337,16 +316,6 @@ static int read_file(struct reader *reader, FILE *file, struct ss_error *error) 
     return end_section(reader, error);
 }
 
-/* Removes the workloads of the last file that an earlier file has already defined. */
-static void drop_known(struct ssbatch_catalogue *catalogue, size_t first) {
-    size_t kept = first;
-    for (size_t i = first; i < catalogue->count; i++) {
-        if (!find_among(catalogue, 0, first, catalogue->items[i].name))
-            catalogue->items[kept++] = catalogue->items[i];
-    }
-    catalogue->count = kept;
-}
-
 int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
@@ -363,7 +332,14 @@ int ssbatch_catalogue_read(
     free(reader.value);
     if (status < 0)
         return ss_error_wrap(error, "%s:%u", path, reader.line);
-    drop_known(catalogue, reader.first);
+
+    /* An earlier file may have defined some of the names already. */
+    size_t kept = reader.first;
+    for (size_t i = reader.first; i < catalogue->count; i++) {
+        if (!find_among(catalogue, 0, reader.first, catalogue->items[i].name))
+            catalogue->items[kept++] = catalogue->items[i];
+    }
+    catalogue->count = kept;
     return 0;
 }
 

@@ -38,18 +38,10 @@ static const struct ssbatch_method methods[] = {
     {"uncontrolled", REALTIME, UNLIMITED},
 };
 
-#define METHODS (sizeof methods / sizeof *methods)
-
 const struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error) {
-    const char *names[METHODS];
-    for (size_t i = 0; i < METHODS; i++) {
-        if (strcmp(methods[i].name, name) == 0)
-            return &methods[i];
-        names[i] = methods[i].name;
-    }
-    const struct ss_suggest_names known = {.what = "method", .names = names, .count = METHODS};
-    ss_suggest_refuse(&known, name, error);
-    return NULL;
+    static const struct ss_suggest_names known = {"method", SS_SUGGEST_ROWS(methods), NULL};
+    int found = ss_suggest_find(&known, name, error);
+    return found < 0 ? NULL : &methods[found];
 }
 
 bool ssbatch_method_has_rounds(const struct ssbatch_method *method) {

@@ -7,6 +7,7 @@
 
 #include "base/cpus.h"
 #include "base/owned.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "platform/platform.h"
@@ -299,16 +300,15 @@ int ssbatch_option_value_print(
         {"stairs", print_stairs},
         {"span", print_span},
     };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const struct type *type = &types[i];
-        if (strcmp(type->name, value->type) != 0)
-            continue;
-        int status = type->is_list ? print_list(stream, value, type, error)
-                                   : type->print(stream, value, type, value->text, error);
-        if (status < 0)
-            return ss_error_wrap(error, "--%s", value->option);
-        fputc('\n', stream);
-        return 0;
-    }
-    return ss_error_fail(error, "unknown type '%s'", ss_words_show(value->type).text);
+    static const struct ss_suggest_names known = {"type", SS_SUGGEST_ROWS(types), NULL};
+    int found = ss_suggest_find(&known, value->type, error);
+    if (found < 0)
+        return -1;
+    const struct type *type = &types[found];
+    int status = type->is_list ? print_list(stream, value, type, error)
+                               : type->print(stream, value, type, value->text, error);
+    if (status < 0)
+        return ss_error_wrap(error, "--%s", value->option);
+    fputc('\n', stream);
+    return 0;
 }

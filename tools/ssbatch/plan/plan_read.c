@@ -251,22 +251,18 @@ static int refuse_second(const char *word, struct ss_error *error) {
     return ss_error_fail(error, "%s appears twice: remove one of them", word);
 }
 
-/* A name may be repeated, also in the plans of studies that have begun. */
-static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
-    if (ssbatch_run_needs(run, need))
-        return 0;
-    if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
-        return ss_error_memory(error);
-    run->needs[run->need_count++] = need;
-    return 0;
-}
-
-/* Splits A,B in place and adds the names. Whether they exist is checked at the end of the plan. */
+/*
+ * Splits A,B in place and adds the names. Whether they exist is checked at the end of the plan. A
+ * name may be repeated, also in the plans of studies that have begun.
+ */
 static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error) {
     char *rest;
     for (char *need = strtok_r(list, ",", &rest); need; need = strtok_r(NULL, ",", &rest)) {
-        if (add_need(run, need, error) < 0)
-            return -1;
+        if (ssbatch_run_needs(run, need))
+            continue;
+        if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
+            return ss_error_memory(error);
+        run->needs[run->need_count++] = need;
     }
     if (run->need_count == 0)
         return ss_error_fail(error, "needs= is empty: name what the run needs");
@@ -291,8 +287,7 @@ static int read_time(struct reader *reader, char **words, ss_time *time, struct 
 static int read_run_word(
     struct reader *reader, struct ssbatch_run *run, char **words, struct ss_error *error) {
     static const char *const names[] = {"takes", "limit", "keep", "needs=NAME", "KEY=VALUE"};
-    static const struct ss_suggest_names known = {
-        .what = "word", .names = names, .count = sizeof names / sizeof *names};
+    static const struct ss_suggest_names known = {"word", SS_SUGGEST_ROWS(names), NULL};
     struct pair pair;
     if ((strcmp(words[0], "takes") == 0 && run->takes != SS_TIME_NEVER) ||
         (strcmp(words[0], "limit") == 0 && run->limit != SS_TIME_NEVER) ||
@@ -532,26 +527,32 @@ static int read_command(
 }
 
 static int read_words_of_line(struct reader *reader, char **words, struct ss_error *error) {
-    static const char *const names[] = {
-        "run", "before", "beside", "main", "after", "set", "once", "skip", "plan"};
-    static const struct ss_suggest_names known = {
-        .what = "first word", .names = names, .count = sizeof names / sizeof *names};
-    static int (*const readers[])(struct reader *, char **, struct ss_error *) = {
-        read_run, NULL, NULL, NULL, NULL, read_set, read_once, read_skip, read_version};
+    static const struct {
+        const char *name;
+        int (*read)(struct reader *reader, char **words, struct ss_error *error);
+        enum ssbatch_kind kind; /* of a command, without `read` */
+    } rows[] = {
+        {"run", read_run, 0},
+        {"before", NULL, SSBATCH_BEFORE},
+        {"beside", NULL, SSBATCH_BESIDE},
+        {"main", NULL, SSBATCH_MAIN},
+        {"after", NULL, SSBATCH_AFTER},
+        {"set", read_set, 0},
+        {"once", read_once, 0},
+        {"skip", read_skip, 0},
+        {"plan", read_version, 0},
+    };
+    static const struct ss_suggest_names known = {"first word", SS_SUGGEST_ROWS(rows), NULL};
     reader->own.count = 0;
     if (strncmp(words[0], "\xef\xbb\xbf", 3) == 0)
         return ss_error_fail(error, "the line begins with a byte order mark, which some editors "
                                     "add: save the plan as UTF-8 without it");
 
-    for (int kind = SSBATCH_BEFORE; kind < SSBATCH_KINDS; kind++) {
-        if (strcmp(words[0], ssbatch_kind_name((enum ssbatch_kind)kind)) == 0)
-            return read_command(reader, (enum ssbatch_kind)kind, words, error);
-    }
-    for (size_t i = 0; i < known.count; i++) {
-        if (readers[i] && strcmp(words[0], names[i]) == 0)
-            return readers[i](reader, words, error);
-    }
-    return ss_suggest_refuse(&known, words[0], error);
+    int row = ss_suggest_find(&known, words[0], error);
+    if (row < 0)
+        return -1;
+    return rows[row].read ? rows[row].read(reader, words, error)
+                          : read_command(reader, rows[row].kind, words, error);
 }
 
 static int read_lines(struct reader *reader, struct ss_error *error) {

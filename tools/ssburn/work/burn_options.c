@@ -59,21 +59,16 @@ static int take_memory(
 
 static int take_class(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    static const struct ss_suggest_names known = {"class", SS_SUGGEST_ROWS(classes), "see --help"};
     struct options *options = config;
-    const char *names[CLASS_COUNT];
+    int found = ss_suggest_find(&known, word, error);
     (void)row;
-    for (size_t i = 0; i < CLASS_COUNT; i++) {
-        names[i] = classes[i].name;
-        if (strcmp(word, names[i]) != 0)
-            continue;
-        if (options->class)
-            return ss_error_fail(error, "unexpected argument '%s': the class was already given, %s",
-                word, options->class->name);
-        options->class = &classes[i];
-        return 0;
-    }
-    return ss_suggest_refuse(
-        &(struct ss_suggest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
+    if (found >= 0 && options->class)
+        return ss_error_fail(error, "unexpected argument '%s': the class was already given, %s",
+            word, options->class->name);
+    if (found >= 0)
+        options->class = &classes[found];
+    return found < 0 ? -1 : 0;
 }
 
 /* The bounds below, which are text, are THREADS_MAX and WORK_UNITS_MAX. */

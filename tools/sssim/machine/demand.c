@@ -67,8 +67,6 @@ static const char *const names[] = {
     [DEMAND_FORKING] = "forking",
 };
 
-#define NAMES (sizeof names / sizeof *names)
-
 static int parse_queue(struct demand_class *class, const char *text, struct ss_error *error) {
     class->kind = DEMAND_QUEUE;
     if (ss_units_load(text, 0, &class->rate, error) < 0)
@@ -82,21 +80,18 @@ static int parse_queue(struct demand_class *class, const char *text, struct ss_e
 
 static int parse_name(struct demand_class *class, const char *name, struct ss_error *error) {
     static const char prefix[] = "profile:", queue[] = "queue:";
-    for (size_t i = 0; i < NAMES; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            class->kind = (enum demand_kind)i;
-            return 0;
-        }
-    }
+    static const struct ss_suggest_names known = {"class", SS_SUGGEST_ROWS(names),
+        "use serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
     if (strncmp(name, queue, sizeof queue - 1) == 0)
         return parse_queue(class, name + sizeof queue - 1, error);
     if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
-    struct ss_suggest_names known = {"class", names, NAMES,
-        "use serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
-    return ss_suggest_refuse(&known, name, error);
+    int found = ss_suggest_find(&known, name, error);
+    if (found >= 0)
+        class->kind = (enum demand_kind)found;
+    return found < 0 ? -1 : 0;
 }
 
 /* Splits off the weight: digits after the last colon. Without them the weight is 1. */
