@@ -15,7 +15,6 @@ struct run {
     char **throttled;    /* owned; NULL without `duty` */
     struct stat program; /* identifies the showstopper binary; set with `duty` */
     struct ssactuate_record record;
-    struct ssactuate_limits limits; /* for the record */
 };
 
 /*
@@ -85,39 +84,18 @@ static int plan_run(struct run *run, struct ss_error *error) {
     return ssactuate_session_find_places(session, limits, error);
 }
 
-static int write_record(const struct run *run, struct ss_error *error) {
-    const struct ssactuate_session *session = &run->session;
-    const struct ssactuate_place *place = &session->parties[0].place;
-    const struct ssactuate_result result = {
-        .words = session->options->words,
-        .command = session->options->command,
-        .plan = &session->plan,
-        .journal = session->undoing.has_journal ? &session->undoing.journal : NULL,
-        .group = place->has_group ? &place->group : NULL,
-        .limits = &run->limits,
-        .masked = place->masked,
-        .urls = session->copies.urls,
-        .status = ssactuate_session_status(session),
-    };
-    return ssactuate_record_write(&run->record, session->options->record, &result, error);
-}
-
 /* Turns the knobs, runs the command, and writes the record. */
 static int carry_out(struct run *run, struct ss_error *error) {
     struct ssactuate_session *session = &run->session;
-    bool has_record = session->options->record != NULL;
     session->forked = note_first;
     session->wake = wake;
     session->context = run;
     if (plan_run(run, error) < 0 || make_words(run, error) < 0 ||
         ssactuate_session_keep(session, &session->plan, session->parties[0].words, error) < 0 ||
-        ssactuate_session_apply(session, false, error) < 0)
+        ssactuate_session_apply(session, false, error) < 0 ||
+        ssactuate_session_start(session, error) < 0 || ssactuate_session_watch(session, error) < 0)
         return -1;
-    if (has_record)
-        ssactuate_limits_read(&run->limits, &session->parties[0].place, &session->plan);
-    if (ssactuate_session_start(session, error) < 0 || ssactuate_session_watch(session, error) < 0)
-        return -1;
-    return has_record ? write_record(run, error) : 0;
+    return session->options->record ? ssactuate_record_write(&run->record, session, error) : 0;
 }
 
 int ssactuate_run(const struct ssactuate_options *options, int *status, struct ss_error *error) {
@@ -131,7 +109,6 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
     if (ssactuate_session_close(&run->session, error) < 0)
         result = -1;
     ssactuate_record_close(&run->record);
-    ssactuate_limits_free(&run->limits);
     free(run->throttled);
     free(run);
     return result;

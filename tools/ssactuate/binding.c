@@ -32,27 +32,13 @@ static int compare_births(const void *left, const void *right) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void forget_ended(struct ssactuate_binding *binding) {
-    size_t kept = 0;
-    for (size_t i = 0; i < binding->count; i++) {
-        if (binding->threads[i].seen)
-            binding->threads[kept++] = binding->threads[i];
-    }
-    binding->count = kept;
-}
-
-static size_t count_on(const struct ssactuate_binding *binding, uint32_t cpu) {
-    size_t count = 0;
-    for (size_t i = 0; i < binding->count; i++)
-        count += binding->threads[i].cpu == cpu;
-    return count;
-}
-
 static uint32_t find_cpu(const struct ssactuate_binding *binding) {
     uint32_t best = binding->cpus->cpus[0];
     size_t fewest = SIZE_MAX;
     for (uint32_t i = 0; fewest > 0 && i < binding->cpus->count; i++) {
-        size_t count = count_on(binding, binding->cpus->cpus[i]);
+        size_t count = 0;
+        for (size_t j = 0; j < binding->count; j++)
+            count += binding->threads[j].cpu == binding->cpus->cpus[i];
         if (count < fewest) {
             fewest = count;
             best = binding->cpus->cpus[i];
@@ -63,7 +49,13 @@ static uint32_t find_cpu(const struct ssactuate_binding *binding) {
 
 void ssactuate_binding_end(struct ssactuate_binding *binding,
     void (*bind)(void *context, pid_t id, uint32_t cpu), void *context) {
-    forget_ended(binding);
+    size_t kept = 0;
+    for (size_t i = 0; i < binding->count; i++) {
+        if (binding->threads[i].seen)
+            binding->threads[kept++] = binding->threads[i];
+    }
+    binding->count = kept;
+
     if (binding->birth_count > 0)
         qsort(binding->births, binding->birth_count, sizeof *binding->births, compare_births);
     for (size_t i = 0; i < binding->birth_count; i++) {

@@ -8,25 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
+
 /* Steps of the child before it executes the command. */
 enum { ENTER_GROUP = 1, SET_AFFINITY };
 
-/* Returns whether the mask is in effect: the kernel silently drops CPUs that a cpuset lacks. */
-static bool has_affinity(const struct ss_cpus *mask) {
-    struct ss_cpus cpus = {0};
-    return sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)&cpus) == 0 &&
-           memcmp(&cpus, mask, sizeof cpus) == 0;
-}
-
 static int prepare(const void *context) {
     const struct ssactuate_child *child = context;
+    struct ss_cpus cpus = {0};
     int result = child->group ? limit_group_enter(child->group) : 0;
     if (result < 0) {
         errno = -result;
         return ENTER_GROUP;
     }
     ss_platform_scheduling_restore(child->scheduling, child->mask);
-    if (child->mask && !has_affinity(child->mask))
+    /* The kernel silently drops CPUs that a cpuset lacks. */
+    if (child->mask && (sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)&cpus) < 0 ||
+                           memcmp(&cpus, child->mask, sizeof cpus) != 0))
         return SET_AFFINITY;
     ss_signals_restore(child->signals, false);
     return 0;
@@ -84,16 +82,12 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->status = ss_child_exit_status(status);
 }
 
-bool ssactuate_is_end(int number) {
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-}
-
 int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *error) {
     int result = 0;
     for (int number; (number = ss_signals_next(signals)) != 0;) {
         if (number == SIGTSTP)
             ss_signals_suspend(signals);
-        if (ssactuate_is_end(number))
+        if (ss_end_signals_has(number))
             result = ss_error_set(error, 128 + number,
                 "signal %d (%s) ended the run before it began", number, strsignal(number));
     }

@@ -51,9 +51,6 @@ SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct
 SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
     struct ss_signals *signals, struct ss_error *error);
 
-/* Returns whether this signal ends a run. */
-bool ssactuate_is_end(int number);
-
 /*
  * Returns whether the latest signal, which has this number, comes from the terminal, which sends it
  * to the command as well.

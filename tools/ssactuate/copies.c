@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "generator_control.h"
 
@@ -97,25 +98,23 @@ static bool listens(unsigned port) {
            connect(probe, (const struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/* Replaces {port} and {instance}. Returns NULL if memory is exhausted. */
-static char *replace(const char *text, unsigned port, size_t instance) {
-    char *result = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&result, &size);
-    if (!stream)
+/* Replaces {port} and {instance}. Returns NULL with the error set if memory is exhausted. */
+static char *replace(const char *text, unsigned port, size_t instance, struct ss_error *error) {
+    struct ss_text result;
+    if (ss_text_open(&result, error) < 0)
         return NULL;
     while (*text) {
         if (strncmp(text, "{port}", 6) == 0) {
-            fprintf(stream, "%u", port);
+            fprintf(result.stream, "%u", port);
             text += 6;
         } else if (strncmp(text, "{instance}", 10) == 0) {
-            fprintf(stream, "%zu", instance);
+            fprintf(result.stream, "%zu", instance);
             text += 10;
         } else {
-            fputc(*text++, stream);
+            fputc(*text++, result.stream);
         }
     }
-    return fclose(stream) == 0 ? result : NULL;
+    return ss_text_close(&result, error);
 }
 
 static int make_words(struct ssactuate_copies *copies, size_t number, struct ssactuate_copy *copy,
@@ -124,14 +123,14 @@ static int make_words(struct ssactuate_copies *copies, size_t number, struct ssa
     while (copies->command[count])
         count++;
     copy->words = calloc(count + 1, sizeof *copy->words);
-    SS_OWNED(free) char *url = replace(copies->url, copy->port, number + 1);
+    SS_OWNED(free) char *url = replace(copies->url, copy->port, number + 1, error);
     if (!copy->words || !url)
         return ss_error_memory(error);
     snprintf(copy->url, sizeof copy->url, "%s", url);
     for (size_t i = 0; i < count; i++) {
-        copy->words[i] = replace(copies->command[i], copy->port, number + 1);
+        copy->words[i] = replace(copies->command[i], copy->port, number + 1, error);
         if (!copy->words[i])
-            return ss_error_memory(error);
+            return -1;
     }
     return 0;
 }
@@ -269,21 +268,18 @@ static void tell_generator(struct ssactuate_copies *copies) {
 }
 
 /*
- * Returns whether the generator sends no more requests to a leaving copy: until the copies that
- * start meanwhile serve, it has the previous URLs.
+ * Ends the leaving copies that have no unfinished requests, if there is a generator that knows. It
+ * has the previous URLs until the copies that start meanwhile serve.
  */
-static bool has_left(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
-    return copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
-}
-
-/* Ends the leaving copies that have no unfinished requests, if there is a generator that knows. */
 static void end_unused(struct ssactuate_copies *copies) {
     static char answer[SSACTUATE_STATUS];
     bool knows = copies->control && copies->has_generator;
     int status = 1; /* not asked yet: once for all copies, because it may not answer for a while */
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
-        if (copy->state != SSACTUATE_LEAVING || (knows && !has_left(copies, copy)))
+        bool has_left =
+            copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
+        if (copy->state != SSACTUATE_LEAVING || (knows && !has_left))
             continue;
         if (knows && status == 1)
             status = ssactuate_generator_status(copies->control, answer);
@@ -295,17 +291,16 @@ static void end_unused(struct ssactuate_copies *copies) {
 
 /* Prints the URLs of the serving copies if they have changed. */
 static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
-    char *urls = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&urls, &size);
-    if (!stream)
-        return ss_error_memory(error);
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
     for (size_t i = 0, count = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         if (copies->copies[i].state == SSACTUATE_SERVING)
-            fprintf(stream, "%s%s", count++ > 0 ? " " : "", copies->copies[i].url);
+            fprintf(text.stream, "%s%s", count++ > 0 ? " " : "", copies->copies[i].url);
     }
-    if (fclose(stream) != 0)
-        return ss_error_memory(error);
+    char *urls = ss_text_close(&text, error);
+    if (!urls)
+        return -1;
     if (copies->urls && strcmp(urls, copies->urls) == 0) {
         free(urls);
         return 0;

@@ -100,22 +100,15 @@ static int gather(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* Returns the level of `pin` in a rule, or NULL. */
-static const char *find_pin(const struct ssactuate_rule *rule) {
-    for (const char *const *word = rule->knobs; *word; word++) {
-        if (strncmp(*word, "pin=", 4) == 0)
-            return *word + 4;
-    }
-    return NULL;
-}
-
 /* Chooses the CPUs of the side: the other half if `pin` divides them, or else all that it names. */
 static int choose_side(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     struct ssactuate_plan plan = {0};
-    const char *pin = find_pin(rule);
-    if (pin && ssactuate_pin_place(&follow->session.machine, pin, 1, &plan, error) < 0)
-        return -1;
+    for (const char *const *word = rule->knobs; *word; word++) {
+        if (strncmp(*word, "pin=", 4) == 0 &&
+            ssactuate_pin_place(&follow->session.machine, *word + 4, 1, &plan, error) < 0)
+            return -1;
+    }
     return ssactuate_place_choose(
         &follow->session.parties[1].place, &follow->session.machine, &plan, error);
 }
@@ -276,20 +269,17 @@ static int read_parties(struct follow *follow, struct ss_error *error) {
     return check_load(follow, error);
 }
 
-/* A running process group is not moved to a control group, so only CPUs can be limited. */
-static int check_limits(const struct follow *follow, struct ss_error *error) {
-    if (follow->session.parties[0].group == 0 || !(follow->limits & ~(1U << LIMIT_CPUS)))
-        return 0;
-    return ss_error_fail(error,
-        "%s: quota and memory can limit only a command, not a running process group",
-        follow->session.options->policy);
-}
-
 static int prepare(struct follow *follow, struct ss_error *error) {
     struct ssactuate_session *session = &follow->session;
     if (read_policy(follow, error) < 0 || read_parties(follow, error) < 0 ||
-        gather(follow, error) < 0 || check_limits(follow, error) < 0 ||
-        plan_rule(follow, &follow->policy.rules[0], error) < 0)
+        gather(follow, error) < 0)
+        return -1;
+    /* A running process group is not moved to a control group. */
+    if (session->parties[0].group > 0 && follow->limits & ~(1U << LIMIT_CPUS))
+        return ss_error_fail(error,
+            "%s: quota and memory can limit only a command, not a running process group",
+            session->options->policy);
+    if (plan_rule(follow, &follow->policy.rules[0], error) < 0)
         return -1;
     if (session->plan.instances > 0 && !session->options->command)
         return ss_error_fail(error, "instances requires a command: write it after --");

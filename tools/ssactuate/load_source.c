@@ -108,19 +108,15 @@ static double read_column(const char *line, int column) {
     return NAN;
 }
 
-/* Returns whether a run may still write the record: it adds a row twice a second. */
-static bool is_growing(FILE *stream) {
-    struct stat file;
-    return fstat(fileno(stream), &file) == 0 &&
-           time(NULL) - file.st_mtim.tv_sec <= SECONDS_BETWEEN_ROWS;
-}
-
 double ssactuate_load_of_samples(const char *path) {
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     SS_OWNED(free) char *line = NULL;
+    struct stat file;
     size_t room = 0;
     double load = NAN;
-    if (!stream || !is_growing(stream) || getline(&line, &room, stream) <= 0)
+    if (!stream || fstat(fileno(stream), &file) < 0 ||
+        time(NULL) - file.st_mtim.tv_sec > SECONDS_BETWEEN_ROWS ||
+        getline(&line, &room, stream) <= 0)
         return NAN;
     line[strcspn(line, "\n")] = '\0';
     int column = find_column(line);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
 #include "base/whole_file.h"
 
 /* How often to look for threads to bind, in milliseconds. */
@@ -226,7 +227,7 @@ static int take_signal(
     struct ssactuate_party *command = &session->parties[0];
     if (number == SIGTSTP)
         ss_signals_suspend(&session->signals);
-    if (!ssactuate_is_end(number) ||
+    if (!ss_end_signals_has(number) ||
         ssactuate_is_repeated(&session->last, number, session->signals.typed, ss_platform_now()))
         return 0;
 
@@ -287,14 +288,6 @@ static void bind_threads(struct ssactuate_session *session) {
     session->said_crowded |= session->binding.crowded;
 }
 
-/* Starts and ends copies. If one cannot be started, ends the others. */
-static int advance_copies(struct ssactuate_session *session, struct ss_error *error) {
-    if (!session->has_copies || ssactuate_copies_advance(&session->copies, error) == 0)
-        return 0;
-    ssactuate_copies_end(&session->copies, SIGTERM);
-    return -1;
-}
-
 static int shorter(int timeout, int other) {
     return other >= 0 && (timeout < 0 || other < timeout) ? other : timeout;
 }
@@ -315,8 +308,10 @@ int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *
     int result = 0;
     bool started = !session->has_copies;
     for (reap(session); session->parties[0].runs; reap(session)) {
-        if (advance_copies(session, error) < 0)
+        if (session->has_copies && ssactuate_copies_advance(&session->copies, error) < 0) {
+            ssactuate_copies_end(&session->copies, SIGTERM); /* one cannot be started */
             result = -1;
+        }
         started |= session->copies.fresh;
         session->copies.fresh = false;
         bind_threads(session);

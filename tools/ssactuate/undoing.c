@@ -93,19 +93,12 @@ static int note_group(
     return 0;
 }
 
-static int note_plan(
-    struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error) {
-    for (size_t i = 0; i < plan->count; i++) {
-        if (ssactuate_journal_add(&undoing->journal, &plan->settings[i], error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int note_changes(struct ssactuate_undoing *undoing, const struct ssactuate_changes *changes,
     struct ss_error *error) {
-    if (note_plan(undoing, changes->plan, error) < 0)
-        return -1;
+    for (size_t i = 0; i < changes->plan->count; i++) {
+        if (ssactuate_journal_add(&undoing->journal, &changes->plan->settings[i], error) < 0)
+            return -1;
+    }
     for (int i = 0; i < 2; i++) {
         if (changes->groups[i] && note_group(undoing, changes->groups[i], error) < 0)
             return -1;
@@ -136,15 +129,14 @@ int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     return ssactuate_journal_arm(&undoing->journal, error);
 }
 
-static int undo(struct ssactuate_journal *journal, struct ss_error *error) {
-    if (journal->armed && ssactuate_journal_restore(journal, &ssactuate_restorer, error) < 0)
-        return -1;
-    return ssactuate_journal_remove(journal, error);
-}
-
 int ssactuate_undoing_finish(struct ssactuate_undoing *undoing, struct ss_error *error) {
+    struct ssactuate_journal *journal = &undoing->journal;
     struct ss_error failure = {0};
-    int status = undoing->has_journal ? undo(&undoing->journal, &failure) : 0;
+    int status = 0;
+    if (undoing->has_journal && journal->armed)
+        status = ssactuate_journal_restore(journal, &ssactuate_restorer, &failure);
+    if (undoing->has_journal && status == 0)
+        status = ssactuate_journal_remove(journal, &failure);
     if (status < 0 && error->status && strcmp(error->message, failure.message) != 0)
         report(NULL, error->message);
     if (status < 0)
@@ -154,7 +146,7 @@ int ssactuate_undoing_finish(struct ssactuate_undoing *undoing, struct ss_error 
         ss_keeper_close(&undoing->keeper);
     }
     if (undoing->has_journal)
-        ssactuate_journal_close(&undoing->journal);
+        ssactuate_journal_close(journal);
     if (undoing->has_state)
         ssactuate_state_close(&undoing->state);
     *undoing = (struct ssactuate_undoing){0};

@@ -12,6 +12,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "platform/platform.h"
 
@@ -87,24 +88,23 @@ static int sync_folder(const struct ssactuate_state *state, struct ss_error *err
 /* Appends one line of quoted words. The last word is NULL. */
 static int append(
     struct ssactuate_journal *journal, const char *const *words, struct ss_error *error) {
-    SS_OWNED(free) char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
+    struct ss_text text;
+    if (ss_text_open(&text, error) < 0)
+        return -1;
     for (const char *const *word = words; *word; word++) {
         if (word != words)
-            fputc(' ', stream);
-        ss_words_quote_line(stream, *word);
+            fputc(' ', text.stream);
+        ss_words_quote_line(text.stream, *word);
     }
-    fputc('\n', stream);
-    if (fclose(stream) == EOF)
-        return ss_error_memory(error);
+    fputc('\n', text.stream);
+    SS_OWNED(free) char *line = ss_text_close(&text, error);
     struct stat before;
+    if (!line)
+        return -1;
     if (fstat(journal->file, &before) < 0)
         return fail(journal->name, error);
-    ssize_t written = write(journal->file, text, size);
-    if (written == (ssize_t)size)
+    ssize_t written = write(journal->file, line, strlen(line));
+    if (written == (ssize_t)strlen(line))
         return 0;
     if (written >= 0)
         errno = ENOSPC;
@@ -405,16 +405,12 @@ int ssactuate_journal_set(struct ssactuate_journal *journal,
     return 0;
 }
 
-/* Returns whether the file has a value: some read as <unsupported>, which cannot be written. */
-static bool has_value(const char *text) {
-    return *text && *text != '<';
-}
-
 enum need { NEED_NOTHING, NEED_RESTORE, NEED_FOREIGN, NEED_UNREADABLE };
 
 static enum need find_need(
     int root, const struct ssactuate_entry *entry, char found[SSACTUATE_VALUE]) {
-    if (!entry->touched || !has_value(entry->before))
+    /* Some files read as <unsupported>, which cannot be written. */
+    if (!entry->touched || !*entry->before || *entry->before == '<')
         return NEED_NOTHING;
     if (ssactuate_file_read(root, entry->setting.path, found) < 0)
         return NEED_UNREADABLE;

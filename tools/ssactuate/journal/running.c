@@ -124,17 +124,9 @@ static void see_process(void *context, pid_t pid) {
     ss_platform_process_threads(pid, see_thread, look);
 }
 
-static void forget_ended(struct ssactuate_running *running) {
-    size_t kept = 0;
-    for (size_t i = 0; i < running->count; i++) {
-        if (running->members[i].seen)
-            running->members[kept++] = running->members[i];
-    }
-    running->count = kept;
-}
-
 bool ssactuate_running_look(struct ssactuate_running *running) {
     struct look look = {.running = running, .known = running->count};
+    size_t kept = 0;
     running->used = 0;
     for (size_t i = 0; i < running->count; i++)
         running->members[i].seen = false;
@@ -143,8 +135,12 @@ bool ssactuate_running_look(struct ssactuate_running *running) {
     running->ended |= look.known > 0 && look.known_seen == 0;
     if (running->ended)
         running->count = running->used = 0;
-    forget_ended(running);
-    return running->count > 0;
+    for (size_t i = 0; i < running->count; i++) {
+        if (running->members[i].seen)
+            running->members[kept++] = running->members[i];
+    }
+    running->count = kept;
+    return kept > 0;
 }
 
 int ssactuate_running_confine(
@@ -159,13 +155,6 @@ int ssactuate_running_confine(
     return 0;
 }
 
-static bool is_foreign(
-    const struct ssactuate_running *running, const struct ssactuate_member *member) {
-    struct ss_cpus now;
-    return get_affinity(member->id, &now) && !is_same(&now, &member->before) &&
-           !ssactuate_running_has_given(running, &now);
-}
-
 /* Restores the members that a look finds. */
 static int restore_found(
     struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
@@ -175,7 +164,9 @@ static int restore_found(
         return 0;
     for (size_t i = 0; i < running->count; i++) {
         const struct ssactuate_member *member = &running->members[i];
-        if (is_foreign(running, member)) {
+        struct ss_cpus now;
+        if (get_affinity(member->id, &now) && !is_same(&now, &member->before) &&
+            !ssactuate_running_has_given(running, &now)) {
             ++*foreign;
             continue;
         }

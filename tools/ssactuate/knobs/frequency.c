@@ -21,10 +21,6 @@
 /* In kHz: the kernel lowers it to the highest frequency, whatever that is. */
 #define UNLIMITED INT32_MAX
 
-static bool is_listed(const char *list, const char *word) {
-    return list && ss_words_has(list, ' ', word);
-}
-
 /* Drops the policies of other CPUs. Fails if the target has only some of the CPUs of a policy. */
 static int keep_target(
     struct cpufreq_policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
@@ -273,7 +269,7 @@ static int find_speed(const struct cpufreq_policy *policy, bool switched, const 
         return ss_error_fail(
             error, "'%s' is out of range: these CPUs have %s to %s", text, limits[0], limits[1]);
     snprintf(number, sizeof number, "%llu", (unsigned long long)speed->kilohertz);
-    if (policy->table && !is_listed(policy->table, number))
+    if (policy->table && !ss_words_has(policy->table, ' ', number))
         return ss_error_fail(
             error, "'%s' is not a frequency of these CPUs: `ssactuate list` prints them", text);
     return 0;
@@ -344,23 +340,19 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct cpufr
     return ssactuate_plan_add(plan, &setting, error);
 }
 
-/* Removes what earlier knobs planned for a policy, except turbo. */
-static void forget_policy(struct ssactuate_plan *plan, const struct cpufreq_policy *policy) {
-    char beginning[SSACTUATE_PATH];
-    snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
-    ssactuate_plan_remove(plan, beginning);
-}
-
 static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_policy *policy,
     const struct level *level, struct ssactuate_plan *plan, struct ss_error *error) {
     struct speed low, high;
+    char beginning[SSACTUATE_PATH];
     const char *turbo = turbo_of(machine, policy);
     /* The switch may change the highest frequency, but only after the plan is made. */
     bool switched =
         level->turbo >= 0 && strcmp(turbo, level->turbo ? ",turbo=on" : ",turbo=off") != 0;
     if (switched && level->turbo)
         policy->highest = NAN;
-    forget_policy(plan, policy);
+    /* Earlier knobs may have planned anything but turbo for this policy. */
+    snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
+    ssactuate_plan_remove(plan, beginning);
     if (find_speed(policy, switched, level->low, &low, error) < 0 ||
         find_speed(policy, switched, level->high, &high, error) < 0)
         return -1;

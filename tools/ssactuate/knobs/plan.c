@@ -6,18 +6,13 @@
 #include "base/grow.h"
 #include "base/words.h"
 
-/* Removes the settings of files whose paths begin with these bytes. */
-static void remove_files(struct ssactuate_plan *plan, const char *bytes, size_t length) {
+void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (strncmp(plan->settings[i].path, bytes, length) != 0)
+        if (strncmp(plan->settings[i].path, beginning, strlen(beginning)) != 0)
             plan->settings[kept++] = plan->settings[i];
     }
     plan->count = kept;
-}
-
-void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning) {
-    remove_files(plan, beginning, strlen(beginning));
 }
 
 /*
@@ -26,7 +21,12 @@ void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning) {
  */
 int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error) {
-    remove_files(plan, setting->path, sizeof setting->path);
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->settings[i].path, setting->path) != 0)
+            plan->settings[kept++] = plan->settings[i];
+    }
+    plan->count = kept;
     if (!SS_GROW(plan->settings, plan->count + 1, plan->room))
         return ss_error_memory(error);
     plan->settings[plan->count++] = *setting;
@@ -75,14 +75,10 @@ static int plan_word(struct given *given, const char *word, struct ss_error *err
     return knob.actuator->set(given->machine, &knob, given->plan, error);
 }
 
-static bool is_of_size(const char *word) {
-    return strncmp(word, "cpus=", 5) == 0 || strncmp(word, "quota=", 6) == 0 ||
-           strncmp(word, "memory=", 7) == 0;
-}
-
 /* Plans one part of a size, such as quota=50%,period=10m. */
 static int plan_part(struct given *given, const char *word, struct ss_error *error) {
-    if (!is_of_size(word))
+    if (strncmp(word, "cpus=", 5) != 0 && strncmp(word, "quota=", 6) != 0 &&
+        strncmp(word, "memory=", 7) != 0)
         return ss_error_fail(error, "'%s' is not cpus, quota or memory", ss_words_show(word).text);
     return plan_word(given, word, error);
 }
@@ -110,14 +106,6 @@ static int plan_size(struct given *given, const char *text, struct ss_error *err
     return plan_part(given, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
 }
 
-/* Checks whether knobs contradict each other. */
-static int check(const struct ssactuate_plan *plan, struct ss_error *error) {
-    if (plan->pinned && plan->cpu_count > plan->cpus.count)
-        return ss_error_fail(error, "cpus=%llu exceeds the %u CPUs of pin",
-            (unsigned long long)plan->cpu_count, (unsigned)plan->cpus.count);
-    return 0;
-}
-
 int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_machine *machine,
     const char *const *words, struct ss_error *error) {
     struct given given = {.plan = plan, .machine = machine};
@@ -128,5 +116,8 @@ int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_mach
         if (status < 0)
             return -1;
     }
-    return check(plan, error);
+    if (plan->pinned && plan->cpu_count > plan->cpus.count)
+        return ss_error_fail(error, "cpus=%llu exceeds the %u CPUs of pin",
+            (unsigned long long)plan->cpu_count, (unsigned)plan->cpus.count);
+    return 0;
 }

@@ -28,115 +28,90 @@ static bool is_named(
     return !is_platform;
 }
 
-/*
- * Calls `see` for each package that the knob names, until `see` fails. Returns the number of
- * packages.
- */
-static size_t each_zone(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    int (*see)(void *context, const char *zone), void *context) {
-    struct sys_tree_names names = sys_tree_list(&machine->tree, POWERCAP);
-    size_t count = 0;
-    for (size_t i = 0; i < names.count; i++) {
-        char path[SSACTUATE_PATH];
-        const char *name = names.list[i];
-        snprintf(path, sizeof path, POWERCAP "/%.100s/" LIMIT, name);
-        if (!is_package(name) || !is_named(machine, knob, name) ||
-            !sys_tree_has(&machine->tree, "%s", path))
-            continue;
-        count++;
-        if (see(context, name) < 0)
-            break;
-    }
-    sys_tree_names_free(&names);
-    return count;
+static void name_limit(char path[SSACTUATE_PATH], const char *zone) {
+    snprintf(path, SSACTUATE_PATH, POWERCAP "/%.100s/" LIMIT, zone);
 }
 
-struct writable {
-    const struct ssactuate_machine *machine;
-    char refused[100];
-};
-
-static int check_writable(void *context, const char *zone) {
-    struct writable *writable = context;
-    char path[SSACTUATE_PATH];
-    snprintf(path, sizeof path, POWERCAP "/%.100s/" LIMIT, zone);
-    if (!ssactuate_file_is_writable(writable->machine->tree.folder, path))
-        snprintf(writable->refused, sizeof writable->refused, "%s", zone);
-    return 0;
+/* Returns the packages that the knob names. */
+static struct sys_tree_names find_zones(
+    const struct ssactuate_machine *machine, const struct ssactuate_knob *knob) {
+    struct sys_tree_names names = sys_tree_list(&machine->tree, POWERCAP);
+    size_t count = names.count;
+    names.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        char path[SSACTUATE_PATH];
+        char *name = names.list[i];
+        name_limit(path, name);
+        if (is_package(name) && is_named(machine, knob, name) &&
+            sys_tree_has(&machine->tree, "%s", path))
+            names.list[names.count++] = name;
+        else
+            free(name);
+    }
+    return names;
 }
 
 static bool probe(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
-    struct writable writable = {.machine = machine};
-    if (each_zone(machine, knob, check_writable, &writable) == 0) {
+    struct sys_tree_names zones = find_zones(machine, knob);
+    char path[SSACTUATE_PATH];
+    *reason = '\0';
+    if (zones.count == 0)
         snprintf(reason, SSACTUATE_REASON, "the kernel has no %s with a power limit in /" POWERCAP,
             *knob->target ? knob->target : "package");
-        return false;
+    for (size_t i = 0; i < zones.count; i++) {
+        name_limit(path, zones.list[i]);
+        if (!ssactuate_file_is_writable(machine->tree.folder, path))
+            snprintf(reason, SSACTUATE_REASON, "/%s cannot be written", path);
     }
-    if (*writable.refused)
-        snprintf(reason, SSACTUATE_REASON, "/" POWERCAP "/%s/" LIMIT " cannot be written",
-            writable.refused);
-    return !*writable.refused;
-}
-
-struct query {
-    const struct ssactuate_machine *machine;
-    const struct ssactuate_output *output;
-};
-
-static int write_zone(void *context, const char *zone) {
-    const struct query *query = context;
-    double limit = sys_tree_number(&query->machine->tree, POWERCAP "/%s/" LIMIT, zone);
-    char text[40] = "unknown";
-    if (limit > 0)
-        ss_units_print_power(text, sizeof text, (uint64_t)limit);
-    if (query->output->json) {
-        ss_json_open(query->output->json, NULL, '{');
-        ss_json_text(query->output->json, "target", zone);
-        ss_json_text(query->output->json, "level", text);
-        ss_json_close(query->output->json, '}');
-    } else {
-        fprintf(query->output->stream, "power@%s=%s\n", zone, text);
-    }
-    return 0;
+    sys_tree_names_free(&zones);
+    return !*reason;
 }
 
 static int get(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     const struct ssactuate_output *output, struct ss_error *error) {
-    struct query query = {machine, output};
+    struct sys_tree_names zones = find_zones(machine, knob);
     (void)error;
     if (output->json)
         ss_json_open(output->json, "packages", '[');
-    each_zone(machine, knob, write_zone, &query);
+    for (size_t i = 0; i < zones.count; i++) {
+        char path[SSACTUATE_PATH], text[40] = "unknown";
+        name_limit(path, zones.list[i]);
+        double limit = sys_tree_number(&machine->tree, "%s", path);
+        if (limit > 0)
+            ss_units_print_power(text, sizeof text, (uint64_t)limit);
+        if (output->json) {
+            ss_json_open(output->json, NULL, '{');
+            ss_json_text(output->json, "target", zones.list[i]);
+            ss_json_text(output->json, "level", text);
+            ss_json_close(output->json, '}');
+        } else {
+            fprintf(output->stream, "power@%s=%s\n", zones.list[i], text);
+        }
+    }
     if (output->json)
         ss_json_close(output->json, ']');
+    sys_tree_names_free(&zones);
     return 0;
-}
-
-struct task {
-    struct ssactuate_plan *plan;
-    uint64_t microwatts;
-    struct ss_error *error;
-    int status;
-};
-
-static int plan_zone(void *context, const char *zone) {
-    struct task *task = context;
-    struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
-    snprintf(setting.knob, sizeof setting.knob, "power-%.50s", zone);
-    snprintf(setting.path, sizeof setting.path, POWERCAP "/%.100s/" LIMIT, zone);
-    snprintf(setting.value, sizeof setting.value, "%llu", (unsigned long long)task->microwatts);
-    task->status = ssactuate_plan_add(task->plan, &setting, task->error);
-    return task->status;
 }
 
 static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     struct ssactuate_plan *plan, struct ss_error *error) {
-    struct task task = {.plan = plan, .error = error};
-    if (ss_units_power(knob->level, &task.microwatts, error) < 0)
+    uint64_t microwatts;
+    int status = 0;
+    if (ss_units_power(knob->level, &microwatts, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
-    each_zone(machine, knob, plan_zone, &task);
-    return task.status;
+
+    struct sys_tree_names zones = find_zones(machine, knob);
+    for (size_t i = 0; status == 0 && i < zones.count; i++) {
+        struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
+        snprintf(setting.knob, sizeof setting.knob, "power-%.50s", zones.list[i]);
+        name_limit(setting.path, zones.list[i]);
+        snprintf(setting.value, sizeof setting.value, "%llu", (unsigned long long)microwatts);
+        status = ssactuate_plan_add(plan, &setting, error);
+    }
+    sys_tree_names_free(&zones);
+    return status;
 }
 
 const struct ssactuate_actuator ssactuate_power = {
