@@ -15,7 +15,7 @@ static void check_workload(const struct ssbatch_workload *workload) {
         size_t size;
         FILE *stream = open_memstream(&text, &size);
         FUZZ_CHECK(stream);
-        FUZZ_CHECK(ssbatch_workload_print(stream, workload, &uses[i], &error) == 0);
+        FUZZ_CHECK(ssbatch_workload_print(stream, workload, &uses[i], "", &error) == 0);
         FUZZ_CHECK(fclose(stream) == 0 && strchr(text, '\n') == text + size - 1);
         char **words = ss_words_split(text, NULL, &error);
         FUZZ_CHECK(words);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -20,9 +19,6 @@
 #include "placeholders.h"
 #include "progress.h"
 #include "quiet.h"
-
-/* Polling interval in milliseconds for the end of another call's clean-up. */
-#define CLEAN_INTERVAL 10
 
 /* The state of a run in this call. */
 enum turn { TURN_PENDING, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
@@ -91,17 +87,12 @@ static int carry_after(
     return ssbatch_carry_after(after->spawner, &order, ok, error);
 }
 
-static void wait_a_little(void) {
-    poll(NULL, 0, CLEAN_INTERVAL);
-}
-
 static struct ssbatch_undoer make_undoer(struct after_context *context) {
     return (struct ssbatch_undoer){
         .context = context,
         .after = carry_after,
         .end_marked = ssbatch_crew_end_marked,
         .lives = ss_platform_process_lives,
-        .wait = wait_a_little,
     };
 }
 
@@ -137,31 +128,26 @@ static void drop_refused(struct batch *batch, const struct ssbatch_plan *given) 
     batch->count = count;
 }
 
-/* Checks a plan before the folder of the study is made. */
-static int check_given(const struct ssbatch_options *options, const struct ssbatch_plan *given,
-    struct ss_error *error) {
-    struct ssbatch_study study;
-    struct ss_error absent = {0};
-    if (ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &absent) < 0 &&
-        !*study.path)
-        return ss_error_fail(error, "%s", absent.message);
-    return ssbatch_check_runs(&study, given, NULL, options->redo, error);
-}
-
 static int merge_given(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
+    struct ssbatch_study *study = &batch->carrier.study;
     struct ssbatch_plan given;
+    struct ss_error absent = {0};
     int status = ssbatch_given_plan_read(&given, options->plan, error);
     if (status == 0 && given.doubt[0] && !options->quiet)
         fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
+    /* Check the plan before the folder of the study is made. */
+    if (status == 0 &&
+        ssbatch_study_open(study, options->study, &ssbatch_disk_real, false, &absent) < 0 &&
+        !*study->path)
+        status = ss_error_fail(error, "%s", absent.message);
     if (status == 0)
-        status = check_given(options, &given, error);
+        status = ssbatch_check_runs(study, &given, NULL, options->redo, error);
     if (status == 0)
-        status = ssbatch_study_open(
-            &batch->carrier.study, options->study, &ssbatch_disk_real, true, error);
+        status = ssbatch_study_open(study, options->study, &ssbatch_disk_real, true, error);
     if (status == 0) {
-        SS_OWNED(close) int lock = ssbatch_study_lock(&batch->carrier.study, error);
-        status = lock < 0 ? -1 : ssbatch_merge(&batch->carrier.study, &given, options->redo, error);
+        SS_OWNED(close) int lock = ssbatch_study_lock(study, error);
+        status = lock < 0 ? -1 : ssbatch_merge(study, &given, options->redo, error);
     }
     if (status == 0)
         status = read_kept(batch, error);
@@ -179,11 +165,9 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
  */
 static int open_kept(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
-    char folder[SSBATCH_PATH];
-    if (ssbatch_study_open(
-            &batch->carrier.study, options->study, &ssbatch_disk_real, false, error) < 0 ||
-        ssbatch_disk_path(folder, batch->carrier.study.path, ".study", error) < 0 ||
-        ssbatch_disk_sync(batch->carrier.study.disk, folder, error) < 0)
+    struct ssbatch_study *study = &batch->carrier.study;
+    if (ssbatch_study_open(study, options->study, &ssbatch_disk_real, false, error) < 0 ||
+        ssbatch_disk_sync(study->disk, ssbatch_study_path(study, ".study").text, error) < 0)
         return -1;
     return read_kept(batch, error);
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@
 struct carried {
     struct ssbatch_carrier *carrier;
     const struct ssbatch_run *run;
-    char result[SSBATCH_PATH];  /* path of the result in the hidden folder */
+    struct ssbatch_path result; /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
     char out[SSBATCH_PATH];     /* folder in `scratch` with what is kept */
     bool is_done;               /* an earlier attempt has a result */
@@ -29,9 +28,8 @@ struct carried {
 };
 
 int ssbatch_open_log(const struct ssbatch_study *study) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(study, path, ".study/undone.log");
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return open(ssbatch_study_path(study, ".study/undone.log").text,
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
 static bool has_trace(const struct ssbatch_stage *stage) {
@@ -85,7 +83,7 @@ static int note_journal(const struct carried *carried, bool copies, struct ss_er
     if (!carrier->memory && !ssbatch_lines_have(&carried->run->lines, SSBATCH_AFTER))
         return 0;
     return ssbatch_note_journal(&carrier->call, carried->run->name, &carried->stage,
-        carrier->memory ? carried->scratch : NULL, copies ? carried->result : NULL, error);
+        carrier->memory ? carried->scratch : NULL, copies ? carried->result.text : NULL, error);
 }
 
 /*
@@ -98,7 +96,7 @@ static int make_memory(const struct carried *carried, struct ss_error *error) {
         return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
     if (mkdir(carried->out, 0777) < 0)
         return ss_error_fail(error, "%s: %s", carried->out, strerror(errno));
-    return ssbatch_disk_copy_tree(carried->result, carried->out, error);
+    return ssbatch_disk_copy_tree(carried->result.text, carried->out, error);
 }
 
 /*
@@ -121,8 +119,8 @@ static int choose_memory(struct carried *carried, struct ss_error *error) {
 static int choose_folders(struct carried *carried, struct ss_error *error) {
     const struct ssbatch_study *study = &carried->carrier->study;
     const char *name = carried->run->name;
-    ssbatch_study_path(study, carried->result, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
-    ssbatch_study_path(study, carried->scratch, SSBATCH_HIDDEN, name);
+    carried->result = ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    strcpy(carried->scratch, ssbatch_study_path(study, SSBATCH_HIDDEN, name).text);
     if (carried->carrier->memory && choose_memory(carried, error) < 0)
         return -1;
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
@@ -164,13 +162,6 @@ static int prepare(struct carried *carried, int before, struct ss_error *error) 
     return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;
 }
 
-static const char *record_of(const struct ssbatch_stage *stage, const struct ssbatch_act *act) {
-    char path[SSBATCH_PATH + 100];
-    struct stat status;
-    snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? act->base : NULL;
-}
-
 /* Returns the first `main` that failed, or NULL. */
 static const struct ssbatch_act *failed_main(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
@@ -180,40 +171,6 @@ static const struct ssbatch_act *failed_main(const struct ssbatch_stage *stage) 
             return act;
     }
     return NULL;
-}
-
-static int write_document(
-    const struct carried *carried, struct ssbatch_done *done, struct ss_error *error) {
-    struct ssbatch_carrier *carrier = carried->carrier;
-    const struct ssbatch_stage *stage = &carried->stage;
-    char path[SSBATCH_PATH], identity[SSBATCH_SHA256_TEXT];
-    size_t count = stage->acts ? stage->lines->count : 0;
-    SS_OWNED(free) struct ssbatch_done_line *lines = calloc(count + 1, sizeof *lines);
-    if (!lines)
-        return ss_error_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const struct ssbatch_act *act = &stage->acts[i];
-        lines[i] = (struct ssbatch_done_line){
-            .line = act->line,
-            .words = act->started ? act->words : NULL,
-            .record = record_of(stage, act),
-            .status = act->ended ? act->status : -1,
-        };
-    }
-    done->lines = lines;
-    done->line_count = count;
-    done->run = carried->run;
-    done->identity = identity;
-    if (ssbatch_identity(&carrier->plan, carried->run, identity, error) < 0)
-        return -1;
-    SS_OWNED(free)
-    char *text = ssbatch_run_document_write(&carrier->study, done, &carrier->programs, error);
-    if (!text || ssbatch_disk_path(path, carried->result, "run.json", error) < 0)
-        return -1;
-    SS_OWNED(fclose) FILE *file = fopen(path, "we");
-    if (!file || fputs(text, file) == EOF || fflush(file) == EOF)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return 0;
 }
 
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
@@ -252,11 +209,10 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
     struct ss_error *error) {
     struct ssbatch_carrier *carrier = carried->carrier;
     const struct ssbatch_run *run = carried->run;
-    char hidden[SSBATCH_PATH];
     int status = 0;
     ssbatch_stage_remove_empty_output(&carried->stage);
     if (carrier->memory)
-        status = ssbatch_disk_copy_tree(carried->out, carried->result, error);
+        status = ssbatch_disk_copy_tree(carried->out, carried->result.text, error);
     /*
      * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
      * memory until they are made readable.
@@ -268,21 +224,13 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         status = 0;
     }
 
-    struct ssbatch_done done = {
-        .status = attempt->status,
-        .reason = attempt->reason.status ? attempt->reason.message : run->reason,
-        .begin = attempt->begin,
-        .end = attempt->begin ? carrier->spawner.wallclock(carrier->spawner.context) : 0,
-        .seconds = attempt->seconds,
-        .others = attempt->others,
-        .waited = attempt->waited,
-        .attempts = number,
-    };
     if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
-        ssbatch_study_path(&carrier->study, hidden, SSBATCH_HIDDEN, run->name);
-        status = ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
+        const struct ssbatch_path hidden =
+            ssbatch_study_path(&carrier->study, SSBATCH_HIDDEN, run->name);
+        status = ssbatch_disk_remove_tree(hidden.text, error) < 0 ? SSBATCH_LEFT : 0;
     } else if (status == 0 && attempt->status != SSBATCH_TO_COME) {
-        status = write_document(carried, &done, error);
+        status = ssbatch_result_write(
+            carrier, carried->result.text, run, &carried->stage, attempt, number, error);
         if (status == 0)
             status = ssbatch_study_commit(&carrier->study, run->name, error);
     }

@@ -45,6 +45,11 @@ SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(struct ssbatch_carrier *ca
     const struct ssbatch_run *run, uint64_t number, bool is_done, struct ssbatch_attempt *attempt,
     struct ss_error *error);
 
+/* Writes run.json of an attempt, whose number in this call is `number`, to a folder. */
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 5) int ssbatch_result_write(struct ssbatch_carrier *carrier,
+    const char *folder, const struct ssbatch_run *run, const struct ssbatch_stage *stage,
+    const struct ssbatch_attempt *attempt, uint64_t number, struct ss_error *error);
+
 /*
  * Writes the journal that undoes a stage. It removes the folder `scratch`, unless that is NULL,
  * after its result was copied to `result`, unless that is NULL. `name` is that of the run, or "".

@@ -34,13 +34,6 @@ static bool has_row(const struct ssbatch_line *line) {
     return line->kind == SSBATCH_MAIN || (line->kind == SSBATCH_BESIDE && line->columns.count > 0);
 }
 
-static const char *record_of(const struct json_object *document, size_t index) {
-    struct json_object *commands = document_get(document, "commands", json_type_array);
-    if (!commands || index >= json_object_array_length(commands))
-        return NULL;
-    return document_text(json_object_array_get_idx(commands, index), "record");
-}
-
 static struct row read_row(const struct ssbatch_run *run, const struct json_object *document) {
     return (struct row){
         .run = run,
@@ -173,12 +166,15 @@ typedef void print_row(struct table *table, const struct row *row);
 static void print_rows(
     struct table *table, struct row row, const struct json_object *document, print_row *print) {
     const struct ssbatch_lines *lines = &row.run->lines;
+    struct json_object *commands = document_get(document, "commands", json_type_array);
     bool printed = false;
     for (size_t i = 0; i < lines->count && print != print_text_row; i++) {
         if (!has_row(&lines->items[i]))
             continue;
         row.line = &lines->items[i];
-        row.record = record_of(document, i);
+        row.record = NULL;
+        if (commands && i < json_object_array_length(commands))
+            row.record = document_text(json_object_array_get_idx(commands, i), "record");
         print(table, &row);
         printed = true;
     }
@@ -261,17 +257,6 @@ static int add_keys_of_result(struct table *table, const struct ssbatch_study *s
     return status;
 }
 
-/* The columns of the plan come first. */
-static int find_keys(struct table *table, const struct ssbatch_study *study,
-    const struct ssbatch_plan *plan, struct ss_error *error) {
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
-        status = add_keys_of_run(table, &plan->runs[i], error);
-    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
-        status = add_keys_of_result(table, study, &plan->runs[i], error);
-    return status;
-}
-
 static int print_run(struct table *table, const struct ssbatch_study *study,
     const struct ssbatch_run *run, print_row *print, struct ss_error *error) {
     char who[128];
@@ -304,8 +289,15 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     print_row *print = print_text_row;
     if (options->csv || options->json)
         print = options->csv ? print_csv_row : print_json_row;
-    if (print != print_text_row && find_keys(table, study, plan, error) < 0)
-        return -1;
+    /* The columns of the plan come first. */
+    for (size_t i = 0; print != print_text_row && i < plan->run_count; i++) {
+        if (add_keys_of_run(table, &plan->runs[i], error) < 0)
+            return -1;
+    }
+    for (size_t i = 0; print != print_text_row && i < plan->run_count; i++) {
+        if (add_keys_of_result(table, study, &plan->runs[i], error) < 0)
+            return -1;
+    }
     if (options->csv)
         print_csv_heading(table);
     else if (options->json)

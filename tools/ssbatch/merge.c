@@ -33,9 +33,7 @@ int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct 
 
 int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(study, path, ".study/plan");
-    return read_plan(plan, path, true, error);
+    return read_plan(plan, ssbatch_study_path(study, ".study/plan").text, true, error);
 }
 
 static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan *plan,
@@ -108,25 +106,6 @@ static int keeps_lines(
     return next_command(kept, next) == kept->study.count;
 }
 
-/* Returns whether both plans have the same lines of the study, in the same order. */
-static int has_same_lines(
-    const struct ssbatch_plan *kept, const struct ssbatch_plan *plan, struct ss_error *error) {
-    int same = kept->study.count == plan->study.count;
-    for (size_t i = 0; same > 0 && i < plan->study.count; i++)
-        same = is_same_line(&kept->study.items[i], &plan->study.items[i], error);
-    return same;
-}
-
-/* Returns a kept run that the plan does not have, or NULL. */
-static const struct ssbatch_run *find_other(
-    const struct ssbatch_plan *kept, const struct ssbatch_plan *plan) {
-    for (size_t i = 0; i < kept->run_count; i++) {
-        if (!ssbatch_plan_find(plan, kept->runs[i].name))
-            return &kept->runs[i];
-    }
-    return NULL;
-}
-
 /* Sets `done` to a kept run that is done and not listed in `redo`, or to NULL. */
 static int find_done(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
     const char *redo, const struct ssbatch_run **done, struct ss_error *error) {
@@ -153,10 +132,17 @@ enum choice {
 /* Returns the choice, or -1 with the error set if the plan must not change the lines. */
 static int choose_lines(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
     const struct ssbatch_plan *plan, const char *redo, struct ss_error *error) {
-    int same = has_same_lines(kept, plan, error);
+    const struct ssbatch_run *other = NULL, *done = NULL; /* `other` is not in the plan */
+    int same = kept->study.count == plan->study.count;
+    for (size_t i = 0; same > 0 && i < plan->study.count; i++)
+        same = is_same_line(&kept->study.items[i], &plan->study.items[i], error);
     if (same != 0)
         return same < 0 ? -1 : SAME_LINES;
-    const struct ssbatch_run *other = find_other(kept, plan), *done = NULL;
+
+    for (size_t i = 0; i < kept->run_count && !other; i++) {
+        if (!ssbatch_plan_find(plan, kept->runs[i].name))
+            other = &kept->runs[i];
+    }
     if (!other && find_done(study, kept, redo, &done, error) < 0)
         return -1;
     if (!other && !done)
@@ -205,29 +191,6 @@ static int check_after(
     return 0;
 }
 
-/*
- * Refuses an `after` of the study with a value: the first call would have to prepare it before the
- * value is found. A study that has its values already continues with the lines that it has.
- */
-static int check_afters(const struct ssbatch_plan *plan, struct ss_error *error) {
-    for (size_t i = 0; i < plan->study.count; i++) {
-        const struct ssbatch_line *line = &plan->study.items[i];
-        if (line->kind == SSBATCH_AFTER && check_after(plan, line, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static void print_lines(
-    FILE *stream, int choice, const struct ssbatch_plan *kept, const struct ssbatch_plan *plan) {
-    ssbatch_plan_print_study(stream, choice == KEPT_LINES ? kept : plan);
-    for (size_t i = 0; choice == KEPT_LINES && i < plan->study.count; i++) {
-        const struct ssbatch_line *line = &plan->study.items[i];
-        if (line->kind == SSBATCH_ONCE && !find_value(kept, line->role))
-            ssbatch_plan_print_line(stream, line);
-    }
-}
-
 int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
     const char *only, const char *redo, struct ss_error *error) {
     struct ssbatch_plan kept;
@@ -235,21 +198,20 @@ int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_p
     if (status == 0 && redo)
         status = check_redo(&kept, plan, only, redo, error);
     int choice = status == 0 ? choose_lines(study, &kept, plan, redo, error) : 0;
-    if (choice < 0 || (choice == NEW_LINES && check_afters(plan, error) < 0))
+    if (choice < 0)
         status = -1;
+    /*
+     * The first call would have to prepare an `after` with a value before the value is found. A
+     * study that has its values already continues with the lines that it has.
+     */
+    for (size_t i = 0; choice == NEW_LINES && status == 0 && i < plan->study.count; i++) {
+        if (plan->study.items[i].kind == SSBATCH_AFTER)
+            status = check_after(plan, &plan->study.items[i], error);
+    }
     for (size_t i = 0; status == 0 && i < plan->run_count; i++)
         status = ssbatch_study_check_place(study, plan->runs[i].name, error);
     ssbatch_plan_free(&kept);
     return status;
-}
-
-static int is_other(const struct ssbatch_plan *kept, const struct ssbatch_run *before,
-    const struct ssbatch_plan *plan, const struct ssbatch_run *after, struct ss_error *error) {
-    char identity[SSBATCH_SHA256_TEXT], identity2[SSBATCH_SHA256_TEXT];
-    if (ssbatch_identity(kept, before, identity, error) < 0 ||
-        ssbatch_identity(plan, after, identity2, error) < 0)
-        return -1;
-    return strcmp(identity, identity2) != 0;
 }
 
 struct merging {
@@ -263,11 +225,14 @@ struct merging {
 static int choose_run(const struct merging *merging, const struct ssbatch_run *kept,
     const struct ssbatch_run **chosen, struct ss_error *error) {
     struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
-    int other = after ? is_other(merging->kept, kept, merging->plan, after, error) : 0;
+    char identity[SSBATCH_SHA256_TEXT] = "", identity2[SSBATCH_SHA256_TEXT] = "";
     int status = SSBATCH_TO_COME;
-    if (other > 0 && !ssbatch_is_listed(merging->redo, kept->name))
+    if (after && (ssbatch_identity(merging->kept, kept, identity, error) < 0 ||
+                     ssbatch_identity(merging->plan, after, identity2, error) < 0))
+        return -1;
+    if (strcmp(identity, identity2) != 0 && !ssbatch_is_listed(merging->redo, kept->name))
         status = ssbatch_run_status(merging->study, kept->name, error);
-    if (other < 0 || status < 0)
+    if (status < 0)
         return -1;
     *chosen = after ? after : kept;
     if (status == SSBATCH_DONE) {
@@ -302,20 +267,26 @@ static void print_with_needs(
 }
 
 static int print_merged(const struct merging *merging, int choice, struct ss_error *error) {
-    size_t kept_count = merging->kept->run_count, count = kept_count + merging->plan->run_count;
+    const struct ssbatch_plan *kept = merging->kept, *plan = merging->plan;
+    size_t kept_count = kept->run_count, count = kept_count + plan->run_count;
     SS_OWNED(free) const struct ssbatch_run **chosen = calloc(count, sizeof *chosen);
     if (!chosen)
         return ss_error_memory(error);
     fputs("plan 1\n", merging->stream);
-    print_lines(merging->stream, choice, merging->kept, merging->plan);
+    ssbatch_plan_print_study(merging->stream, choice == KEPT_LINES ? kept : plan);
+    for (size_t i = 0; choice == KEPT_LINES && i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i];
+        if (line->kind == SSBATCH_ONCE && !find_value(kept, line->role))
+            ssbatch_plan_print_line(merging->stream, line);
+    }
+
     for (size_t i = 0; i < kept_count; i++) {
-        if (choose_run(merging, &merging->kept->runs[i], &chosen[i], error) < 0)
+        if (choose_run(merging, &kept->runs[i], &chosen[i], error) < 0)
             return -1;
     }
-    for (size_t i = 0; i < merging->plan->run_count; i++) {
-        const struct ssbatch_run *run = &merging->plan->runs[i];
-        if (!ssbatch_plan_find(merging->kept, run->name))
-            chosen[kept_count + i] = run;
+    for (size_t i = 0; i < plan->run_count; i++) {
+        if (!ssbatch_plan_find(kept, plan->runs[i].name))
+            chosen[kept_count + i] = &plan->runs[i];
     }
     for (size_t i = 0; i < count; i++)
         print_with_needs(merging, chosen, i);
@@ -336,7 +307,6 @@ static int check_merged(const char *text, struct ss_error *error) {
 int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, const char *redo,
     struct ss_error *error) {
     struct ssbatch_plan kept;
-    char path[SSBATCH_PATH], values[SSBATCH_PATH];
     SS_OWNED(free) char *text = NULL;
     struct ss_text merged;
     int status = ssbatch_kept_plan_read(&kept, study, error);
@@ -349,13 +319,13 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
     if (!text || status < 0 || check_merged(text, error) < 0)
         status = -1;
 
-    ssbatch_study_path(study, path, ".study/plan");
-    ssbatch_study_path(study, values, ".study/values");
     /* The commands that found the values, or what runs beside them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
-        status = ssbatch_disk_unlink(study->disk, values, error);
+        status = ssbatch_disk_unlink(
+            study->disk, ssbatch_study_path(study, ".study/values").text, error);
     if (status == 0)
-        status = ssbatch_disk_write(study->disk, path, text, error);
+        status = ssbatch_disk_write(
+            study->disk, ssbatch_study_path(study, ".study/plan").text, text, error);
     ssbatch_plan_free(&kept);
     return status;
 }

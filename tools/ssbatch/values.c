@@ -12,26 +12,25 @@
 
 int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
-    char path[SSBATCH_PATH];
+    const struct ssbatch_path path = ssbatch_study_path(study, ".study/values");
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, count;
-    ssbatch_study_path(study, path, ".study/values");
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
     if (!file && errno == ENOENT)
         return 0;
     if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(error, "%s: %s", ss_words_show(path.text).text, strerror(errno));
     while (getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, error);
         if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))
-            return ss_error_wrap(error, "%s", path);
+            return ss_error_wrap(error, "%s", path.text);
     }
     return 0;
 }
 
 static int write_all(const struct ssbatch_values *values, const struct ssbatch_study *study,
     struct ss_error *error) {
-    char path[SSBATCH_PATH];
+    const struct ssbatch_path path = ssbatch_study_path(study, ".study/values");
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
@@ -41,8 +40,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);
-    ssbatch_study_path(study, path, ".study/values");
-    return lines ? ssbatch_disk_write(study->disk, path, lines, error) : -1;
+    return lines ? ssbatch_disk_write(study->disk, path.text, lines, error) : -1;
 }
 
 int ssbatch_values_keep(

@@ -24,31 +24,20 @@
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 
-/* Returns the limits (bits 1 << LIMIT_...) that were given. */
-static unsigned limits_of(const struct ssplace_options *options) {
-    return (options->quota > 0 ? 1U << LIMIT_QUOTA : 0) |
-           (options->cpu_list ? 1U << LIMIT_CPUS : 0);
-}
-
-static int set_limits(const struct ssplace_options *options, const struct limit_group *group,
-    struct ss_error *error) {
-    if (options->quota > 0 && limit_group_set_quota(group, options->quota, PERIOD, error) < 0)
-        return ss_error_wrap(error, "the quota cannot be set");
-    if (options->cpu_list && limit_group_set_cpus(group, &options->cpus, error) < 0)
-        return ss_error_wrap(error, "cannot set the CPUs to %s", options->cpu_list);
-    return 0;
-}
-
 /* make PLACE: creates a control group with the given limits; or one that can have a quota. */
 static int make(
     const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
     struct limit_group group;
-    unsigned limits = limits_of(options);
-    if (!limits)
-        limits = 1U << LIMIT_QUOTA;
+    unsigned limits = options->cpu_list ? 1U << LIMIT_CPUS : 0;
+    if (options->quota > 0 || !limits)
+        limits |= 1U << LIMIT_QUOTA;
     if (limit_group_make_named(&group, limits, place->group, &options->roots, error) < 0)
         return -1;
-    return set_limits(options, &group, error);
+    if (options->quota > 0 && limit_group_set_quota(&group, options->quota, PERIOD, error) < 0)
+        return ss_error_wrap(error, "the quota cannot be set");
+    if (options->cpu_list && limit_group_set_cpus(&group, &options->cpus, error) < 0)
+        return ss_error_wrap(error, "cannot set the CPUs to %s", options->cpu_list);
+    return 0;
 }
 
 /* why-not quota|cpus|memory: prints why no group can have this limit; status 1 if one can. */

@@ -208,11 +208,6 @@ static bool end_entered_by(const struct ssplace *place, int signal, ss_time pati
     return true;
 }
 
-static void end_entered(const struct ssplace *place) {
-    if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
-        end_entered_by(place, SIGKILL, KILL_PATIENCE);
-}
-
 /* Calls `ENVIRONMENT --clean PLACE`, which removes the environment's files. */
 static int clean(const struct ssplace *place, char *environment, struct ss_error *error) {
     char option[] = "--clean", name[256];
@@ -242,7 +237,8 @@ int ssplace_clear(const struct ssplace *place, char *environment, struct ss_erro
     /* From here on the place is not open, and ssplace_join() fails. */
     name_file(path, place, "place");
     unlink(path);
-    end_entered(place);
+    if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
+        end_entered_by(place, SIGKILL, KILL_PATIENCE);
     if (remove_group(place, error) < 0)
         return -1;
     /* The program that was opening the place may have created the group again. */

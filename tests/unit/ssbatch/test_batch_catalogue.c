@@ -54,7 +54,7 @@ static void assert_printed(const struct ssbatch_catalogue *catalogue, enum print
     FILE *stream = open_memstream(&text, &size);
     use = use ? use : &no_role;
     if (what == WORDS)
-        assert_int_equal(ssbatch_workload_print(stream, workload, use, &error), 0);
+        assert_int_equal(ssbatch_workload_print(stream, workload, use, "", &error), 0);
     else if (what == SETUP)
         assert_int_equal(ssbatch_workload_print_setup(stream, workload, use, 11, &error), 0);
     else if (what == ONCE)

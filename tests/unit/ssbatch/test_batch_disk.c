@@ -29,7 +29,7 @@ static void note(const char *what, const char *path) {
         path[skip] ? path + skip + 1 : ".");
 }
 
-static int sync_logged(void *context, int descriptor, const char *path) {
+static int sync_logged(int descriptor, const char *path) {
     struct stat opened, named;
     assert_int_equal(fstat(descriptor, &opened), 0);
     assert_int_equal(stat(path, &named), 0);
@@ -38,13 +38,13 @@ static int sync_logged(void *context, int descriptor, const char *path) {
     return 0;
 }
 
-static int rename_logged(void *context, const char *from, const char *to) {
+static int rename_logged(const char *from, const char *to) {
     note("move:", from);
     note("to:", to);
     return rename(from, to);
 }
 
-static int unlink_logged(void *context, const char *path) {
+static int unlink_logged(const char *path) {
     note("drop:", path);
     return unlink(path);
 }
@@ -166,7 +166,7 @@ TEST_WITH(a_new_result_replaces_the_old_one, make_study, remove_study) {
 }
 
 /* Fails the second rename, as if the call had been killed before it. */
-static int rename_once(void *context, const char *from, const char *to) {
+static int rename_once(const char *from, const char *to) {
     static int calls;
     errno = EIO;
     return calls++ == 0 ? rename(from, to) : -1;
@@ -311,7 +311,7 @@ TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_
 }
 
 /* Removes the other one of two files. */
-static int sync_and_remove(void *context, int descriptor, const char *path) {
+static int sync_and_remove(int descriptor, const char *path) {
     char other[300];
     size_t length = strlen(path);
     snprintf(other, sizeof other, "%.*s%c", (int)length - 1, path, path[length - 1] ^ 3);
@@ -387,11 +387,8 @@ static bool is_alive(pid_t pid, uint64_t started) {
     return lives;
 }
 
-static void wait_a_little(void) {
-}
-
 static const struct ssbatch_undoer undoer = {
-    .after = undo, .end_marked = end_marked, .lives = is_alive, .wait = wait_a_little};
+    .after = undo, .end_marked = end_marked, .lives = is_alive};
 
 static void open_call(struct ssbatch_call *call) {
     struct ss_error error = {0};

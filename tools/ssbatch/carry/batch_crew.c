@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bell.h"
+#include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "platform/child.h"
@@ -71,8 +72,7 @@ static void take_signals(struct ssbatch_crew *crew) {
     for (int number; (number = ss_signals_next(&crew->signals)) != 0;) {
         if (number == SIGTSTP)
             ss_signals_suspend(&crew->signals);
-        else if (crew->ended_by == 0 &&
-                 (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT))
+        else if (crew->ended_by == 0 && ss_end_signals_has(number))
             crew->ended_by = number;
     }
 }
@@ -222,20 +222,16 @@ static void count_stray(void *context, pid_t pid) {
                      ss_platform_process_look(pid, &process) && process.state != 'Z';
 }
 
-static size_t count_strays(const struct ssbatch_crew *crew) {
-    struct strays strays = {.crew = crew};
-    ss_platform_process_children(getpid(), count_stray, &strays);
-    return strays.count;
-}
-
 static void clear(void *context) {
     struct ssbatch_crew *crew = context;
     ss_time now = ss_platform_now();
     ss_time patience = now + SSBATCH_GUARDIAN_PATIENCE;
     ss_time limit = patience + KILL_PATIENCE;
-    if (!crew->lost)
-        return;
-    for (; count_strays(crew) > 0 && now < limit; now = ss_platform_now()) {
+    for (; crew->lost && now < limit; now = ss_platform_now()) {
+        struct strays strays = {.crew = crew};
+        ss_platform_process_children(getpid(), count_stray, &strays);
+        if (strays.count == 0)
+            break;
         if (now >= patience)
             ssbatch_signal_descendants(SIGKILL, is_crew, crew);
         wait_for_events(crew, now + BLIND_INTERVAL * SS_MILLISECOND);

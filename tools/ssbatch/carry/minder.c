@@ -77,19 +77,14 @@ void ssbatch_signal_descendants(
     signal_family(&children);
 }
 
-static int set_temporary(const char *scratch) {
-    char path[4400];
-    if (!scratch)
-        return 0;
-    snprintf(path, sizeof path, "%s/tmp", scratch);
-    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : setenv("TMPDIR", path, 1);
-}
-
 /* In the child. A failure before the folder is one of ssbatch, not of the command. */
 static int prepare(const void *context) {
     const struct ssbatch_minder *minder = context;
     const struct ssbatch_order *order = minder->order;
-    if (set_temporary(order->scratch) < 0)
+    char temporary[4400];
+    snprintf(temporary, sizeof temporary, "%s/tmp", order->scratch ? order->scratch : "");
+    if (order->scratch &&
+        ((mkdir(temporary, 0777) < 0 && errno != EEXIST) || setenv("TMPDIR", temporary, 1) < 0))
         return SSBATCH_SET_UP;
     if (chdir(order->folder) < 0)
         return SSBATCH_ENTER_FOLDER;

@@ -403,14 +403,15 @@ static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     stage->spawner->end(stage->spawner->context, act->number, SSBATCH_GRACE);
 }
 
-/* Ends the `main`s that still run because the run failed. */
-static void end_mains(struct ssbatch_stage *stage) {
+/* Ends the commands of this kind, or of all kinds, together. */
+static void end_kind(struct ssbatch_stage *stage, enum ssbatch_kind kind) {
     for (size_t i = 0; i < stage->lines->count; i++) {
-        if (stage->acts[i].line->kind == SSBATCH_MAIN && stage->acts[i].number >= 0)
-            ask_to_end(stage, &stage->acts[i]);
+        struct ssbatch_act *act = &stage->acts[i];
+        if ((kind == SSBATCH_KINDS || act->line->kind == kind) && act->number >= 0)
+            ask_to_end(stage, act);
     }
     for (size_t i = 0; i < stage->lines->count; i++) {
-        if (stage->acts[i].line->kind == SSBATCH_MAIN)
+        if (kind == SSBATCH_KINDS || stage->acts[i].line->kind == kind)
             await_gone(stage, &stage->acts[i]);
     }
 }
@@ -450,26 +451,16 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         stage->why = why; /* the first reason is kept */
 }
 
-/* Ends daemons. This comes last because the `after`s may need them. */
-static void end_rest(struct ssbatch_stage *stage) {
-    for (size_t i = 0; i < stage->lines->count; i++) {
-        if (stage->acts[i].number >= 0)
-            ask_to_end(stage, &stage->acts[i]);
-    }
-    for (size_t i = 0; i < stage->lines->count; i++)
-        await_gone(stage, &stage->acts[i]);
-}
-
 void ssbatch_stage_end(struct ssbatch_stage *stage) {
     update_all(stage);
-    end_mains(stage);
+    end_kind(stage, SSBATCH_MAIN); /* those that still run because the run failed */
     end_besides(stage);
     stage->spawner->clear(stage->spawner->context);
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (stage->lines->items[i].kind == SSBATCH_AFTER)
             run_after(stage, &stage->acts[i]);
     }
-    end_rest(stage);
+    end_kind(stage, SSBATCH_KINDS); /* daemons, which the `after`s may have needed */
     stage->spawner->clear(stage->spawner->context);
 }
 

@@ -141,13 +141,6 @@ struct graph {
     size_t *sizes;                /* number of pairs in each group */
 };
 
-static void close_graph(struct graph *graph) {
-    free(graph->nodes);
-    free(graph->cells);
-    free(graph->members);
-    free(graph->sizes);
-}
-
 static struct cell *cell_of(const struct graph *graph, size_t front, size_t back) {
     return &graph->cells[front * graph->count + back];
 }
@@ -260,6 +253,9 @@ int ssbatch_pairs_print(FILE *stream, const struct ssbatch_pairs *pairs, char *c
         for (size_t group = 0; group < graph.degree; group++)
             print_group(stream, pairs, &graph, group, places, round);
     }
-    close_graph(&graph);
+    free(graph.nodes);
+    free(graph.cells);
+    free(graph.members);
+    free(graph.sizes);
     return status;
 }

@@ -201,19 +201,6 @@ static int read_catalogue(
     return ssbatch_catalogue_read_default(catalogue, error);
 }
 
-/* Refuses a workload that cannot run here, or only warns about it. */
-static int check_missing(const struct request *request, const struct ssbatch_workload *workload,
-    struct ss_error *error) {
-    SS_OWNED(free) char *lacks = NULL;
-    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
-        return -1;
-    if (lacks && !request->anyway)
-        return ss_error_fail(error, "%s cannot run here: %s", workload->name, lacks);
-    if (lacks)
-        fprintf(stderr, "ssbatch: warning: %s cannot run here: %s\n", workload->name, lacks);
-    return 0;
-}
-
 static int print_workload(FILE *stream, const struct request *request,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
@@ -230,11 +217,11 @@ static int print_workload(FILE *stream, const struct request *request,
     case PART_WORDS:
         break;
     }
-    if (check_missing(request, workload, error) < 0)
+    if (ssbatch_workload_check(workload, "ssbatch: warning: ", request->anyway, error) < 0)
         return -1;
     if (unfit)
         fprintf(stderr, "ssbatch: warning: %s is unfit: %s\n", workload->name, unfit);
-    return ssbatch_workload_print(stream, workload, &use, error);
+    return ssbatch_workload_print(stream, workload, &use, "", error);
 }
 
 /* Returns the value `one` found by a study, or NaN. */

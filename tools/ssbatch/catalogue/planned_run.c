@@ -143,46 +143,35 @@ static int put_group_tool(FILE *stream, const char *tools, bool doubled, struct 
     return 0;
 }
 
-/* Writes the words of the workload: the option that counts iterations, `--`, and the command. */
-static int put_workload(FILE *stream, const struct ssbatch_planned_run *run, char *const *words,
-    struct ss_error *error) {
+/* Returns the words before the command, each after a blank; free() them. */
+static char *print_before(const struct ssbatch_planned_run *run, struct ss_error *error) {
     enum ssbatch_limiter limiter = run->control->method->limiter;
-    char *const *word = words;
-    for (; *word && strcmp(*word, "--") != 0; word++)
-        put_word(stream, *word);
-    fputs(" --", stream);
-    if (run->entering)
-        fprintf(stream, " %s", run->entering);
-    if (limiter == SSBATCH_LIMITER_CPULIMIT)
-        put_cpulimit(stream, run);
-    if (limiter == SSBATCH_LIMITER_GROUP) {
-        if (put_group_tool(stream, run->tools, true, error) < 0)
-            return -1;
-        fputs(" enter " GROUP " --", stream);
-    }
-    for (word += *word != NULL; *word; word++)
-        put_word(stream, *word);
-    return 0;
-}
-
-/* Returns the words of the workload; free() them. */
-static char **read_words(const struct ssbatch_planned_run *run, struct ss_error *error) {
     struct ss_text text;
+    int status = 0;
     if (ss_text_open(&text, error) < 0)
         return NULL;
-    int status = ssbatch_workload_print(text.stream, run->workload, run->use, error);
-    SS_OWNED(free) char *line = ss_text_close(&text, error);
-    return status < 0 || !line ? NULL : ss_words_split(line, NULL, error);
+    if (run->entering)
+        fprintf(text.stream, " %s", run->entering);
+    if (limiter == SSBATCH_LIMITER_CPULIMIT)
+        put_cpulimit(text.stream, run);
+    if (limiter == SSBATCH_LIMITER_GROUP) {
+        status = put_group_tool(text.stream, run->tools, true, error);
+        fputs(" enter " GROUP " --", text.stream);
+    }
+    char *before = ss_text_close(&text, error);
+    if (status == 0)
+        return before;
+    free(before);
+    return NULL;
 }
 
 /*
  * Drops the output of ssburn, because its iterations are in the record. Keeps the output of other
  * commands.
  */
-static void put_output(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
-    while (*words && strcmp(*words, "--") != 0)
-        words++;
-    bool dropped = words[0] && words[1] && strcmp(words[1], "ssburn") == 0;
+static void put_output(FILE *stream, const struct ssbatch_planned_run *run) {
+    const char *command = run->workload->values[SSBATCH_COMMAND];
+    bool dropped = strncmp(command, "ssburn", 6) == 0 && strchr(" \t", command[6]);
     const char *role = run->use->role;
     fprintf(stream, " --output '{%s}/%s%soutput'", dropped ? "scratch" : "out", role ? role : "",
         role ? "." : "");
@@ -190,25 +179,25 @@ static void put_output(FILE *stream, const struct ssbatch_planned_run *run, char
 
 static int put_showstopper(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
-    SS_OWNED(free) char **words = read_words(run, error);
-    if (!words)
+    SS_OWNED(free) char *before = print_before(run, error);
+    if (!before)
         return -1;
     fputs(" --", stream);
     if (run->around)
         fprintf(stream, " %s", run->around);
     fprintf(stream, " showstopper --quiet --fail-fast%s --record '{record}'",
         run->counters ? " --counters" : "");
-    put_output(stream, run, words);
+    put_output(stream, run);
     fprintf(stream, " -n %llu", (unsigned long long)ssbatch_control_instances(run->control));
     if (run->pinned) {
         fputs(" --cpus", stream);
         put_word(stream, run->pinned);
     }
     ssbatch_control_print(stream, run->control);
-    if (put_options(stream, run, error) < 0 || put_workload(stream, run, words, error) < 0)
+    if (put_options(stream, run, error) < 0)
         return -1;
-    fputc('\n', stream);
-    return 0;
+    fputc(' ', stream);
+    return ssbatch_workload_print(stream, run->workload, run->use, before, error);
 }
 
 /* Writes the line of a role, which has its own columns. */

@@ -227,13 +227,13 @@ static int print_command(FILE *stream, const struct filling *filling, struct ss_
 
 /* Returns the words that follow the options of showstopper, after a blank; free() them. */
 static char *print_line(const struct ssbatch_workload *workload, const struct ssbatch_use *use,
-    struct ss_error *error) {
+    const char *before, struct ss_error *error) {
     const struct filling filling = {.workload = workload, .use = use, .instance = "%"};
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return NULL;
     int status = print_counting(text.stream, workload, error);
-    fputs(" --", text.stream);
+    fprintf(text.stream, " --%s", before);
     if (status == 0)
         status = print_command(text.stream, &filling, error);
     char *line = ss_text_close(&text, error);
@@ -244,8 +244,8 @@ static char *print_line(const struct ssbatch_workload *workload, const struct ss
 }
 
 int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, struct ss_error *error) {
-    SS_OWNED(free) char *line = print_line(workload, use, error);
+    const struct ssbatch_use *use, const char *before, struct ss_error *error) {
+    SS_OWNED(free) char *line = print_line(workload, use, before, error);
     if (!line)
         return -1;
     fprintf(stream, "%s\n", line + 1);
@@ -290,7 +290,7 @@ int ssbatch_workload_print_setup(FILE *stream, const struct ssbatch_workload *wo
 int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,
     const struct ssbatch_use *use, struct ss_error *error) {
     bool ends = false;
-    SS_OWNED(free) char *line = print_line(workload, use, error);
+    SS_OWNED(free) char *line = print_line(workload, use, "", error);
     SS_OWNED(free) char **words = line ? ss_words_split(line, NULL, error) : NULL;
     if (!words)
         return -1;
@@ -331,13 +331,6 @@ static char *expand(const char *need, struct ss_error *error) {
     return ss_text_close(&text, error);
 }
 
-static bool can_be_executed(char *program) {
-    char *words[] = {program, NULL};
-    char **command = words;
-    const struct ss_commands commands = {.items = &command, .count = 1};
-    return ss_commands_check(&commands, NULL) == 0;
-}
-
 /*
  * If the machine lacks the need, writes `before` and what is missing, and returns 1. The value of a
  * variable may be anything, such as a number, but with a / it is a path.
@@ -355,7 +348,9 @@ static int print_lack(FILE *stream, const char *before, const char *need, struct
     if (!expanded)
         return -1;
     bool is_file = strchr(expanded, '/');
-    if (is_file ? access(expanded, F_OK) == 0 : can_be_executed(expanded))
+    char *words[] = {expanded, NULL}, **command = words;
+    const struct ss_commands commands = {.items = &command, .count = 1};
+    if (is_file ? access(expanded, F_OK) == 0 : ss_commands_check(&commands, NULL) == 0)
         return 0;
     fprintf(stream, "%sno %s%s", before, is_file ? "file " : "", expanded);
     return 1;
@@ -413,6 +408,18 @@ int ssbatch_workload_find_lacks(
     free(*lacks);
     *lacks = NULL;
     return failed ? -1 : 0;
+}
+
+int ssbatch_workload_check(const struct ssbatch_workload *workload, const char *prefix,
+    bool even_if_missing, struct ss_error *error) {
+    SS_OWNED(free) char *lacks = NULL;
+    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
+        return -1;
+    if (lacks && !even_if_missing)
+        return ss_error_fail(error, "%s cannot run here: %s", workload->name, lacks);
+    if (lacks)
+        fprintf(stderr, "%s%s cannot run here: %s\n", prefix, workload->name, lacks);
+    return 0;
 }
 
 const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload) {

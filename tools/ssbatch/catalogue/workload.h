@@ -17,13 +17,14 @@ struct ssbatch_use {
 };
 
 /*
- * Writes the words that follow the options of showstopper: how iterations are counted, `--`, and
- * the command, with % for the number of the instance. The key `repeat` decides whether the workload
- * runs with --repeat; without the key, it does if it has no expression for iterations.
+ * Writes the words that follow the options of showstopper: how iterations are counted, `--`, words
+ * before the command, each of them after a blank, and the command, with % for the number of the
+ * instance. The key `repeat` decides whether the workload runs with --repeat; without the key, it
+ * does if it has no expression for iterations.
  */
-SS_NONNULL(1, 2, 3)
+SS_NONNULL(1, 2, 3, 4)
 int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, struct ss_error *error);
+    const struct ssbatch_use *use, const char *before, struct ss_error *error);
 
 /*
  * Writes a line `before` for each instance, which makes the instance's folder and runs the setup
@@ -47,6 +48,13 @@ void ssbatch_workload_print_once(
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_workload_find_lacks(
     const struct ssbatch_workload *workload, char **lacks, struct ss_error *error);
+
+/*
+ * Fails if the workload cannot run on this machine; with `even_if_missing`, only prints that after
+ * `prefix` to standard error.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_workload_check(const struct ssbatch_workload *workload,
+    const char *prefix, bool even_if_missing, struct ss_error *error);
 
 /* Returns whether showstopper can count iterations of the workload. */
 SS_NONNULL() bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload);

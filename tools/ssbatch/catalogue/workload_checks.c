@@ -9,19 +9,6 @@
 #include "base/units.h"
 #include "workload.h"
 
-static int check_missing(const struct ssbatch_workload_checks *checks,
-    const struct ssbatch_workload *workload, struct ss_error *error) {
-    SS_OWNED(free) char *lacks = NULL;
-    if (ssbatch_workload_find_lacks(workload, &lacks, error) < 0)
-        return -1;
-    if (lacks && !checks->even_if_missing)
-        return ss_error_fail(
-            error, "--%s: %s cannot run here: %s", checks->option, workload->name, lacks);
-    if (lacks)
-        fprintf(stderr, "%s cannot run here: %s\n", workload->name, lacks);
-    return 0;
-}
-
 /* A number without a unit is in seconds. */
 static double seconds_of(const char *text) {
     ss_time time;
@@ -52,8 +39,8 @@ int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *
         if (!workload)
             return ss_error_fail(
                 error, "--%s: %s: no such workload: see --list-workloads", checks->option, *names);
-        if (check_missing(checks, workload, error) < 0)
-            return -1;
+        if (ssbatch_workload_check(workload, "", checks->even_if_missing, error) < 0)
+            return ss_error_wrap(error, "--%s", checks->option);
         const char *unfit = ssbatch_workload_unfit(workload);
         const char *time = workload->values[SSBATCH_WARMUP];
         if (unfit)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,8 +13,9 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* Number of waits for the keeper of a dead call. */
-#define WAITS_MAX 15000
+/* Polling interval in milliseconds for the lock of a dead call's keeper, and number of attempts. */
+#define LOCK_INTERVAL 10
+#define WAITS_MAX     15000
 
 /* The name of the study's journal begins with a dot, as the name of a run cannot. */
 #define STUDY_JOURNAL ".study" JOURNAL
@@ -22,9 +24,9 @@
 /* In the hidden folder of a run: the mark of the call that has the files of the run in memory. */
 #define CLAIM SSBATCH_HIDDEN "/.call"
 
-static void call_file(const struct ssbatch_study *study, const char *mark, const char *name,
-    char path[SSBATCH_PATH]) {
-    ssbatch_study_path(study, path, ".study/calls/%s%s%s", mark, *name ? "/" : "", name);
+static struct ssbatch_path call_file(
+    const struct ssbatch_study *study, const char *mark, const char *name) {
+    return ssbatch_study_path(study, ".study/calls/%s%s%s", mark, *name ? "/" : "", name);
 }
 
 static int fail(const char *path, struct ss_error *error) {
@@ -33,38 +35,34 @@ static int fail(const char *path, struct ss_error *error) {
 
 int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *study,
     uint64_t started, struct ss_error *error) {
-    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
     *call = (struct ssbatch_call){.study = study};
     snprintf(call->mark, sizeof call->mark, "%s:%.8s:%d:%" PRIu64, study->host, study->boot,
         (int)getpid(), started);
-    call_file(study, call->mark, "", folder);
-    call_file(study, call->mark, "lock", path);
-    if (ssbatch_disk_make_folder(study->disk, folder, error) < 0)
+    const struct ssbatch_path path = call_file(study, call->mark, "lock");
+    if (ssbatch_disk_make_folder(study->disk, call_file(study, call->mark, "").text, error) < 0)
         return -1;
-    call->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    call->lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
-        return fail(path, error);
+        return fail(path.text, error);
     return 0;
 }
 
-static void journal_path(const struct ssbatch_study *study, const char *mark, const char *name,
-    char path[SSBATCH_PATH]) {
-    ssbatch_study_path(study, path, ".study/calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
+static struct ssbatch_path journal_path(
+    const struct ssbatch_study *study, const char *mark, const char *name) {
+    return ssbatch_study_path(study, ".study/calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
 }
 
 int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
     struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    journal_path(call->study, call->mark, name, path);
-    return ssbatch_disk_write(call->study->disk, path, journal, error);
+    const struct ssbatch_path path = journal_path(call->study, call->mark, name);
+    return ssbatch_disk_write(call->study->disk, path.text, journal, error);
 }
 
 int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(call->study, path, CLAIM, name);
-    return in_memory ? ssbatch_disk_write(call->study->disk, path, call->mark, error)
-                     : ssbatch_disk_unlink(call->study->disk, path, error);
+    const struct ssbatch_path path = ssbatch_study_path(call->study, CLAIM, name);
+    return in_memory ? ssbatch_disk_write(call->study->disk, path.text, call->mark, error)
+                     : ssbatch_disk_unlink(call->study->disk, path.text, error);
 }
 
 /*
@@ -74,20 +72,19 @@ int ssbatch_call_claim(
  */
 static int has_claim(
     const struct ssbatch_study *study, const char *name, const char *mark, struct ss_error *error) {
-    char path[SSBATCH_PATH], text[SSBATCH_CALL_MARK + 1] = "";
-    ssbatch_study_path(study, path, CLAIM, name);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    const struct ssbatch_path path = ssbatch_study_path(study, CLAIM, name);
+    char text[SSBATCH_CALL_MARK + 1] = "";
+    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
     if (!file)
-        return errno == ENOENT ? 0 : fail(path, error);
+        return errno == ENOENT ? 0 : fail(path.text, error);
     if (!fgets(text, sizeof text, file) && ferror(file))
-        return fail(path, error);
+        return fail(path.text, error);
     return strcmp(text, mark) == 0;
 }
 
 int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    journal_path(call->study, call->mark, name, path);
-    return ssbatch_disk_unlink(call->study->disk, path, error);
+    const struct ssbatch_path path = journal_path(call->study, call->mark, name);
+    return ssbatch_disk_unlink(call->study->disk, path.text, error);
 }
 
 /* Returns whether this is a complete journal. A file that is being written has another suffix. */
@@ -101,19 +98,18 @@ static bool is_journal(const char *name) {
  * Removes the folder of a call, unless it has journals. If that fails, the next call tries again.
  */
 static void remove_folder(const struct ssbatch_study *study, const char *mark) {
-    char folder[SSBATCH_PATH];
+    const struct ssbatch_path folder = call_file(study, mark, "");
     size_t journals = 0;
-    call_file(study, mark, "", folder);
-    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    SS_OWNED(closedir) DIR *entries = opendir(folder.text);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         journals += is_journal(entry->d_name);
     if (journals == 0)
-        ssbatch_disk_remove_tree(folder, NULL);
+        ssbatch_disk_remove_tree(folder.text, NULL);
 }
 
 int ssbatch_call_folder(
     const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
-    call_file(call->study, call->mark, "files", path);
+    strcpy(path, call_file(call->study, call->mark, "files").text);
     return mkdir(path, 0777) < 0 ? fail(path, error) : 0;
 }
 
@@ -166,16 +162,6 @@ static int copy_result(const struct undoing *undoing, const char *scratch, const
     return status;
 }
 
-/* Removes a folder in memory. Unless `result` is NULL, first copies the result to there. */
-static int remove_scratch(const struct undoing *undoing, const char *scratch, const char *result,
-    struct ss_error *error) {
-    if (!ssbatch_disk_is_own(scratch))
-        return 0;
-    if (result && undoing->copies && copy_result(undoing, scratch, result, error) < 0)
-        return -1;
-    return ssbatch_disk_remove_tree(scratch, error);
-}
-
 static void undo_line(struct undoing *undoing, const char *line) {
     size_t count;
     int status = 0;
@@ -185,7 +171,11 @@ static void undo_line(struct undoing *undoing, const char *line) {
     } else if (count == 2 && strcmp(words[0], "folder") == 0) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     } else if ((count == 2 || count == 3) && strcmp(words[0], "remove") == 0) {
-        status = remove_scratch(undoing, words[1], words[2], undoing->error);
+        bool is_own = ssbatch_disk_is_own(words[1]);
+        if (is_own && words[2] && undoing->copies)
+            status = copy_result(undoing, words[1], words[2], undoing->error);
+        if (is_own && status >= 0)
+            status = ssbatch_disk_remove_tree(words[1], undoing->error);
     } else if (count == 2 && strcmp(words[0], "statuses") == 0) {
         snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
     } else if (count >= 2 && strcmp(words[0], "after") == 0) {
@@ -234,12 +224,10 @@ static bool read_mark(const struct ssbatch_study *study, const char *mark, struc
  */
 static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
     struct owner owner = {0};
     bool copies = read_mark(study, mark, &owner) && owner.is_this_boot;
     int status = 0;
-    call_file(study, mark, "", folder);
-    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    SS_OWNED(closedir) DIR *entries = opendir(call_file(study, mark, "").text);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         struct ss_error failure = {0};
         struct undoing undoing = {
@@ -256,9 +244,9 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
             continue;
         int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
         snprintf(undoing.name, sizeof undoing.name, "%.*s", length, entry->d_name);
-        call_file(study, mark, entry->d_name, path);
-        if (undo_journal(path, &undoing) == 0 &&
-            ssbatch_disk_unlink(study->disk, path, &failure) == 0)
+        const struct ssbatch_path path = call_file(study, mark, entry->d_name);
+        if (undo_journal(path.text, &undoing) == 0 &&
+            ssbatch_disk_unlink(study->disk, path.text, &failure) == 0)
             continue;
         status =
             ss_error_fail(error, "%s: %s", of_study ? "the study" : undoing.name, failure.message);
@@ -276,9 +264,7 @@ int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
 }
 
 static bool has_journal(const struct ssbatch_study *study, const char *mark, const char *name) {
-    char path[SSBATCH_PATH];
-    journal_path(study, mark, name, path);
-    return access(path, F_OK) == 0;
+    return access(journal_path(study, mark, name).text, F_OK) == 0;
 }
 
 /*
@@ -287,20 +273,19 @@ static bool has_journal(const struct ssbatch_study *study, const char *mark, con
  */
 static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    char path[SSBATCH_PATH];
+    const struct ssbatch_path path = call_file(study, mark, "lock");
     if (owner->is_this_boot && undoer->lives(owner->pid, owner->started))
         return SSBATCH_HELD;
-    call_file(study, mark, "lock", path);
-    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0)
-        return errno == ENOENT ? SSBATCH_HELD : fail(path, error); /* removed meanwhile */
+        return errno == ENOENT ? SSBATCH_HELD : fail(path.text, error); /* it was removed */
     for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
         if (errno != EWOULDBLOCK)
-            return fail(path, error);
+            return fail(path.text, error);
         if (waits == WAITS_MAX)
             return ss_error_fail(
                 error, "%s: processes of an earlier call do not end: see `ps`", mark);
-        undoer->wait();
+        poll(NULL, 0, LOCK_INTERVAL);
     }
     return ss_owned_take(&lock);
 }
@@ -325,10 +310,8 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
 
 int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, const char *name,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    char path[SSBATCH_PATH];
     int status = 0;
-    ssbatch_study_path(study, path, ".study/calls");
-    SS_OWNED(closedir) DIR *calls = opendir(path);
+    SS_OWNED(closedir) DIR *calls = opendir(ssbatch_study_path(study, ".study/calls").text);
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
             continue;
@@ -339,10 +322,8 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
 }
 
 bool ssbatch_calls_any(const struct ssbatch_study *study) {
-    char path[SSBATCH_PATH];
     bool any = false;
-    ssbatch_study_path(study, path, ".study/calls");
-    SS_OWNED(closedir) DIR *calls = opendir(path);
+    SS_OWNED(closedir) DIR *calls = opendir(ssbatch_study_path(study, ".study/calls").text);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';
     return any;

@@ -57,7 +57,6 @@ struct ssbatch_undoer {
     /* Ends the processes of a dead call. Returns how many are left. */
     size_t (*end_marked)(const char *mark);
     bool (*lives)(pid_t pid, uint64_t started);
-    void (*wait)(void); /* waits for a moment */
 };
 
 /*

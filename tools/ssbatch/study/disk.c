@@ -11,26 +11,15 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-static int real_sync(void *context, int descriptor, const char *path) {
-    (void)context;
+static int real_sync(int descriptor, const char *path) {
     (void)path;
     return fsync(descriptor);
 }
 
-static int real_rename(void *context, const char *from, const char *to) {
-    (void)context;
-    return rename(from, to);
-}
-
-static int real_unlink(void *context, const char *path) {
-    (void)context;
-    return unlink(path);
-}
-
 const struct ssbatch_disk ssbatch_disk_real = {
     .sync = real_sync,
-    .rename = real_rename,
-    .unlink = real_unlink,
+    .rename = rename,
+    .unlink = unlink,
 };
 
 static int fail(const char *path, struct ss_error *error) {
@@ -55,7 +44,7 @@ int ssbatch_disk_sync(const struct ssbatch_disk *disk, const char *path, struct 
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return fail_to_read(path, error);
-    return disk->sync(disk->context, file, path) < 0 ? fail(path, error) : 0;
+    return disk->sync(file, path) < 0 ? fail(path, error) : 0;
 }
 
 static int sync_parent(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
@@ -154,13 +143,13 @@ int ssbatch_disk_sync_tree(
 
 int ssbatch_disk_rename(
     const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error) {
-    if (disk->rename(disk->context, from, to) < 0)
+    if (disk->rename(from, to) < 0)
         return fail(to, error);
     return sync_parent(disk, to, error);
 }
 
 int ssbatch_disk_unlink(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
-    if (disk->unlink(disk->context, path) == 0)
+    if (disk->unlink(path) == 0)
         return sync_parent(disk, path, error);
     return errno == ENOENT ? 0 : fail(path, error);
 }
@@ -171,7 +160,7 @@ int ssbatch_disk_write(
     snprintf(temporary, sizeof temporary, "%s.new", path);
     SS_OWNED(fclose) FILE *file = fopen(temporary, "we");
     if (!file || fputs(text, file) == EOF || fflush(file) == EOF ||
-        disk->sync(disk->context, fileno(file), temporary) < 0)
+        disk->sync(fileno(file), temporary) < 0)
         return fail(temporary, error);
     return ssbatch_disk_rename(disk, temporary, path, error);
 }

@@ -12,10 +12,9 @@
  * so that tests can log them and cut the power between any two.
  */
 struct ssbatch_disk {
-    void *context;
-    int (*sync)(void *context, int descriptor, const char *path); /* these set errno */
-    int (*rename)(void *context, const char *from, const char *to);
-    int (*unlink)(void *context, const char *path);
+    int (*sync)(int descriptor, const char *path); /* these set errno */
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
 };
 
 /* The operations of the operating system. */

@@ -36,14 +36,12 @@ static int make_folder(const char *path, struct ss_error *error) {
  * begins.
  */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
-    char inner[SSBATCH_PATH], runs[SSBATCH_PATH], calls[SSBATCH_PATH];
-    ssbatch_study_path(study, inner, ".study");
-    ssbatch_study_path(study, runs, ".study/runs");
-    ssbatch_study_path(study, calls, ".study/calls");
+    const struct ssbatch_path inner = ssbatch_study_path(study, ".study");
     if (ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
-        ssbatch_disk_make_folder(study->disk, inner, error) < 0 || make_folder(runs, error) < 0)
+        ssbatch_disk_make_folder(study->disk, inner.text, error) < 0 ||
+        make_folder(ssbatch_study_path(study, ".study/runs").text, error) < 0)
         return -1;
-    return make_folder(calls, error);
+    return make_folder(ssbatch_study_path(study, ".study/calls").text, error);
 }
 
 static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *error) {
@@ -70,7 +68,6 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
 int ssbatch_study_open(struct ssbatch_study *study, const char *path,
     const struct ssbatch_disk *disk, bool create, struct ss_error *error) {
     struct stat status;
-    char inner[SSBATCH_PATH];
     *study = (struct ssbatch_study){.disk = disk, .boot = "unknown"};
     if (resolve(study->path, path, error) < 0) {
         study->path[0] = '\0';
@@ -83,28 +80,27 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path,
 
     if (create)
         return make_folders(study, error);
-    ssbatch_study_path(study, inner, ".study/plan");
-    if (stat(inner, &status) < 0)
+    if (stat(ssbatch_study_path(study, ".study/plan").text, &status) < 0)
         return ss_error_fail(
             error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
     return 0;
 }
 
-void ssbatch_study_path(
-    const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...) {
+struct ssbatch_path ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...) {
+    struct ssbatch_path path;
     va_list arguments;
-    int length = snprintf(path, SSBATCH_PATH, "%s/", study->path);
+    int length = snprintf(path.text, sizeof path.text, "%s/", study->path);
     va_start(arguments, format);
-    vsnprintf(path + length, SSBATCH_PATH - (size_t)length, format, arguments);
+    vsnprintf(path.text + length, sizeof path.text - (size_t)length, format, arguments);
     va_end(arguments);
+    return path;
 }
 
 int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(study, path, ".study/lock");
-    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const struct ssbatch_path path = ssbatch_study_path(study, ".study/lock");
+    SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0 || flock(lock, LOCK_EX) < 0)
-        return fail(path, error);
+        return fail(path.text, error);
     return ss_owned_take(&lock);
 }
 
@@ -129,15 +125,15 @@ static bool has_name(int lock, const char *path) {
 
 int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
-    char path[SSBATCH_PATH], text[128];
-    ssbatch_study_path(study, path, LOCK, name);
+    const struct ssbatch_path path = ssbatch_study_path(study, LOCK, name);
+    char text[128];
     for (;;) {
-        SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock < 0)
-            return fail(path, error);
+            return fail(path.text, error);
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
-                return fail(path, error);
+                return fail(path.text, error);
             if (flock(lock, LOCK_SH | LOCK_NB) < 0) {
                 read_holder(lock, holder);
                 return SSBATCH_HELD;
@@ -146,20 +142,19 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
             poll(NULL, 0, READER_INTERVAL);
             continue;
         }
-        if (!has_name(lock, path))
+        if (!has_name(lock, path.text))
             continue;
         int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
         if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)length, 0) != length)
-            return fail(path, error);
+            return fail(path.text, error);
         return ss_owned_take(&lock);
     }
 }
 
 bool ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(study, path, LOCK, name);
-    SS_OWNED(close) int lock = open(path, O_RDONLY | O_CLOEXEC);
+    SS_OWNED(close)
+    int lock = open(ssbatch_study_path(study, LOCK, name).text, O_RDONLY | O_CLOEXEC);
     if (lock < 0)
         return false;
     read_holder(lock, holder);
@@ -169,9 +164,7 @@ bool ssbatch_study_is_locked(
 }
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
-    char path[SSBATCH_PATH];
-    ssbatch_study_path(study, path, LOCK, name);
-    unlink(path);
+    unlink(ssbatch_study_path(study, LOCK, name).text);
     flock(lock, LOCK_UN);
     close(lock);
 }
@@ -183,32 +176,31 @@ static bool exists(const char *path) {
 
 int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     enum ssbatch_reuse reuse, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH];
-    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
-    ssbatch_study_path(study, result, "%s", name);
-    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
-    if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden, error) < 0)
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
+    const struct ssbatch_path inner =
+        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden.text, error) < 0)
         return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
-        return make_folder(hidden, error) < 0 ? -1 : make_folder(inner, error);
-    if (ssbatch_disk_make_folder(study->disk, hidden, error) < 0)
+        return make_folder(hidden.text, error) < 0 ? -1 : make_folder(inner.text, error);
+    if (ssbatch_disk_make_folder(study->disk, hidden.text, error) < 0)
         return -1;
-    if (reuse == SSBATCH_REUSE_RESULT && !exists(inner) && exists(result))
-        return ssbatch_disk_rename(study->disk, result, inner, error);
-    return ssbatch_disk_make_folder(study->disk, inner, error);
+    if (reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text))
+        return ssbatch_disk_rename(study->disk, result.text, inner.text, error);
+    return ssbatch_disk_make_folder(study->disk, inner.text, error);
 }
 
 int ssbatch_study_check_place(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char result[SSBATCH_PATH], document[SSBATCH_PATH];
-    ssbatch_study_path(study, result, "%s", name);
-    ssbatch_study_path(study, document, "%s/run.json", name);
-    if (!exists(result) || exists(document))
+    const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
+    const struct ssbatch_path document = ssbatch_study_path(study, "%s/run.json", name);
+    if (!exists(result.text) || exists(document.text))
         return 0;
     return ss_error_fail(error,
         "%s is not a run of this study, and run %s would replace it: rename one of them, or use "
         "another study",
-        ss_words_show(result).text, name);
+        ss_words_show(result.text).text, name);
 }
 
 /* Moves an earlier result away: a folder cannot be renamed to one with contents. */
@@ -219,7 +211,7 @@ static int displace(const struct ssbatch_study *study, const char *name, const c
     if (ssbatch_study_check_place(study, name, error) < 0 ||
         ssbatch_disk_remove_tree(old, error) < 0)
         return -1;
-    if (study->disk->rename(study->disk->context, result, old) < 0)
+    if (study->disk->rename(result, old) < 0)
         return fail(result, error);
     return 0;
 }
@@ -232,51 +224,52 @@ static int remove_both(const char *one, const char *other, struct ss_error *erro
 
 int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH];
-    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
-    ssbatch_study_path(study, result, "%s", name);
-    ssbatch_study_path(study, old, OLD, name);
-    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
-    if (ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
-        displace(study, name, result, old, error) < 0 ||
-        ssbatch_disk_rename(study->disk, inner, result, error) < 0)
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    const struct ssbatch_path inner =
+        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    if (ssbatch_disk_sync_tree(study->disk, inner.text, error) < 0 ||
+        displace(study, name, result.text, old.text, error) < 0 ||
+        ssbatch_disk_rename(study->disk, inner.text, result.text, error) < 0)
         return -1;
-    return remove_both(old, hidden, error);
+    return remove_both(old.text, hidden.text, error);
 }
 
 int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char inner[SSBATCH_PATH], document[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH];
     struct ssbatch_holder holder;
-    ssbatch_study_path(study, inner, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
-    ssbatch_study_path(study, document, SSBATCH_HIDDEN "/" SSBATCH_RESULT "/run.json", name);
-    ssbatch_study_path(study, result, "%s", name);
-    ssbatch_study_path(study, old, OLD, name);
-    if (exists(result) || !exists(old))
+    const struct ssbatch_path inner =
+        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+    const struct ssbatch_path document =
+        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT "/run.json", name);
+    const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    if (exists(result.text) || !exists(old.text))
         return 0;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
     int status = 0;
-    if (!exists(result) && exists(old)) /* another call may just have done this */
-        status = ssbatch_disk_rename(study->disk, exists(document) ? inner : old, result, error);
+    if (!exists(result.text) && exists(old.text)) /* another call may just have done this */
+        status = ssbatch_disk_rename(
+            study->disk, exists(document.text) ? inner.text : old.text, result.text, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
 }
 
 int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH];
     struct ssbatch_holder holder;
-    ssbatch_study_path(study, hidden, SSBATCH_HIDDEN, name);
-    ssbatch_study_path(study, held, LOCK, name);
-    ssbatch_study_path(study, old, OLD, name);
-    if (!exists(hidden) && !exists(held) && !exists(old))
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path held = ssbatch_study_path(study, LOCK, name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    if (!exists(hidden.text) && !exists(held.text) && !exists(old.text))
         return 0;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
-    int status = remove_both(hidden, old, error);
+    int status = remove_both(hidden.text, old.text, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
 }

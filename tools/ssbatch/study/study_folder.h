@@ -36,11 +36,14 @@ struct ssbatch_study {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
     const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
 
-/* Writes a path below the folder of the study, which is printed. */
-SS_FORMAT(3, 4)
-SS_NONNULL(1, 2, 3)
-void ssbatch_study_path(
-    const struct ssbatch_study *study, char path[SSBATCH_PATH], const char *format, ...);
+struct ssbatch_path {
+    char text[SSBATCH_PATH];
+};
+
+/* Returns a path below the folder of the study. It fits into an argument list. */
+SS_FORMAT(2, 3)
+SS_NONNULL(1, 2)
+struct ssbatch_path ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...);
 
 /* The hidden folder of a run, and the one in it that becomes the result. */
 #define SSBATCH_HIDDEN ".%s.part"
