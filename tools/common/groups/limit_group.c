@@ -284,13 +284,6 @@ static void remove_old(const char *folder) {
     }
 }
 
-/* Moves the caller from the place into a new child group of that place. */
-static int leave_place(const struct limit_group *group) {
-    if (mkdir(group->caller, 0755) < 0 && errno != EEXIST)
-        return -errno;
-    return write_file(group->caller, "cgroup.procs", "0");
-}
-
 /*
  * Writes "+cpu +memory", or "-cpu -memory": the controllers that a group gives, or no longer gives,
  * to its children.
@@ -340,10 +333,15 @@ static int make_part(const struct limit_group *group, int limit) {
     return limit == LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
 }
 
-/* Prepares the parent of the new group in version 2. */
+/*
+ * Prepares the parent of the new group in version 2, which the caller may have to leave for a new
+ * child group.
+ */
 static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
-    int result = *group->left ? leave_place(group) : 0;
+    if (*group->left && mkdir(group->caller, 0755) < 0 && errno != EEXIST)
+        return -errno;
+    int result = *group->left ? write_file(group->caller, "cgroup.procs", "0") : 0;
     snprintf(parent, sizeof parent, "%s", part->folder);
     *strrchr(parent, '/') = '\0';
     return result < 0 ? result : write_controllers(parent, group->missing, '+');
@@ -421,21 +419,11 @@ static int refuse_kept(const char *folder, const char *name, const char *value, 
     return ss_error_fail(error, "%s/%s is '%s' after it was set to '%s'", folder, name, got, value);
 }
 
-/* Sets a limit, and checks that the kernel has kept exactly this text. */
-static int set_exact(
-    const char *folder, const char *name, const char *value, struct ss_error *error) {
-    char got[4096];
-    if (set_limit(folder, name, value, error) < 0)
-        return -1;
-    read_file(folder, name, got);
-    return strcmp(got, value) == 0 ? 0 : refuse_kept(folder, name, value, got, error);
-}
-
 int limit_group_set_quota(
     const struct limit_group *group, double cpus, ss_time period, struct ss_error *error) {
     const struct limit_part *part = &group->parts[LIMIT_QUOTA];
     struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
-    char before[4096];
+    char before[4096], got[4096];
     size_t count = limit_group_quota_settings(settings, part->unified, cpus, period);
     read_file(part->folder, settings[count - 1].file, before);
     /*
@@ -446,8 +434,11 @@ int limit_group_set_quota(
     bool last_first = strtoll(settings[count - 1].value, NULL, 10) < strtoll(before, NULL, 10);
     for (size_t i = 0; i < count; i++) {
         const struct limit_setting *setting = &settings[last_first ? count - 1 - i : i];
-        if (set_exact(part->folder, setting->file, setting->value, error) < 0)
+        if (set_limit(part->folder, setting->file, setting->value, error) < 0)
             return -1;
+        read_file(part->folder, setting->file, got);
+        if (strcmp(got, setting->value) != 0)
+            return refuse_kept(part->folder, setting->file, setting->value, got, error);
     }
     return 0;
 }

@@ -28,13 +28,6 @@ static char *read_stream(FILE *stream) {
     return text;
 }
 
-static size_t count_lines(const char *text, size_t length) {
-    size_t lines = 1;
-    for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n';
-    return lines;
-}
-
 struct json_object *document_parse(const char *text, char *why, size_t size) {
     struct json_tokener *tokener = json_tokener_new();
     *why = '\0';
@@ -46,12 +39,14 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     enum json_tokener_error error = json_tokener_get_error(tokener);
     if (!value) {
         const char *what = json_tokener_error_desc(error);
+        size_t line = 1, end = json_tokener_get_parse_end(tokener);
+        for (size_t i = 0; i < end; i++)
+            line += text[i] == '\n';
         if (error == json_tokener_success)
             what = "no value";
         if (error == json_tokener_continue)
             what = "unexpected end";
-        snprintf(why, size, "line %zu: %s", count_lines(text, json_tokener_get_parse_end(tokener)),
-            what);
+        snprintf(why, size, "line %zu: %s", line, what);
     }
     json_tokener_free(tokener);
     return value;

@@ -115,12 +115,6 @@ static struct known look(const struct request_capacity *capacity) {
     return known;
 }
 
-/* Returns the relative step from an uncertain rate to the next one, as wide as the uncertainty. */
-static double stride(const struct request_capacity *capacity, const struct known *known) {
-    double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
-    return fmax(capacity->search.precision, doubt);
-}
-
 /* Returns the next rate while no rate has failed yet, or none has held; 0 if the search is over. */
 static double next_outside(const struct request_capacity *capacity, const struct known *known) {
     const struct request_search *search = &capacity->search;
@@ -144,7 +138,8 @@ static double next_inside(const struct request_capacity *capacity, const struct 
         if (low - high > search->precision * low)
             return high + (low - high) / 2;
     } else {
-        double step = stride(capacity, known);
+        /* The relative step to the next rate is as wide as the uncertainty. */
+        double step = fmax(search->precision, (high - low) / high);
         if (known->held.rate < low * (1 - step))
             return low * (1 - step);
         if (known->failed.rate == 0 || known->failed.rate > high * (1 + step))

@@ -185,18 +185,15 @@ uint32_t request_balance_choose(
     return chosen;
 }
 
-static uint32_t choose_target(const struct request_generator *generator, uint64_t number) {
-    const struct request_rules *rules = &generator->rules;
-    return rules->order ? rules->order[number % rules->order_count]
-                        : request_balance_choose(rules->balance, generator->unfinished_of,
-                              rules->targets, generator->last_target);
-}
-
 static void send_one(
     struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
     struct slot *slot = &generator->slots[generator->next_free];
     generator->next_free = slot->next_free;
-    uint32_t target = choose_target(generator, number);
+    const struct request_rules *rules = &generator->rules;
+    uint32_t target = rules->order
+                          ? rules->order[number % rules->order_count]
+                          : request_balance_choose(rules->balance, generator->unfinished_of,
+                                rules->targets, generator->last_target);
     generator->last_target = target;
     generator->sends--;
     generator->unfinished++;
@@ -281,14 +278,6 @@ static bool is_due(const struct request_generator *generator, ss_time now) {
     return due <= now && due != SS_TIME_NEVER;
 }
 
-static void take_all_due(struct request_generator *generator, ss_time now) {
-    while (generator->sends > 0 && is_due(generator, now)) {
-        ss_time due = next_due(generator);
-        take_due(generator, due);
-        begin_one(generator, due, now);
-    }
-}
-
 void request_generator_advance(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
@@ -296,8 +285,11 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
     generator->sends = SENDS_AT_ONCE;
     if (!ends)
         send_waiting(generator, now);
-    if (!ends || open)
-        take_all_due(generator, now);
+    while ((!ends || open) && generator->sends > 0 && is_due(generator, now)) {
+        ss_time due = next_due(generator);
+        take_due(generator, due);
+        begin_one(generator, due, now);
+    }
     if (ends && !(open && is_due(generator, now)))
         request_generator_stop(generator, generator->rules.end);
 }

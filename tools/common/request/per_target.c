@@ -8,16 +8,11 @@
 
 #define BITS 7
 
-static size_t find(const struct request_per_target *per_target, const char *url) {
-    size_t i = 0;
-    while (i < per_target->count && strcmp(per_target->targets[i].url, url) != 0)
-        i++;
-    return i;
-}
-
 int request_per_target_add(
     struct request_per_target *per_target, const char *url, struct ss_error *error) {
-    size_t target = find(per_target, url);
+    size_t target = 0;
+    while (target < per_target->count && strcmp(per_target->targets[target].url, url) != 0)
+        target++;
     if (!SS_GROW(per_target->targets, per_target->count + 1, per_target->room) ||
         !SS_GROW(per_target->of_labels, per_target->label_count + 1, per_target->label_room))
         return ss_error_memory(error);

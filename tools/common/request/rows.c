@@ -149,18 +149,14 @@ int request_rows_keep_each(
     return 0;
 }
 
-/* Truncates only a regular file. */
-static int empty(int file) {
-    struct stat status;
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
-}
-
 void request_rows_begin(struct request_rows *rows, double epoch) {
+    struct stat status;
     rows->epoch = epoch;
     rows->each_is_new = false;
     if (rows->each.file < 0)
         return;
-    if (empty(rows->each.file) < 0)
+    if (fstat(rows->each.file, &status) == 0 && S_ISREG(status.st_mode) &&
+        ftruncate(rows->each.file, 0) < 0)
         rows->each.why = errno;
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
@@ -354,16 +350,13 @@ bool request_rows_advance(struct request_rows *rows, ss_time now) {
     return ended;
 }
 
-static bool has_news(const struct request_rows *rows) {
-    return rows->tally->intended != rows->due || rows->tally->sent != rows->sent ||
-           rows->tally->refused != rows->refused || rows->failed > 0 ||
-           rows->times[REQUEST_INTENDED].count > 0;
-}
-
 void request_rows_finish(struct request_rows *rows, ss_time now) {
     request_rows_advance(rows, now);
     /* In virtual time the last request may end exactly at the end of a second. */
-    if (now > rows->begin || has_news(rows))
+    bool has_news = rows->tally->intended != rows->due || rows->tally->sent != rows->sent ||
+                    rows->tally->refused != rows->refused || rows->failed > 0 ||
+                    rows->times[REQUEST_INTENDED].count > 0;
+    if (now > rows->begin || has_news)
         end_second(rows, now);
     if (rows->response_times.file >= 0)
         write_times(rows, rows->before, SS_TIME_NEVER);

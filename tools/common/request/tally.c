@@ -34,14 +34,6 @@ static void clear_windows(struct request_tally *tally) {
     tally->ended_count.from = tally->ended_seconds.from = SS_TIME_NEVER;
 }
 
-/* Adds a success to the windows, which begin with the first success. */
-static void add_to_windows(struct request_tally *tally, ss_time finished, ss_time length) {
-    if (tally->ended_count.from == SS_TIME_NEVER)
-        tally->ended_count.from = tally->ended_seconds.from = finished;
-    ss_windows_add(&tally->ended_count, finished, finished, 1);
-    ss_windows_add(&tally->ended_seconds, finished, finished, ss_time_seconds(length));
-}
-
 int request_tally_open(struct request_tally *tally, ss_time timeout, struct ss_error *error) {
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
@@ -100,22 +92,19 @@ void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent) 
     ss_histogram_add(&tally->lateness, ss_time_since(sent, due));
 }
 
-static void note_failure(struct request_tally *tally, ss_time moment) {
-    if (moment < tally->first_failure)
-        tally->first_failure = moment;
-    if (moment > tally->last_failure)
-        tally->last_failure = moment;
-}
-
 void request_tally_end(struct request_tally *tally, const struct request_ended *ended) {
+    bool succeeded = ended->outcome == REQUEST_SUCCESS;
+    ss_time finished = ended->finished;
     tally->unfinished--;
     tally->outcomes[ended->outcome]++;
     tally->bytes += ended->bytes;
     if (ended->status > 0 && ended->status < REQUEST_STATUSES)
         tally->statuses[ended->status]++;
-    if (ended->outcome != REQUEST_SUCCESS)
-        note_failure(tally, ended->finished);
-    ss_time finished = ended->finished;
+    if (!succeeded && finished < tally->first_failure)
+        tally->first_failure = finished;
+    if (!succeeded && finished > tally->last_failure)
+        tally->last_failure = finished;
+
     if (ended->outcome == REQUEST_TIMEOUT) {
         ss_time limit = ss_time_add(ended->sent, tally->timeout);
         finished = finished < limit ? limit : finished;
@@ -124,13 +113,19 @@ void request_tally_end(struct request_tally *tally, const struct request_ended *
         [REQUEST_INTENDED] = ss_time_since(finished, ended->due),
         [REQUEST_ACTUAL] = ss_time_since(finished, ended->sent),
     };
-    if (ended->outcome == REQUEST_SUCCESS)
-        add_to_windows(tally, finished, lengths[REQUEST_INTENDED]);
     for (unsigned i = 0; i < REQUEST_ORIGINS; i++) {
         ss_histogram_add(&tally->all[i], lengths[i]);
-        if (ended->outcome == REQUEST_SUCCESS)
+        if (succeeded)
             ss_histogram_add(&tally->successes[i], lengths[i]);
     }
+    if (!succeeded)
+        return;
+    /* The windows begin with the first success. */
+    if (tally->ended_count.from == SS_TIME_NEVER)
+        tally->ended_count.from = tally->ended_seconds.from = finished;
+    ss_windows_add(&tally->ended_count, finished, finished, 1);
+    ss_windows_add(
+        &tally->ended_seconds, finished, finished, ss_time_seconds(lengths[REQUEST_INTENDED]));
 }
 
 void request_tally_abandon(struct request_tally *tally, ss_time due, ss_time sent, ss_time now) {

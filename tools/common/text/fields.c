@@ -25,10 +25,6 @@ char text_guess_separator(const char *line) {
     return ' ';
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
 static const char *skip_blanks(const char *at, char separator) {
     while (*at == ' ' || (*at == '\t' && separator != '\t'))
         at++;
@@ -90,7 +86,7 @@ int text_walk_next(struct text_walk *walk, struct text_field *field) {
         return next_quoted(walk, field);
     const char *end = find_end(walk, field->text);
     move_past(walk, end);
-    while (end > field->text && is_blank(end[-1]))
+    while (end > field->text && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     field->length = (size_t)(end - field->text);
     return 1;

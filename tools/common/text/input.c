@@ -259,14 +259,9 @@ int text_input_blame(struct text_input *input, size_t column, const char *format
 }
 
 /*
- * Returns whether a child failed. SIGPIPE is not a failure, because this process may stop reading
- * early.
+ * Waits for the children. Their failure explains, and therefore replaces, any error in the data.
+ * SIGPIPE is not a failure, because this process may stop reading early.
  */
-static bool has_failed(int status) {
-    return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
-}
-
-/* Waits for the children. Their failure explains, and therefore replaces, any error in the data. */
 static int reap(struct text_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {
@@ -277,7 +272,7 @@ static int reap(struct text_input *input) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
             why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd";
-        else if (!why && has_failed(status))
+        else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE))
             why = "unpacking it failed: the file is damaged";
     }
     if (!why)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "placement.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/owned.h"
 
 struct topology_usable topology_usable_read(const struct sys_tree *tree) {
     struct topology_usable cpus = {.online = sys_tree_online(tree)};
@@ -68,14 +69,6 @@ static void keep_only(struct topology_order *order, const struct ss_cpus *cpus) 
     order->count = kept;
 }
 
-static void order_by_number(struct topology_order *order, const struct ss_cpus *usable) {
-    order->count = 0;
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        if (ss_cpus_has(usable, cpu))
-            add_cpu(order, cpu);
-    }
-}
-
 /*
  * Keeps the CPUs of the object with the most usable CPUs; of the first one if several have as many.
  */
@@ -110,9 +103,13 @@ static const char *keep_side(hwloc_topology_t topology, const struct topology_us
 const char *topology_choose(hwloc_topology_t topology, const struct topology_usable *usable,
     const struct topology_request *request, struct topology_order *order) {
     const char *reason = NULL;
-    if (request->scheme == TOPOLOGY_FIRST)
-        order_by_number(order, &usable->usable);
-    else if (!spread(hwloc_get_root_obj(topology), &usable->usable, order))
+    order->count = 0;
+    for (uint32_t cpu = 0; request->scheme == TOPOLOGY_FIRST && cpu < SS_CPUS_MAX; cpu++) {
+        if (ss_cpus_has(&usable->usable, cpu))
+            add_cpu(order, cpu);
+    }
+    if (request->scheme != TOPOLOGY_FIRST &&
+        !spread(hwloc_get_root_obj(topology), &usable->usable, order))
         return "out of memory";
     if (request->scheme == TOPOLOGY_ONE_NODE)
         reason = keep_one(topology, HWLOC_OBJ_NUMANODE, usable, order);
@@ -145,14 +142,6 @@ static void write_order(FILE *stream, hwloc_topology_t topology, const void *con
         fprintf(stream, "%u ", order.cpus[i]);
 }
 
-static void read_order(const char *text, struct topology_order *order) {
-    char *end;
-    order->count = 0;
-    for (unsigned long cpu = strtoul(text, &end, 10); end != text;
-         text = end, cpu = strtoul(text, &end, 10))
-        add_cpu(order, (uint32_t)cpu);
-}
-
 int topology_place(const char *root, const struct topology_request *request,
     struct topology_order *order, struct ss_error *error) {
     struct sys_tree tree;
@@ -164,12 +153,14 @@ int topology_place(const char *root, const struct topology_request *request,
         const char *reason = topology_choose(NULL, &task.usable, request, order);
         return reason ? ss_error_fail(error, "%s", reason) : 0;
     }
-    char *text = topology_apart(root, write_order, &task);
+    SS_OWNED(free) char *text = topology_apart(root, write_order, &task);
     if (!text)
         return ss_error_fail(error, "hwloc cannot read the topology");
-    if (*text != '!')
-        read_order(text, order);
-    int status = *text == '!' ? ss_error_fail(error, "%s", text + 1) : 0;
-    free(text);
-    return status;
+    if (*text == '!')
+        return ss_error_fail(error, "%s", text + 1);
+
+    order->count = 0;
+    for (char *at = text, *end; *at; at = end + 1)
+        add_cpu(order, (uint32_t)strtoul(at, &end, 10));
+    return 0;
 }
