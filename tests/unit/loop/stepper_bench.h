@@ -36,83 +36,67 @@ struct script {
     ss_time trace_time;
 };
 
-struct bench {
+static struct {
     struct script script;
     struct ss_module_set rig;
     struct ss_board *board;
     struct ss_stepper stepper;
-};
-
-static inline struct script *script_of(const struct ss_self *self) {
-    return (struct script *)self->config;
-}
+} bench;
 
 static inline void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
-    struct script *script = script_of(self);
-    script->trace_time = time;
-    script->asked++;
-    target->load = script->target;
-    target->free = time >= script->free_from && time < script->free_until;
-    target->until = script->free_until;
+    bench.script.trace_time = time;
+    bench.script.asked++;
+    target->load = bench.script.target;
+    target->free = time >= bench.script.free_from && time < bench.script.free_until;
+    target->until = bench.script.free_until;
 }
 
 static inline bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
-    (void)self;
-    (void)moment;
     return true;
 }
 
 static inline void take_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct ss_counters *counters) {
-    (void)self;
-    (void)moment;
-    (void)counters;
 }
 
 static inline bool estimate(
     const struct ss_self *self, const struct ss_moment *moment, double *load) {
-    (void)moment;
-    *load = script_of(self)->load;
+    *load = bench.script.load;
     return !isinf(*load);
 }
 
 static inline double update(const struct ss_self *self, const struct ss_control_input *input) {
-    struct script *script = script_of(self);
-    script->updates++;
-    script->input = *input;
-    return script->output;
+    bench.script.updates++;
+    bench.script.input = *input;
+    return bench.script.output;
 }
 
 static inline uint32_t no_peers(const struct ss_self *self) {
-    (void)self;
     return 0;
 }
 
 static inline double local_duty(
     const struct ss_self *self, const struct ss_place *place, double global_duty) {
-    (void)place;
-    return script_of(self)->share * global_duty;
+    return bench.script.share * global_duty;
 }
 
 static inline void next(const struct ss_self *self, const struct ss_dithering_input *input,
     struct ss_planned_state *plan) {
-    struct script *script = script_of(self);
-    script->decisions++;
-    script->dithering = *input;
-    *plan = script->plans[input->state];
+    bench.script.decisions++;
+    bench.script.dithering = *input;
+    *plan = bench.script.plans[input->state];
 }
 
 static inline bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
-    (void)input;
-    return script_of(self)->planned;
+    return bench.script.planned;
 }
 
 static inline ss_time round_length(const struct ss_self *self) {
-    return script_of(self)->round;
+    return bench.script.round;
 }
 
 static inline ss_time phase(const struct ss_self *self) {
-    return script_of(self)->phase;
+    return bench.script.phase;
 }
 
 static const struct ss_trace_module trace_module = {.target = target};
@@ -125,29 +109,26 @@ static const struct ss_dithering_module dithering_module = {
 
 static inline int read_counters(void *context, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};
-    return ((struct script *)context)->read_error;
+    return bench.script.read_error;
 }
 
-static inline void close_bench(struct bench *bench) {
-    free(bench->board);
-    bench->board = NULL;
+static inline int close_bench(void **state) {
+    free(bench.board);
+    bench.board = NULL;
+    return 0;
 }
 
-/* A bench that is closed at the end of its scope. */
-#define BENCH __attribute__((cleanup(close_bench))) struct bench
-
-/* Runs for 10 ms and stops for 20 ms, unless the script is changed. */
-static inline void open_bench(struct bench *bench) {
-    *bench = (struct bench){
-        .script = {.target = 0.5,
-            .free_from = SS_TIME_NEVER,
-            .load = 0.4,
-            .output = 0.6,
-            .share = 1,
-            .plans = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}},
-        .rig = {.instances = 1, .cpus = 1},
-    };
-    struct ss_loaded *modules = bench->rig.modules;
+/* Runs for 10 ms and stops for 20 ms, unless the script is changed. Closes an earlier bench. */
+static inline int open_bench(void **state) {
+    close_bench(state);
+    bench.script = (struct script){.target = 0.5,
+        .free_from = SS_TIME_NEVER,
+        .load = 0.4,
+        .output = 0.6,
+        .share = 1,
+        .plans = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}};
+    bench.rig = (struct ss_module_set){.instances = 1, .cpus = 1};
+    struct ss_loaded *modules = bench.rig.modules;
     modules[SS_KIND_TRACE].table.trace = trace_module;
     modules[SS_KIND_FEEDBACK].table.feedback = feedback_module;
     modules[SS_KIND_CONTROL].table.control = control_module;
@@ -155,22 +136,26 @@ static inline void open_bench(struct bench *bench) {
     modules[SS_KIND_DITHERING].table.dithering = dithering_module;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         modules[kind].head = &modules[kind].table.head;
-        bench->rig.configs[kind] = &bench->script;
+        bench.rig.configs[kind] = &bench.script;
     }
-    bench->board = ss_board_allocate(1, ss_module_set_memory(&bench->rig));
-    assert_non_null(bench->board);
-    atomic_store(&bench->board->phase, SS_PHASE_RUNNING);
-    atomic_store(&bench->board->control_start, START);
-    ss_board_join(bench->board, 0);
+    bench.board = ss_board_allocate(1, ss_module_set_memory(&bench.rig));
+    assert_non_null(bench.board);
+    atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
+    atomic_store(&bench.board->control_start, START);
+    ss_board_join(bench.board, 0);
     struct ss_pipeline pipeline;
-    ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0,
-        (struct ss_counters_source){read_counters, &bench->script});
-    ss_stepper_open(&bench->stepper, &pipeline);
+    ss_pipeline_open(
+        &pipeline, &bench.rig, bench.board, 0, (struct ss_counters_source){read_counters, NULL});
+    ss_stepper_open(&bench.stepper, &pipeline);
+    return 0;
 }
 
+/* A case with a new bench. */
+#define BENCH_TEST(name) TEST_WITH(name, open_bench, close_bench)
+
 /* Steps at a time relative to the start of control. */
-static inline struct ss_action step_at(struct bench *bench, ss_time time) {
-    return ss_stepper_step(&bench->stepper, START + time);
+static inline struct ss_action step_at(ss_time time) {
+    return ss_stepper_step(&bench.stepper, START + time);
 }
 
 static inline void assert_action(

@@ -105,17 +105,24 @@ TEST(claim_can_be_taken_at_time_zero) {
     assert_false(ss_claim_take(&claim, 0, 10 * MS));
 }
 
-static struct ss_board *make_board(uint32_t instances) {
-    struct ss_board *board = ss_board_allocate(instances, 100);
+static struct ss_board *board;
+
+/* Replaces the board by a new one. */
+static void allocate(uint32_t instances, size_t modules) {
+    free(board);
+    board = ss_board_allocate(instances, modules);
     assert_non_null(board);
+}
+
+/* The same, and all executors join. */
+static void make_board(uint32_t instances) {
+    allocate(instances, 100);
     for (uint32_t i = 0; i < instances; i++)
         ss_board_join(board, i);
-    return board;
 }
 
 TEST(new_board_is_empty) {
-    struct ss_board *board = ss_board_allocate(3, 1000);
-    assert_non_null(board);
+    allocate(3, 1000);
     assert_int_equal(board->magic, SS_BOARD_MAGIC);
     assert_int_equal(board->ready, 1);
     assert_int_equal(board->instances, 3);
@@ -129,27 +136,26 @@ TEST(new_board_is_empty) {
     assert_true(modules + 1000 <= (char *)board + board->size);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(modules[i], 0);
-    free(board);
 }
 
 TEST(board_without_a_name_is_found_by_pid) {
     struct ss_error error = {0};
     int descriptor;
-    struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
-    assert_non_null(board);
+    struct ss_board *created = ss_board_create(2, 64, false, &descriptor, &error);
+    assert_non_null(created);
     char name[64];
     snprintf(name, sizeof name, "/dev/shm/" SS_BOARD_PREFIX "%d.0", (int)getpid());
     assert_int_equal(access(name, F_OK), -1);
     struct ss_board *again = ss_board_attach(getpid(), &error);
     assert_non_null(again);
     atomic_store(&again->setpoint, ss_word_from_double(0.7));
-    assert_near(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
+    assert_near(ss_double_from_word(atomic_load(&created->setpoint)), 0.7, 0);
     ss_board_close(again);
     /* A process that inherited the board did not create it. */
-    board->master++;
+    created->master++;
     assert_null(ss_board_attach(getpid(), &error));
     assert_int_equal(error.status, SS_ERROR_FAILED);
-    ss_board_close(board);
+    ss_board_close(created);
     close(descriptor);
     assert_null(ss_board_attach(getpid(), &error));
     ss_board_close(NULL);
@@ -158,22 +164,22 @@ TEST(board_without_a_name_is_found_by_pid) {
 TEST(board_with_parts_beyond_its_end_is_refused) {
     struct ss_error error = {0};
     int descriptor;
-    struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
-    assert_non_null(board);
+    struct ss_board *created = ss_board_create(2, 64, false, &descriptor, &error);
+    assert_non_null(created);
     const uint32_t forged[] = {3, 100000, UINT32_MAX};
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
-        board->instances = forged[i];
+        created->instances = forged[i];
         assert_null(ss_board_attach(getpid(), &error));
     }
-    board->instances = 2;
-    board->branches_offset += 1 << 20;
+    created->instances = 2;
+    created->branches_offset += 1 << 20;
     assert_null(ss_board_attach(getpid(), &error));
-    ss_board_close(board);
+    ss_board_close(created);
     close(descriptor);
 }
 
 TEST(rank_of_an_executor_counts_living_ones) {
-    struct ss_board *board = make_board(5);
+    make_board(5);
     uint32_t membership = board->membership;
     assert_int_equal(ss_board_rank(board, 0), 0);
     assert_int_equal(ss_board_rank(board, 4), 4);
@@ -185,20 +191,18 @@ TEST(rank_of_an_executor_counts_living_ones) {
     assert_int_equal(ss_board_rank(board, 0), 0);
     assert_int_equal(ss_board_rank(board, 2), 1);
     assert_int_equal(ss_board_rank(board, 4), 2);
-    free(board);
 }
 
 TEST(leaving_without_joining_has_no_effect) {
-    struct ss_board *board = ss_board_allocate(2, 0);
+    allocate(2, 0);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 0);
     assert_int_equal(board->membership, 0);
     assert_int_equal(board->rows[0].life, SS_LIFE_NONE);
-    free(board);
 }
 
 TEST(the_first_reason_for_leaving_remains) {
-    struct ss_board *board = make_board(2);
+    make_board(2);
     ss_board_leave(board, 0, SS_LIFE_CLEARED);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
     assert_int_equal(board->rows[0].life, SS_LIFE_CLEARED);
@@ -206,16 +210,14 @@ TEST(the_first_reason_for_leaving_remains) {
     ss_board_leave(board, 1, SS_LIFE_CLEARED);
     assert_int_equal(board->rows[1].life, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 0);
-    free(board);
-    board = ss_board_allocate(1, 0);
+    allocate(1, 0);
     ss_board_leave(board, 0, SS_LIFE_START_FAILED);
     assert_int_equal(board->rows[0].life, SS_LIFE_START_FAILED);
     assert_int_equal(board->membership, 0);
-    free(board);
 }
 
 TEST(trace_clock_stops_during_pauses) {
-    struct ss_board *board = make_board(1);
+    make_board(1);
     assert_int_equal(ss_board_trace_time(board, 500), 0);
     atomic_store(&board->control_start, 1000);
     assert_int_equal(ss_board_trace_time(board, 999), 0);
@@ -224,11 +226,10 @@ TEST(trace_clock_stops_during_pauses) {
     atomic_store(&board->paused, 200);
     assert_int_equal(ss_board_trace_time(board, 1500), 300);
     assert_int_equal(ss_board_trace_time(board, 1100), 0);
-    free(board);
 }
 
 TEST(mean_output_covers_the_latest_peers) {
-    struct ss_board *board = make_board(4);
+    make_board(4);
     assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
     ss_board_publish_output(board, 0, 0.8);
     assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
@@ -244,11 +245,10 @@ TEST(mean_output_covers_the_latest_peers) {
     assert_near(ss_board_mean_output(board, 0, 0.8, 9), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
     assert_int_equal(board->publications, 5);
     assert_int_equal(board->rows[0].published, 2);
-    free(board);
 }
 
 TEST(frequent_peer_counts_once_in_the_mean_output) {
-    struct ss_board *board = make_board(3);
+    make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     for (int i = 0; i < 100; i++)
         ss_board_publish_output(board, 2, i / 100.0);
@@ -257,26 +257,23 @@ TEST(frequent_peer_counts_once_in_the_mean_output) {
     for (int i = 0; i < SS_BOARD_RECENT; i++)
         ss_board_publish_output(board, 2, 0.5);
     assert_near(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
-    free(board);
 }
 
 TEST(departed_executor_is_not_in_the_mean_output) {
-    struct ss_board *board = make_board(3);
+    make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 2, 0.6);
     ss_board_leave(board, 2, SS_LIFE_ENDED);
     assert_near(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.4) / 2, 1e-15);
-    free(board);
 }
 
 TEST(publication_counter_may_wrap_around) {
-    struct ss_board *board = make_board(2);
+    make_board(2);
     atomic_store(&board->publications, UINT32_MAX);
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 1, 0.6);
     assert_int_equal(board->publications, 1);
     assert_near(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.6) / 2, 1e-15);
-    free(board);
 }
 
 UNIT_RUN

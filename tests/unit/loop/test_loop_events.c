@@ -131,7 +131,6 @@ TEST(pause_delays_the_steps_of_a_trace) {
 }
 
 static double return_no_number(const struct ss_self *self, const struct ss_control_input *input) {
-    (void)self;
     return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
 }
 

@@ -181,7 +181,6 @@ static _Atomic uint32_t working;
 /* Threads use the same time, so each reading must find no permitted time. */
 static void *stand_still(void *context) {
     _Atomic uint32_t own = 0;
-    (void)context;
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < TURNS; i++) {
         set(&own, 1000, true);
@@ -194,7 +193,6 @@ static void *stand_still(void *context) {
 
 static void *move_on(void *context) {
     _Atomic uint32_t own = 0;
-    (void)context;
     pthread_barrier_wait(&barrier);
     for (ss_time i = 0; i < TURNS; i++) {
         set(&own, 1000 + 10 * i, true);

@@ -2,10 +2,8 @@
 
 #include "stepper_bench.h"
 
-TEST(control_module_gets_the_expected_inputs) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 4 * MS);
+BENCH_TEST(control_module_gets_the_expected_inputs) {
+    step_at(4 * MS);
     assert_int_equal(bench.script.trace_time, 4 * MS);
     assert_int_equal(bench.script.input.moment.now, START + 4 * MS);
     assert_int_equal(bench.script.input.moment.since, START);
@@ -16,140 +14,120 @@ TEST(control_module_gets_the_expected_inputs) {
     assert_near(ss_double_from_word(bench.board->rows[0].local_duty), 0.6, 0);
 }
 
-static void assert_excess(struct bench *bench, size_t count, const char *text) {
+static void assert_excess(size_t count, const char *text) {
     static struct ss_module heads[SS_KINDS];
     struct ss_option_store store = {0};
     for (int kind = 0; kind < SS_KINDS; kind++) {
         heads[kind].name = "script";
-        bench->rig.modules[kind].head = &heads[kind];
+        bench.rig.modules[kind].head = &heads[kind];
     }
-    ss_pipeline_warn_of_excess(&bench->rig, bench->board, &store);
+    ss_pipeline_warn_of_excess(&bench.rig, bench.board, &store);
     assert_int_equal(store.warning_count, count);
     if (text)
         assert_string_equal(store.warnings[count - 1], text);
     ss_option_store_free(&store);
 }
 
-TEST(out_of_range_duty_is_limited_and_reported) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 4 * MS);
-    assert_excess(&bench, 0, NULL);
+BENCH_TEST(out_of_range_duty_is_limited_and_reported) {
+    step_at(4 * MS);
+    assert_excess(0, NULL);
     bench.script.output = 1 + 1e-9;
-    step_at(&bench, 40 * MS);
-    assert_excess(&bench, 0, NULL);
+    step_at(40 * MS);
+    assert_excess(0, NULL);
     bench.script.output = 2;
-    step_at(&bench, 80 * MS);
+    step_at(80 * MS);
     assert_near(ss_double_from_word(bench.board->rows[0].output), 1, 0);
-    assert_excess(&bench, 1,
-        "control/script returned 2 as a duty, which was limited to the range from 0 to 1");
+    assert_excess(
+        1, "control/script returned 2 as a duty, which was limited to the range from 0 to 1");
     bench.script.output = 3; /* the first excess is reported */
     bench.script.share = -1;
-    step_at(&bench, 120 * MS);
-    assert_excess(&bench, 2,
-        "space/script returned -1 as a duty, which was limited to the range from 0 to 1");
+    step_at(120 * MS);
+    assert_excess(
+        2, "space/script returned -1 as a duty, which was limited to the range from 0 to 1");
 }
 
-TEST(target_set_by_a_user_replaces_the_trace) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(target_set_by_a_user_replaces_the_trace) {
     bench.script.free_from = 0;
     bench.script.free_until = SS_TIME_NEVER;
     atomic_store(&bench.board->setpoint, ss_word_from_double(0.9));
-    step_at(&bench, 0);
+    step_at(0);
     assert_near(bench.script.input.target, 0.9, 0);
     assert_int_equal(bench.script.decisions, 1);
     atomic_store(&bench.board->setpoint, ss_word_from_double(NAN));
-    assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
+    assert_action(step_at(20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
 }
 
-TEST(duty_equals_the_target_without_a_load_estimate) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(duty_equals_the_target_without_a_load_estimate) {
     bench.script.load = INFINITY;
-    step_at(&bench, 0);
+    step_at(0);
     assert_int_equal(bench.script.updates, 0);
     assert_int_equal(bench.board->publications, 0);
     assert_near(bench.script.dithering.duty, 0.5, 0);
 }
 
-TEST(planned_state_does_not_compute_a_duty) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 0);
+BENCH_TEST(planned_state_does_not_compute_a_duty) {
+    step_at(0);
     bench.script.planned = true;
     bench.script.read_error = EIO;
     bench.script.output = 0.9;
-    struct ss_action action = step_at(&bench, 20 * MS);
+    struct ss_action action = step_at(20 * MS);
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.updates, 1);
     assert_near(bench.script.dithering.duty, 0.6, 0);
 }
 
-TEST(open_loop_control_requests_no_feedback) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(open_loop_control_requests_no_feedback) {
     bench.rig.modules[SS_KIND_CONTROL].table.control.open_loop = true;
     bench.script.read_error = EIO;
-    struct ss_action action = step_at(&bench, 0);
+    struct ss_action action = step_at(0);
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.updates, 1);
     assert_true(isnan(bench.script.input.load));
 }
 
-TEST(module_results_are_limited_to_their_range) {
+BENCH_TEST(module_results_are_limited_to_their_range) {
     static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
     static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
     for (size_t i = 0; i < 3; i++) {
-        BENCH bench;
-        open_bench(&bench);
+        open_bench(state);
         bench.script.load = loads[i][0];
-        step_at(&bench, 0);
+        step_at(0);
         assert_near(bench.script.input.load, loads[i][1], 0);
     }
     for (size_t i = 0; i < 4; i++) {
-        BENCH bench;
-        open_bench(&bench);
+        open_bench(state);
         bench.script.output = outputs[i][0];
-        step_at(&bench, 0);
+        step_at(0);
         assert_near(bench.script.dithering.duty, outputs[i][1], 0);
         assert_near(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
     }
 }
 
-static enum ss_failure failure_of(const struct script *change) {
-    BENCH bench;
-    open_bench(&bench);
-    bench.script = *change;
-    struct ss_action action = step_at(&bench, 0);
-    assert_false(action.change);
-    assert_int_equal(action.deadline, SS_TIME_NEVER);
-    close_bench(&bench);
-    return action.failure;
-}
-
-TEST(nan_from_a_module_ends_the_run) {
-    BENCH bench;
-    open_bench(&bench);
-    struct script good = bench.script;
-    close_bench(&bench);
-    struct script script = good;
-    script.load = NAN;
-    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
-    script = good;
-    script.output = NAN;
-    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
-    script = good;
-    script.share = NAN;
-    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
-    script = good;
-    script.target = NAN;
-    script.load = INFINITY;
-    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
-    script = good;
-    script.read_error = EIO;
-    assert_int_equal(failure_of(&script), SS_FAILURE_COUNTERS);
+BENCH_TEST(nan_from_a_module_ends_the_run) {
+    static const struct {
+        double target, load, output, share;
+        int read_error;
+        enum ss_failure failure;
+    } cases[] = {
+        {0.5, NAN, 0.6, 1, 0, SS_FAILURE_NOT_A_NUMBER},
+        {0.5, 0.4, NAN, 1, 0, SS_FAILURE_NOT_A_NUMBER},
+        {0.5, 0.4, 0.6, NAN, 0, SS_FAILURE_NOT_A_NUMBER},
+        {NAN, INFINITY, 0.6, 1, 0, SS_FAILURE_NOT_A_NUMBER},
+        {0.5, 0.4, 0.6, 1, EIO, SS_FAILURE_COUNTERS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_bench(state);
+        bench.script.target = cases[i].target;
+        bench.script.load = cases[i].load;
+        bench.script.output = cases[i].output;
+        bench.script.share = cases[i].share;
+        bench.script.read_error = cases[i].read_error;
+        struct ss_action action = step_at(0);
+        assert_int_equal(action.failure, cases[i].failure);
+        assert_false(action.change);
+        assert_int_equal(action.deadline, SS_TIME_NEVER);
+    }
 }
 
 UNIT_RUN

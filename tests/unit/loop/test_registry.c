@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
-#include <limits.h>
 #include <link.h>
 
 #include "loop/registry.h"
@@ -60,7 +59,6 @@ static int each_module(void (*check)(enum ss_kind kind, const char *name, void *
 }
 
 static void check_loads(enum ss_kind kind, const char *name, void *data) {
-    (void)data;
     char which[128];
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
     load(kind, name);
@@ -280,7 +278,6 @@ static FILE *begin_text(void) {
 }
 
 static void check_listed(enum ss_kind kind, const char *name, void *data) {
-    (void)data;
     char line[1024], which[512];
     load(kind, name);
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
@@ -317,7 +314,6 @@ TEST(broken_module_is_listed_as_broken) {
 }
 
 static void check_help(enum ss_kind kind, const char *name, void *data) {
-    (void)data;
     char which[128], first[256];
     struct ss_error error = {0};
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);

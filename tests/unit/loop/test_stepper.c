@@ -2,37 +2,33 @@
 
 #include "stepper_bench.h"
 
-TEST(modules_are_not_called_before_control) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(modules_are_not_called_before_control) {
     struct ss_action action = ss_stepper_step(&bench.stepper, START - 7 * SS_SECOND);
     assert_action(action, false, SS_STATE_RUNNING, 0);
     action = ss_stepper_step(&bench.stepper, START - 1);
     assert_action(action, false, SS_STATE_RUNNING, 0);
     atomic_store(&bench.board->control_start, SS_TIME_NEVER);
-    assert_action(step_at(&bench, 5 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
+    assert_action(step_at(5 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
     assert_int_equal(bench.script.decisions, 0);
 }
 
-TEST(first_round_begins_at_the_phase) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(first_round_begins_at_the_phase) {
     bench.script.phase = 30 * MS;
-    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 30 * MS);
-    assert_action(step_at(&bench, 10 * MS), false, SS_STATE_STOPPED, 30 * MS);
+    assert_action(step_at(0), true, SS_STATE_STOPPED, 30 * MS);
+    assert_action(step_at(10 * MS), false, SS_STATE_STOPPED, 30 * MS);
     assert_int_equal(bench.script.decisions, 0);
-    assert_action(step_at(&bench, 30 * MS), true, SS_STATE_RUNNING, 40 * MS);
+    assert_action(step_at(30 * MS), true, SS_STATE_RUNNING, 40 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START);
     struct ss_pipeline pipeline = bench.stepper.pipeline;
     ss_stepper_open(&bench.stepper, &pipeline);
-    assert_int_equal(step_at(&bench, 0).deadline, START + 30 * MS);
+    assert_int_equal(step_at(0).deadline, START + 30 * MS);
 }
 
 /*
  * Rounds of 30 ms: stopped for 20 ms, as the instance runs before, then running for 10 ms. Control
  * begins within such a round, wherever the phase puts it, whether the instances ran before or not.
  */
-TEST(control_begins_in_the_round_before_the_first) {
+BENCH_TEST(control_begins_in_the_round_before_the_first) {
     static const struct {
         int phase;
         int stopped; /* until then, ms */
@@ -40,94 +36,79 @@ TEST(control_begins_in_the_round_before_the_first) {
     } cases[] = {{30, 20, 30}, {29, 19, 29}, {11, 1, 11}, {10, 30, 10}, {1, 21, 1}, {95, 25, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ss_time phase = cases[i].phase * MS, stop = cases[i].stopped * MS;
-        BENCH bench;
-        open_bench(&bench);
+        open_bench(state);
         bench.script.phase = phase;
         bench.script.round = 30 * MS;
         bool stops = cases[i].stopped < cases[i].running;
-        struct ss_action action = step_at(&bench, 0);
+        struct ss_action action = step_at(0);
         assert_int_equal(action.state, stops ? SS_STATE_STOPPED : SS_STATE_RUNNING);
         assert_int_equal(action.deadline - START, stops ? stop : (ss_time)cases[i].running * MS);
     }
 }
 
-TEST(target_is_asked_once_in_a_step) {
-    BENCH bench;
-    open_bench(&bench);
-    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 20 * MS);
+BENCH_TEST(target_is_asked_once_in_a_step) {
+    assert_action(step_at(0), true, SS_STATE_STOPPED, 20 * MS);
     assert_int_equal(bench.script.asked, 1);
-    step_at(&bench, 10 * MS);
+    step_at(10 * MS);
     assert_int_equal(bench.script.asked, 1);
     /* Several states have lapsed. */
-    step_at(&bench, 90 * MS);
+    step_at(90 * MS);
     assert_int_equal(bench.script.asked, 2);
     assert_that(bench.script.decisions, >, 3);
 }
 
 /* Its rounds are longer than an executor is ever late. */
-TEST(long_round_before_the_first_is_not_cut) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(long_round_before_the_first_is_not_cut) {
     bench.script.phase = 2 * SS_SECOND;
     bench.script.round = 10 * SS_SECOND;
     bench.script.plans[SS_STATE_RUNNING].length = 9 * SS_SECOND;
     bench.script.plans[SS_STATE_STOPPED].length = SS_SECOND;
-    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, SS_SECOND);
+    assert_action(step_at(0), true, SS_STATE_STOPPED, SS_SECOND);
     assert_int_equal(bench.script.dithering.moment.now, START - 8 * SS_SECOND);
 }
 
-TEST(no_instance_runs_before_all_are_started) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(no_instance_runs_before_all_are_started) {
     atomic_store(&bench.board->phase, SS_PHASE_STARTING);
     atomic_store(&bench.board->control_start, SS_TIME_NEVER);
-    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, SS_TIME_NEVER);
-    assert_action(step_at(&bench, 1 * MS), false, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_action(step_at(0), true, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_action(step_at(1 * MS), false, SS_STATE_STOPPED, SS_TIME_NEVER);
     /* Warm-up. */
     atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
     atomic_store(&bench.board->control_start, START + 50 * MS);
-    assert_action(step_at(&bench, 2 * MS), true, SS_STATE_RUNNING, 50 * MS);
+    assert_action(step_at(2 * MS), true, SS_STATE_RUNNING, 50 * MS);
     assert_int_equal(bench.script.decisions, 0);
-    assert_action(step_at(&bench, 51 * MS), true, SS_STATE_STOPPED, 71 * MS);
+    assert_action(step_at(51 * MS), true, SS_STATE_STOPPED, 71 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 50 * MS);
 }
 
 /* The instance ran until now; dithering decides which state is first. */
-TEST(first_state_begins_at_the_first_step) {
-    BENCH bench;
-    open_bench(&bench);
-    assert_action(step_at(&bench, 4 * MS), true, SS_STATE_STOPPED, 24 * MS);
+BENCH_TEST(first_state_begins_at_the_first_step) {
+    assert_action(step_at(4 * MS), true, SS_STATE_STOPPED, 24 * MS);
     assert_int_equal(bench.script.dithering.state, SS_STATE_RUNNING);
     assert_int_equal(bench.script.dithering.moment.now, START + 4 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START);
     assert_near(bench.script.dithering.duty, 0.6, 0);
-    close_bench(&bench);
-
-    open_bench(&bench);
+    open_bench(state);
     bench.script.plans[SS_STATE_RUNNING] = (struct ss_planned_state){SS_STATE_RUNNING, 10 * MS};
-    assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, 10 * MS);
+    assert_action(step_at(0), false, SS_STATE_RUNNING, 10 * MS);
 }
 
-TEST(spurious_wakeup_has_no_effect) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 0);
+BENCH_TEST(spurious_wakeup_has_no_effect) {
+    step_at(0);
     for (int time = 1; time < 20; time++)
-        assert_action(step_at(&bench, time * MS), false, SS_STATE_STOPPED, 20 * MS);
+        assert_action(step_at(time * MS), false, SS_STATE_STOPPED, 20 * MS);
     assert_int_equal(bench.script.decisions, 1);
-    assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, 30 * MS);
+    assert_action(step_at(20 * MS), true, SS_STATE_RUNNING, 30 * MS);
 }
 
 /* Every step is 3 ms late, but every state ends on the grid. */
-TEST(state_deadlines_are_absolute) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 0);
+BENCH_TEST(state_deadlines_are_absolute) {
+    step_at(0);
     for (int round = 0; round < 1000; round++) {
         ss_time begin = (ss_time)round * 30 * MS;
-        assert_action(step_at(&bench, begin + 23 * MS), true, SS_STATE_RUNNING, begin + 30 * MS);
+        assert_action(step_at(begin + 23 * MS), true, SS_STATE_RUNNING, begin + 30 * MS);
         assert_int_equal(bench.script.dithering.moment.now, START + begin + 20 * MS);
-        assert_action(step_at(&bench, begin + 33 * MS), true, SS_STATE_STOPPED, begin + 50 * MS);
+        assert_action(step_at(begin + 33 * MS), true, SS_STATE_STOPPED, begin + 50 * MS);
         assert_int_equal(bench.script.dithering.moment.now, START + begin + 30 * MS);
     }
 }
@@ -136,45 +117,125 @@ TEST(state_deadlines_are_absolute) {
  * Stopped until 20, running until 30, stopped until 50, running until 60: at 55 two states have
  * lapsed.
  */
-TEST(lapsed_states_are_skipped) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 0);
-    assert_action(step_at(&bench, 55 * MS), true, SS_STATE_RUNNING, 60 * MS);
+BENCH_TEST(lapsed_states_are_skipped) {
+    step_at(0);
+    assert_action(step_at(55 * MS), true, SS_STATE_RUNNING, 60 * MS);
     assert_int_equal(bench.script.decisions, 4);
     /* Stopped until 80: over before the step. */
-    assert_action(step_at(&bench, 85 * MS), false, SS_STATE_RUNNING, 90 * MS);
+    assert_action(step_at(85 * MS), false, SS_STATE_RUNNING, 90 * MS);
 }
 
-TEST(plan_restarts_after_too_many_lapsed_states) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(plan_restarts_after_too_many_lapsed_states) {
     bench.script.plans[SS_STATE_STOPPED].length = MS;
     bench.script.plans[SS_STATE_RUNNING].length = MS;
-    step_at(&bench, 0);
-    struct ss_action action = step_at(&bench, 900 * MS);
+    step_at(0);
+    struct ss_action action = step_at(900 * MS);
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_that(bench.script.decisions, <=, 20);
     assert_int_equal(action.deadline, START + 901 * MS);
 }
 
-TEST(deadlines_restart_after_long_absence) {
-    BENCH bench;
-    open_bench(&bench);
-    step_at(&bench, 0);
-    assert_action(
-        step_at(&bench, 60 * SS_SECOND), true, SS_STATE_RUNNING, 60 * SS_SECOND + 10 * MS);
+BENCH_TEST(deadlines_restart_after_long_absence) {
+    step_at(0);
+    assert_action(step_at(60 * SS_SECOND), true, SS_STATE_RUNNING, 60 * SS_SECOND + 10 * MS);
     assert_int_equal(bench.script.decisions, 2);
 }
 
-TEST(zero_length_state_is_lengthened) {
-    BENCH bench;
-    open_bench(&bench);
+BENCH_TEST(zero_length_state_is_lengthened) {
     bench.script.plans[SS_STATE_STOPPED].length = 0;
     bench.script.plans[SS_STATE_RUNNING].length = 0;
-    step_at(&bench, 0);
-    struct ss_action action = step_at(&bench, 5 * MS);
+    step_at(0);
+    struct ss_action action = step_at(5 * MS);
     assert_that(action.deadline, >, START + 5 * MS);
+}
+
+/* ---- pauses and free sections ---- */
+
+BENCH_TEST(free_section_begins_without_waiting_for_a_round) {
+    bench.script.phase = 30 * MS;
+    bench.script.free_from = 0;
+    bench.script.free_until = 70 * MS;
+    bench.stepper.state = SS_STATE_STOPPED;
+    assert_action(step_at(0), true, SS_STATE_RUNNING, 70 * MS);
+}
+
+BENCH_TEST(pause_restarts_control) {
+    step_at(0);
+    step_at(20 * MS);
+    atomic_store(&bench.board->phase, SS_PHASE_PAUSED);
+    assert_action(step_at(25 * MS), true, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_action(step_at(26 * MS), false, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_int_equal(bench.script.decisions, 2);
+    atomic_store(&bench.board->paused, 40 * MS);
+    atomic_store(&bench.board->control_since, START + 65 * MS);
+    atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
+    assert_action(step_at(66 * MS), true, SS_STATE_RUNNING, 76 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 65 * MS);
+    assert_int_equal(bench.script.trace_time, 26 * MS);
+}
+
+BENCH_TEST(pause_during_sleep_is_noticed) {
+    step_at(0);
+    atomic_store(&bench.board->paused, 4 * MS);
+    atomic_store(&bench.board->control_since, START + 9 * MS);
+    assert_action(step_at(10 * MS), true, SS_STATE_RUNNING, 20 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 9 * MS);
+}
+
+BENCH_TEST(end_of_the_run_continues_the_instance) {
+    step_at(0);
+    atomic_store(&bench.board->phase, SS_PHASE_ENDING);
+    assert_action(step_at(5 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
+    assert_action(step_at(6 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
+}
+
+/* Executors that leave a `free` section late must agree on its end. */
+BENCH_TEST(control_restarts_after_free_section) {
+    bench.script.free_from = 15 * MS;
+    bench.script.free_until = 95 * MS;
+    step_at(0);
+    assert_action(step_at(21 * MS), true, SS_STATE_RUNNING, 95 * MS);
+    assert_action(step_at(40 * MS), false, SS_STATE_RUNNING, 95 * MS);
+    assert_int_equal(bench.script.decisions, 1);
+    assert_action(step_at(98 * MS), true, SS_STATE_STOPPED, 118 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 95 * MS);
+    assert_int_equal(bench.script.dithering.moment.now, START + 98 * MS);
+}
+
+BENCH_TEST(control_restarts_when_set_ends_a_free_section) {
+    static const ss_time ends[] = {95 * MS, SS_TIME_NEVER};
+    for (size_t i = 0; i < 2; i++) {
+        const struct ss_setpoint_change change = {START + 40 * MS, 0.3};
+        open_bench(state);
+        step_at(0);
+        bench.script.free_from = 15 * MS;
+        bench.script.free_until = ends[i];
+        step_at(21 * MS);
+        assert_int_equal(bench.script.decisions, 1);
+        ss_setpoints_put(&bench.board->setpoints, &change);
+        atomic_store(&bench.board->setpoint, ss_word_from_double(change.load));
+        step_at(43 * MS);
+        assert_int_equal(bench.script.decisions, 2);
+        assert_int_equal(bench.script.dithering.moment.since, START + 40 * MS);
+        assert_int_equal(bench.stepper.pipeline.since, START + 40 * MS);
+    }
+}
+
+BENCH_TEST(endless_free_section_has_no_deadline) {
+    bench.script.free_from = 0;
+    bench.script.free_until = SS_TIME_NEVER;
+    assert_action(step_at(0), false, SS_STATE_RUNNING, SS_TIME_NEVER);
+}
+
+BENCH_TEST(pause_delays_the_end_of_a_free_section) {
+    bench.script.free_from = 0;
+    bench.script.free_until = 95 * MS;
+    step_at(0);
+    atomic_store(&bench.board->paused, 40 * MS);
+    atomic_store(&bench.board->control_since, START + 60 * MS);
+    assert_action(step_at(95 * MS), false, SS_STATE_RUNNING, 135 * MS);
+    step_at(135 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 135 * MS);
 }
 
 UNIT_RUN

@@ -16,7 +16,6 @@ static void write_frequency(unsigned cpu, const char *kilohertz) {
 }
 
 static int set_up(void **state) {
-    (void)state;
     roots = (struct ss_platform_roots){.sys = tree_new()};
     cpus = (struct ss_cpus){0};
     ss_cpus_add(&cpus, 0);

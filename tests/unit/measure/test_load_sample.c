@@ -39,11 +39,15 @@ static void begin(const char *list, const char *stat) {
     read_meter();
 }
 
+static void read_after(ss_time time) {
+    read_meter();
+    meter.last.counters.time = meter.before.counters.time + time;
+}
+
 /* Takes the next reading after `ticks` of clock time. */
 static void go_on(const char *stat, uint64_t ticks) {
     tree_write("proc/stat", stat);
-    read_meter();
-    meter.last.counters.time = meter.before.counters.time + ticks * TICK;
+    read_after(ticks * TICK);
 }
 
 static bool take(int32_t cpu) {
@@ -299,8 +303,7 @@ TEST(v2_group_load_is_relative_to_the_allowance) {
     open_meter(SS_SOURCE_CGROUP, "web", "0-3");
     read_meter();
     tree_write("cgroup/web/cpu.stat", USAGE(1500000, 900000, 600000));
-    read_meter();
-    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
+    read_after(SS_SECOND);
     assert_true(take(ALL));
     expect(sample.load, 0.25); /* half a second of two CPUs */
     expect(sample.user, 0.15);
@@ -324,8 +327,7 @@ TEST(default_group_is_our_own_group) {
     open_meter(SS_SOURCE_CGROUP, NULL, "0-3");
     read_meter();
     tree_write("cgroup/own/cpu.stat", USAGE(2000000, 1400000, 600000));
-    read_meter();
-    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
+    read_after(SS_SECOND);
     assert_true(take(ALL));
     expect(sample.load, 0.25);
     expect(sample.user, 0.2);
@@ -339,8 +341,7 @@ TEST(v1_group_usage_is_read_in_nanoseconds) {
     open_meter(SS_SOURCE_CGROUP, "web", "0-3");
     read_meter();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "3000000000\n");
-    read_meter();
-    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
+    read_after(SS_SECOND);
     assert_true(take(ALL));
     expect(sample.load, 0.5);
     assert_true(isnan(sample.user));
@@ -352,8 +353,7 @@ TEST(v1_group_usage_is_read_in_nanoseconds) {
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "4000000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1800000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "700000000\n");
-    read_meter();
-    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
+    read_after(SS_SECOND);
     assert_true(take(ALL));
     expect(sample.load, 0.25);
     expect(sample.user, 0.2);

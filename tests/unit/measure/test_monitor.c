@@ -12,7 +12,6 @@ static ss_time free_from, free_until;
 
 /* Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. */
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
-    (void)self;
     target->load = time < SS_SECOND ? 0.5 : time < 2 * SS_SECOND ? 1.5 : -1e-9;
     target->free = time >= free_from && time < free_until;
     target->until = free_until;
@@ -30,7 +29,6 @@ static ss_time passed;
 
 /* Reads a CPU that is always busy. */
 static int read_busy(void *context, struct ss_cpu_reading *reading) {
-    (void)context;
     *reading = (struct ss_cpu_reading){
         .counters =
             {
@@ -45,7 +43,7 @@ static int read_busy(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static void open_monitor(void) {
+static int open_monitor(void **state) {
     board = ss_board_allocate(1, 0);
     assert_non_null(board);
     atomic_store(&board->control_start, START);
@@ -57,6 +55,7 @@ static void open_monitor(void) {
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &meter, board);
     monitor.control_from = monitor.counted_from = START;
     ss_monitor_begin(&monitor, START, START);
+    return 0;
 }
 
 static void sample_at(ss_time time) {
@@ -69,13 +68,15 @@ static void sample(int count) {
         sample_at(passed + SS_MONITOR_INTERVAL);
 }
 
-static void close_monitor(void) {
+static int close_monitor(void **state) {
     ss_monitor_close(&monitor);
     free(board);
+    return 0;
 }
 
-TEST(target_out_of_range_is_limited_and_kept_for_a_warning) {
-    open_monitor();
+#define MONITOR_TEST(name) TEST_WITH(name, open_monitor, close_monitor)
+
+MONITOR_TEST(target_out_of_range_is_limited_and_kept_for_a_warning) {
     sample(1);
     assert_int_equal(atomic_load(&board->excess[SS_KIND_TRACE]), 0);
     sample(1);
@@ -87,11 +88,9 @@ TEST(target_out_of_range_is_limited_and_kept_for_a_warning) {
     assert_near(ss_double_from_word(atomic_load(&board->excess[SS_KIND_TRACE])), 1.5, 0);
     sample(1);
     assert_near(monitor.latest.target, 0, 0);
-    close_monitor();
 }
 
-TEST(mean_duty_omits_samples_without_instances) {
-    open_monitor();
+MONITOR_TEST(mean_duty_omits_samples_without_instances) {
     sample(2);
     ss_board_permit(board, 0, START + passed, false);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
@@ -99,15 +98,13 @@ TEST(mean_duty_omits_samples_without_instances) {
     assert_true(monitor.latest.counted && isnan(monitor.latest.duty));
     assert_int_equal(monitor.figures.count, 3);
     assert_near(ss_monitor_duty_mean(&monitor), 1, 1e-5);
-    close_monitor();
-    open_monitor();
+    close_monitor(state);
+    open_monitor(state);
     assert_true(isnan(ss_monitor_duty_mean(&monitor)));
-    close_monitor();
 }
 
 /* A sample at an edge of a free section is partly in it. */
-TEST(samples_in_free_sections_are_not_counted) {
-    open_monitor();
+MONITOR_TEST(samples_in_free_sections_are_not_counted) {
     free_from = 3 * SS_SECOND;
     free_until = 4 * SS_SECOND;
     sample(5);
@@ -116,21 +113,17 @@ TEST(samples_in_free_sections_are_not_counted) {
     sample(5);
     assert_int_equal(monitor.figures.count, 8);
     assert_int_equal(monitor.free, 2);
-    close_monitor();
 }
 
-TEST(sample_around_a_short_free_section_is_not_counted) {
-    open_monitor();
+MONITOR_TEST(sample_around_a_short_free_section_is_not_counted) {
     free_from = 1100 * SS_MILLISECOND;
     free_until = free_from + 10 * SS_MILLISECOND;
     sample(6);
     assert_int_equal(monitor.figures.count, 5);
     assert_int_equal(monitor.free, 1);
-    close_monitor();
 }
 
-TEST(late_sample_around_a_free_section_is_not_counted) {
-    open_monitor();
+MONITOR_TEST(late_sample_around_a_free_section_is_not_counted) {
     free_from = 600 * SS_MILLISECOND;
     free_until = 900 * SS_MILLISECOND;
     sample(1);
@@ -145,34 +138,30 @@ TEST(late_sample_around_a_free_section_is_not_counted) {
     sample_at(3500 * SS_MILLISECOND);
     assert_int_equal(monitor.figures.count, 3);
     assert_int_equal(monitor.free, 2);
-    close_monitor();
 }
 
 static void begin_late(ss_time late) {
-    open_monitor();
+    close_monitor(NULL);
+    open_monitor(NULL);
     passed = late;
     ss_monitor_begin(&monitor, START, START + late);
 }
 
-TEST(late_begin_leaves_out_short_samples) {
+MONITOR_TEST(late_begin_leaves_out_short_samples) {
     begin_late(399 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + 500 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 0);
-    close_monitor();
     begin_late(700 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + SS_SECOND);
     assert_int_equal(monitor.lost_counted, 1);
     sample_at(SS_SECOND);
     assert_near(monitor.latest.load.seconds, 0.3, 1e-9);
-    close_monitor();
     begin_late(950 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 2);
-    close_monitor();
 }
 
-TEST(sample_after_a_late_one_is_not_short) {
-    open_monitor();
+MONITOR_TEST(sample_after_a_late_one_is_not_short) {
     sample_at(999 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 1);
     assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
@@ -180,7 +169,6 @@ TEST(sample_after_a_late_one_is_not_short) {
     assert_near(monitor.latest.load.seconds, 0.501, 1e-9);
     assert_int_equal(monitor.figures.count, 2);
     assert_int_equal(monitor.late, 1);
-    close_monitor();
 }
 
 UNIT_RUN

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "record/journal.h"
 #include "unit.h"
-
-static struct ss_ring *open_ring(void) {
-    struct ss_ring *ring = aligned_alloc(64, sizeof *ring);
-    assert_non_null(ring);
-    *ring = (struct ss_ring){0};
-    return ring;
-}
 
 static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time deadline) {
     stepper->controlled = true;
@@ -23,20 +14,20 @@ static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time dead
 }
 
 TEST(recorded_interval_has_its_actual_length) {
-    struct ss_ring *ring = open_ring();
-    struct ss_journal journal = {.ring = ring};
+    static struct ss_ring ring;
+    struct ss_journal journal = {.ring = &ring};
     struct ss_stepper stepper = {0};
     struct ss_interval interval;
     ss_journal_follow(&journal, &stepper, 5);
-    assert_false(ss_ring_take(ring, &interval));
+    assert_false(ss_ring_take(&ring, &interval));
     decide(&stepper, SS_STATE_STOPPED, 110);
     ss_journal_follow(&journal, &stepper, 10);
     /* A wake-up in between makes no decision. */
     ss_journal_follow(&journal, &stepper, 60);
-    assert_false(ss_ring_take(ring, &interval));
+    assert_false(ss_ring_take(&ring, &interval));
     decide(&stepper, SS_STATE_RUNNING, 300);
     ss_journal_follow(&journal, &stepper, 112);
-    assert_true(ss_ring_take(ring, &interval));
+    assert_true(ss_ring_take(&ring, &interval));
     assert_int_equal(interval.begin, 10);
     assert_int_equal(interval.planned, 100);
     assert_int_equal(interval.length, 102);
@@ -48,12 +39,11 @@ TEST(recorded_interval_has_its_actual_length) {
     /* Control ends for a pause or a free section. */
     stepper.controlled = false;
     ss_journal_follow(&journal, &stepper, 200);
-    assert_true(ss_ring_take(ring, &interval));
+    assert_true(ss_ring_take(&ring, &interval));
     assert_int_equal(interval.length, 88);
     assert_int_equal(interval.state, SS_STATE_RUNNING);
     ss_journal_end(&journal, 300);
-    assert_false(ss_ring_take(ring, &interval));
-    free(ring);
+    assert_false(ss_ring_take(&ring, &interval));
 }
 
 TEST(unrecorded_run_has_no_rings) {

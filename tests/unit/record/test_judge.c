@@ -13,7 +13,6 @@ static struct ss_iterations iterations;
 
 /* A run of 240 s with 480 samples of 50 %, without fault. */
 static int set_up(void **state) {
-    (void)state;
     plan = (struct ss_plan){.instances = 2, .duration = SS_TIME_NEVER};
     monitor = (struct ss_monitor){0};
     for (int i = 0; i < 480; i++)
@@ -32,7 +31,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     ss_figures_free(&monitor.figures);
     ss_iterations_free(&iterations);
     ss_outcome_close(&outcome);

@@ -12,7 +12,7 @@ static struct ss_outcome outcome;
 static struct ss_iterations iterations;
 static struct ss_command_line lines[] = {{.first = 0, .count = 2}, {.first = 2, .count = 1}};
 
-static void set_up(void) {
+static int set_up(void **state) {
     plan = (struct ss_plan){.instances = 3,
         .lines = lines,
         .line_count = 2,
@@ -26,16 +26,20 @@ static void set_up(void) {
     iterations.line_of[2] = 1;
     for (uint32_t i = 0; i < 3; i++)
         ss_iterations_start(&iterations, i, 10 * SS_SECOND);
+    return 0;
 }
 
 static void take(void) {
     ss_outcome_take_iterations(&outcome, &plan, &iterations);
 }
 
-static void tear_down(void) {
+static int tear_down(void **state) {
     ss_iterations_free(&iterations);
     ss_outcome_close(&outcome);
+    return 0;
 }
+
+#define OUTCOME_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static void read_at(uint32_t instance, uint32_t count, ss_time ms) {
     ss_iterations_read(&iterations, instance, count, ms * SS_MILLISECOND, 0, 1);
@@ -51,8 +55,7 @@ static bool is_warned_of(const char *part) {
 }
 
 /* The other command keeps its figures; the combined figures are unknown. */
-TEST(figures_are_unknown_if_iterations_end_in_bursts) {
-    set_up();
+OUTCOME_TEST(figures_are_unknown_if_iterations_end_in_bursts) {
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
         read_at(0, 1, ms);
         read_at(1, 1, ms);
@@ -73,12 +76,10 @@ TEST(figures_are_unknown_if_iterations_end_in_bursts) {
     assert_true(is_warned_of("2820 of 3020 iterations ended in bursts"));
     assert_true(is_warned_of("--tty"));
     assert_true(is_warned_of("stdbuf -oL"));
-    tear_down();
 }
 
 /* One burst of two lines in a hundred. */
-TEST(rare_bursts_do_not_affect_the_figures) {
-    set_up();
+OUTCOME_TEST(rare_bursts_do_not_affect_the_figures) {
     for (uint32_t i = 0; i < 3; i++) {
         for (ss_time ms = 10100; ms < 19000; ms += 100)
             read_at(i, 1, ms);
@@ -88,11 +89,9 @@ TEST(rare_bursts_do_not_affect_the_figures) {
     assert_that(outcome.rate.per_second, >, 20);
     assert_that(outcome.iterations_in_bursts, ==, 6);
     assert_int_equal(outcome.warning_count, 0);
-    tear_down();
 }
 
-TEST(few_iterations_cause_a_warning) {
-    set_up();
+OUTCOME_TEST(few_iterations_cause_a_warning) {
     for (uint32_t i = 0; i < 3; i++) {
         for (ss_time ms = 10100; ms <= (i < 2 ? 20000 : 14900); ms += 100)
             read_at(i, 1, ms);
@@ -100,11 +99,9 @@ TEST(few_iterations_cause_a_warning) {
     take();
     assert_int_equal(outcome.warning_count, 1);
     assert_true(is_warned_of("only 49 iterations per instance ended"));
-    tear_down();
 }
 
-TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
-    set_up();
+OUTCOME_TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     outcome.held_back = true; /* buffering does not explain an expression that never matches */
     ss_iterations_mismatch(&iterations, "step\t1 done", 9 * SS_SECOND);
     ss_iterations_mismatch(&iterations, "step 2 done", 15 * SS_SECOND);
@@ -124,17 +121,15 @@ TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     assert_true(isnan(outcome.of_lines[0].rate.per_second));
     assert_near(outcome.evidence.figures[SS_CHECK_ITERATIONS], 0, 0);
     assert_that(outcome.lines_unmatched, ==, 1); /* the first precedes the counted time */
-    tear_down();
-    set_up();
+    tear_down(state);
+    set_up(state);
     ss_iterations_mismatch(&iterations, "heading", 15 * SS_SECOND);
     read_at(0, 1, 16000);
     take();
     assert_that(outcome.lines_unmatched, ==, 0);
-    tear_down();
 }
 
-TEST(text_instead_of_a_time_is_shown_once) {
-    set_up();
+OUTCOME_TEST(text_instead_of_a_time_is_shown_once) {
     ss_iterations_untimed(&iterations, "done");
     ss_iterations_untimed(&iterations, "failed");
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
@@ -145,24 +140,20 @@ TEST(text_instead_of_a_time_is_shown_once) {
     assert_int_equal(outcome.warning_count, 1);
     assert_true(is_warned_of("the first group of --iteration matched 'done'"));
     assert_true(is_warned_of("2 of 300 iterations were measured from line to line"));
-    tear_down();
 }
 
-TEST(silence_of_stopped_instances_is_not_blamed_on_buffering) {
-    set_up();
+OUTCOME_TEST(silence_of_stopped_instances_is_not_blamed_on_buffering) {
     outcome.held_back = true;
     take();
     assert_int_equal(outcome.warning_count, 0);
-    tear_down();
-    set_up();
+    tear_down(state);
+    set_up(state);
     take();
     assert_int_equal(outcome.warning_count, 1);
     assert_true(is_warned_of("--tty, or stdbuf -oL"));
-    tear_down();
 }
 
-TEST(programs_that_end_early_are_named) {
-    set_up();
+OUTCOME_TEST(programs_that_end_early_are_named) {
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .seconds = 3});
     plan.has_iteration = false;
     take();
@@ -179,7 +170,6 @@ TEST(programs_that_end_early_are_named) {
     plan.duration = SS_TIME_NEVER;
     take();
     assert_int_equal(outcome.warning_count, 0);
-    tear_down();
 }
 
 /* Takes the figures of a run, which cause one warning. */

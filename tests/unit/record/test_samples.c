@@ -36,7 +36,6 @@ static void load_set(void) {
  * reading between two samples would change both.
  */
 static int read_next(void *context, struct ss_cpu_reading *reading) {
-    (void)context;
     uint64_t number = (uint64_t)readings++;
     uint64_t busy = number * (number + 1) / 2 * 10 * SS_MILLISECOND;
     ss_time passed = number * SS_MONITOR_INTERVAL;
@@ -230,12 +229,10 @@ static const char *const stats[] = {
 #define LAST_ROW "1970-01-01T00:16:41.500Z,1.500000,1.0000,\n"
 
 static ss_time tree_now(void *context) {
-    (void)context;
     return START;
 }
 
 static int64_t tree_wallclock(void *context) {
-    (void)context;
     return START;
 }
 

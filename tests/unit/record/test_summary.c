@@ -27,7 +27,7 @@ static const struct ss_module heads[SS_KINDS] = {
     [SS_KIND_DITHERING] = {.name = "averageq"},
 };
 
-static void set_up(void) {
+static int set_up(void **state) {
     static struct config config = {.load = 0.5};
     static char command[] = "say", word[] = "\"%\"";
     static const char *words[] = {command, word, NULL};
@@ -60,11 +60,22 @@ static void set_up(void) {
         .wake_max_us = 1001};
     ss_evidence_clear(&outcome.evidence);
     outcome.verdict = ss_verdict_reach(&outcome.evidence);
+    return 0;
 }
 
-static char *printed(void (*print)(FILE *, const struct ss_plan *, const struct ss_outcome *)) {
-    char *text = NULL;
-    size_t size = 0;
+static int tear_down(void **state) {
+    ss_ends_free(&outcome.ends);
+    return 0;
+}
+
+#define SUMMARY_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+/* Returns the output, which is valid until the next call. */
+static const char *printed(
+    void (*print)(FILE *, const struct ss_plan *, const struct ss_outcome *)) {
+    static char *text;
+    static size_t size;
+    free(text);
     FILE *stream = open_memstream(&text, &size);
     print(stream, &plan, &outcome);
     assert_int_equal(fclose(stream), 0);
@@ -76,7 +87,7 @@ static void assert_says(const char *text, const char *part) {
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-TEST(json_summary_has_every_figure) {
+SUMMARY_TEST(json_summary_has_every_figure) {
     static const char *const lines[] = {"{\n  \"schema\": 2,\n  \"version\": \"",
         "\n  \"instances\": 4,\n", "\n  \"cpus\": \"0-1,5\",\n",
         "\n  \"duration_seconds\": 20.5,\n", "\n  \"samples\": 41,\n",
@@ -88,11 +99,10 @@ TEST(json_summary_has_every_figure) {
         "\n  \"iterations_per_second\": 0.625,\n", "\n  \"iterations_in_bursts\": 8,\n",
         "\n  \"iterations_left_out\": 3,\n", "\n  \"lines_unmatched\": 7,\n",
         "\n  \"own_cpu\": 0.0625,\n", "\n  \"ended_by\": \"duration\",\n"};
-    set_up();
     outcome.iterations_in_bursts = 8;
     outcome.iterations_left = 3;
     outcome.lines_unmatched = 7;
-    char *text = printed(ss_summary_print_json);
+    const char *text = printed(ss_summary_print_json);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_says(text, lines[i]);
     assert_says(text, "  \"command\": [\n    \"say\",\n    \"\\\"%\\\"\"\n  ],\n");
@@ -100,28 +110,23 @@ TEST(json_summary_has_every_figure) {
                       "    \"max\": 1001\n  },\n");
     assert_says(text, "  \"warnings\": [],\n  \"verdict\": {\n    \"result\": \"valid\",\n");
     assert_says(text, "  \"instances_ended\": [],\n");
-    free(text);
 }
 
 /* A text names the first ones only. */
-TEST(json_summary_lists_all_cpus) {
-    set_up();
+SUMMARY_TEST(json_summary_lists_all_cpus) {
     plan.cpus = (struct ss_cpus){0};
     for (uint32_t cpu = 0; cpu < 4096; cpu += 2)
         ss_cpus_add(&plan.cpus, cpu);
-    char *text = printed(ss_summary_print_json);
+    const char *text = printed(ss_summary_print_json);
     assert_says(text, "\n  \"cpus\": \"0,2,4,");
     assert_says(text, ",4092,4094\",\n");
-    free(text);
     text = printed(ss_summary_print);
     assert_says(text, " (0,2,4,");
     assert_says(text, ",...), 20.5 s counted");
-    free(text);
 }
 
-TEST(json_summary_lists_modules_with_their_options) {
-    set_up();
-    char *text = printed(ss_summary_print_json);
+SUMMARY_TEST(json_summary_lists_modules_with_their_options) {
+    const char *text = printed(ss_summary_print_json);
     /* Text options without a value are omitted. */
     assert_says(text, "\n  \"modules\": {\n    \"trace\": {\n      \"name\": \"constant\",\n"
                       "      \"options\": {\n        \"load\": 0.5\n      }\n    },\n");
@@ -131,24 +136,21 @@ TEST(json_summary_lists_modules_with_their_options) {
     assert_says(text, "\"control\": {\n      \"name\": \"rbpid\"");
     assert_says(text, "\"window_seconds\": 0.5,");
     assert_says(text, "\"space\": {\n      \"name\": \"even\"");
-    free(text);
 }
 
-TEST(json_summary_has_null_for_unknown_values) {
-    set_up();
+SUMMARY_TEST(json_summary_has_null_for_unknown_values) {
     outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
     outcome.error_mean_percent = outcome.steal_mean = NAN;
-    char *text = printed(ss_summary_print_json);
+    const char *text = printed(ss_summary_print_json);
     assert_says(text, "\"settling_seconds\": null,");
     assert_says(text, "\"iterations\": null,");
     assert_says(text, "\"iterations_per_second\": null,");
     assert_says(text, "\"error_mean_percent\": null,");
     assert_says(text, "\"steal_mean\": null,");
     assert_null(strstr(text, " nan"));
-    free(text);
 }
 
-TEST(json_summary_says_how_times_count) {
+SUMMARY_TEST(json_summary_says_how_times_count) {
     static const struct {
         enum ss_source source;
         const char *keys;
@@ -160,41 +162,32 @@ TEST(json_summary_says_how_times_count) {
         {SS_SOURCE_SENSOR, "\"iowait\": null,\n    \"steal\": null,\n    \"guest\": null\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        set_up();
         plan.source.source = cases[i].source;
-        char *text = printed(ss_summary_print_json);
+        const char *text = printed(ss_summary_print_json);
         assert_says(text, cases[i].keys);
-        free(text);
     }
 }
 
-TEST(summary_says_how_the_feedback_counts_otherwise) {
-    set_up();
+SUMMARY_TEST(summary_says_how_the_feedback_counts_otherwise) {
     plan.feedback_differs = true;
     snprintf(plan.found[SS_KIND_FEEDBACK], sizeof plan.found[0], "the statistics differ");
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\nfeedback the statistics differ\n");
-    free(text);
-    set_up();
+    set_up(state);
     text = printed(ss_summary_print);
     assert_null(strstr(text, "\nfeedback "));
-    free(text);
 }
 
-TEST(json_summary_lists_warnings) {
-    set_up();
+SUMMARY_TEST(json_summary_lists_warnings) {
     ss_outcome_warn(&outcome, "first %d", 1);
     ss_outcome_warn(&outcome, "second");
-    char *text = printed(ss_summary_print_json);
+    const char *text = printed(ss_summary_print_json);
     assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ],\n");
-    free(text);
     text = printed(ss_summary_print);
     assert_says(text, "warning: first 1\nwarning: second\nverdict: valid: nothing found in ");
-    free(text);
 }
 
-TEST(high_own_cpu_time_causes_a_warning) {
-    set_up();
+SUMMARY_TEST(high_own_cpu_time_causes_a_warning) {
     outcome.own_cpu = 0.05;
     ss_outcome_warn_of_own(&outcome);
     outcome.own_cpu = NAN;
@@ -212,8 +205,7 @@ TEST(high_own_cpu_time_causes_a_warning) {
         "counts as load: use a longer round (-D) to reduce it");
 }
 
-TEST(excess_warnings_are_counted) {
-    set_up();
+SUMMARY_TEST(excess_warnings_are_counted) {
     for (int i = 0; i < SS_WARNINGS_MAX; i++)
         ss_outcome_warn(&outcome, "%d", i);
     assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX);
@@ -227,9 +219,8 @@ TEST(excess_warnings_are_counted) {
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 3 more warnings");
 }
 
-TEST(warning_has_room_for_a_path_and_is_cut_visibly) {
+SUMMARY_TEST(warning_has_room_for_a_path_and_is_cut_visibly) {
     char path[SS_WARNING_TEXT + 1];
-    set_up();
     memset(path, 'x', sizeof path);
     path[sizeof path - 1] = '\0';
     ss_outcome_warn(&outcome, "%.700s: the end", path);
@@ -258,7 +249,6 @@ static void count_iterations(uint32_t line_count) {
         {1, {0.05, 0, 0, NAN}, {NAN, NAN, NAN, NAN, NAN}}};
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
-    set_up();
     plan.numbers = numbers;
     plan.lines = lines;
     plan.line_count = line_count;
@@ -267,18 +257,17 @@ static void count_iterations(uint32_t line_count) {
     outcome.of_instances = of_instances;
 }
 
-TEST(text_summary_shows_iteration_times) {
+SUMMARY_TEST(text_summary_shows_iteration_times) {
     count_iterations(1);
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\niteration time         250.0 ms   mean; standard deviation 12.5\n"
                       "                                  median 240.0, 95 % 260.0, 99 % 272.5\n"
                       "each instance          0.050 /s   to 0.150 /s: instances 1 and 2\n");
-    free(text);
 }
 
-TEST(text_summary_shows_figures_of_each_command) {
+SUMMARY_TEST(text_summary_shows_figures_of_each_command) {
     count_iterations(2);
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\n3 x say what?%\n"
                       "  throughput           0.300 /s   6 iterations\n"
                       "  iteration time       250.0 ms   mean; standard deviation 12.5\n"
@@ -289,7 +278,6 @@ TEST(text_summary_shows_figures_of_each_command) {
                       "  iteration time       123.5 s    one iteration, which has no spread\n"
                       "                                  median 123.0, 95 % 124.0, 99 % 125.0\n");
     assert_null(strstr(text, "\niteration time"));
-    free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "\n  \"iteration_seconds\": {\n    \"mean\": 0.25,\n    \"deviation\": "
                       "0.0125,\n    \"median\": 0.24,\n    \"p95\": 0.26,\n    \"p99\": "
@@ -307,12 +295,10 @@ TEST(text_summary_shows_figures_of_each_command) {
                       "\"iterations_per_second_bound\": null,\n      "
                       "\"iterations_estimated\": 0,\n      "
                       "\"iteration_seconds_mean\": null\n    }\n  ],\n");
-    free(text);
     outcome.of_lines = outcome.of_instances = NULL;
     text = printed(ss_summary_print_json);
     assert_says(text, "      \"instances\": 3,\n      \"iterations\": null,\n");
     assert_says(text, "  \"instances_detail\": [],\n");
-    free(text);
 }
 
 /* The instances of set_up() are numbered from 0 to 3. */
@@ -324,21 +310,19 @@ static void end_instances(const struct ss_end *ends, size_t count) {
         ss_ends_add(&outcome.ends, &ends[i]);
 }
 
-TEST(dead_instance_is_reported_in_the_summary) {
+SUMMARY_TEST(dead_instance_is_reported_in_the_summary) {
     static const struct ss_end ends[] = {
         {.instance = 2, .seconds = 3.25, .status = 7 << 8},
         {.instance = 1, .seconds = 1.5, .status = SIGSEGV | 0x80},
         {.instance = 3, .seconds = 9, .status = 0},
     };
-    set_up();
     end_instances(ends, 3);
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\nended early                3      of 4 instances\n"
                       "  instance 1 after 1.50 s: killed by SIGSEGV (core dumped)\n"
                       "  instance 2 after 3.25 s: exit status 7\n"
                       "  instance 3 after 9.00 s: exit status 0\n"
                       "target ");
-    free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "  \"instances_ended\": [\n    {\n      \"instance\": 1,\n"
                       "      \"elapsed_seconds\": 1.5,\n      \"exit_status\": null,\n"
@@ -346,45 +330,35 @@ TEST(dead_instance_is_reported_in_the_summary) {
     assert_says(text, "    {\n      \"instance\": 2,\n      \"elapsed_seconds\": 3.25,\n"
                       "      \"exit_status\": 7,\n      \"signal\": null,\n"
                       "      \"core_dumped\": false\n    },\n");
-    free(text);
-    ss_ends_free(&outcome.ends);
 }
 
-TEST(finished_instance_is_not_reported_at_the_end) {
+SUMMARY_TEST(finished_instance_is_not_reported_at_the_end) {
     static const struct ss_end ends[] = {{.instance = 0, .seconds = 2, .status = 0},
         {.instance = 1, .seconds = 1, .status = 3 << 8}};
-    set_up();
     outcome.ended_by = "workloads";
     end_instances(ends, 1);
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_null(strstr(text, "ended early"));
-    free(text);
     end_instances(ends + 1, 1);
     text = printed(ss_summary_print);
     assert_says(
         text, "ended early                1      of 4 instances\n  instance 1 after 1.00 s: exit");
     assert_null(strstr(text, "instance 0"));
-    free(text);
-    ss_ends_free(&outcome.ends);
 }
 
-TEST(only_the_first_of_many_dead_instances_are_listed) {
-    set_up();
+SUMMARY_TEST(only_the_first_of_many_dead_instances_are_listed) {
     for (int i = 200; i > 0; i--)
         end_instances(&(struct ss_end){.instance = i % 4, .seconds = i, .status = SIGKILL}, 1);
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "ended early              200      of 4 instances\n"
                       "  instance 1 after 1.00 s: killed by SIGKILL\n"
                       "  instance 2 after 2.00 s: killed by SIGKILL\n"
                       "  instance 3 after 3.00 s: killed by SIGKILL\n"
                       "  and 197 more\ntarget ");
-    free(text);
-    ss_ends_free(&outcome.ends);
 }
 
-TEST(text_summary_shows_the_same_figures_as_json) {
-    set_up();
-    char *text = printed(ss_summary_print);
+SUMMARY_TEST(text_summary_shows_the_same_figures_as_json) {
+    const char *text = printed(ss_summary_print);
     assert_says(text, "4 instances on 3 CPUs (0-1,5), 20.5 s counted, ended by duration\n");
     assert_says(text, "50.00 %");
     assert_says(text, "50.50 %");
@@ -392,108 +366,90 @@ TEST(text_summary_shows_the_same_figures_as_json) {
     assert_says(text, "\nmean squared error     1.250 %^2  ");
     assert_says(text, "\n95 % within             2.75 %    of the target: 95 % of the samples\n");
     assert_says(text, "\nsettling time           1.50 s    until");
-    free(text);
     outcome.settling_seconds = NAN;
     plan.instances = plan.cpu_count = 1;
     text = printed(ss_summary_print);
     assert_says(text, "1 instance on 1 CPU (");
     assert_says(text, "never");
     assert_null(strstr(text, " nan"));
-    free(text);
 }
 
 /*
  * The mean covers the whole time but the range only complete intervals, so the mean may be outside
  * of the range.
  */
-TEST(throughput_range_states_what_it_excludes) {
+SUMMARY_TEST(throughput_range_states_what_it_excludes) {
     static double parts[] = {6, 12, 9, 600};
-    set_up();
     outcome.throughput = (struct ss_throughput){.parts = parts, .count = 4};
     outcome.throughput_count = 3;
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(
         text, "\nthroughput             0.625 /s   iterations per second, mean of 20.5 s\n");
     assert_says(text, " 1.000 to 2.000 /s in 3 intervals of 6 s\n");
     assert_says(text, " without the last 2.5 s\n");
     assert_fits(text, 80);
-    free(text);
     outcome.duration_seconds = 18.005;
     text = printed(ss_summary_print);
     assert_null(strstr(text, "without the last"));
-    free(text);
     outcome.throughput_count = 1;
     text = printed(ss_summary_print);
     assert_null(strstr(text, "intervals"));
-    free(text);
 }
 
-TEST(throughput_without_completed_iterations_is_a_bound) {
-    set_up();
+SUMMARY_TEST(throughput_without_completed_iterations_is_a_bound) {
     outcome.iterations = 0;
     outcome.rate = (struct ss_iteration_rate){NAN, NAN, 0, 0.2};
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\nthroughput         at most 0.200 /s: no iteration ended\n");
     assert_null(strstr(text, " nan"));
-    free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "\"iterations_per_second\": null,\n"
                       "  \"iterations_per_second_uncertainty\": null,\n"
                       "  \"iterations_per_second_bound\": 0.2,\n");
-    free(text);
 }
 
-TEST(estimated_part_of_iterations_is_reported) {
-    set_up();
+SUMMARY_TEST(estimated_part_of_iterations_is_reported) {
     outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\n                                  +- 0.058 /s, as 0.95 of the iterations "
                       "had not\n                                  ended and are estimated\n");
     assert_fits(text, 80);
-    free(text);
 }
 
 /* A run that ended before counting has no figures, and no NaN may be printed. */
-TEST(run_without_counted_time_prints_no_figures) {
-    set_up();
+SUMMARY_TEST(run_without_counted_time_prints_no_figures) {
     ss_outcome_open(&outcome);
     outcome.ended_by = "workloads";
     outcome.duration_seconds = 0;
     plan.repeat = true;
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "\niterations         not measured   ended in the counted time\n");
     assert_says(text, "\nthroughput         not measured   iterations per second\n");
     assert_null(strstr(text, " nan"));
     assert_null(strstr(text, "late wake-up"));
     assert_fits(text, 80);
-    free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "\"iterations\": null,");
     assert_says(text, "\"p50\": null,");
     assert_null(strstr(text, " nan"));
-    free(text);
 }
 
-TEST(single_sample_has_no_spread) {
-    set_up();
+SUMMARY_TEST(single_sample_has_no_spread) {
     outcome.samples = 1;
-    char *text = printed(ss_summary_print);
+    const char *text = printed(ss_summary_print);
     assert_says(text, "one sample of 500 ms, which has no spread\n");
     assert_null(strstr(text, "1 samples"));
     assert_null(strstr(text, "within   "));
     assert_fits(text, 80);
-    free(text);
     outcome.samples = 19;
     text = printed(ss_summary_print);
     assert_says(text, "of the target: all of the few samples\n");
     assert_fits(text, 80);
-    free(text);
 }
 
-TEST(summary_file_is_written_completely_or_not_at_all) {
+SUMMARY_TEST(summary_file_is_written_completely_or_not_at_all) {
     struct ss_error error = {0};
     char found[16384];
-    set_up();
     tree_new();
     const char *path = tree_write("summary.json", "what was there before");
     assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), 0);
@@ -501,9 +457,7 @@ TEST(summary_file_is_written_completely_or_not_at_all) {
     size_t length = fread(found, 1, sizeof found - 1, file);
     found[length] = '\0';
     fclose(file);
-    char *expected = printed(ss_summary_print_json);
-    assert_string_equal(found, expected);
-    free(expected);
+    assert_string_equal(found, printed(ss_summary_print_json));
     /* No other file is left in the folder, and a missing folder is not created. */
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(tree_root), 0);

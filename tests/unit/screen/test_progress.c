@@ -24,8 +24,9 @@
 static int screen;
 static _Atomic uint32_t view;
 static int saved_errors;
+static struct ss_progress progress;
 
-static struct ss_progress open_on_socket(void) {
+static int open_socket(void **state) {
     int pair[2];
     /* They would replace the size of the screen. */
     unsetenv("COLUMNS");
@@ -35,19 +36,21 @@ static struct ss_progress open_on_socket(void) {
     dup2(pair[1], STDERR_FILENO);
     close(pair[1]);
     screen = pair[0];
-    struct ss_progress progress;
     ss_progress_open(&progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND, &view);
     assert_true(progress.shown);
     assert_false(progress.terminal);
     progress.terminal = true;
-    return progress;
+    return 0;
 }
 
-static void close_socket(void) {
+static int close_socket(void **state) {
     dup2(saved_errors, STDERR_FILENO);
     close(saved_errors);
     close(screen);
+    return 0;
 }
+
+#define SOCKET_TEST(name) TEST_WITH(name, open_socket, close_socket)
 
 static char packet[SS_PROGRESS_TEXT];
 
@@ -67,8 +70,7 @@ static bool is_drawing(const char *bytes) {
 
 #define AT(milliseconds) (1000 * SS_SECOND + (milliseconds)*SS_MILLISECOND)
 
-TEST(block_is_drawn_at_most_four_times_a_second) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(block_is_drawn_at_most_four_times_a_second) {
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     int drawings = 0;
     for (uint64_t i = 0; i < 2000; i++) {
@@ -83,11 +85,9 @@ TEST(block_is_drawn_at_most_four_times_a_second) {
         }
     }
     assert_int_equal(drawings, 8);
-    close_socket();
 }
 
-TEST(unchanged_rows_of_the_block_are_not_redrawn) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(unchanged_rows_of_the_block_are_not_redrawn) {
     ss_progress_note(&progress, AT(0), &known);
     assert_that(ss_progress_due(&progress), <=, AT(0));
     ss_progress_draw_due(&progress, AT(0));
@@ -104,12 +104,10 @@ TEST(unchanged_rows_of_the_block_are_not_redrawn) {
     assert_null(receive());
     ss_progress_draw_due(&progress, AT(250));
     assert_true(is_drawing(receive()));
-    close_socket();
 }
 
 /* The terminal has reset the scroll region, and the block may be anywhere below the cursor. */
-TEST(resize_redraws_the_block_at_once) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(resize_redraws_the_block_at_once) {
     ss_progress_resize(&progress);
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER); /* there is nothing to draw yet */
     ss_progress_note(&progress, AT(0), &known);
@@ -130,12 +128,10 @@ TEST(resize_redraws_the_block_at_once) {
     assert_null(receive());
     assert_int_equal(atomic_load(&view), 0);
     unsetenv("LINES");
-    close_socket();
 }
 
 /* The region is set again each time, but room is made only once. */
-TEST(scroll_region_is_set_with_every_drawing) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(scroll_region_is_set_with_every_drawing) {
     for (uint64_t i = 0; i < 3; i++) {
         ss_progress_note(&progress, AT(500 * i), &known);
         ss_progress_draw_due(&progress, AT(500 * i));
@@ -145,14 +141,12 @@ TEST(scroll_region_is_set_with_every_drawing) {
         assert_int_equal(strncmp(bytes, "\033D", 2) == 0, i == 0);
         assert_int_equal(atomic_load(&view), 6);
     }
-    close_socket();
 }
 
 /* A row of blanks moves the cursor to the beginning of a row, wherever it was. */
-TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
+SOCKET_TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
-    struct ss_progress progress = open_on_socket();
     ss_progress_finish(&progress);
     assert_null(receive()); /* not drawn: no byte was written */
     progress.shown = true;
@@ -169,12 +163,10 @@ TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     ss_progress_note(&progress, AT(500), &known);
     ss_progress_draw_due(&progress, AT(5000));
     assert_null(receive());
-    close_socket();
 }
 
 /* The pipe is full and not read. */
-TEST(drawing_does_not_wait_for_a_stalled_reader) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(drawing_does_not_wait_for_a_stalled_reader) {
     progress.summary_follows = false;
     ss_progress_note(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
@@ -190,11 +182,9 @@ TEST(drawing_does_not_wait_for_a_stalled_reader) {
     ss_progress_finish(&progress);
     ss_progress_close(&progress);
     alarm(0);
-    close_socket();
 }
 
-TEST(lost_sample_leaves_a_gap_in_the_chart) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(lost_sample_leaves_a_gap_in_the_chart) {
     ss_progress_note(&progress, 0, &known); /* before any sample */
     ss_progress_note(&progress, AT(500), &known);
     ss_progress_note(&progress, AT(500), &known);
@@ -203,11 +193,9 @@ TEST(lost_sample_leaves_a_gap_in_the_chart) {
     assert_that(progress.history.loads[1], ==, known.load);
     assert_true(isnan(progress.values.load));
     assert_that(progress.values.error, ==, known.error);
-    close_socket();
 }
 
-TEST(progress_is_plain_lines_without_a_terminal) {
-    struct ss_progress progress = open_on_socket();
+SOCKET_TEST(progress_is_plain_lines_without_a_terminal) {
     progress.terminal = false;
     int lines = 0;
     for (uint64_t i = 1; i <= 60; i++) {
@@ -227,7 +215,6 @@ TEST(progress_is_plain_lines_without_a_terminal) {
     ss_progress_finish(&progress);
     ss_progress_close(&progress);
     assert_null(receive());
-    close_socket();
 }
 
 UNIT_RUN

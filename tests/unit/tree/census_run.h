@@ -256,14 +256,12 @@ static inline void world_renew(pid_t limit) {
 }
 
 static inline int world_setup(void **state) {
-    (void)state;
     world_open();
     return 0;
 }
 
 /* The signals of a run must reach all of our processes, and no others, at the end of each case. */
 static inline int world_teardown(void **state) {
-    (void)state;
     world_check(!world.partial);
     world_close();
     return 0;

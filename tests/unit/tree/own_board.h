@@ -23,7 +23,6 @@ static uint64_t started;
 static volatile sig_atomic_t handled;
 
 static inline void count_continuations(int number) {
-    (void)number;
     handled++;
 }
 
@@ -37,7 +36,6 @@ static inline void expect_continuations(int number) {
 }
 
 static inline int open_board(void **state) {
-    (void)state;
     struct sigaction action = {.sa_handler = count_continuations};
     board = ss_board_allocate(ROWS, 0);
     holds = calloc(1, sizeof *holds);
@@ -51,7 +49,6 @@ static inline int open_board(void **state) {
 }
 
 static inline int close_board(void **state) {
-    (void)state;
     for (uint32_t i = 0; i < holds->count; i++) {
         if (holds->list[i].pidfd >= 0)
             close(holds->list[i].pidfd);

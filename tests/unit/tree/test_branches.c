@@ -214,7 +214,6 @@ static struct {
 
 /* Uses the slot again, as the guardian does, up to the point where it writes the pid. */
 static void begin_next_use(int number) {
-    (void)number;
     mprotect(trap.page, trap.page_size, PROT_READ | PROT_WRITE);
     ss_branch_release(board, PLACE);
     atomic_fetch_add(&branch_at(PLACE)->serial, 1);

@@ -14,7 +14,6 @@ static pid_t attach(pid_t pid) {
 }
 
 static int open_attached(void **state) {
-    (void)state;
     world_open_empty(32768, true);
     world.board->attached = true;
     return 0;

@@ -11,7 +11,6 @@ static unsigned long change_at;
 static void (*change)(void);
 
 static void change_on_look(pid_t pid) {
-    (void)pid;
     if (world.looks == change_at)
         change();
 }
@@ -229,7 +228,6 @@ static void do_something(void) {
 }
 
 static void do_something_on_look(pid_t pid) {
-    (void)pid;
     if (draw(4) == 0)
         do_something();
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tree/descendants.h"
 #include "unit.h"
 
