@@ -2,7 +2,6 @@
 #include "fault.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,9 +24,8 @@ static const char *report_path(const struct fault *fault) {
 }
 
 struct run *fault_start(const struct fault *fault, const char *const *words) {
-    char text[256];
-    snprintf(text, sizeof text, "SS_TEST_FAULT=%s:%lu:%lu:%s", fault->kind, fault->first,
-        fault->count, report_path(fault));
+    const char *text = run_format(
+        "SS_TEST_FAULT=%s:%lu:%lu:%s", fault->kind, fault->first, fault->count, report_path(fault));
     struct run_setup setup = {.environment = WORDS(SHIM("shim_fault"), text)};
     return run_start(&setup, words);
 }

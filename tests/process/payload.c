@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,7 +103,6 @@ _Noreturn void payload_spin(void) {
 }
 
 static void *spin_in_thread(void *nothing) {
-    (void)nothing;
     payload_spin();
 }
 
@@ -298,7 +296,6 @@ static int do_signal(const char *text) {
 }
 
 static int do_spin(const char *text) {
-    (void)text;
     payload_spin();
 }
 

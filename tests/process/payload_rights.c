@@ -56,7 +56,6 @@ static int do_deaf(char **words) {
     cpu_set_t cpus;
     int cpu = 0;
     pthread_t thread;
-    (void)words;
     alarm(LIFE_SECONDS);
     sched_getaffinity(0, sizeof cpus, &cpus);
     while (!CPU_ISSET(cpu, &cpus))

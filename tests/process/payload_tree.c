@@ -210,7 +210,6 @@ static int do_daemon_storm(char **words) {
 static volatile sig_atomic_t continued;
 
 static void note_continue(int number) {
-    (void)number;
     continued = 1;
 }
 
@@ -231,13 +230,11 @@ static int do_late_daemons(char **words) {
 static volatile sig_atomic_t ended;
 
 static void note_end(int number) {
-    (void)number;
     ended = 1;
 }
 
 /* Leaves a daemon at SIGTERM, like a program whose helper cleans up. */
 static int do_daemon_at_end(char **words) {
-    (void)words;
     signal(SIGTERM, note_end);
     payload_say("ready");
     while (!ended)
@@ -380,7 +377,6 @@ static int do_orphans(char **words) {
 
 static void on_continue(int number) {
     static const char text[] = "again\n";
-    (void)number;
     if (write(STDOUT_FILENO, text, sizeof text - 1) < 0)
         _exit(98);
 }
@@ -391,7 +387,6 @@ static void tell_continuations(void) {
 }
 
 static int do_stop_self(char **words) {
-    (void)words;
     tell_continuations();
     payload_say("ready");
     raise(SIGSTOP);
@@ -401,7 +396,6 @@ static int do_stop_self(char **words) {
 /* Not an instance, so no run may signal it. Lives until its standard input is closed. */
 static int do_bystander(char **words) {
     char text[32];
-    (void)words;
     tell_continuations();
     snprintf(text, sizeof text, "%d", (int)getpid());
     payload_say(text);
@@ -469,28 +463,7 @@ _Noreturn static void wait_for_the_end(void) {
         pause();
 }
 
-/* `wide SESSIONS PROCESSES`: starts many processes that only wait. */
-static int do_wide(char **words) {
-    long sessions = word_number(words, 0);
-    long processes = word_number(words, 1);
-    struct gate gate = open_gate();
-    for (long i = 0; i < sessions; i++) {
-        if (fork_named("payload-session") != 0)
-            continue;
-        setsid();
-        for (long k = 1; k < processes / sessions; k++) {
-            if (fork_named("payload-member") == 0)
-                break;
-        }
-        pass(&gate);
-        wait_for_the_end();
-    }
-    await_all(&gate);
-    wait_for_the_end();
-}
-
 static void *spin_in_thread(void *nothing) {
-    (void)nothing;
     payload_spin();
 }
 
@@ -530,7 +503,6 @@ const struct payload_act payload_tree_acts[] = {
     {"spawn", do_spawn},
     {"stop-self", do_stop_self},
     {"bystander", do_bystander},
-    {"wide", do_wide},
     {"threads-many", do_threads_many},
     {0},
 };

@@ -38,7 +38,6 @@ static int make_raw(char **words) {
 
 /* `tty-read`: reads a byte and prints the error number. */
 static int read_byte(char **words) {
-    (void)words;
     char byte;
     int terminal = open_terminal();
     if (terminal < 0)
@@ -50,7 +49,6 @@ static int read_byte(char **words) {
 
 /* `tty-write`: writes lines long enough that some follow the start of the run. */
 static int write_lines(char **words) {
-    (void)words;
     static const char line[] = "a line\n";
     int terminal = open_terminal();
     if (terminal < 0)

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +29,21 @@
 static struct run *runs; /* all that were not freed */
 
 const char *run_first_cpu(void) {
-    static char text[16];
     cpu_set_t set;
     int cpu = 0;
     ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
     while (!CPU_ISSET(cpu, &set))
         cpu++;
-    snprintf(text, sizeof text, "%d", cpu);
-    return text;
+    return run_format("%d", cpu);
 }
 
 const char *run_last_cpu(void) {
-    static char text[16];
     cpu_set_t set;
     int cpu = CPU_SETSIZE - 1;
     ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
     while (!CPU_ISSET(cpu, &set))
         cpu--;
-    snprintf(text, sizeof text, "%d", cpu);
-    return text;
+    return run_format("%d", cpu);
 }
 
 int run_cpu_count(void) {
@@ -92,6 +89,22 @@ static void become(const struct run_setup *setup, const char *const *words, cons
 
 void run_greedily(void) {
     setenv(RUN_GREEDY, "yes", 1);
+}
+
+static size_t count_words(const char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+const char *const *run_join(const char *const *words, const char *const *more) {
+    size_t first = count_words(words), second = count_words(more) + 1;
+    const char **both = calloc(first + second, sizeof *both);
+    ck_assert_ptr_nonnull(both);
+    memcpy(both, words, first * sizeof *both);
+    memcpy(both + first, more, second * sizeof *both);
+    return both;
 }
 
 struct run *run_start(const struct run_setup *setup, const char *const *words) {
@@ -173,6 +186,11 @@ void run_give_up(const struct run *run, const char *file, int line, const char *
 
 struct run *run_wait(struct run *run) {
     RUN_UNTIL(run, run->ended);
+    return run;
+}
+
+struct run *run_succeed(struct run *run) {
+    run_expect(run_wait(run), 0);
     return run;
 }
 
@@ -273,11 +291,7 @@ void run_stop(struct run *run, pid_t pid) {
 }
 
 const char *run_pid_text(pid_t pid) {
-    static char texts[8][16];
-    static int next;
-    char *text = texts[next++ % 8];
-    snprintf(text, sizeof texts[0], "%d", (int)pid);
-    return text;
+    return run_format("%d", (int)pid);
 }
 
 /* Returns the start time of the process in clock ticks since boot; 0 if it is gone. */
@@ -410,9 +424,6 @@ const char *run_temporary(void) {
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw) {
-    (void)status;
-    (void)type;
-    (void)ftw;
     return remove(path);
 }
 
@@ -448,12 +459,17 @@ const char *run_new_path(const char *name) {
     return run_path(run_make_folder(), name);
 }
 
+const char *run_format(const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    ck_assert_int_ge(vasprintf(&text, format, arguments), 0);
+    va_end(arguments);
+    return text;
+}
+
 const char *run_path(const char *folder, const char *name) {
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-    ck_assert_ptr_nonnull(path);
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
+    return run_format("%s/%s", folder, name);
 }
 
 void run_write_file(const char *path, const char *text) {
@@ -470,6 +486,12 @@ struct run_text run_read_file(const char *path) {
         close(file);
     }
     return text;
+}
+
+void run_expect_file(const char *path, const char *expected) {
+    struct run_text text = run_read_file(path);
+    ck_assert_msg(strcmp(text.bytes, expected) == 0, "%s: %s", path, text.bytes);
+    free(text.bytes);
 }
 
 const char *run_next_line(const char *line) {

@@ -65,6 +65,9 @@ void run_greedily(void);
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* Returns the words of both lists, in memory that is never freed. */
+const char *const *run_join(const char *const *words, const char *const *more);
+
 /* Skips the test if a sanitizer does not work with a preloaded library in this environment. */
 struct run *run_start(const struct run_setup *setup, const char *const *words);
 
@@ -74,15 +77,22 @@ struct run *run_start(const struct run_setup *setup, const char *const *words);
 /* Starts showstopper with these options and waits for its end. */
 #define RUN(...) run_wait(START(__VA_ARGS__))
 
-/* Both with a setup. */
-#define START_IN(setup, ...) run_start(setup, WORDS(SHOWSTOPPER, __VA_ARGS__))
-#define RUN_IN(setup, ...)   run_wait(START_IN(setup, __VA_ARGS__))
+/* The same, and fails the test unless the exit status is 0. */
+#define SUCCEED(...) run_succeed(START(__VA_ARGS__))
+
+/* These with a setup. */
+#define START_IN(setup, ...)   run_start(setup, WORDS(SHOWSTOPPER, __VA_ARGS__))
+#define RUN_IN(setup, ...)     run_wait(START_IN(setup, __VA_ARGS__))
+#define SUCCEED_IN(setup, ...) run_succeed(START_IN(setup, __VA_ARGS__))
 
 /* Starts any program and waits for its end. */
 #define CALL(...) run_wait(run_start(NULL, WORDS(__VA_ARGS__)))
 
 /* Waits until the program has ended. Returns its argument. */
 struct run *run_wait(struct run *run);
+
+/* The same, and fails the test unless the exit status is 0. */
+struct run *run_succeed(struct run *run);
 
 /* Reads pending output and notes whether the program has ended. */
 void run_look(struct run *run);
@@ -188,7 +198,7 @@ bool run_lives(pid_t pid);
 /* Stops the process and waits until it has stopped. */
 void run_stop(struct run *run, pid_t pid);
 
-/* Returns the pid as an argument, valid until some more calls. */
+/* Returns the pid as an argument. */
 const char *run_pid_text(pid_t pid);
 
 /* Waits until no marked process is alive; fails the test if one remains. */
@@ -207,13 +217,19 @@ void run_remove_folder(const char *folder);
 /* Returns NAME in such a new folder. */
 const char *run_new_path(const char *name);
 
-/* Returns FOLDER/NAME in memory that is never freed, because a test is a short-lived process. */
+/* Returns formatted text in memory that is never freed, because a test is a short-lived process. */
+__attribute__((format(printf, 1, 2))) const char *run_format(const char *format, ...);
+
+/* Returns FOLDER/NAME in such memory. */
 const char *run_path(const char *folder, const char *name);
 
 void run_write_file(const char *path, const char *text);
 
 /* Reads a whole file; length 0 if absent. */
 struct run_text run_read_file(const char *path);
+
+/* Fails the test unless this is the whole file. */
+void run_expect_file(const char *path, const char *expected);
 
 bool run_exists(const char *path);
 

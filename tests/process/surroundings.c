@@ -30,8 +30,7 @@ static bool write_text(const char *path, const char *text) {
 }
 
 static bool map_to_root(const char *path, unsigned own) {
-    char map[64];
-    snprintf(map, sizeof map, "0 %u 1", own);
+    const char *map = run_format("0 %u 1", own);
     return write_text(path, map);
 }
 
@@ -93,8 +92,7 @@ bool surroundings_have_namespaces(void) {
 }
 
 bool surroundings_can_mount_small(const char *folder, const char *size) {
-    char options[64];
-    snprintf(options, sizeof options, "size=%s,mode=1777", size);
+    const char *options = run_format("size=%s,mode=1777", size);
     return mount("none", folder, "tmpfs", 0, options) == 0;
 }
 
@@ -105,8 +103,7 @@ void surroundings_mount_small(const char *folder, const char *size) {
 
 void surroundings_fill(const char *folder) {
     static const char block[4096];
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/filler", folder);
+    const char *path = run_format("%s/filler", folder);
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
         _exit(SURROUNDINGS_MISSING);
@@ -125,11 +122,10 @@ bool surroundings_permit_setuid(const char *folder) {
 
 void surroundings_compile(
     const char *folder, const char *name, const char *source, const char *flag) {
-    char from[64], to[64];
     struct run_setup setup = {.folder = folder};
     SKIP_UNLESS(CALL("sh", "-c", "command -v cc")->status == 0, "cc: not installed");
-    snprintf(from, sizeof from, "%s.c", name);
-    snprintf(to, sizeof to, "%s.so", name);
+    const char *from = run_format("%s.c", name);
+    const char *to = run_format("%s.so", name);
     run_write_file(run_path(folder, from), source);
     run_expect(
         run_wait(run_start(&setup, WORDS("cc", "-shared", "-fPIC", "-Wall", "-Werror",
@@ -141,9 +137,8 @@ void surroundings_compile(
 /* Finds the path of our own group for this controller in /proc/self/cgroup. */
 static bool find_own_group(const char *controller, char *path, size_t size) {
     char line[1024];
-    char wanted[64];
     bool found = false;
-    snprintf(wanted, sizeof wanted, ",%s,", controller);
+    const char *wanted = run_format(",%s,", controller);
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file && !found && fgets(line, sizeof line, file)) {
         char *names = strchr(line, ':');
@@ -231,21 +226,18 @@ static bool make_below(struct control_group *group, const char *root, const char
 }
 
 static bool has_file(const struct control_group *group, const char *name) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    const char *path = run_format("%s/%s", group->path, name);
     return access(path, W_OK) == 0;
 }
 
 bool control_group_make(struct control_group *group, const char *controller) {
     char own[256];
-    char root[64];
-    char name[64];
     *group = (struct control_group){0};
-    snprintf(root, sizeof root, "/sys/fs/cgroup/%s", controller);
+    const char *root = run_format("/sys/fs/cgroup/%s", controller);
     if (find_own_group(controller, own, sizeof own) && make_below(group, root, own))
         return true;
     group->unified = true;
-    snprintf(name, sizeof name, "%s.max", controller);
+    const char *name = run_format("%s.max", controller);
     if (!find_own_group("", own, sizeof own) || !make_below(group, "/sys/fs/cgroup", own))
         return false;
     if (has_file(group, name))
@@ -256,8 +248,7 @@ bool control_group_make(struct control_group *group, const char *controller) {
 
 bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", group->path, group->unified ? unified : name);
+    const char *path = run_format("%s/%s", group->path, group->unified ? unified : name);
     return write_text(path, value);
 }
 
@@ -272,17 +263,15 @@ bool control_group_has(const struct control_group *group, const char *name, cons
 }
 
 void control_group_enter(const struct control_group *group) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
+    const char *path = run_format("%s/cgroup.procs", group->path);
     if (!write_text(path, "0"))
         _exit(SURROUNDINGS_MISSING);
 }
 
 bool control_group_holds(const struct control_group *group, pid_t pid) {
-    char path[PATH_MAX];
     char line[32];
     bool found = false;
-    snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
+    const char *path = run_format("%s/cgroup.procs", group->path);
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file))
         found = atoi(line) == pid;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,10 +35,9 @@ static void reset_signals(void) {
 }
 
 static void set_environment(void) {
-    char path[8192];
     const char *before = getenv("PATH");
-    snprintf(path, sizeof path, "%s:%s/tests:%s", TEST_BIN_DIR, TEST_BUILD_DIR,
-        before ? before : "/usr/bin:/bin");
+    const char *path = run_format(
+        "%s:%s/tests:%s", TEST_BIN_DIR, TEST_BUILD_DIR, before ? before : "/usr/bin:/bin");
     setenv("PATH", path, 1);
     setenv("PS1", PROMPT, 1);
     setenv("TERM", "dumb", 1);

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/platform.h"
@@ -60,8 +59,7 @@ static void finish(struct run *run) {
 
 static void clean_study(void) {
     const struct run_setup setup = {.folder = folder};
-    struct run *run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
-    run_expect(run, 0);
+    struct run *run = run_succeed(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
     run_free_clean(run);
 }
 
@@ -88,8 +86,7 @@ static pid_t find_minder_of_main(void) {
 /* Completes the study of start_endless(). */
 static void expect_completion(void) {
     run_write_file(run_path(folder, "enough"), "");
-    struct run *run = run_wait(start(NULL));
-    run_expect(run, 0);
+    struct run *run = run_succeed(start(NULL));
     run_expect_text(&run->err, "1 of 1 runs done");
     ck_assert(is_there("study/a/run.json"));
     ck_assert(!is_there("made-a"));
@@ -109,7 +106,7 @@ TEST_CASE(a_killed_call_leaves_nothing_behind) {
 }
 
 /* The keeper, and a later call, know which exit statuses mean success. */
-TEST_CASE(statuses_of_an_after_mean_success_after_a_kill) {
+TEST_CASE(accepted_statuses_of_after_commands_survive_a_kill) {
     struct run *run =
         start_until_begun("run a takes 1s\n"
                           "main -- sh -c '[ -e begun ] || { touch begun; exec sleep 1000; }'\n"
@@ -118,10 +115,8 @@ TEST_CASE(statuses_of_an_after_mean_success_after_a_kill) {
     kill_call(run);
     run_expect_nothing_left();
     run_free(run);
-    run = run_wait(start(NULL));
-    run_expect(run, 0);
-    struct run_text closed = run_read_file(run_path(folder, "closed"));
-    ck_assert_str_eq(closed.bytes, "x\nx\n");
+    run = run_succeed(start(NULL));
+    run_expect_file(run_path(folder, "closed"), "x\nx\n");
     finish(run);
 }
 
@@ -189,7 +184,7 @@ TEST_CASE(the_next_call_ends_processes_of_a_killed_call) {
     run_free_clean(run);
 }
 
-TEST_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
+TEST_CASE(a_call_without_runs_undoes_the_journals_of_a_killed_call) {
     struct run *run = start_until_begun(
         "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
         "run a takes 1s\n"
@@ -200,8 +195,7 @@ TEST_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
     ck_assert(is_there("study/a/run.json"));
     ck_assert(!is_there("closed"));
     run_write_file(run_path(folder, "enough"), "");
-    run = run_wait(start(NULL));
-    run_expect(run, 0);
+    run = run_succeed(start(NULL));
     ck_assert(is_there("closed"));
     finish(run);
 }
@@ -217,7 +211,7 @@ TEST_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal) {
 }
 
 /* The user must know that something may still run. */
-TEST_CASE(a_terminated_call_says_what_it_could_not_undo) {
+TEST_CASE(a_terminated_call_reports_failed_cleanup) {
     struct run *run = start_until_begun("after -- sh -c 'echo no bridge >&2; exit 3'\n"
                                         "run a takes 1s\n"
                                         "main -- sh -c 'touch begun; exec sleep 1000'\n"
@@ -250,10 +244,9 @@ TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
                                "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
                                " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
                                "main -- sh -c 'touch begun; exec sleep 1000'\n";
-    char server[32];
     write_plan(text);
     struct run *program = run_start(NULL, WORDS("sleep", "1000"));
-    snprintf(server, sizeof server, "SERVER=%d", (int)program->pid);
+    const char *server = run_format("SERVER=%d", (int)program->pid);
     const char *const environment[] = {server, NULL};
     const struct run_setup setup = {.folder = folder, .environment = environment};
     struct run *run = run_start(&setup, WORDS(SSBATCH, "study", "plan"));
@@ -271,14 +264,13 @@ TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
 
 TEST_CASE(a_run_that_another_call_carries_out_is_not_started) {
     struct run *run = start_endless();
-    struct run *other = run_wait(start(NULL));
-    run_expect(other, 0);
+    struct run *other = run_succeed(start(NULL));
     run_expect_text(&other->err, "a: it is being carried out on ");
     run_expect_text(&other->err, "1 carried out by other calls");
     run_free(other);
     ck_assert(!is_there("closed-a"));
     run_write_file(run_path(folder, "enough"), "");
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     ck_assert(is_there("study/a/run.json"));
     finish(run);
 }
@@ -312,8 +304,7 @@ TEST_CASE(the_memory_folder_of_a_killed_call_is_removed) {
 }
 
 static void expect_state(const char *expected) {
-    struct run_text text = run_read_file(run_path(folder, "study/.a.part/result/state"));
-    ck_assert_str_eq(text.bytes, expected);
+    run_expect_file(run_path(folder, "study/.a.part/result/state"), expected);
 }
 
 /* A keeper that was started during the run has inherited the lock of the run. */
@@ -336,14 +327,12 @@ TEST_CASE(a_replaced_keeper_copies_files_out_of_memory) {
 }
 
 static void copy_folder(const char *from, const char *to) {
-    struct run *run = run_wait(run_start(NULL, WORDS("cp", "-a", from, to)));
-    run_expect(run, 0);
+    struct run *run = run_succeed(run_start(NULL, WORDS("cp", "-a", from, to)));
     run_free(run);
 }
 
 /* The call that a power cut ended is another host's while a second call makes an attempt. */
 TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
-    char away[4400];
     glob_t found;
     write_plan("run a takes 1s keep\n"
                "main -- sh -c 'cat attempt >{out}/state; echo {scratch} >where; cp attempt begun; "
@@ -367,7 +356,7 @@ TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
     copy_folder(run_path(folder, "memory"), where);
     ck_assert_int_eq(glob(run_path(folder, "study/.study/calls/*"), 0, NULL, &found), 0);
     const char *call = found.gl_pathv[0];
-    snprintf(away, sizeof away, "%s/study/.study/calls/elsewhere:1:2:3", folder);
+    const char *away = run_format("%s/study/.study/calls/elsewhere:1:2:3", folder);
     ck_assert_int_eq(rename(call, away), 0);
     run_write_file(run_path(folder, "attempt"), "2");
     ck_assert_int_eq(unlink(run_path(folder, "begun")), 0);

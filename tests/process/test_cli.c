@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "family.h"
 #include "process.h"
 #include "run.h"
 #include "surroundings.h"
@@ -50,8 +49,7 @@ static void expect_plan(struct run *run, const char *part) {
 
 TEST_CASE(help_and_version_are_printed) {
     for (const char *const *option = WORDS("--help", "--version"); *option; option++) {
-        struct run *run = RUN(*option);
-        run_expect(run, 0);
+        struct run *run = SUCCEED(*option);
         run_expect_text(
             &run->out, strcmp(*option, "--help") == 0 ? "--instances N" : "showstopper ");
         ck_assert_uint_eq(run->err.length, 0);
@@ -62,13 +60,11 @@ TEST_CASE(modules_are_listed) {
     static const char *const names[] = {"trace/constant", "trace/file", "feedback/realtime",
         "feedback/cgroup", "feedback/command", "control/rbpid", "control/geom", "control/fixed",
         "space/even", "space/uneven", "dithering/averageq", "dithering/fixedq"};
-    struct run *run = RUN("--list-modules");
-    run_expect(run, 0);
+    struct run *run = SUCCEED("--list-modules");
     ck_assert_uint_eq(run->err.length, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         run_expect_text(&run->out, names[i]);
-        struct run *help = RUN("--help-module", names[i]);
-        run_expect(help, 0);
+        struct run *help = SUCCEED("--help-module", names[i]);
         run_expect_text(&help->out, names[i]);
         ck_assert_uint_eq(help->err.length, 0);
     }
@@ -78,9 +74,8 @@ TEST_CASE(modules_are_listed) {
 
 /* Returns the manual page's paragraph about the modules of this kind. */
 static char *read_paragraph(const char *kind) {
-    char begin[64];
     struct run_text page = run_read_file(PROJECT_SOURCE_DIR "/src/showstopper.1");
-    snprintf(begin, sizeof begin, "\n.BR %s \" (\"", kind);
+    const char *begin = run_format("\n.BR %s \" (\"", kind);
     char *text = strstr(page.bytes, begin);
     ck_assert_msg(text, "the manual page has no paragraph '%s'", kind);
     text = strchr(text + 1, '\n');
@@ -148,10 +143,9 @@ TEST_CASE(modules_and_their_options_appear_in_the_plan) {
     const char *trace = run_path(folder, "saw.trace");
     run_write_file(trace, "0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n100s 9/10\n2M 1/10\n");
     struct run_setup there = {.folder = folder};
-    struct run *run = RUN_IN(&there, "--dry-run", "-n", "12", "-t", "file", "-T", "saw.trace", "-f",
-        "realtime", "-F", "103m", "-c", "rbpid", "-s", "even", "-d", "averageq", "-D", "51m",
+    struct run *run = SUCCEED_IN(&there, "--dry-run", "-n", "12", "-t", "file", "-T", "saw.trace",
+        "-f", "realtime", "-F", "103m", "-c", "rbpid", "-s", "even", "-d", "averageq", "-D", "51m",
         "echo", "-n", "99999", "-scratch-directory=scratch.%", "luindex");
-    run_expect(run, 0);
     run_expect_text(&run->out, "echo -n 99999 -scratch-directory=scratch.11 luindex\n");
     run_expect_text(&run->out, "path=saw.trace");
 }
@@ -173,9 +167,8 @@ TEST_CASE(the_plan_shows_values_computed_by_modules) {
     PLAN("the statistics differ", "-f", "realtime", "-F", "count=ratio", "true");
     PLAN("           the load is the number that a program prints\n", "-f", "command", "-F",
         "echo 1", "true");
-    struct run *run = RUN("-v", "-n", "4", "--cpus", run_first_cpu(), "-l", "50%", "-F",
+    struct run *run = SUCCEED("-v", "-n", "4", "--cpus", run_first_cpu(), "-l", "50%", "-F",
         "source=stat", "-c", "fixed", "--json", "-", "true");
-    run_expect(run, 0);
     run_expect_text(&run->err, "showstopper: stagger: tau is 107 ms, for 4 instances on 1 CPU\n");
     run_expect_text(
         &run->err, "showstopper: exact: the load is measured by idle time, from /proc/stat\n");
@@ -184,10 +177,9 @@ TEST_CASE(the_plan_shows_values_computed_by_modules) {
 
 /* A shell that reads the printed command gets the original words. */
 TEST_CASE(printed_commands_are_quoted_for_a_shell) {
-    struct run *plan = RUN("--dry-run", "-l", "50%", "-n1", "printf", "%%s|", "a b", "", "it's",
+    struct run *plan = SUCCEED("--dry-run", "-l", "50%", "-n1", "printf", "%%s|", "a b", "", "it's",
         "$HOME", "`ls`", "a\nb", "*", "~", "#x", "\\", "\"", "a;b", "!", "a=b", "--x=y", "'",
         "\xc3\xa4", "{a,b}", "%%", "-n", "&", "\t");
-    run_expect(plan, 0);
     char *begin = strstr(plan->out.bytes, "\ncommand ");
     char *end = begin ? strstr(begin, "\nCPUs ") : NULL;
     ck_assert_msg(end != NULL, "%s", plan->out.bytes);
@@ -212,8 +204,7 @@ TEST_CASE(the_plan_shows_times_cpus_and_workloads) {
     PLAN("start at", "--start-at", "@4000000000", "true");
     PLAN("tolerance  2.5 %", "--tolerance", "2.5", "true");
     PLAN("left running\n", "--keep", "true");
-    char pinned[64];
-    snprintf(pinned, sizeof pinned, "CPUs       1 (%s), instances pinned", run_first_cpu());
+    const char *pinned = run_format("CPUs       1 (%s), instances pinned", run_first_cpu());
     PLAN(pinned, "--cpus", run_first_cpu(), "true");
     folder = run_make_folder();
     const char *file = run_path(folder, "mix");
@@ -223,19 +214,19 @@ TEST_CASE(the_plan_shows_times_cpus_and_workloads) {
     PLAN(" echo 'a b'\n", "-w", file);
 }
 
-/* Fails unless the command succeeds and this warning is all of its standard error. */
-static void warned(const char *warning, const char *const *words) {
-    struct run *run = run_wait(run_start(NULL, words));
-    run_expect(run, 0);
-    ck_assert_str_eq(run->err.bytes, warning);
+/* Fails unless the plan is printed with one line of warning that has this part; NULL: none. */
+static void warned(const char *part, struct run *plan) {
+    run_succeed(plan);
+    ck_assert_uint_eq(run_count_text(&plan->err, "\n"), part != NULL);
+    if (part)
+        run_expect_text(&plan->err, part);
 }
 
 TEST_CASE(milliseconds_meant_as_minutes_cause_a_warning) {
-    warned("showstopper: warning: --duration: 3m is 3 milliseconds; for minutes write 3M\n",
-        WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", "--duration", "3m", "true"));
-    warned("showstopper: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write "
-           "3M\n",
-        WORDS(SHOWSTOPPER, "--dry-run", "-t", "staircase", "-T", "20%:60%:20%,hold=3m", "true"));
+    warned("--duration: 3m is 3 milliseconds",
+        START("--dry-run", "-l", "50%", "--duration", "3m", "true"));
+    warned("trace/staircase: hold: 3m is 3 milliseconds",
+        START("--dry-run", "-t", "staircase", "-T", "20%:60%:20%,hold=3m", "true"));
 }
 
 TEST_CASE(invalid_options_are_refused) {
@@ -442,21 +433,13 @@ TEST_CASE(proc_of_another_pid_namespace_is_refused) {
 }
 
 TEST_CASE(percentages_in_the_command_cause_a_warning) {
-    warned("showstopper: warning: in the command, 60% becomes 600, because % stands for the "
-           "instance's number: write 60%% to keep the character, or give -p ''\n",
-        WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
-    warned("", WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
+    warned("in the command, 60% becomes 600",
+        START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
+    warned(NULL, START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }
 
 static void allow_few_files(void) {
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
-}
-
-/* The kernel does not limit the processes of root. */
-static void allow_few_processes(void) {
-    setrlimit(RLIMIT_NPROC, &(struct rlimit){200, 200});
-    if ((getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)) || access(PAYLOAD, X_OK) < 0)
-        _exit(PROCESS_SKIPPED);
 }
 
 TEST_CASE(instances_beyond_the_open_file_limit_are_refused) {
@@ -467,39 +450,6 @@ TEST_CASE(instances_beyond_the_open_file_limit_are_refused) {
     /* Fewer than would be allowed, because the caller's files may be open, too. */
     const char *output = run_new_path("out");
     struct run_setup setup = {.prepare = allow_few_files};
-    run_expect(RUN_IN(&setup, "-q", "-n", "4", "-c", "fixed", "-l", "50%", "--output", output,
-                   PAYLOAD, "exit", "0"),
-        0);
-}
-
-TEST_CASE(instances_beyond_the_process_limit_are_refused) {
-    folder = run_make_folder();
-    ck_assert_int_eq(chmod(folder, 0777), 0); /* another user writes here */
-    struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
-    struct run *run = RUN_IN(&setup, "--version");
-    SKIP_UNLESS(
-        run->status != PROCESS_SKIPPED, "another-user: no other user can read the build folder");
-    refuse_as(
-        allow_few_processes, 125, "processes", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
-}
-
-/* LeakSanitizer cannot inspect a set-user-ID program and makes it fail. */
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
-TEST_CASE(a_set_uid_showstopper_is_refused) {
-    SKIP_UNLESS(!SANITIZED, "sanitizer: cannot inspect a set-uid program");
-    SKIP_UNLESS(getuid() == 0, "root: only root can change the owner of a file");
-    SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
-    folder = run_make_folder();
-    SKIP_UNLESS(surroundings_permit_setuid(folder),
-        "setuid: set-user-ID programs are not allowed in the folder of the test");
-    const char *copy = run_path(folder, "raised");
-    run_expect(CALL("cp", SHOWSTOPPER, copy), 0);
-    ck_assert_int_eq(chown(copy, 65534, 65534), 0);
-    ck_assert_int_eq(chmod(copy, 04755), 0);
-    refuse_as(NULL, 125, "set-uid", WORDS(copy, TOUCH_AT("50%")));
+    SUCCEED_IN(&setup, "-q", "-n", "4", "-c", "fixed", "-l", "50%", "--output", output, PAYLOAD,
+        "exit", "0");
 }

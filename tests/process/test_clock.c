@@ -3,11 +3,9 @@
 /* The wall clock is changed, or time passes while all processes are frozen. */
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "family.h"
 #include "json_text.h"
@@ -17,8 +15,7 @@
 
 /* SECONDS:MS or SECONDS:FILE, as in shim_clock.c. */
 static struct run *start_shifted(const char *shift, const char *const *words) {
-    char text[320];
-    snprintf(text, sizeof text, "SS_TEST_CLOCK=%s", shift);
+    const char *text = run_format("SS_TEST_CLOCK=%s", shift);
     struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), text)};
     return run_start(&setup, words);
 }
@@ -26,45 +23,41 @@ static struct run *start_shifted(const char *shift, const char *const *words) {
 /* The bounds allow for a busy machine; an error of an hour would far exceed them. */
 TEST_CASE(wall_clock_change_does_not_affect_duration) {
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
-    for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
-        double begin = run_now();
-        struct run *run = run_wait(start_shifted(
+    enum { COUNT = sizeof shifts / sizeof *shifts };
+    struct run *runs[COUNT];
+    double begin = run_now();
+    for (int i = 0; i < COUNT; i++)
+        runs[i] = start_shifted(
             shifts[i], WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "40%", "-c", "fixed", "--settle",
-                           "500m", "--duration", "3s", "--json", "-", PAYLOAD, "spin")));
-        run_expect(run, 0);
+                           "500m", "--duration", "3s", "--json", "-", PAYLOAD, "spin"));
+    for (int i = 0; i < COUNT; i++) {
+        const char *json = run_succeed(runs[i])->out.bytes;
         ck_assert_double_ge(run_now() - begin, 2.95);
-        ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
-        json_expect_between(run->out.bytes, "duration_seconds", 2.4, 60);
-        json_expect_between(run->out.bytes, "samples", 1, 6);
-        json_expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
-        json_expect_between(run->out.bytes, "duty_mean", 0.02, 0.98);
-        json_expect_between(run->out.bytes, "load_mean", 1e-4, 1);
-        json_expect_between(run->out.bytes, "switches_per_second", 0.01, 100);
-        run_free_clean(run);
+        ck_assert(json_is(json, "ended_by", "\"duration\""));
+        json_expect_between(json, "duration_seconds", 2.4, 60);
+        json_expect_between(json, "samples", 1, 6);
+        json_expect_between(json, "target_mean", 0.4, 0.4);
+        json_expect_between(json, "duty_mean", 0.02, 0.98);
+        json_expect_between(json, "load_mean", 1e-4, 1);
+        json_expect_between(json, "switches_per_second", 0.01, 100);
     }
 }
 
 static const char *in_seconds(int seconds) {
-    static char at[32];
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(at, sizeof at, "@%lld", (long long)now.tv_sec + seconds);
-    return at;
+    return run_format("@%lld", (long long)time(NULL) + seconds);
 }
 
 /*
  * Starts a run that waits `lead` seconds for its start time, and shifts its clock after the start
  * time has been read and well before instances start. Repeated with a later start time if that was
- * too late. `start` is the latest possible start time on the monotonic clock. The caller removes
- * `folder` after the run, because the clock is shifted only while the file in it exists.
+ * too late. `start` is the latest possible start time on the monotonic clock.
  */
 static struct run *shift_before_start(
-    const char *seconds, int lead, const char *act, double *start, const char **folder) {
+    const char *seconds, int lead, const char *act, double *start) {
     for (int tries = 0; tries < 5; tries++, lead *= 2) {
         pid_t pids[RUN_PIDS_MAX];
-        char shift[300];
-        const char *file = run_path(*folder = run_make_folder(), "shift");
-        snprintf(shift, sizeof shift, "%s:%s", seconds, file);
+        const char *file = run_new_path("shift");
+        const char *shift = run_format("%s:%s", seconds, file);
         *start = run_now() + lead;
         struct run *run = start_shifted(
             shift, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(lead),
@@ -83,8 +76,7 @@ static struct run *shift_before_start(
 /* The wall clock jumps past the start time; the summary reports the difference. */
 TEST_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     double start;
-    const char *folder;
-    struct run *run = run_wait(shift_before_start("3600", 100, "spin", &start, &folder));
+    struct run *run = run_wait(shift_before_start("3600", 100, "spin", &start));
     ck_assert_double_lt(run_now(), start);
     run_expect(run, 0);
     static const char words[] = "the trace began ";
@@ -97,8 +89,7 @@ TEST_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
 /* The clock goes back an hour, so instances must not start within the next seconds. */
 TEST_CASE(a_wall_clock_set_back_delays_the_start) {
     double start;
-    const char *folder;
-    struct run *run = shift_before_start("-3600", 3, "say", &start, &folder);
+    struct run *run = shift_before_start("-3600", 3, "say", &start);
     RUN_UNTIL(run, run_now() > start + 1);
     run_look(run);
     ck_assert_msg(!run->ended && run->out.length == 0 && run->err.length == 0, "%s%s",
@@ -132,11 +123,10 @@ static void signal_runs(struct run *runs[RUNS], int number) {
  */
 static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
     void (*prepare)(void), struct family *all) {
-    char duration[32];
     struct run_setup setup = {.prepare = prepare};
     bool early = true;
     int count = 0;
-    snprintf(duration, sizeof duration, "%ds", planned);
+    const char *duration = run_format("%ds", planned);
     while (early && count < RUNS) {
         struct run *run = runs[count] = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c",
             "fixed", "--grace", "30s", "--duration", duration, "--json", "-", PAYLOAD, "spin");
@@ -155,7 +145,7 @@ static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
     for (int i = 0; i < RUNS && runs[i]; i++) {
         if (!runs[i]->ended)
             kill(runs[i]->pid, SIGCONT);
-        run_expect(run_wait(runs[i]), 0);
+        run_succeed(runs[i]);
         run_free(runs[i]);
         runs[i] = NULL;
     }
@@ -178,7 +168,7 @@ static struct family start_frozen(
 
 static void expect_planned_end(struct run *runs[RUNS]) {
     for (int i = 0; i < RUNS; i++) {
-        run_expect(run_wait(runs[i]), 0);
+        run_succeed(runs[i]);
         ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
         json_expect_between(runs[i]->out.bytes, "duration_seconds", planned - 0.1, planned + 55);
         json_expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
@@ -200,12 +190,10 @@ static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)
  * frozen, instances stay running or stopped.
  */
 TEST_CASE(frozen_runs_end_as_planned) {
-    for (int unprivileged = 0; unprivileged < 2; unprivileged++) {
-        if (unprivileged)
-            family_need_nobody();
-        freeze_and_thaw("", 6, unprivileged ? family_become_nobody : NULL);
-        freeze_and_thaw("ss-", 3, unprivileged ? family_become_nobody : NULL);
-    }
+    freeze_and_thaw("", 6, NULL);
+    family_need_nobody();
+    freeze_and_thaw("", 6, family_become_nobody);
+    freeze_and_thaw("ss-", 3, family_become_nobody);
 }
 
 TEST_CASE(a_thawed_master_continues_executors_and_guardian) {

@@ -12,6 +12,7 @@
 #include "family.h"
 #include "isolated.h"
 #include "process.h"
+#include "record.h"
 #include "run.h"
 
 /* One row of counters.csv. */
@@ -25,7 +26,7 @@ struct table {
     struct row rows[ROWS_MAX];
     size_t count;
     struct row sums; /* without empty cells */
-    bool counts;     /* a row has the CPU time */
+    size_t filled;   /* rows with the CPU time */
 };
 
 static const char heading[] =
@@ -38,38 +39,34 @@ static struct row take_row(const char *line) {
         run_cell(line, 12), run_cell(line, 14)};
 }
 
-static char *read_counters(const char *record) {
-    return run_read_file(run_path(record, "counters.csv")).bytes;
-}
-
-static struct table take_table(char *text) {
+/* Reads the complete rows. */
+static struct table read_table(const char *record) {
     struct table table = {0};
-    ck_assert_msg(strncmp(text, heading, strlen(heading)) == 0, "%.300s", text);
-    text += strlen(heading);
-    for (char *line; *text && (line = strsep(&text, "\n"));) {
+    char *text = record_read(record, "counters.csv").bytes, *rest = text;
+    char *end = strrchr(text, '\n');
+    if (!end)
+        return table;
+    end[1] = '\0';
+    ck_assert_msg(strncmp(rest, heading, strlen(heading)) == 0, "%.300s", rest);
+    rest += strlen(heading);
+    for (char *line; *rest && (line = strsep(&rest, "\n"));) {
         struct row row = take_row(line);
         ck_assert_uint_lt(table.count, ROWS_MAX);
         table.rows[table.count++] = row;
         if (isnan(row.seconds))
             continue;
-        table.counts = true;
+        table.filled++;
         table.sums.page_faults += row.page_faults;
         table.sums.switches += row.switches;
         table.sums.seconds += row.seconds;
     }
+    free(text);
     return table;
-}
-
-static struct table read_table(const char *record) {
-    return take_table(read_counters(record));
 }
 
 /* A row may also be empty because its counts came late; a kernel that permits none is reported. */
 static bool may_count(const char *record) {
-    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
-    bool may = !strstr(events.bytes, "task_clock_seconds");
-    free(events.bytes);
-    return may;
+    return record_count(record, "events.jsonl", "task_clock_seconds") == 0;
 }
 
 /* Reads the counters; skips the test if the kernel does not permit counting. */
@@ -77,8 +74,8 @@ static struct table expect_counts(const char *record) {
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 1);
     SKIP_UNLESS(
-        table.counts || may_count(record), "perf-events: the kernel does not permit counting");
-    ck_assert(table.counts);
+        table.filled || may_count(record), "perf-events: the kernel does not permit counting");
+    ck_assert_uint_gt(table.filled, 0);
     return table;
 }
 
@@ -92,9 +89,8 @@ static bool has_hardware(const struct table *table) {
 
 TEST_CASE(a_counter_row_is_written_every_second) {
     const char *record = run_new_path("record");
-    struct run *run = RUN("-v", "-n", "2", "-f", "own", "-l", "50%", "-c", "fixed", "--warmup",
+    struct run *run = SUCCEED("-v", "-n", "2", "-f", "own", "-l", "50%", "-c", "fixed", "--warmup",
         "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
-    run_expect(run, 0);
     struct table table = expect_counts(record);
     /*
      * Rows are written every second from the warm-up on, or a little later, and at the end, which
@@ -111,10 +107,9 @@ TEST_CASE(a_counter_row_is_written_every_second) {
     ck_assert_double_gt(table.sums.seconds, 0);
     ck_assert_double_gt(table.sums.page_faults, 0);
     /* Each event that the machine does not count is reported once. */
-    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
-    size_t said = run_count_text(&events, "this machine does not count them");
-    ck_assert_uint_eq(said, run_count_text(&run->err, "this machine does not count them"));
-    ck_assert_uint_eq(said, run_count_text(&events, "\"event\":\"counters_missing\",\"text\":"));
+    size_t said = run_count_text(&run->err, "this machine does not count them");
+    record_expect_events(record, said, "this machine does not count them");
+    record_expect_events(record, said, "\"event\":\"counters_missing\",\"text\":");
     if (!has_hardware(&table))
         ck_assert_uint_eq(said, 1);
 }
@@ -150,13 +145,11 @@ static double stolen(void) {
 TEST_CASE(events_of_ended_processes_are_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
-    char script[4400];
-    snprintf(
-        script, sizeof script, "for j in 1 2 3; do sh -c '%s'; done; times >%s", COUNT_UP, used);
+    const char *script =
+        run_format("for j in 1 2 3; do sh -c '%s'; done; times >%s", COUNT_UP, used);
     double before = stolen();
-    struct run *run = RUN("-q", "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed", "--counters",
-        "--record", record, "sh", "-c", script);
-    run_expect(run, 0);
+    SUCCEED("-q", "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed", "--counters", "--record",
+        record, "sh", "-c", script);
     struct table table = expect_counts(record);
     double expected = read_times(used), lost = stolen() - before;
     ck_assert_double_gt(expected, 0.02);
@@ -166,30 +159,11 @@ TEST_CASE(events_of_ended_processes_are_counted) {
         "%.6f s counted, %.6f s used, %.2f s stolen", table.sums.seconds, expected, lost);
 }
 
-/* Returns the number of complete rows that the record has so far. */
-static size_t count_rows(const char *record) {
-    char *text = read_counters(record);
-    size_t lines = 0;
-    for (const char *at = text; (at = strchr(at, '\n')); at++)
-        lines++;
-    free(text);
-    return lines > 0 ? lines - 1 : 0;
-}
-
-/* Like count_rows(), without rows whose counts came late, if the kernel permits counting. */
+/* Returns the number of rows, without those whose counts came late if the kernel permits counting.
+ */
 static size_t count_filled(const char *record) {
-    char *text = read_counters(record), *end = strrchr(text, '\n');
-    size_t filled = 0;
-    if (!may_count(record))
-        return count_rows(record);
-    if (end) {
-        end[1] = '\0';
-        struct table table = take_table(text);
-        for (size_t i = 0; i < table.count; i++)
-            filled += !isnan(table.rows[i].seconds);
-    }
-    free(text);
-    return filled;
+    struct table table = read_table(record);
+    return may_count(record) ? table.filled : table.count;
 }
 
 static struct row first_filled(const struct table *table) {
@@ -225,17 +199,12 @@ TEST_CASE(repeated_instances_are_counted) {
     }
 }
 
-/* Returns whether a complete row counts more CPU time. */
+/* Returns whether a row counts more CPU time. */
 static bool has_seconds(const char *record, double seconds) {
-    char *text = read_counters(record), *end = strrchr(text, '\n');
+    struct table table = read_table(record);
     bool has = false;
-    if (end) {
-        end[1] = '\0';
-        struct table table = take_table(text);
-        for (size_t i = 0; i < table.count; i++)
-            has |= table.rows[i].seconds > seconds;
-    }
-    free(text);
+    for (size_t i = 0; i < table.count; i++)
+        has |= table.rows[i].seconds > seconds;
     return has;
 }
 
@@ -249,7 +218,7 @@ TEST_CASE(attached_processes_are_counted) {
     struct run *run = START("-q", "--attach", pid, "-f", "own", "-l", "100%", "-c", "fixed",
         "--counters", "--record", record);
     RUN_UNTIL(run, run->ended || has_seconds(record, 0.005) ||
-                       (count_rows(record) >= 2 && !may_count(record)));
+                       (read_table(record).count >= 2 && !may_count(record)));
     run_end(run, SIGTERM);
     run_free(target);
     family_end_all();
@@ -260,19 +229,16 @@ TEST_CASE(attached_processes_are_counted) {
 /* The limit on open files leaves no descriptor for counters: all cells are empty. */
 TEST_CASE(a_run_succeeds_if_counters_cannot_be_opened) {
     const char *record = run_new_path("record");
-    char script[8400];
-    snprintf(script, sizeof script,
-        "ulimit -n 200; exec " SHOWSTOPPER " -v -n 1 -f own -l 50%% -c fixed --repeat --duration "
-        "1200m --counters --record %s " PAYLOAD " exit 0",
+    const char *script = run_format("ulimit -n 200; exec " SHOWSTOPPER
+                                    " -v -n 1 -f own -l 50%% -c fixed --repeat --duration "
+                                    "1200m --counters --record %s " PAYLOAD " exit 0",
         record);
-    struct run *run = CALL("sh", "-c", script);
-    run_expect(run, 0);
+    struct run *run = run_succeed(CALL("sh", "-c", script));
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 2);
     for (size_t i = 0; i < table.count; i++)
         ck_assert(isnan(table.rows[i].seconds) && isnan(table.rows[i].instructions));
-    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
-    run_expect_text(&events, "task_clock_seconds: ");
+    ck_assert_uint_gt(record_count(record, "events.jsonl", "task_clock_seconds: "), 0);
     run_expect_text(&run->err, "task_clock_seconds: ");
 }
 
@@ -280,22 +246,18 @@ TEST_CASE(counters_are_recorded_and_replayed) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *again = run_path(folder, "again");
     struct run *run =
-        RUN("-l", "50%", "--counters", "--record", record, "--dry-run", PAYLOAD, "exit", "9");
-    run_expect(run, 0);
+        SUCCEED("-l", "50%", "--counters", "--record", record, "--dry-run", PAYLOAD, "exit", "9");
     run_expect_text(&run->out, "\ncounters   events of the instances, every second\n");
-    run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--counters", "--record", record, PAYLOAD,
-        "exit", "0");
-    run_expect(run, 0);
+    run = SUCCEED("-q", "-f", "own", "-l", "50%", "-n", "1", "--counters", "--record", record,
+        PAYLOAD, "exit", "0");
     read_table(record);
     run = RUN("-q", "--replay", record);
     SKIP_UNLESS(!strstr(run->err.bytes, "with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
-    run = RUN("-q", "--replay", record, "--record", again);
-    run_expect(run, 0);
+    run = SUCCEED("-q", "--replay", record, "--record", again);
     read_table(again);
     /* A record that replaces this one without --counters has no counters.csv. */
-    run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD,
+    run = SUCCEED("-q", "-f", "own", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD,
         "exit", "0");
-    run_expect(run, 0);
-    ck_assert(!run_exists(run_path(record, "counters.csv")));
+    ck_assert(!record_has(record, "counters.csv"));
 }

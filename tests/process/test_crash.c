@@ -3,7 +3,6 @@
 /* A crash of a trace module in the master ends the run with 125; other crashes end it by signal. */
 
 #include <signal.h>
-#include <stdio.h>
 
 #include "family.h"
 #include "process.h"
@@ -44,9 +43,8 @@ static struct run *start(const char *flag) {
 }
 
 static void expect_crash(const char *flag, const char *signal) {
-    char words[64];
     struct run *run = run_wait(start(flag));
-    snprintf(words, sizeof words, "/crash.so crashed (%s)\n", signal);
+    const char *words = run_format("/crash.so crashed (%s)\n", signal);
     run_expect_refusal(run, "showstopper: the module ");
     run_expect_text(&run->err, words);
     run_free_clean(run);

@@ -6,9 +6,6 @@
  */
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "kin.h"
@@ -82,7 +79,7 @@ static bool come_to(bool (*is_so)(pid_t pid), const uint64_t started[2]) {
     return both;
 }
 
-TEST_CASE(they_are_ended_if_the_executor_is_dead) {
+TEST_CASE(stopped_descendants_end_if_the_executor_is_dead) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
     rescue(kin_board(1), leader);
@@ -90,7 +87,7 @@ TEST_CASE(they_are_ended_if_the_executor_is_dead) {
     ck_assert(come_to(has_ended, started));
 }
 
-TEST_CASE(they_are_continued_if_the_executor_of_a_kept_or_attached_instance_is_dead) {
+TEST_CASE(stopped_descendants_of_a_kept_instance_survive_the_executor) {
     for (int attached = 0; attached < 2; attached++) {
         uint64_t started[2];
         pid_t leader = start_leader(started);
@@ -106,7 +103,7 @@ TEST_CASE(they_are_continued_if_the_executor_of_a_kept_or_attached_instance_is_d
 
 static struct ss_instance instance; /* too large for the stack */
 
-TEST_CASE(they_are_continued_when_their_instance_is_released) {
+TEST_CASE(stopped_descendants_are_continued_on_release) {
     for (int attached = 0; attached < 2; attached++) {
         uint64_t started[2];
         pid_t leader = start_leader(started);
@@ -150,7 +147,7 @@ static void expect_child_runs(pid_t leader) {
     kin_end(leader);
 }
 
-TEST_CASE(those_stopped_by_an_earlier_signal_are_continued) {
+TEST_CASE(descendants_stopped_by_an_earlier_signal_are_continued) {
     struct ss_board *board = kin_board(1);
     pid_t leader = start_parent(board);
     instance = (struct ss_instance){.board = board, .leader = leader};
@@ -163,7 +160,7 @@ TEST_CASE(those_stopped_by_an_earlier_signal_are_continued) {
 }
 
 /* An instance that runs for hours is continued only once. */
-TEST_CASE(they_are_continued_when_they_become_branches) {
+TEST_CASE(stopped_descendants_are_continued_as_branches) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
     instance = (struct ss_instance){.board = kin_board(1), .leader = leader};

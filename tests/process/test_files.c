@@ -3,8 +3,6 @@
 /* Counters that become unreadable, and outputs that cannot be written. */
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +16,7 @@
 
 /* `file`: spoils counters once it exists; NULL: from the start. */
 static struct run *start_spoiled(const char *how, const char *file, const char *const *words) {
-    char text[320];
-    snprintf(text, sizeof text, "SS_TEST_STAT=%s%s%s", how, file ? ":" : "", file ? file : "");
+    const char *text = run_format("SS_TEST_STAT=%s%s%s", how, file ? ":" : "", file ? file : "");
     struct run_setup setup = {.environment = WORDS(SHIM("shim_stat"), text)};
     return run_start(&setup, words);
 }
@@ -56,9 +53,8 @@ static struct run *run_spoiled(const char *how, size_t instances, double seconds
 /* Repeats a run of a planned duration, longer each time, until it meets the spoiled counters. */
 static struct run *run_spoiled_in_time(const char *how, bool fixed) {
     for (int duration = 2500; duration <= LONGEST; duration *= 4) {
-        char text[32];
         enum meeting meeting;
-        snprintf(text, sizeof text, "%dm", duration);
+        const char *text = run_format("%dm", duration);
         struct run *run = run_spoiled(how, 2, 0.48 * duration / 1e3,
             fixed ? WORDS(FOR_DURATION(text), "-f", "null", "-c", "fixed", PAYLOAD, "spin")
                   : WORDS(FOR_DURATION(text), PAYLOAD, "spin"),
@@ -179,88 +175,26 @@ static void close_errors(void) {
 #define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
-/* Only the output of instances matters to the status. */
+/* Only the output of instances matters to the status. All runs are started at once. */
 TEST_CASE(a_run_continues_if_its_messages_are_lost) {
     SKIP_UNLESS_FULL();
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
-    for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
+    enum { COUNT = sizeof prepares / sizeof *prepares };
+    struct run *silent[COUNT], *lossy[COUNT];
+    double begin = run_now();
+    for (int i = 0; i < COUNT; i++) {
         struct run_setup setup = {.prepare = prepares[i]};
-        double begin = run_now();
-        struct run *run = run_wait(run_start(&setup, WORDS(FOR_A_SECOND, PAYLOAD, "spin")));
-        run_expect(run, 0);
-        ck_assert_double_ge(run_now() - begin, 0.95);
-        run = run_wait(run_start(
-            &setup, WORDS(FOR_A_SECOND, "--iteration", "done", PAYLOAD, "lines", "1000", "10")));
+        silent[i] = run_start(&setup, WORDS(FOR_A_SECOND, PAYLOAD, "spin"));
+        lossy[i] = run_start(
+            &setup, WORDS(FOR_A_SECOND, "--iteration", "done", PAYLOAD, "lines", "1000", "10"));
+        run_expect(RUN_IN(&setup, "-n", "2", PAYLOAD, "spin"), 125);
+    }
+    for (int i = 0; i < COUNT; i++) {
         bool loses = prepares[i] != fill_errors && prepares[i] != close_errors;
-        run_expect(run, loses ? 125 : 0);
-        run = RUN_IN(&setup, "-n", "2", PAYLOAD, "spin");
-        run_expect(run, 125);
-        run_expect_nothing_left();
-    }
-}
-
-TEST_CASE(lost_output_is_reported) {
-    SKIP_UNLESS_FULL();
-    struct run_setup setup = {.prepare = fill_output};
-    struct run *run = run_wait(
-        run_start(&setup, WORDS(VERBOSELY, "--iteration", "done", PAYLOAD, "lines", "30", "10")));
-    run_expect_refusal(run, "output of instances was lost: No space left on device");
-    run = run_wait(run_start(&setup, WORDS(FOR_A_SECOND, "--json", "-", PAYLOAD, "spin")));
-    run_expect_refusal(run, "ended by duration");
-    run_expect_text(&run->err, "showstopper: standard output: No space left on device");
-}
-
-TEST_CASE(requested_text_that_cannot_be_written_is_an_error) {
-    SKIP_UNLESS_FULL();
-    static const char *const questions[][9] = {
-        {SHOWSTOPPER, "--help"},
-        {SHOWSTOPPER, "--version"},
-        {SHOWSTOPPER, "--list-modules"},
-        {SHOWSTOPPER, "--help-module", "control/rbpid"},
-        {SHOWSTOPPER, "--dry-run", "-n", "2", "-l", "50%", "true"},
-    };
-    struct run_setup setup = {.prepare = fill_output};
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        struct run *run = run_wait(run_start(&setup, questions[i]));
-        fault_expect_refusal(run, 125, "standard output: No space left on device");
-    }
-}
-
-/* Returns the program's exit status after a failure. */
-static int failure_of(const char *program) {
-    if (strstr(program, "sstrace"))
-        return 2;
-    return strstr(program, "ssburn") ? 1 : 125;
-}
-
-/* Checks every program of this build with several requests. */
-TEST_CASE(a_closed_standard_output_is_reported) {
-    static const char *const questions[][9] = {
-        {SHOWSTOPPER, "--help"},
-        {SHOWSTOPPER, "--version"},
-        {SHOWSTOPPER, "--list-modules"},
-        {SHOWSTOPPER, "-q", "-n1", "-l50%", "-cfixed", "--json", "-", "true"},
-        {TEST_BIN_DIR "/ssload", "--help"},
-        {TEST_BIN_DIR "/ssload", "--version"},
-        {TEST_BIN_DIR "/ssload", "-i", "10m", "-c", "2"},
-        {TEST_BIN_DIR "/sssim", "--help"},
-        {TEST_BIN_DIR "/sssim", "-P", "1", "-l", "50%", "--duration=1s"},
-        {TEST_BIN_DIR "/ssburn", "--help"},
-        {TEST_BIN_DIR "/ssreport", "--help"},
-        {TEST_BIN_DIR "/showstopper-platform", "--help"},
-        {TEST_BIN_DIR "/showstopper-platform"},
-        {TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay", "--help"},
-        {TEST_BIN_DIR "/sstrace", "--help"},
-        {TEST_BIN_DIR "/sstrace", "--version"},
-    };
-    struct run_setup setup = {.prepare = close_output};
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        if (!run_exists(questions[i][0]))
-            continue; /* its library is missing in this build */
-        struct run *run = run_wait(run_start(&setup, questions[i]));
-        run_expect(run, failure_of(questions[i][0]));
-        run_expect_text(&run->err, "standard output: ");
+        run_succeed(silent[i]);
+        ck_assert_double_ge(run_now() - begin, 0.95);
+        run_expect(run_wait(lossy[i]), loses ? 125 : 0);
     }
 }
 
@@ -271,8 +205,8 @@ TEST_CASE(a_summary_replaces_the_target_of_a_symbolic_link) {
     struct stat status;
     ck_assert_int_eq(symlink("target", link), 0);
     for (int i = 0; i < 2; i++) {
-        struct run *run = RUN("-q", "-n", "1", "-f", "own", "-l", "50%", "--json", link, "true");
-        run_expect(run, 0);
+
+        SUCCEED("-q", "-n", "1", "-f", "own", "-l", "50%", "--json", link, "true");
         ck_assert(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
         ck_assert(lstat(target, &status) == 0 && S_ISREG(status.st_mode));
         ck_assert(json_is_valid(run_read_file(target).bytes));

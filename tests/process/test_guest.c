@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "family.h"
@@ -34,8 +33,7 @@ TEST_CASE(a_folder_or_a_command_is_required) {
     run_expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "x", "--", "true")), message);
     run_expect_refusal(run_start(NULL, WORDS(GUEST, "drive", "a", "b")), "too many arguments");
     for (const char *const *option = WORDS("--help", "--version"); *option; option++) {
-        struct run *run = CALL(GUEST, *option);
-        run_expect(run, 0);
+        struct run *run = run_succeed(CALL(GUEST, *option));
         run_expect_text(&run->out, "showstopper-guest ");
     }
 }
@@ -48,14 +46,13 @@ static struct port {
 } ports[3];
 
 static void open_ports(void) {
-    char name[32];
     folder = run_make_folder();
     for (int i = 0; i < 3; i++) {
         SKIP_UNLESS(ss_platform_pty_open(&ports[i].ours, &ports[i].theirs) == 0,
             "terminal: cannot open a pseudo-terminal");
         fcntl(ports[i].ours, F_SETFL, O_NONBLOCK);
         ports[i].text = (struct run_text){calloc(1, 1), 0};
-        snprintf(name, sizeof name, "port%d", i + 1);
+        const char *name = run_format("port%d", i + 1);
         ck_assert_int_eq(symlink(ttyname(ports[i].theirs), run_path(folder, name)), 0);
     }
 }
@@ -97,7 +94,7 @@ static void request(const char *text) {
 
 static void turn_off(struct run *run) {
     request("off\n");
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
 }
 
 TEST_CASE(output_and_status_of_a_command_leave_the_guest) {
@@ -247,7 +244,7 @@ static bool reads_all_output(void) {
         ck_assert_uint_eq(ports[1].text.length, 75001);
         ck_assert_uint_gt(lefts, 0);
     }
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     return longest < 1 || is_whole;
 }
 
@@ -276,15 +273,13 @@ static void say(int out, const char *text) {
 }
 
 static void tell_time(int out) {
-    char text[64];
     int64_t now = ss_platform_wallclock() / 1000 + machine.ahead;
-    snprintf(text, sizeof text, "clock %lld.%06lld\n", (long long)(now / 1000000),
-        (long long)(now % 1000000));
+    const char *text =
+        run_format("clock %lld.%06lld\n", (long long)(now / 1000000), (long long)(now % 1000000));
     say(out, text);
 }
 
 static void answer(int out, const char *request) {
-    char text[32];
     cpu_set_t cpus;
     if (strcmp(request, machine.dies_at ? machine.dies_at : "off\n") == 0) {
         for (int i = 0; i < machine.lefts; i++) {
@@ -304,7 +299,7 @@ static void answer(int out, const char *request) {
     if (strcmp(request, "run\n") != 0)
         return;
     sched_getaffinity(0, sizeof cpus, &cpus);
-    snprintf(text, sizeof text, "status %d\n", 100 + CPU_COUNT(&cpus));
+    const char *text = run_format("status %d\n", 100 + CPU_COUNT(&cpus));
     say(out, machine.counts ? text : machine.answer);
 }
 
@@ -363,7 +358,7 @@ TEST_CASE(a_run_in_a_guest_has_the_status_of_its_command) {
     ck_assert(got("run\noff\n"));
 }
 
-TEST_CASE(a_guest_that_passes_on_output_is_not_ended) {
+TEST_CASE(a_guest_that_forwards_output_is_not_ended) {
     machine.answer = "status 7\n";
     machine.lefts = 30; /* for longer than a guest may be silent */
     pid_t pid = start_machine();
@@ -379,7 +374,7 @@ TEST_CASE(the_clock_of_a_guest_is_set) {
     machine.ahead = -3000000;
     pid_t pid = start_machine();
     const char *file = run_path(folder, "clock.csv");
-    run_expect(run_wait(DRIVE("--clock", file)), 0);
+    run_succeed(DRIVE("--clock", file));
     ck_assert(got("shift 2") || got("shift 3"));
     struct run_text text = run_read_file(file);
     int length = 0;
@@ -444,7 +439,7 @@ TEST_CASE(a_second_signal_ends_the_run_in_the_guest) {
     run_expect(run_wait(run), 143);
 }
 
-TEST_CASE(a_command_that_outlives_its_grace_is_given_up) {
+TEST_CASE(a_command_that_outlives_its_grace_period_is_abandoned) {
     pid_t pid = start_machine();
     struct run *run = DRIVE("--grace", "0");
     RUN_UNTIL(run, got("run\n"));

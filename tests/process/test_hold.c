@@ -7,9 +7,7 @@
 #include "process.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "platform/platform.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,7 +15,6 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
 
 /* Input, group and number differ between instances and the caller. */
 static bool may_differ(const char *line) {
@@ -125,28 +123,23 @@ static void close_all(void) {
 TEST_CASE(a_run_works_with_closed_standard_streams) {
     const char *file = run_new_path("summary.json");
     struct run_setup setup = {.prepare = close_all};
-    struct run *run = RUN_IN(&setup, "-v", "-n", "1", "-l", "50%", "--duration", "700m", "--json",
-        file, PAYLOAD, "spin");
-    run_expect(run, 0);
+    SUCCEED_IN(&setup, "-v", "-n", "1", "-l", "50%", "--duration", "700m", "--json", file, PAYLOAD,
+        "spin");
     struct run_text summary = run_read_file(file);
     run_expect_text(&summary, "\"duration\"");
 }
 
 TEST_CASE(instances_are_pinned_to_the_given_cpus) {
-    char expected[64];
-    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--cpus", run_first_cpu(), "grep",
+    struct run *run = SUCCEED("-q", "-n", "1", "-l", "100%", "--cpus", run_first_cpu(), "grep",
         "Cpus_allowed_list", "/proc/self/status");
-    run_expect(run, 0);
-    snprintf(expected, sizeof expected, "Cpus_allowed_list:\t%s\n", run_first_cpu());
+    const char *expected = run_format("Cpus_allowed_list:\t%s\n", run_first_cpu());
     ck_assert_str_eq(run->out.bytes, expected);
 }
 
 TEST_CASE(placeholder_is_filled_in) {
-    struct run *run = RUN("-q", "-n", "12", "-l", "100%", PAYLOAD, "say", "<%.%%>");
-    run_expect(run, 0);
+    struct run *run = SUCCEED("-q", "-n", "12", "-l", "100%", PAYLOAD, "say", "<%.%%>");
     for (int i = 0; i < 12; i++) {
-        char line[32];
-        snprintf(line, sizeof line, "<%02d.%%>\n", i);
+        const char *line = run_format("<%02d.%%>\n", i);
         ck_assert_uint_eq(run_count_text(&run->out, line), 1);
     }
     run = RUN("-q", "-n", "2", "-l", "100%", "-p", "NN", PAYLOAD, "say", "<%.NN.NNNN>");
@@ -158,18 +151,6 @@ TEST_CASE(placeholder_is_filled_in) {
         "echo $SHOWSTOPPER_INSTANCE of $SHOWSTOPPER_INSTANCES");
     run_expect_text(&run->out, "00 of 12\n");
     run_expect_text(&run->out, "11 of 12\n");
-}
-
-TEST_CASE(different_commands_run_together) {
-    const char *file = run_new_path("mix");
-    run_write_file(file, "2 " PAYLOAD " say \"a % $HOME\"\n"
-                         "# another\n"
-                         "1 " PAYLOAD " say 'b %'\n");
-    struct run *run = RUN("-q", "-l", "100%", "-w", file);
-    run_expect(run, 0);
-    run_expect_text(&run->out, "a 0 $HOME\n");
-    run_expect_text(&run->out, "a 1 $HOME\n");
-    run_expect_text(&run->out, "b 2\n");
 }
 
 static void expect_equal(struct run_text text, const struct run *direct) {
@@ -199,19 +180,12 @@ TEST_CASE(output_of_instances_is_forwarded_unchanged) {
 
 TEST_CASE(output_is_stored_separately_for_each_instance) {
     const char *folder = run_make_folder();
-    struct run *run = RUN("-q", "-n", "11", "-l", "100%", "--output", folder, "sh", "-c",
+    struct run *run = SUCCEED("-q", "-n", "11", "-l", "100%", "--output", folder, "sh", "-c",
         "echo out %; echo err % >&2");
-    run_expect(run, 0);
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
     for (int i = 0; i < 11; i++) {
-        char name[32];
-        char line[32];
-        snprintf(name, sizeof name, "%02d.out", i);
-        snprintf(line, sizeof line, "out %02d\n", i);
-        ck_assert_str_eq(run_read_file(run_path(folder, name)).bytes, line);
-        snprintf(name, sizeof name, "%02d.err", i);
-        snprintf(line, sizeof line, "err %02d\n", i);
-        ck_assert_str_eq(run_read_file(run_path(folder, name)).bytes, line);
+        run_expect_file(run_path(folder, run_format("%02d.out", i)), run_format("out %02d\n", i));
+        run_expect_file(run_path(folder, run_format("%02d.err", i)), run_format("err %02d\n", i));
     }
 }
 
@@ -219,7 +193,7 @@ TEST_CASE(output_is_stored_separately_for_each_instance) {
 TEST_CASE(endless_output_does_not_kill_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
-    run_expect(CALL("sh", "-c", command, SHOWSTOPPER), 0);
+    run_succeed(CALL("sh", "-c", command, SHOWSTOPPER));
 }
 
 static bool can_be_nice(void) {

@@ -38,9 +38,8 @@ TEST_CASE(isolated_run_returns_the_exit_status) {
 
 TEST_CASE(isolated_run_writes_one_summary) {
     SKIP_UNLESS_ISOLATED();
-    struct run *run = RUN("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration", "1s",
-        "--json", "-", PAYLOAD, "spin");
-    run_expect(run, 0);
+    struct run *run = SUCCEED("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration",
+        "1s", "--json", "-", PAYLOAD, "spin");
     ck_assert_uint_eq(run_count_text(&run->err, "ended by duration"), 1);
     ck_assert_msg(json_is_valid(run->out.bytes), "%s", run->out.bytes);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"duration\""), "%s", run->out.bytes);
@@ -49,8 +48,7 @@ TEST_CASE(isolated_run_writes_one_summary) {
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
     run_write_file(run_path(folder, ".summary.2"), "{");
-    run = RUN(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
-    run_expect(run, 0);
+    run = SUCCEED(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
     const char *text = run_read_file(summary).bytes;
     ck_assert_msg(json_is_valid(text), "%s", text);
@@ -61,19 +59,16 @@ TEST_CASE(output_of_isolated_instances_is_forwarded) {
     const char *folder = run_make_folder();
     const char *output = run_path(folder, "output");
     const char *record = run_path(folder, "record");
-    char script[1024];
-    snprintf(script, sizeof script,
-        "until grep -q '\"event\":\"counting\"' %s/events.jsonl; do sleep 0.05; done\n"
-        "exec " PAYLOAD " lines 3 500",
-        record);
-    struct run *run = RUN(QUIET, "--iteration", "done ([0-9.]+) ms", "--output", output, "--record",
-        record, "--json", "-", "sh", "-c", script);
-    run_expect(run, 0);
+    const char *script =
+        run_format("until grep -q '\"event\":\"counting\"' %s/events.jsonl; do sleep 0.05; done\n"
+                   "exec " PAYLOAD " lines 3 500",
+            record);
+    struct run *run = SUCCEED(QUIET, "--iteration", "done ([0-9.]+) ms", "--output", output,
+        "--record", record, "--json", "-", "sh", "-c", script);
     ck_assert_double_eq(json_number(run->out.bytes, "iterations"), 3);
     struct run_text kept = run_read_file(run_path(output, "0.out"));
     ck_assert_uint_eq(run_count_text(&kept, "done 12.5 ms\n"), 3);
-    run = RUN(QUIET, PAYLOAD, "lines", "3", "10");
-    run_expect(run, 0);
+    run = SUCCEED(QUIET, PAYLOAD, "lines", "3", "10");
     ck_assert_uint_eq(run_count_text(&run->out, "done 12.5 ms\n"), 3);
 }
 
@@ -83,7 +78,7 @@ TEST_CASE(target_of_an_isolated_run_can_be_set) {
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
     const char *number = run_pid_text(run->pid);
-    run_expect(RUN("--set", number, "100%"), 0);
+    SUCCEED("--set", number, "100%");
     run_wait_text(run, "the target was set to 100 %");
     run_expect_text(&RUN("--status", number)->out, "target 100.00% (--set), ");
     RUN_UNTIL(run, run_state(instance) != 'T');
@@ -92,27 +87,24 @@ TEST_CASE(target_of_an_isolated_run_can_be_set) {
 
 TEST_CASE(proc_shows_the_pids_of_the_namespace) {
     SKIP_UNLESS_ISOLATED();
-    struct run *run = RUN(QUIET, "-l", "100%", "sh", "-c",
+    struct run *run = SUCCEED(QUIET, "-l", "100%", "sh", "-c",
         "cat /proc/1/comm; echo number=$$; exec readlink /proc/self");
-    run_expect(run, 0);
-    char expected[128];
     const char *number = strstr(run->out.bytes, "number=");
     ck_assert_msg(number != NULL, "%s", run->out.bytes);
     int own = atoi(number + strlen("number="));
     ck_assert_int_gt(own, 1);
     ck_assert_int_lt(own, 100); /* pids are small in a new namespace */
-    snprintf(expected, sizeof expected, "ss-init\nnumber=%d\n%d\n", own, own);
+    const char *expected = run_format("ss-init\nnumber=%d\n%d\n", own, own);
     ck_assert_str_eq(run->out.bytes, expected);
 }
 
 TEST_CASE(mounts_are_invisible_outside_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only root can mount");
-    char command[512];
     char self[32];
     const char *folder = run_make_folder();
     struct run_text before = run_read_file("/proc/self/mountinfo");
-    snprintf(command, sizeof command,
+    const char *command = run_format(
         "mount -t tmpfs none %s && touch %s/inside && echo ready && exec " PAYLOAD " spin", folder,
         folder);
     struct run *run = START(QUIET, "-v", "sh", "-c", command);
@@ -177,8 +169,7 @@ static void put_or_leave(const char *path, const char *text) {
 }
 
 static void write_or_leave(const char *path, unsigned number, const char *format) {
-    char text[64];
-    snprintf(text, sizeof text, format, number, number);
+    const char *text = run_format(format, number, number);
     put_or_leave(path, text);
 }
 
@@ -262,7 +253,7 @@ TEST_CASE(isolation_works_in_a_chroot) {
     run_expect(run, 0);
 }
 
-TEST_CASE(isolation_without_what_it_needs_is_refused) {
+TEST_CASE(isolation_without_permission_is_refused) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_namespaces, "Operation not permitted", "seccomp: no filter is allowed");
     expect_refusal(deny_mounts, "Operation not permitted", "seccomp: no filter is allowed");
@@ -302,8 +293,7 @@ TEST_CASE(an_isolated_run_keeps_the_source_of_the_load) {
 }
 
 TEST_CASE(the_plan_shows_the_isolation) {
-    struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
-    run_expect(run, 0);
+    struct run *run = SUCCEED("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
     run_expect_text(&run->out, "isolated   in a PID namespace");
     run_expect_refusal(START("--isolate", "--keep", "-l", "50%", "true"), "--isolate");
 }

@@ -27,13 +27,8 @@ static const char *const *const workloads[] = {
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
 static struct isolated_run start(const char *const *command) {
-    const char *words[32] = {SHOWSTOPPER, OPTIONS};
-    size_t count = 0;
-    while (words[count])
-        count++;
-    while (*command)
-        words[count++] = *command++;
-    struct isolated_run isolated = isolated_find(run_start(NULL, words));
+    struct isolated_run isolated =
+        isolated_find(run_start(NULL, run_join(WORDS(SHOWSTOPPER, OPTIONS), command)));
     RUN_UNTIL(isolated.run, run_count(isolated.run, "ready\n") == INSTANCES);
     return isolated;
 }
@@ -60,17 +55,14 @@ static void expect_end(const struct isolated_run *isolated, int status) {
 }
 
 static void kill_outer(const struct isolated_run *isolated, size_t turn) {
-    (void)turn;
     kill(isolated->run->pid, SIGKILL);
 }
 
 static void kill_first(const struct isolated_run *isolated, size_t turn) {
-    (void)turn;
     kill(isolated->init, SIGKILL);
 }
 
 static void kill_master(const struct isolated_run *isolated, size_t turn) {
-    (void)turn;
     kill(isolated->master, SIGKILL);
 }
 
@@ -84,12 +76,11 @@ static void kill_executors(const struct isolated_run *isolated, size_t turn) {
 
 /* Processes with neither parent nor mark must end with the run, too. */
 static void terminate(const struct isolated_run *isolated, size_t turn) {
-    (void)turn;
     kill(isolated->run->pid, SIGTERM);
 }
 
 /* The caller gets the status of the master's end, as without a namespace. */
-TEST_CASE(whatever_ends_an_isolated_run_leaves_nothing_behind) {
+TEST_CASE(ended_isolated_runs_leave_nothing_behind) {
     static const struct {
         void (*end)(const struct isolated_run *isolated, size_t turn);
         int status;

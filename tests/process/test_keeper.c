@@ -28,8 +28,6 @@ static void note(char event) {
 }
 
 static int note_opened(void *context, int parent) {
-    (void)context;
-    (void)parent;
     close(kin_gate[1]);
     first_parent = getppid();
     note('o');
@@ -37,7 +35,6 @@ static int note_opened(void *context, int parent) {
 }
 
 static void note_orphaned(void *context) {
-    (void)context;
     note('!');
     /* The death of the parent continues a keeper that is already stopped. */
     while (stops_when_orphaned && kill(first_parent, 0) == 0)
@@ -47,7 +44,6 @@ static void note_orphaned(void *context) {
 }
 
 static void note_closed(void *context) {
-    (void)context;
     note('.');
     for (int i = 0; i < stops_when_closed; i++)
         raise(SIGSTOP);
@@ -234,7 +230,7 @@ static bool take_turn(void *context) {
     return ++*turns < 3;
 }
 
-TEST_CASE(a_keeper_exits_when_its_turn_function_says_so) {
+TEST_CASE(a_keeper_exits_when_its_turn_function_returns_false) {
     int status;
     int turns = 0;
     struct ss_keeper_duty turning = duty;

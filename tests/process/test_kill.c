@@ -3,7 +3,6 @@
 /* SIGKILL and SIGSTOP for our processes: whichever dies, no process is left, running or stopped. */
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,20 +46,9 @@ static const char *const *const workloads[] = {
     [UNMARKED_STORM] = WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"),
 };
 
-static struct run *start_with(
-    const struct run_setup *setup, const char *const *options, const char *const *command) {
-    const char *words[32] = {SHOWSTOPPER};
-    size_t count = 1;
-    while (*options)
-        words[count++] = *options++;
-    while (*command)
-        words[count++] = *command++;
-    return run_start(setup, words);
-}
-
 /* Returns when all instances are ready. */
 static struct run *start_in(const struct run_setup *setup, enum workload workload) {
-    struct run *run = start_with(setup, WORDS(OPTIONS), workloads[workload]);
+    struct run *run = run_start(setup, run_join(WORDS(SHOWSTOPPER, OPTIONS), workloads[workload]));
     run_wait_ready(run, INSTANCES);
     run_wait_text(run, "instances run");
     return run;
@@ -80,8 +68,7 @@ struct blow {
 static struct family find_victims(struct run *run, const struct blow *blow, size_t turn) {
     struct family victims = {.count = 0};
     for (size_t i = 0; i < blow->executors; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "ss-executor %zu", (turn + i) % INSTANCES);
+        const char *name = run_format("ss-executor %zu", (turn + i) % INSTANCES);
         victims.pids[victims.count++] = run_find(run, name);
     }
     if (blow->guardian)
@@ -101,8 +88,7 @@ static void strike_once(const struct run_setup *setup, const struct blow *blow,
     family_kill_together(&victims, blow->master ? run->pid : 0);
     run_expect(run_wait(run), blow->master ? -SIGKILL : 125);
     if (!blow->master && blow->executors == 1) {
-        char text[32];
-        snprintf(text, sizeof text, "executor %zu", turn % INSTANCES);
+        const char *text = run_format("executor %zu", turn % INSTANCES);
         run_expect_text(&run->err, text);
         run_expect_text(&run->err, "killed");
     }
@@ -143,17 +129,17 @@ TEST_CASE(killing_all_executors_leaves_nothing_behind) {
 }
 
 /* Unmarked processes that it has not found end by themselves, but none may stay stopped. */
-TEST_CASE(the_guardian_alone_leaves_nothing_behind) {
+TEST_CASE(a_surviving_guardian_leaves_nothing_behind) {
     strike(&(struct blow){.master = true, .executors = INSTANCES}, THREADS, STUBBORN, 3);
 }
 
-TEST_CASE(the_guardian_alone_leaves_no_unmarked_process) {
+TEST_CASE(a_surviving_guardian_leaves_no_unmarked_process) {
     strike(&(struct blow){.master = true, .executors = INSTANCES}, UNMARKED_SESSIONS,
         UNMARKED_STORM, 3);
 }
 
 /* It finds unmarked sessions on the board. */
-TEST_CASE(one_executor_alone_leaves_nothing_behind) {
+TEST_CASE(a_surviving_executor_leaves_nothing_behind) {
     const struct blow blow = {.master = true, .guardian = true, .executors = INSTANCES - 1};
     strike(&blow, SESSIONS, DAEMONS, 4);
     strike(&blow, UNMARKED_SESSIONS, UNMARKED_SESSIONS, 4);
@@ -218,7 +204,8 @@ TEST_CASE(executors_killed_one_after_another_leave_nothing_behind) {
 
 TEST_CASE(a_master_killed_just_after_its_start_leaves_nothing_behind) {
     for (int step = 0; step < 40; step++) {
-        struct run *run = start_with(NULL, WORDS(OPTIONS), workloads[STUBBORN]);
+        struct run *run =
+            run_start(NULL, run_join(WORDS(SHOWSTOPPER, OPTIONS), workloads[STUBBORN]));
         run_spin(0.0004 * step * (step % 4 + 1));
         run_end_clean(run, SIGKILL);
     }
@@ -321,7 +308,7 @@ static bool kill_guardian_in_time(const char *duration) {
     bool early = !run->ended;
     if (early)
         family_signal_named("ss-guardian", SIGKILL);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     run_free_clean(run);
     return early;
 }
@@ -350,8 +337,8 @@ TEST_CASE(executors_end_trees_if_the_guardian_hangs) {
 
 /* No process has registered this tree: the executor ends one generation after another. */
 TEST_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
-    struct run *run = start_with(&hanging_guardian, WORDS("-n", "1", "-c", "fixed", "-l", "20%"),
-        WORDS(PAYLOAD, "bloom", "12", "1"));
+    struct run *run = START_IN(
+        &hanging_guardian, "-n", "1", "-c", "fixed", "-l", "20%", PAYLOAD, "bloom", "12", "1");
     RUN_UNTIL(run, family_find("payload").count == 13);
     struct family late = family_find("showstopper");
     ck_assert_uint_eq(late.count, 2);
@@ -365,8 +352,9 @@ TEST_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
  */
 static void kill_keeping(
     const char *instances, const char *const *command, size_t count, const struct blow *blow) {
-    struct run *run = start_with(NULL,
-        WORDS("-v", "-n", instances, "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
+    struct run *run = run_start(NULL, run_join(WORDS(SHOWSTOPPER, "-v", "-n", instances, "-c",
+                                                   "fixed", "-l", "2%", "-D", "600m", "--keep"),
+                                          command));
     run_wait_ready(run, (size_t)atoi(instances));
     RUN_UNTIL(run, family_is_stopped("payload", count));
     struct family kept = family_find("payload"), victims = find_victims(run, blow, 0);
@@ -394,8 +382,7 @@ TEST_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running) {
 
 /* Returns whether the process has stopped and was continued since a SIGSTOP was sent. */
 static bool was_continued(pid_t pid) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    const char *path = run_format("/proc/%d/status", (int)pid);
     struct run_text text = run_read_file(path);
     const char *pending = strstr(text.bytes, "\nShdPnd:");
     ck_assert_ptr_nonnull(pending);
@@ -472,9 +459,8 @@ TEST_CASE(a_stopped_guardian_alone_leaves_nothing_behind) {
 TEST_CASE(children_of_a_slowly_exiting_leader_are_ended) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
-    struct run *run = start_with(&setup, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "100%"),
-        WORDS("sh", "-c",
-            "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 2 256"));
+    struct run *run = START_IN(&setup, "-v", "-n", "1", "-c", "fixed", "-l", "100%", "sh", "-c",
+        "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 2 256");
     run_wait_text(run, "instances run");
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -201,11 +199,10 @@ static void enter_group(void) {
 /* One instance uses all memory once a file exists. */
 static struct run *start_eater(const char *file) {
     struct run_setup setup = {.prepare = enter_group};
-    char text[512];
-    snprintf(text, sizeof text,
-        "case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
-        " *) sleep 1000 & setsid sleep 1000 & echo ready; exec sleep 1000;; esac",
-        file);
+    const char *text =
+        run_format("case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
+                   " *) sleep 1000 & setsid sleep 1000 & echo ready; exec sleep 1000;; esac",
+            file);
     return START_IN(&setup, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "--fail-fast", "--grace",
         "500m", "sh", "-c", text);
 }
@@ -220,8 +217,7 @@ static void limit_memory(void) {
 static void prefer(const char *victim) {
     struct family family = family_find(victim);
     for (size_t i = 0; i < family.count; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)family.pids[i]);
+        const char *path = run_format("/proc/%d/oom_score_adj", (int)family.pids[i]);
         int file = open(path, O_WRONLY | O_CLOEXEC);
         bool done = file >= 0 && write(file, "1000", 4) == 4;
         ck_assert_msg(done || errno == ENOENT || errno == ESRCH, "%s: %s", path, strerror(errno));
@@ -267,7 +263,7 @@ TEST_CASE(an_oom_kill_leaves_nothing_behind) {
     limit_memory();
     for (size_t i = 0; i < sizeof victims / sizeof *victims; i++) {
         int tries = 0;
-        for (int round = 0; round < 4; round += eat_all(victims[i]))
+        for (int round = 0; round < 2; round += eat_all(victims[i]))
             ck_assert_int_lt(tries++, 12);
     }
     control_group_remove(&group);

@@ -3,8 +3,6 @@
 /* Output that programs buffer, and pseudo-terminals, which prevent that. */
 
 #include <fcntl.h>
-#include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "isolated.h"
 #include "json_text.h"
 #include "process.h"
+#include "record.h"
 #include "run.h"
 #include "surroundings.h"
 
@@ -20,29 +19,12 @@
 
 #define OUTPUT_ALONE "-q", "-n", "1", "-l", "100%", "--tty"
 
-static size_t count_lines(const char *path) {
-    struct run_text text = run_read_file(path);
-    size_t count = run_count_text(&text, "\n");
-    free(text.bytes);
-    return count;
-}
-
-/*
- * Ends the run by a signal once its record has this many iterations, because a busy machine may
- * need long for them.
- */
-static void interrupt_after(struct run *run, const char *record, size_t iterations) {
-    const char *table = run_path(record, "iterations.csv");
-    RUN_UNTIL(run, run->ended || count_lines(table) > iterations);
-    run_end(run, SIGINT);
-}
-
 /* The program fills blocks of 4096 bytes, each with the lines of 20 iterations of 25 ms. */
 TEST_CASE(throughput_is_omitted_if_iterations_end_in_bursts) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     struct run *run =
         START("--record", record, TICKS, run_path(folder, "output"), PAYLOAD, "ticks", "25");
-    interrupt_after(run, record, 40);
+    record_interrupt_after(run, record, "iterations.csv", 40);
     double iterations = json_number(run->out.bytes, "iterations");
     ck_assert_double_ge(iterations, 19);
     ck_assert_double_ge(json_number(run->out.bytes, "iterations_in_bursts"), 19);
@@ -70,7 +52,7 @@ TEST_CASE(programs_write_lines_to_a_pseudo_terminal) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *output = run_path(folder, "output");
     struct run *run = START("--tty", "--record", record, TICKS, output, PAYLOAD, "ticks", "1000");
-    interrupt_after(run, record, 2);
+    record_interrupt_after(run, record, "iterations.csv", 2);
     double iterations = json_number(run->out.bytes, "iterations");
     ck_assert_msg(iterations >= 2 && iterations < 19, "%s", run->out.bytes);
     struct run_text text = run_read_file(run_path(output, "0.out"));
@@ -81,27 +63,22 @@ TEST_CASE(programs_write_lines_to_a_pseudo_terminal) {
 TEST_CASE(output_through_a_pseudo_terminal_is_unchanged) {
     SKIP_UNLESS_TERMINALS();
     struct run *direct = CALL(PAYLOAD, "binary");
-    struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "binary");
-    run_expect(run, 0);
+    struct run *run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "binary");
     ck_assert_uint_eq(run->out.length, direct->out.length);
     ck_assert_mem_eq(run->out.bytes, direct->out.bytes, direct->out.length);
 }
 
 TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
     SKIP_UNLESS_TERMINALS();
-    struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "output");
-    run_expect(run, 0);
+    struct run *run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
     ck_assert_uint_eq(run->out.length, 0);
     /* If lines are matched, standard error passes through a pipe, as without --tty. */
     const char *folder = run_make_folder();
-    run = RUN(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
-    run_expect(run, 0);
-    struct run_text errors = run_read_file(run_path(folder, "0.err"));
-    ck_assert_str_eq(errors.bytes, "output 1 error 0 controlling 0\n");
+    run = SUCCEED(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
+    run_expect_file(run_path(folder, "0.err"), "output 1 error 0 controlling 0\n");
     SKIP_UNLESS_ISOLATED();
-    run = RUN(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
-    run_expect(run, 0);
+    run = SUCCEED(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
     ck_assert_uint_eq(run_count_text(&run->err, "output 1 error 0 controlling 0\n"), 2);
 }
 
@@ -116,13 +93,13 @@ TEST_CASE(only_files_that_runs_have_written_are_replaced) {
     run_write_file(other, "mine\n");
     run_write_file(run_path(folder, "2.out"), "of no instance\n");
     run_to(folder, 125);
-    ck_assert_str_eq(run_read_file(other).bytes, "mine\n");
+    run_expect_file(other, "mine\n");
     ck_assert(!run_exists(run_path(folder, "0.out")));
     unlink(other);
     run_to(folder, 0);
     run_write_file(other, "of the run\n");
     run_to(folder, 0);
-    ck_assert_str_eq(run_read_file(other).bytes, "");
+    run_expect_file(other, "");
 }
 
 TEST_CASE(repeated_instances_keep_their_pseudo_terminal) {

@@ -39,9 +39,8 @@ static void make(const char *name) {
 }
 
 static void write_process(const char *file, pid_t pid) {
-    char text[64];
-    snprintf(text, sizeof text, "%d %llu\n", (int)pid,
-        (unsigned long long)ss_platform_process_started(pid));
+    const char *text =
+        run_format("%d %llu\n", (int)pid, (unsigned long long)ss_platform_process_started(pid));
     run_write_file(run_path(folder, file), text);
 }
 
@@ -76,9 +75,7 @@ static void make_group(const char *name, pid_t member) {
 }
 
 static void expect_file(const char *name, const char *expected) {
-    struct run_text text = run_read_file(run_path(folder, name));
-    ck_assert_str_eq(text.bytes, expected);
-    free(text.bytes);
+    run_expect_file(run_path(folder, name), expected);
 }
 
 static struct run *call(const char *const *words) {
@@ -100,7 +97,7 @@ TEST_CASE(a_process_joins_the_control_group_of_a_place) {
     open_place(0);
     make_group("showstopper-p", 0);
     make_group("showstopper-q", 0);
-    run_expect(ASK("join", run_pid_text(pid)), 0);
+    run_succeed(ASK("join", run_pid_text(pid)));
     expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", run_pid_text(pid));
     expect_file("root/sys/fs/cgroup/showstopper-q/cgroup.procs", "");
     ck_assert(!run_exists(run_path(folder, "p/entered.1")));
@@ -108,30 +105,28 @@ TEST_CASE(a_process_joins_the_control_group_of_a_place) {
 
 /* Only the subgroups of the container's first process receive it. */
 TEST_CASE(a_process_joins_the_control_groups_of_a_container) {
-    char expected[64];
     pid_t first = kin_start(NULL), pid = kin_start(NULL);
     open_place(first);
     make_group("showstopper-p", 0);
     make_group("showstopper-p/outer", pid);
     make_group("showstopper-p/inner", first);
-    run_expect(ASK("join", run_pid_text(pid)), 0);
+    run_succeed(ASK("join", run_pid_text(pid)));
     expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", "");
     /* Written over the line of the first process. */
     struct run_text text =
         run_read_file(run_path(root, "sys/fs/cgroup/showstopper-p/inner/cgroup.procs"));
-    snprintf(expected, sizeof expected, "%d", (int)pid);
+    const char *expected = run_format("%d", (int)pid);
     ck_assert_msg(strncmp(text.bytes, expected, strlen(expected)) == 0, "%s", text.bytes);
 }
 
 /* Closing the place ends recorded processes. */
 TEST_CASE(without_control_groups_a_process_is_recorded) {
-    char file[64], text[64];
     pid_t pid = kin_start(NULL);
     open_place(0);
-    run_expect(ASK("join", run_pid_text(pid)), 0);
-    snprintf(file, sizeof file, "p/entered.%d", (int)pid);
-    snprintf(text, sizeof text, "%d %llu\n", (int)pid,
-        (unsigned long long)ss_platform_process_started(pid));
+    run_succeed(ASK("join", run_pid_text(pid)));
+    const char *file = run_format("p/entered.%d", (int)pid);
+    const char *text =
+        run_format("%d %llu\n", (int)pid, (unsigned long long)ss_platform_process_started(pid));
     expect_file(file, text);
 }
 
@@ -171,8 +166,7 @@ TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
     open_place(0);
     expect_refusal(ASK("group", NULL), "p: no control group");
     make_group("showstopper-p", 0);
-    struct run *run = ASK("group", NULL);
-    run_expect(run, 0);
+    struct run *run = run_succeed(ASK("group", NULL));
     ck_assert_str_eq(run->out.bytes, "/showstopper-p\n");
     write_process("p/place", first);
     expect_refusal(ASK("group", NULL), "p: the container has exited"); /* by the other /proc */
@@ -180,8 +174,7 @@ TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
     make(file);
     snprintf(file, sizeof file, "root/proc/%d/cgroup", (int)first);
     run_write_file(run_path(folder, file), "0::/showstopper-p/inner\n");
-    run = ASK("group", NULL);
-    run_expect(run, 0);
+    run = run_succeed(ASK("group", NULL));
     ck_assert_str_eq(run->out.bytes, "/showstopper-p/inner\n");
 }
 
@@ -189,10 +182,9 @@ TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
 
 /* An environment whose container prints this before `open`, and then runs until its input ends. */
 static struct run *hold(const char *said) {
-    char text[256];
     const char *program = run_path(folder, "environment");
-    snprintf(text, sizeof text,
-        "#!/bin/sh\n[ \"$1\" = --open ] || exit 0\n%s\necho open\nexec cat >&2\n", said);
+    const char *text =
+        run_format("#!/bin/sh\n[ \"$1\" = --open ] || exit 0\n%s\necho open\nexec cat >&2\n", said);
     run_write_file(program, text);
     ck_assert_int_eq(chmod(program, 0700), 0);
     return call(WORDS(PLACE, "hold", "--root", root, "q", "--", program));
@@ -212,7 +204,6 @@ TEST_CASE(an_environment_may_print_much_before_it_is_open) {
 static int *terminated; /* shared: how many processes have received SIGTERM */
 
 static void exit_with_another(int number) {
-    (void)number;
     __atomic_add_fetch(terminated, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(terminated, __ATOMIC_SEQ_CST) < 2)
         poll(NULL, 0, 10);
@@ -230,11 +221,11 @@ TEST_CASE(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped) {
     terminated = kin_share(sizeof *terminated);
     for (int i = 0; i < 2; i++) {
         pids[i] = kin_start(exit_at_sigterm);
-        run_expect(ASK("join", run_pid_text(pids[i])), 0);
+        run_succeed(ASK("join", run_pid_text(pids[i])));
         ck_assert_int_eq(kill(pids[i], SIGSTOP), 0);
         RUN_UNTIL(NULL, kin_is_stopped(pids[i]));
     }
-    run_expect(ASK("close", "--", "/bin/true"), 0);
+    run_succeed(ASK("close", "--", "/bin/true"));
     for (int i = 0; i < 2; i++) {
         int status;
         ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
@@ -321,8 +312,8 @@ static void close_container(pid_t parent) {
 
 TEST_CASE(a_command_runs_in_the_namespaces_of_the_container) {
     pid_t parent = open_container();
-    struct run *first = call(WORDS("sh", "-c", NAMESPACES, "sh", run_pid_text(container)));
-    run_expect(first, 0);
+    struct run *first =
+        run_succeed(call(WORDS("sh", "-c", NAMESPACES, "sh", run_pid_text(container))));
     struct run *run = ENTER("sh", "-c", NAMESPACES, "sh", "self");
     run_expect(run, 0);
     ck_assert_str_eq(run->out.bytes, first->out.bytes);
@@ -331,15 +322,15 @@ TEST_CASE(a_command_runs_in_the_namespaces_of_the_container) {
 
 TEST_CASE(a_command_runs_in_the_folder_of_its_caller) {
     pid_t parent = open_container();
-    char expected[4200], current[4096];
+    char current[4096];
     struct run *run = ENTER("sh", "-c", "uname -n; pwd; exit 7");
     run_expect(run, 7);
-    snprintf(expected, sizeof expected, "inside\n%s\n", getcwd(current, sizeof current));
+    const char *expected = run_format("inside\n%s\n", getcwd(current, sizeof current));
     ck_assert_str_eq(run->out.bytes, expected);
     close_container(parent);
 }
 
-TEST_CASE(failures_of_the_command_are_those_of_a_shell) {
+TEST_CASE(failed_commands_have_the_status_of_a_shell) {
     pid_t parent = open_container();
     run_expect(ENTER("sh", "-c", "kill -KILL $$"), 128 + SIGKILL);
     struct run *run = ENTER("no-program");

@@ -298,15 +298,13 @@ static void refuse_clocks(void) {
 
 TEST_CASE(own_load_is_measured_if_perf_event_open_is_denied) {
     struct run_setup setup = {.prepare = refuse_clocks};
-    struct run *plan = RUN_IN(&setup, "--dry-run", "-n", "1", "-f", "own", "-l", "50%", "true");
-    run_expect(plan, 0);
+    struct run *plan = SUCCEED_IN(&setup, "--dry-run", "-n", "1", "-f", "own", "-l", "50%", "true");
     run_expect_text(&plan->out, "alone; from /proc\n");
     /* On a busy machine an instance may get no CPU for seconds. */
     double load = 0;
     for (const char *const *length = WORDS("2s", "8s", "32s"); *length && !(load > 0); length++) {
-        struct run *run = RUN_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", *length,
-            "--json", "-", PAYLOAD, "spin");
-        run_expect(run, 0);
+        struct run *run = SUCCEED_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration",
+            *length, "--json", "-", PAYLOAD, "spin");
         load = json_number(run->out.bytes, "load_mean");
     }
     ck_assert_double_gt(load, 0);
@@ -328,9 +326,7 @@ static void refuse_files_without_a_name(void) {
 
 TEST_CASE(shared_memory_needs_no_file_without_a_name) {
     struct run_setup setup = {.prepare = refuse_files_without_a_name};
-    struct run *run =
-        RUN_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", "500m", PAYLOAD, "spin");
-    run_expect(run, 0);
+    SUCCEED_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", "500m", PAYLOAD, "spin");
     refuse_files_without_a_name();
     ck_assert_int_lt(ss_platform_shared_create(), 0); /* the filter works */
 }
@@ -346,9 +342,9 @@ static void make_files_for_all_with_names(void) {
 
 /* Returns the number of descriptors for shared memory; its files must be private. */
 static size_t count_private_segments(pid_t pid) {
-    char folder[64], target[400];
+    char target[400];
     size_t count = 0;
-    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+    const char *folder = run_format("/proc/%d/fd", (int)pid);
     DIR *directory = opendir(folder);
     ck_assert_ptr_nonnull(directory);
     for (struct dirent *entry; (entry = readdir(directory));) {

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -31,8 +30,7 @@
 #define SPIN      "-n 1 -l 50% -c fixed payload spin"
 
 static struct terminal *start(const char *line) {
-    char script[1024];
-    snprintf(script, sizeof script, AT_WINDOW "%s", line);
+    const char *script = run_format(AT_WINDOW "%s", line);
     return terminal_open(WORDS("sh", "-c", script));
 }
 
@@ -99,9 +97,8 @@ static void expect_summary(const struct terminal *terminal, int row) {
     char *line;
     ck_assert_ptr_nonnull(strstr(rest, "late wake-up"));
     for (; row < screen.row && (line = strsep(&rest, "\n")); row++) {
-        char padded[SCREEN_COLUMNS + 1];
         line[strcspn(line, "\r")] = '\0';
-        snprintf(padded, sizeof padded, "%-*s", SCREEN_COLUMNS, line);
+        const char *padded = run_format("%-*s", SCREEN_COLUMNS, line);
         ck_assert_str_eq(screen.rows[row], padded);
     }
     ck_assert(row == screen.row && rest && !*rest);
@@ -127,10 +124,9 @@ static struct screen screen_after_drawing(const struct terminal *terminal, size_
 
 /* Carries out a run of some seconds. */
 static struct terminal *show_run(int seconds) {
-    char line[128];
-    snprintf(line, sizeof line, "exec showstopper --duration %ds %s", seconds, SPIN);
+    const char *line = run_format("exec showstopper --duration %ds %s", seconds, SPIN);
     struct terminal *terminal = start(line);
-    run_expect(run_wait(terminal->run), 0);
+    run_succeed(terminal->run);
     return terminal;
 }
 
@@ -144,8 +140,7 @@ TEST_CASE(block_appears_and_disappears) {
     }
     ck_assert_uint_ge(drawings(terminal), 3);
     struct screen screen = screen_after_drawing(terminal, 2);
-    char clock[64];
-    snprintf(clock, sizeof clock, "/%d s  target  50.0 %%  load ", seconds);
+    const char *clock = run_format("/%d s  target  50.0 %%  load ", seconds);
     ck_assert(screen.row < 2); /* the cursor stays above the block */
     ck_assert(screen_has(&screen, clock));
     expect_block(&screen);
@@ -157,12 +152,11 @@ TEST_CASE(block_appears_and_disappears) {
  * time, repeats it with a longer one.
  */
 static struct terminal *show_in(const char *environment, const char *part) {
-    char line[128];
     for (int seconds = 3;; seconds *= 4) {
-        snprintf(
-            line, sizeof line, "%s exec showstopper --duration %ds %s", environment, seconds, SPIN);
+        const char *line =
+            run_format("%s exec showstopper --duration %ds %s", environment, seconds, SPIN);
         struct terminal *terminal = start(line);
-        run_expect(run_wait(terminal->run), 0);
+        run_succeed(terminal->run);
         if (seconds >= 48 || strstr(terminal->run->out.bytes, part))
             return terminal;
         terminal_free(terminal);
@@ -201,8 +195,7 @@ TEST_CASE(forwarded_output_is_intact_with_few_redraws) {
     ck_assert_int_ge(row, 1);
     expect_summary(terminal, row);
     for (int i = 0; i < row; i++) {
-        char line[SCREEN_COLUMNS + 1];
-        snprintf(line, sizeof line, "%-*s", SCREEN_COLUMNS, "done 12.5 ms");
+        const char *line = run_format("%-*s", SCREEN_COLUMNS, "done 12.5 ms");
         ck_assert_str_eq(screen.rows[i], line);
     }
 }
@@ -307,9 +300,8 @@ static void print(struct stage *stage, const char *text) {
     see(stage);
     EXPECT(write(STDERR_FILENO, text, strlen(text)) == (ssize_t)strlen(text), "cannot write");
     for (size_t length; *text; text += length) { /* according to the terminal's settings */
-        char part[256];
         length = strcspn(text, "\n");
-        snprintf(part, sizeof part, "%.*s%s", (int)length, text, text[length] ? "\r\n" : "");
+        const char *part = run_format("%.*s%s", (int)length, text, text[length] ? "\r\n" : "");
         screen_write(&stage->alone, part);
         length += text[length] == '\n';
     }
@@ -346,9 +338,8 @@ static void print_something(struct stage *stage, int number) {
         "\033[41mred\033[m\n", "\033[7mstill inverse ",
         ("a line that is longer than the window has columns, so that its end stands below its "
          "begin\n")};
-    char line[64];
     unsigned which = draw_number(stage, 2 * sizeof pieces / sizeof *pieces);
-    snprintf(line, sizeof line, "iteration %d\n", number);
+    const char *line = run_format("iteration %d\n", number);
     print(stage, which < sizeof pieces / sizeof *pieces ? pieces[which] : line);
 }
 
@@ -383,9 +374,8 @@ static void resize_often(bool rewrap) {
     struct stage stage;
     open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
     for (int round = 0; round < 300; round++) {
-        char line[32];
         for (unsigned lines = draw_number(&stage, 5); lines > 0; lines--) {
-            snprintf(line, sizeof line, "l%d\n", round);
+            const char *line = run_format("l%d\n", round);
             print(&stage, line);
         }
         show(&stage, SS_SECOND);
@@ -520,7 +510,7 @@ TEST_CASE(no_block_is_drawn_if_disabled) {
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct terminal *terminal = start(lines[i]);
-        run_expect(run_wait(terminal->run), 0);
+        run_succeed(terminal->run);
         const char *bytes = terminal->run->out.bytes;
         ck_assert_msg(!strchr(bytes, '\033') && !strstr(bytes, BLOCK), "%s: %s", lines[i], bytes);
         ck_assert_msg(!strstr(bytes, " s  target"), "%s: %s", lines[i], bytes);
@@ -552,18 +542,17 @@ TEST_CASE(block_disappears_during_the_grace_period) {
 }
 
 TEST_CASE(messages_start_on_a_new_line_after_partial_output) {
-    char line[512];
     const char *drawn = run_new_path("drawn");
-    snprintf(line, sizeof line,
-        "exec showstopper -v -n 1 -l 50%% -c fixed "
-        "sh -c 'until [ -e %s ]; do sleep 0.02; done; printf half; exec payload spin'",
-        drawn);
+    const char *line =
+        run_format("exec showstopper -v -n 1 -l 50%% -c fixed "
+                   "sh -c 'until [ -e %s ]; do sleep 0.02; done; printf half; exec payload spin'",
+            drawn);
     struct terminal *terminal = start(line);
     wait_drawings(terminal, 1);
     run_write_file(drawn, "");
     terminal_wait(terminal, "half");
     wait_drawings(terminal, 2);
-    run_expect(RUN("--set", run_pid_text(terminal->run->pid), "70%"), 0);
+    SUCCEED("--set", run_pid_text(terminal->run->pid), "70%");
     terminal_wait(terminal, "was set to 70 %");
     wait_drawings(terminal, 1);
     struct screen screen = screen_of(terminal->run->out.bytes);
@@ -607,16 +596,15 @@ TEST_CASE(ctrl_s_does_not_stop_the_run) {
     bool typed = false;
     /* On a busy machine, a short run may end before the test has seen a drawing. */
     for (int seconds = 2; !typed; seconds *= 4) {
-        char line[128];
         ck_assert_int_le(seconds, 32);
-        snprintf(line, sizeof line, "exec showstopper -q --progress always --duration %ds %s",
-            seconds, SPIN);
+        const char *line =
+            run_format("exec showstopper -q --progress always --duration %ds %s", seconds, SPIN);
         struct terminal *terminal = start(line);
         RUN_UNTIL(terminal->run, terminal->run->ended || has_drawings(terminal, 1));
         typed = !terminal->run->ended;
         if (typed)
             terminal_type(terminal, CTRL_S);
-        run_expect(run_wait(terminal->run), 0);
+        run_succeed(terminal->run);
         expect_released(terminal);
         terminal_free(terminal);
     }
@@ -664,9 +652,7 @@ static void open_unread(void) {
 
 static bool make_some_room(void) {
     char text[256];
-    ssize_t length = read(unread_reader, text, sizeof text);
-    (void)length;
-    return unread_has_room();
+    return read(unread_reader, text, sizeof text) > 0 && unread_has_room();
 }
 
 /* Starts a run whose live view is at this terminal. */
@@ -679,7 +665,7 @@ static bool make_some_room(void) {
 TEST_CASE(a_run_ends_as_planned_at_a_terminal_that_is_not_read) {
     open_unread();
     RUN_UNTIL(NULL, make_some_room());
-    run_expect(run_wait(START_UNREAD("-q", "--duration", "5s")), 0);
+    run_succeed(START_UNREAD("-q", "--duration", "5s"));
 }
 
 TEST_CASE(a_signal_ends_a_run_at_a_terminal_that_is_not_read) {

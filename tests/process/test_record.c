@@ -13,6 +13,7 @@
 
 #include "json_text.h"
 #include "process.h"
+#include "record.h"
 #include "run.h"
 #include "surroundings.h"
 
@@ -20,14 +21,6 @@ static const char *const tables[] = {
     "samples.csv", "cpus.csv", "decisions.csv", "iterations.csv", "iteration-times.csv"};
 
 #define TABLES (sizeof tables / sizeof *tables)
-
-static struct run_text read_record(const char *record, const char *name) {
-    return run_read_file(run_path(record, name));
-}
-
-static bool has(const char *record, const char *name) {
-    return run_exists(run_path(record, name));
-}
 
 static size_t count_columns(const char *line) {
     size_t count = 1;
@@ -40,7 +33,7 @@ static size_t count_columns(const char *line) {
  * Fails unless every complete line has as many columns as the heading. Returns the number of rows.
  */
 static size_t expect_table(const char *record, const char *name) {
-    struct run_text text = read_record(record, name);
+    struct run_text text = record_read(record, name);
     ck_assert_msg(text.length > 0, "%s is empty", name);
     size_t columns = count_columns(text.bytes), lines = 0;
     for (char *line = text.bytes; *line; lines++) {
@@ -50,31 +43,12 @@ static size_t expect_table(const char *record, const char *name) {
         EXPECT(count_columns(line) == columns, "%s, line %zu: %.200s", name, lines, line);
         line = end + 1;
     }
-    free(text.bytes);
     return lines - 1;
 }
 
 static bool is_whole(const char *record, const char *name) {
-    struct run_text text = read_record(record, name);
-    bool whole = text.length > 0 && text.bytes[text.length - 1] == '\n';
-    free(text.bytes);
-    return whole;
-}
-
-static size_t count_rows(const char *record, const char *name) {
-    struct run_text text = read_record(record, name);
-    size_t lines = run_count_text(&text, "\n");
-    free(text.bytes);
-    return lines > 0 ? lines - 1 : 0;
-}
-
-/*
- * Ends the run by a signal once it has this many samples, because a busy machine may need long for
- * them. The other tables are written at each sample.
- */
-static void interrupt_after(struct run *run, const char *record, size_t samples) {
-    RUN_UNTIL(run, run->ended || count_rows(record, "samples.csv") >= samples);
-    run_end(run, SIGINT);
+    struct run_text text = record_read(record, name);
+    return text.length > 0 && text.bytes[text.length - 1] == '\n';
 }
 
 TEST_CASE(a_record_has_tables_events_and_summary) {
@@ -82,9 +56,9 @@ TEST_CASE(a_record_has_tables_events_and_summary) {
     double begin = run_now();
     struct run *run = START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "40m", "--iteration",
         "done ([0-9.]+) ms", "--record", record, PAYLOAD, "lines", "100000", "10");
-    RUN_UNTIL(run, run->ended || (count_rows(record, "decisions.csv") >= 20 &&
-                                     count_rows(record, "iterations.csv") >= 10));
-    interrupt_after(run, record, 2);
+    RUN_UNTIL(run, run->ended || (record_rows(record, "decisions.csv") >= 20 &&
+                                     record_rows(record, "iterations.csv") >= 10));
+    record_interrupt_after(run, record, "samples.csv", 2);
     double took = run_now() - begin;
     /*
      * Two samples per second at most, and 100 decisions of two executors; a few more at the ends.
@@ -99,14 +73,13 @@ TEST_CASE(a_record_has_tables_events_and_summary) {
     ck_assert_uint_ge(expect_table(record, "iterations.csv"), 10);
     for (size_t i = 0; i < TABLES; i++)
         ck_assert(is_whole(record, tables[i]));
-    struct run_text events = read_record(record, "events.jsonl");
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 2);
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"counting\""), 1);
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"signal\",\"value\":2"), 1);
-    struct run_text summary = read_record(record, "summary.json");
+    record_expect_events(record, 2, "\"event\":\"instance_started\"");
+    record_expect_events(record, 1, "\"event\":\"counting\"");
+    record_expect_events(record, 1, "\"event\":\"signal\",\"value\":2");
+    struct run_text summary = record_read(record, "summary.json");
     ck_assert_double_eq(json_number(summary.bytes, "samples"), (double)samples);
-    ck_assert(json_is(read_record(record, "plan.json").bytes, "load", "0.5"));
-    ck_assert(!has(record, "interrupted"));
+    ck_assert(json_is(record_read(record, "plan.json").bytes, "load", "0.5"));
+    ck_assert(!record_has(record, "interrupted"));
 }
 
 /*
@@ -116,17 +89,16 @@ TEST_CASE(a_record_has_tables_events_and_summary) {
 TEST_CASE(many_instances_start_with_a_low_duty) {
     const char *record = run_new_path("record");
     run_greedily();
-    struct run *run = RUN("-q", "-n", "64", "--cpus", run_first_cpu(), "-l", "20%", "--duration",
-        "1s", "--record", record, PAYLOAD, "spin");
-    run_expect(run, 0);
-    struct run_text events = read_record(record, "events.jsonl");
+    SUCCEED("-q", "-n", "64", "--cpus", run_first_cpu(), "-l", "20%", "--duration", "1s",
+        "--record", record, PAYLOAD, "spin");
+    struct run_text events = record_read(record, "events.jsonl");
     char *counting = strstr(events.bytes, "\"event\":\"counting\"");
     ck_assert_ptr_nonnull(counting);
     *counting = 0;
     events.length = (size_t)(counting - events.bytes);
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 64);
     /* The ninth column is the chosen duty; a late executor carries out another one. */
-    const char *row = run_next_line(read_record(record, "decisions.csv").bytes);
+    const char *row = run_next_line(record_read(record, "decisions.csv").bytes);
     double duty = run_cell(row, 8);
     ck_assert_msg(duty > 0 && duty < 3 * 0.2 / 64, "a duty of %g: %.200s", duty, row);
 }
@@ -136,10 +108,9 @@ TEST_CASE(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
     run_write_file(trace, "0 10%\n1s 10%\n1s 90%\n9s 90%\n");
-    struct run *run = RUN("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed", "--duration",
-        "2s", "--record", record, PAYLOAD, "spin");
-    run_expect(run, 0);
-    struct run_text text = read_record(record, "samples.csv");
+    SUCCEED("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed", "--duration", "2s",
+        "--record", record, PAYLOAD, "spin");
+    struct run_text text = record_read(record, "samples.csv");
     int rows = 0;
     for (RUN_EACH_ROW(row, text)) {
         ck_assert_double_eq_tol(run_cell(row, 2), run_cell(row, 1) < 1.5 ? 0.1 : 0.9, 1e-6);
@@ -174,13 +145,12 @@ static void expect_no_parts(const char *row) {
  * the run's load.
  */
 static void expect_cpus(const char *record, void (*expect)(const char *row)) {
-    char heading[64];
-    snprintf(heading, sizeof heading, "time,elapsed_seconds,cpu%s\n", run_last_cpu());
-    struct run_text cpus = read_record(record, "cpus.csv");
+    const char *heading = run_format("time,elapsed_seconds,cpu%s\n", run_last_cpu());
+    struct run_text cpus = record_read(record, "cpus.csv");
     size_t rows = 0;
     ck_assert_msg(strncmp(cpus.bytes, heading, strlen(heading)) == 0, "%.200s", cpus.bytes);
     const char *row = run_next_line(cpus.bytes);
-    for (RUN_EACH_ROW(sample, read_record(record, "samples.csv"))) {
+    for (RUN_EACH_ROW(sample, record_read(record, "samples.csv"))) {
         size_t times = strcspn(row, ",") + 1;
         times += strcspn(row + times, ",") + 1;
         ck_assert_msg(strncmp(row, sample, times) == 0, "%.80s, %.80s", row, sample);
@@ -214,13 +184,13 @@ TEST_CASE(samples_have_the_columns_of_their_source) {
         const char *record = run_path(folder, feedback[0]);
         struct run *run = START("--cpus", run_last_cpu(), "-n", "1", "-l", "20%", "-f", feedback[0],
             feedback[1], feedback[2], "--record", record, PAYLOAD, "spin");
-        RUN_UNTIL(run, run->ended || count_rows(record, "samples.csv") >= 2);
+        RUN_UNTIL(run, run->ended || record_rows(record, "samples.csv") >= 2);
         SKIP_UNLESS(!run->ended || run->status != 125 || !strstr(run->err.bytes, "control group"),
             "cgroup-cpu: our own control group counts no CPU time");
-        interrupt_after(run, record, 2);
+        record_interrupt_after(run, record, "samples.csv", 2);
         run_expect_text(&run->err, sources[i].message);
         expect_cpus(record, sources[i].expect);
-        struct run_text summary = read_record(record, "summary.json");
+        struct run_text summary = record_read(record, "summary.json");
         ck_assert(json_is(summary.bytes, "scope", sources[i].scope));
         json_expect_between(summary.bytes, "steal_mean", 0, 1);
         run_free(run);
@@ -231,24 +201,18 @@ TEST_CASE(samples_have_the_columns_of_their_source) {
 TEST_CASE(record_decisions_limits_the_recorded_decisions) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "none");
-    run_expect(RUN("-q", "-n", "2", "-l", "50%", "--duration", "600m", "--record-decisions", "none",
-                   "--record", record, PAYLOAD, "spin"),
-        0);
-    ck_assert_int_ne(access(run_path(record, "decisions.csv"), F_OK), 0);
+    SUCCEED("-q", "-n", "2", "-l", "50%", "--duration", "600m", "--record-decisions", "none",
+        "--record", record, PAYLOAD, "spin");
+    ck_assert(!record_has(record, "decisions.csv"));
     ck_assert(is_whole(record, "samples.csv"));
     record = run_path(folder, "last");
     double first = 0;
     /* The last second is kept, or more on a busy machine, which removes the others late. */
     for (const char *const *length = WORDS("5s", "20s", "60s"); *length && first <= 0.9; length++) {
-        run_expect(RUN("-q", "-n", "2", "-l", "50%", "--duration", *length, "--record-decisions",
-                       "1s", "--record", record, "--force", PAYLOAD, "spin"),
-            0);
-        ck_assert_int_ne(access(run_path(record, "decisions-before.csv"), F_OK), 0);
-        struct run_text text = run_read_file(run_path(record, "decisions.csv"));
-        char *row = strchr(text.bytes, '\n') + 1;
-        ck_assert_ptr_nonnull(row);
-        first = strtod(strchr(row, ',') + 1, NULL);
-        free(text.bytes);
+        SUCCEED("-q", "-n", "2", "-l", "50%", "--duration", *length, "--record-decisions", "1s",
+            "--record", record, "--force", PAYLOAD, "spin");
+        ck_assert(!record_has(record, "decisions-before.csv"));
+        first = run_cell(run_next_line(record_read(record, "decisions.csv").bytes), 1);
     }
     ck_assert_msg(first > 0.9, "the first decision is of %f s", first);
     struct run *run = RUN("--record-decisions", "few", "--record", run_path(folder, "few"), "-l",
@@ -264,7 +228,7 @@ struct sums {
 
 static struct sums sum_up(const char *record) {
     struct sums sums = {0};
-    struct run_text text = read_record(record, "samples.csv");
+    struct run_text text = record_read(record, "samples.csv");
     size_t columns = count_columns(text.bytes);
     for (RUN_EACH_ROW(row, text)) {
         double error = run_cell(row, 2) - run_cell(row, LOAD);
@@ -275,7 +239,7 @@ static struct sums sum_up(const char *record) {
         sums.duty += run_cell(row, columns - 2);
         sums.samples++;
     }
-    text = read_record(record, "decisions.csv");
+    text = record_read(record, "decisions.csv");
     double ends[2] = {0};
     for (RUN_EACH_ROW(row, text)) {
         double begin = run_cell(row, 1), real = run_cell(row, 5);
@@ -295,15 +259,13 @@ static struct sums sum_up(const char *record) {
 static double compare_figures(const char *duration) {
     const char *record = run_new_path("record"), *trace = run_new_path("trace");
     run_write_file(trace, "0 10%\n20ms 10%\n20ms 90%\n400ms 90%\n400ms 10%\n500ms 10%\n");
-    run_expect(RUN("-q", "-n", "2", "-t", "file", "-T", trace, "-c", "fixed", "-D", "20m",
-                   "--duration", duration, "--record", record, PAYLOAD, "spin"),
-        0);
-    struct run_text events = read_record(record, "events.jsonl");
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 2);
-    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"duration\""), 1);
-    ck_assert(!has(record, "interrupted"));
+    SUCCEED("-q", "-n", "2", "-t", "file", "-T", trace, "-c", "fixed", "-D", "20m", "--duration",
+        duration, "--record", record, PAYLOAD, "spin");
+    record_expect_events(record, 2, "\"event\":\"instance_ended\"");
+    record_expect_events(record, 1, "\"text\":\"duration\"");
+    ck_assert(!record_has(record, "interrupted"));
     struct sums sums = sum_up(record);
-    const char *summary = read_record(record, "summary.json").bytes;
+    const char *summary = record_read(record, "summary.json").bytes;
     ck_assert_double_eq_tol(
         json_number(summary, "error_mean_percent"), sums.error / sums.samples, 1e-3);
     ck_assert_double_eq_tol(
@@ -336,13 +298,11 @@ TEST_CASE(existing_record_is_kept) {
     run_write_file(run_path(record, "plan.json"), "{\n  \"schema\": 2,\n");
     struct run *run = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
     run_expect_refusal(run, "--force");
-    struct run_text text = read_record(record, "samples.csv");
-    ck_assert_str_eq(text.bytes, "old\n");
-    run =
-        RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
-    run_expect(run, 0);
-    ck_assert(has(record, "summary.json"));
-    ck_assert(has(record, "notes"));
+    run_expect_file(run_path(record, "samples.csv"), "old\n");
+    run = SUCCEED(
+        "-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
+    ck_assert(record_has(record, "summary.json"));
+    ck_assert(record_has(record, "notes"));
     expect_table(record, "samples.csv");
     const char *none = run_path(folder, "none/record");
     run = RUN("-l", "100%", "-c", "fixed", "--record", none, PAYLOAD, "exit", "0");
@@ -366,15 +326,15 @@ TEST_CASE(a_folder_that_is_not_a_record_is_kept) {
         run_expect_refusal(run, "is not a record");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_str_eq(run_read_file(run_path(data, names[i])).bytes, "mine\n");
-    ck_assert(!has(data, "summary.json"));
+        run_expect_file(run_path(data, names[i]), "mine\n");
+    ck_assert(!record_has(data, "summary.json"));
 }
 
 static void expect_interrupted(const char *record) {
-    ck_assert(has(record, "interrupted"));
-    ck_assert(!has(record, "summary.json"));
+    ck_assert(record_has(record, "interrupted"));
+    ck_assert(!record_has(record, "summary.json"));
     for (size_t table = 0; table < TABLES; table++) {
-        if (read_record(record, tables[table]).length > 0)
+        if (record_read(record, tables[table]).length > 0)
             expect_table(record, tables[table]);
     }
 }
@@ -391,15 +351,14 @@ TEST_CASE(a_killed_run_leaves_whole_lines) {
         const char *records[AT_ONCE];
         double begin = run_now();
         for (int i = 0; i < AT_ONCE; i++) {
-            char name[32];
-            snprintf(name, sizeof name, "record%d.%d", round, i);
+            const char *name = run_format("record%d.%d", round, i);
             records[i] = run_path(folder, name);
             runs[i] = START("-n", "2", "-l", "50%", "-c", "fixed", "-D", "5m", "--iteration",
                 "done ([0-9.]+) ms", "--record", records[i], PAYLOAD, "lines", "100000", "5");
         }
         for (int i = 0; i < AT_ONCE; i++) {
             double moment = begin + 0.02 * (round * AT_ONCE + i);
-            RUN_UNTIL(runs[i], run_now() >= moment && has(records[i], "events.jsonl"));
+            RUN_UNTIL(runs[i], run_now() >= moment && record_has(records[i], "events.jsonl"));
             kill(runs[i]->pid, SIGKILL);
             run_wait(runs[i]);
         }
@@ -437,8 +396,7 @@ TEST_CASE(a_full_disk_is_reported) {
     ck_assert(is_whole(record, "decisions.csv"));
     ck_assert_uint_ge(expect_table(record, "decisions.csv"), 10);
     ck_assert_uint_ge(expect_table(record, "samples.csv"), 1);
-    struct run_text summary = read_record(record, "summary.json");
-    ck_assert_uint_ge(run_count_text(&summary, "lines of the record were lost"), 1);
+    ck_assert_uint_ge(record_count(record, "summary.json", "lines of the record were lost"), 1);
 }
 
 /* Starts a run that is late where `late` says; see shim_late.c. Returns when all instances run. */
@@ -455,26 +413,17 @@ TEST_CASE(the_end_of_an_instance_is_recorded_if_its_executor_is_late) {
     const char *record = run_new_path("record");
     struct run *run = start_late("SS_TEST_LATE=60000:ss-executor 0:reap", "2s", record);
     run_end(run, SIGINT);
-    struct run_text events = read_record(record, "events.jsonl");
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 2);
-    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"killed with its executor\""), 1);
+    record_expect_events(record, 2, "\"event\":\"instance_ended\"");
+    record_expect_events(record, 1, "\"text\":\"killed with its executor\"");
 }
 
 /* The time in which the figures are read from /proc is not part of the grace period. */
-TEST_CASE(slow_figures_do_not_shorten_the_grace_period) {
+TEST_CASE(reading_figures_does_not_shorten_the_grace_period) {
     const char *record = run_new_path("record");
-    struct run *run = start_late("SS_TEST_LATE=5000:master:list", "4s", record);
-    RUN_UNTIL(run, has(record, "events.jsonl"));
+    struct run *run = start_late("SS_TEST_LATE=3000:master:list", "2s", record);
+    RUN_UNTIL(run, record_has(record, "events.jsonl"));
     run_end(run, SIGINT);
-    struct run_text events = read_record(record, "events.jsonl");
-    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"ended by the run\""), 2);
-}
-
-static bool has_event(const char *record, const char *event) {
-    if (!has(record, "events.jsonl"))
-        return false;
-    struct run_text events = read_record(record, "events.jsonl");
-    return run_count_text(&events, event) > 0;
+    record_expect_events(record, 2, "\"text\":\"ended by the run\"");
 }
 
 TEST_CASE(events_are_on_disk_while_instances_have_their_grace_period) {
@@ -484,7 +433,7 @@ TEST_CASE(events_are_on_disk_while_instances_have_their_grace_period) {
     run_wait_ready(run, 2);
     run_wait_text(run, "instances run");
     kill(run->pid, SIGTERM);
-    RUN_UNTIL(run, has_event(record, "\"event\":\"ending\""));
+    RUN_UNTIL(run, record_count(record, "events.jsonl", "\"event\":\"ending\"") > 0);
     ck_assert(!run->ended);
     run_end(run, SIGKILL);
 }
@@ -506,9 +455,8 @@ TEST_CASE(a_recorded_run_is_replayed_with_new_options) {
     struct run_setup setup = {.folder = folder};
     struct run *run = START_IN(&setup, "-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
         "1s", "--record", "record", "--force", PAYLOAD, "spin");
-    run_expect(run_wait(run), 0);
-    run = REPLAY(record, "-l", "30%", "--record", again, "--json", "-");
-    run_expect(run, 0);
+    run_succeed(run);
+    run = run_succeed(REPLAY(record, "-l", "30%", "--record", again, "--json", "-"));
     ck_assert_double_eq(json_number(run->out.bytes, "target_mean"), 0.3);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 2);
     expect_table(again, "samples.csv");
@@ -516,11 +464,11 @@ TEST_CASE(a_recorded_run_is_replayed_with_new_options) {
     const char *here = run_path(folder, "here");
     mkdir(here, 0777);
     struct run_setup elsewhere = {.folder = here};
-    run = RUN_IN(
+    run = SUCCEED_IN(
         &elsewhere, "-q", "--replay", record, "--json", "j", "--record", "r/", "--output", "o");
-    run_expect(run, 0);
-    ck_assert(has(here, "j") && has(here, "r/samples.csv") && has(here, "o/0.out"));
-    ck_assert(!has(folder, "j") && !has(folder, "r") && !has(folder, "o"));
+    ck_assert(
+        record_has(here, "j") && record_has(here, "r/samples.csv") && record_has(here, "o/0.out"));
+    ck_assert(!record_has(folder, "j") && !record_has(folder, "r") && !record_has(folder, "o"));
     run = RUN("--replay", run_path(folder, "none"));
     run_expect_refusal(run, "plan.json: No such file");
     run = CALL(TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay");
@@ -533,7 +481,7 @@ TEST_CASE(a_recorded_run_is_replayed_with_new_options) {
 static void expect_labels(const char *record, const char *labels) {
     static const char *const names[] = {"plan.json", "summary.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct run_text text = read_record(record, names[i]);
+        struct run_text text = record_read(record, names[i]);
         ck_assert_msg(json_is(text.bytes, "labels", labels), "%s: %.400s", names[i], text.bytes);
     }
 }
@@ -542,20 +490,17 @@ static void expect_labels(const char *record, const char *labels) {
 TEST_CASE(labels_and_options_of_a_record_are_replayed) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record"), *again = run_path(folder, "again");
-    run_expect(RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record-decisions", "1s",
-                   "--record-decisions=none", "--label", "pair=a \"b\"", "--label=round=1",
-                   "--label", "last=", "--record", record, PAYLOAD, "spin"),
-        0);
+    SUCCEED("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record-decisions", "1s",
+        "--record-decisions=none", "--label", "pair=a \"b\"", "--label=round=1", "--label",
+        "last=", "--record", record, PAYLOAD, "spin");
     expect_labels(record,
         "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"1\",\n    \"last\": \"\"\n  }");
-    struct run *run = REPLAY(record, "--record", again, "--label", "round=2", "--label=last=x",
-        "--label", "roun=d", "-q");
-    run_expect(run, 0);
+    struct run *run = run_succeed(REPLAY(record, "--record", again, "--label", "round=2",
+        "--label=last=x", "--label", "roun=d", "-q"));
     expect_labels(again, "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"2\",\n    "
                          "\"last\": \"x\",\n    \"roun\": \"d\"\n  }");
-    ck_assert(has(again, "samples.csv") && !has(again, "decisions.csv"));
-    run = REPLAY(record, "--dry-run");
-    run_expect(run, 0);
+    ck_assert(record_has(again, "samples.csv") && !record_has(again, "decisions.csv"));
+    run = run_succeed(REPLAY(record, "--dry-run"));
     run_expect_text(&run->out, "\nlabels     pair=a \"b\"\n           round=1\n           last=\n");
 }
 
@@ -568,30 +513,18 @@ TEST_CASE(replays_that_cannot_repeat_the_run_are_refused) {
         "\"folder\": \"/\", \"simulated\": true}\n");
     run_expect_refusal(REPLAY(record), "run sssim again instead\n");
     record = run_new_path("record");
-    run_expect(RUN("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--record", record, PAYLOAD,
-                   "exit", "0", "caf\xe9"),
-        0);
+    SUCCEED("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0",
+        "caf\xe9");
     run_expect_refusal(REPLAY(record), "has bytes that are not UTF-8");
 }
 
-/* Compares the sum of all buckets with the number of iterations, per second and in total. */
-static void expect_iteration_times(const char *record, double iterations) {
-    struct run_text text = read_record(record, "iteration-times.csv");
-    double of_seconds = 0, of_run = 0;
-    for (RUN_EACH_ROW(row, text))
-        *(*row == ',' ? &of_run : &of_seconds) += run_cell(row, 3);
-    ck_assert_double_eq(of_seconds, iterations);
-    ck_assert_double_eq(of_run, iterations);
-    free(text.bytes);
-}
-
-/* Returns the number of iterations in the seconds that are already written. */
-static double count_in_seconds(const char *record) {
-    struct run_text text = read_record(record, "iteration-times.csv");
-    double sum = 0, count;
-    for (char *line = strchr(text.bytes, '\n'); line; line = strchr(line + 1, '\n')) {
-        if (sscanf(line, "\n%*[^,],%*[^,],%*[^,],%lf\n", &count) == 1)
-            sum += count;
+/* Adds up the iterations in all buckets of seconds, or of the run. */
+static double sum_buckets(const char *record, bool of_run) {
+    struct run_text text = record_read(record, "iteration-times.csv");
+    double sum = 0;
+    for (RUN_EACH_ROW(row, text)) {
+        if ((*row == ',') == of_run && strchr(row, '\n'))
+            sum += run_cell(row, 3);
     }
     free(text.bytes);
     return sum;
@@ -606,80 +539,35 @@ static bool may_read(double *next) {
     return true;
 }
 
-/* Starts `yes`, whose output is not kept. */
-static struct run *start_yes(const char *record, const char *line, const char *pattern) {
-    char assignment[4200];
-    snprintf(assignment, sizeof assignment, "RECORD=%s", record);
-    struct run_setup setup = {.environment = WORDS(assignment)};
-    return run_start(&setup,
-        WORDS("/bin/sh", "-c",
-            "exec " SHOWSTOPPER " -n 1 -l 90% -c fixed --iteration \"$0\" --record \"$RECORD\" "
-            "yes \"$1\" >/dev/null",
-            pattern, line));
-}
-
 /* A program that prints continuously does not fill the disk, but all its iterations are counted. */
 TEST_CASE(iterations_beyond_the_rate_limit_are_not_recorded) {
     const char *record = run_new_path("record");
-    struct run *run = start_yes(record, "y", "y");
+    const char *script = run_format("exec " SHOWSTOPPER " -n 1 -l 90%% -c fixed --iteration y "
+                                    "--record %s yes >/dev/null",
+        record);
+    struct run *run = run_start(NULL, WORDS("/bin/sh", "-c", script));
     double written, next = 0;
     /* A busy machine may need long to exceed the limit, which is one of each second. */
-    RUN_UNTIL(run, run->ended || (may_read(&next) && (written = count_in_seconds(record)) > 10000 &&
-                                     written > (double)count_rows(record, "iterations.csv")));
-    interrupt_after(run, record, 1);
+    RUN_UNTIL(
+        run, run->ended || (may_read(&next) && (written = sum_buckets(record, false)) > 10000 &&
+                               written > (double)record_rows(record, "iterations.csv")));
+    record_interrupt_after(run, record, "samples.csv", 1);
     run_expect_text(&run->err, "iterations were counted but are not in iterations.csv");
     size_t rows = expect_table(record, "iterations.csv");
     ck_assert_uint_ge(rows, 10000);
-    struct run_text summary = read_record(record, "summary.json");
+    struct run_text summary = record_read(record, "summary.json");
     double left = json_number(summary.bytes, "iterations_left_out");
-    ck_assert_double_gt(left, 0);
-    expect_iteration_times(record, json_number(summary.bytes, "iterations"));
-    /* Iterations before control begins and after it has ended are recorded but not counted. */
-    ck_assert_double_ge((double)rows + left, json_number(summary.bytes, "iterations"));
-    double end_first, end_last = 0;
-    struct run_text text = read_record(record, "iterations.csv");
-    char *line = strchr(text.bytes, '\n') + 1;
-    ck_assert_int_eq(sscanf(line, "%*[^,],%*[^,],%lf", &end_first), 1);
-    text.bytes[text.length - 1] = '\0';
-    sscanf(strrchr(text.bytes, '\n'), "%*[^,],%*[^,],%lf", &end_last);
-    ck_assert_double_le((double)rows, 10000 * (end_last - end_first + 2));
-}
-
-/* Records a program whose iterations have a period of four. Returns whether its times are known. */
-static bool is_periodic_recorded(const char *record) {
-    struct run *run =
-        start_yes(record, "done 1 ms\ndone 1 ms\ndone 1 ms\ndone 9 ms", "done ([0-9.]+) ms");
-    double next = 0;
-    RUN_UNTIL(run, run->ended || (may_read(&next) && count_in_seconds(record) > 65536));
-    interrupt_after(run, record, 1);
-    run_free(run);
-    struct run_text summary = read_record(record, "summary.json");
-    return !json_is(summary.bytes, "mean", "null");
-}
-
-/* Every fourth iteration is long. There are more iterations than fit into a list. */
-TEST_CASE(iteration_times_of_a_periodic_program_are_summarized) {
-    const char *record = run_new_path("record");
-    /* On a busy machine, lines may come in bursts, which leaves the times unknown. */
-    for (int i = 0; i < 5 && !is_periodic_recorded(record); i++)
-        record = run_new_path("record");
-    struct run_text summary = read_record(record, "summary.json");
     double iterations = json_number(summary.bytes, "iterations");
-    ck_assert_double_gt(iterations, 65536);
-    if (json_is(summary.bytes, "mean", "null")) {
-        run_expect_text(&summary, "iterations ended in bursts");
-    } else {
-        ck_assert_double_eq_tol(json_number(summary.bytes, "mean"), 3e-3, 1e-5);
-        ck_assert_double_eq_tol(json_number(summary.bytes, "median"), 1e-3, 1e-6);
-        ck_assert_double_eq_tol(json_number(summary.bytes, "p95"), 9e-3, 9e-6);
-    }
-    expect_iteration_times(record, iterations);
-}
-
-static void expect_same_file(const char *record, const char *name, const char *expected) {
-    struct run_text text = read_record(record, name);
-    ck_assert_str_eq(text.bytes, expected);
-    free(text.bytes);
+    ck_assert_double_gt(left, 0);
+    ck_assert_double_eq(sum_buckets(record, false), iterations);
+    ck_assert_double_eq(sum_buckets(record, true), iterations);
+    /* Iterations before control begins and after it has ended are recorded but not counted. */
+    ck_assert_double_ge((double)rows + left, iterations);
+    struct run_text text = record_read(record, "iterations.csv");
+    double first = run_cell(run_next_line(text.bytes), 2), last = first;
+    for (RUN_EACH_ROW(row, text))
+        last = run_cell(row, 2);
+    ck_assert_double_le((double)rows, 10000 * (last - first + 2));
 }
 
 #define TRACE "0 10%\n4s 30%\n"
@@ -696,15 +584,14 @@ static void expect_replay(const char *record, const char *again) {
          i < 5 && !(run && fabs(json_number(run->out.bytes, "target_mean") - 0.25) < 0.03); i++) {
         if (run)
             run_free(run);
-        run = RUN("--replay", record, "--record", again, "--force", "--json", "-");
-        run_expect(run, 0);
+        run = SUCCEED("--replay", record, "--record", again, "--force", "--json", "-");
     }
     ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.25, 0.03);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 3);
     ck_assert(json_is(run->out.bytes, "ended_by", "\"trace\""));
     ck_assert(json_is(run->out.bytes, "loop", "\"no\""));
-    expect_same_file(again, "input-trace-path", TRACE);
-    expect_same_file(again, "input-workloads", WORK);
+    run_expect_file(run_path(again, "input-trace-path"), TRACE);
+    run_expect_file(run_path(again, "input-workloads"), WORK);
 }
 
 TEST_CASE(a_moved_record_is_replayed_without_its_originals) {
@@ -713,14 +600,12 @@ TEST_CASE(a_moved_record_is_replayed_without_its_originals) {
     run_write_file(run_path(origin, "a,trace"), TRACE);
     run_write_file(run_path(origin, "work"), WORK);
     struct run_setup setup = {.folder = origin};
-    struct run *run = RUN_IN(&setup, "-q", "-w", "work", "-t", "file", "-T",
+    struct run *run = SUCCEED_IN(&setup, "-q", "-w", "work", "-t", "file", "-T",
         "a\\,trace,scale=1/2,loop=no,offset=2s", "-c", "fixed", "--record", "record");
-    run_expect(run, 0);
     const char *moved = run_path(folder, "moved"), *again = run_path(folder, "again");
     ck_assert_int_eq(rename(run_path(origin, "record"), moved), 0);
     run_remove_folder(origin);
-    run = REPLAY(moved, "--dry-run");
-    run_expect(run, 0);
+    run = run_succeed(REPLAY(moved, "--dry-run"));
     run_expect_text(&run->err, "running the command here instead");
     expect_replay(moved, again);
     run_remove_folder(moved);
@@ -731,33 +616,28 @@ TEST_CASE(a_replay_may_replace_its_record) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "trace"), *record = run_path(folder, "record");
     run_write_file(trace, TRACE);
-    struct run *run = RUN("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed", "--duration",
-        "600m", "--record", record, PAYLOAD, "spin");
-    run_expect(run, 0);
+    SUCCEED("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed", "--duration", "600m",
+        "--record", record, PAYLOAD, "spin");
     ck_assert_int_eq(unlink(trace), 0);
-    run = REPLAY(record, "--record", record, "--force", "-q");
-    run_expect(run, 0);
-    expect_same_file(record, "input-trace-path", TRACE);
+    run_succeed(REPLAY(record, "--record", record, "--force", "-q"));
+    run_expect_file(run_path(record, "input-trace-path"), TRACE);
     /* A record without input files keeps no copy of an earlier one. */
-    run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record", record, "--force",
+    SUCCEED("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record", record, "--force",
         PAYLOAD, "spin");
-    run_expect(run, 0);
-    ck_assert(!has(record, "input-trace-path"));
+    ck_assert(!record_has(record, "input-trace-path"));
 }
 
 /* A trace from a pipe is copied, because it cannot be read again. */
 TEST_CASE(a_trace_from_a_pipe_is_kept) {
     const char *record = run_new_path("record");
-    char assignment[4200];
-    snprintf(assignment, sizeof assignment, "RECORD=%s", record);
+    const char *assignment = run_format("RECORD=%s", record);
     struct run_setup setup = {.environment = WORDS(assignment)};
-    struct run *run = run_wait(run_start(
+    run_succeed(run_start(
         &setup, WORDS("/bin/sh", "-c",
                     "printf '0 10%%\\n4s 30%%\\n' | " SHOWSTOPPER " -q -n 1 -t file -T /dev/stdin "
                     "-c fixed --duration 600m --record \"$RECORD\" " PAYLOAD " spin")));
-    run_expect(run, 0);
-    expect_same_file(record, "input-trace-path", TRACE);
-    struct run_text plan = read_record(record, "plan.json");
+    run_expect_file(run_path(record, "input-trace-path"), TRACE);
+    struct run_text plan = record_read(record, "plan.json");
     ck_assert(json_is(plan.bytes, "path", "\"/dev/stdin\""));
 }
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -59,8 +58,7 @@ static void start_all(const char *record, const char *option) {
 static void expect_one_winner(const char *option) {
     const char *folder = run_make_folder();
     for (int i = 0; i < ROUNDS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "record%d", i);
+        const char *name = run_format("record%d", i);
         const char *record = run_path(folder, name);
         start_all(record, option);
         ck_assert(run_exists(run_path(record, "summary.json")));
@@ -90,8 +88,7 @@ TEST_CASE(a_record_being_written_is_refused) {
     for (EACH_MODE(isolated)) {
         const char *record = run_new_path("record");
         struct run *run = start_recorded(record, isolated ? "--isolate" : "--verbose");
-        char pid[32];
-        snprintf(pid, sizeof pid, "(pid %d)", (int)run->pid);
+        const char *pid = run_format("(pid %d)", (int)run->pid);
         for (const char *const *option = WORDS("--quiet", "--force", "--dry-run"); *option;
              option++) {
             struct run *refused = record_to(record, *option);
@@ -162,10 +159,9 @@ static size_t room; /* bytes: for nothing, the mark, or the plan */
 
 /* Mounts a file system that is full except for these bytes. */
 static void mount_full(void) {
-    char path[4096];
     surroundings_leave_mounts();
     surroundings_mount_small(small_folder, "256k");
-    snprintf(path, sizeof path, "%s/room", small_folder);
+    const char *path = run_format("%s/room", small_folder);
     FILE *file = fopen(path, "we");
     for (size_t i = 0; file && i < room; i++)
         fputc(0, file);
@@ -181,13 +177,10 @@ TEST_CASE(a_full_disk_at_the_start_leaves_no_record) {
     small_folder = run_make_folder();
     for (room = 0; room <= 32768; room += 16384) {
         struct run_setup setup = {.prepare = mount_full};
-        char script[4096];
-        snprintf(script, sizeof script,
-            SHOWSTOPPER " -l 50%% -n 2 --record %s/record " PAYLOAD
-                        " exit 9; echo \"status $?\"; ls -A %s",
+        const char *script = run_format(SHOWSTOPPER " -l 50%% -n 2 --record %s/record " PAYLOAD
+                                                    " exit 9; echo \"status $?\"; ls -A %s",
             small_folder, small_folder);
-        struct run *run = run_wait(run_start(&setup, WORDS("/bin/sh", "-c", script)));
-        run_expect(run, 0);
+        struct run *run = run_succeed(run_start(&setup, WORDS("/bin/sh", "-c", script)));
         run_expect_text(&run->out, "status 125");
         run_expect_text(&run->err, "No space left on device");
         ck_assert_uint_eq(run_count_text(&run->out, "record"), 0);
@@ -246,18 +239,16 @@ TEST_CASE(instances_inherit_the_sigxfsz_disposition) {
         RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");
     run_expect(run, 128 + SIGXFSZ);
     struct run_setup setup = {0};
-    run = run_wait(
+    run = run_succeed(
         run_start(&setup, WORDS("/bin/sh", "-c",
                               "trap '' XFSZ; " SHOWSTOPPER
                               " -q -n 1 -l 100% /bin/sh -c 'kill -XFSZ $$; echo survived'")));
-    run_expect(run, 0);
     run_expect_text(&run->out, "survived");
 }
 
 static void mount_no_shared_memory(void) {
-    char null[64];
     surroundings_leave_mounts();
-    snprintf(null, sizeof null, "/proc/self/fd/%d", open("/dev/null", O_RDWR | O_CLOEXEC));
+    const char *null = run_format("/proc/self/fd/%d", open("/dev/null", O_RDWR | O_CLOEXEC));
     surroundings_mount_small("/dev", "64k");
     run_write_file("/dev/null", "");
     if (mount(null, "/dev/null", NULL, MS_BIND, NULL) < 0)
@@ -329,8 +320,7 @@ TEST_CASE(a_forced_run_removes_unfinished_files) {
 
 /* Records a run while another user replaces the folder after the call `when`. */
 static struct run *record_while_replaced(const char *when, const char *record) {
-    char swap[4200];
-    snprintf(swap, sizeof swap, "SS_TEST_SWAP=%s:%s", when, record);
+    const char *swap = run_format("SS_TEST_SWAP=%s:%s", when, record);
     struct run_setup setup = {.environment = WORDS(SHIM("shim_swap"), swap)};
     return RUN_IN(&setup, "-q", "-n", "1", "-l", "100%", "-c", "fixed", "--record", record, PAYLOAD,
         "exit", "0");

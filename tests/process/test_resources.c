@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,16 +26,14 @@ static void lose_mode(const char *path) {
 }
 
 static void become_folder(const char *path) {
-    char other[256];
-    snprintf(other, sizeof other, "%s.new", path);
+    const char *other = run_format("%s.new", path);
     ck_assert_int_eq(mkdir(other, 0755), 0);
     ck_assert_int_eq(renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE), 0);
 }
 
 /* Replaces the file, because a file that is open for writing cannot be executed. */
 static void become_text(const char *path, const char *text) {
-    char other[256];
-    snprintf(other, sizeof other, "%s.new", path);
+    const char *other = run_format("%s.new", path);
     run_write_file(other, text);
     ck_assert_int_eq(chmod(other, 0755), 0);
     ck_assert_int_eq(rename(other, path), 0);
@@ -59,9 +56,8 @@ static void have_folder_as_interpreter(const char *path) {
  * and stays open until the test ends.
  */
 static void be_written(const char *path) {
-    char other[512];
-    snprintf(other, sizeof other, "%s.other", path);
-    run_expect(CALL("cp", PAYLOAD, other), 0);
+    const char *other = run_format("%s.other", path);
+    run_succeed(CALL("cp", PAYLOAD, other));
     ck_assert_int_ge(open(other, O_WRONLY | O_CLOEXEC), 0);
     ck_assert_int_eq(rename(other, path), 0);
 }
@@ -113,9 +109,8 @@ static bool change_before_start(const char *folder, int lead, size_t count) {
     struct run *runs[CHANGES];
     const char *paths[CHANGES];
     pid_t pids[RUN_PIDS_MAX];
-    char at[32];
     double start = wall_clock() + lead;
-    snprintf(at, sizeof at, "@%.0f", start);
+    const char *at = run_format("@%.0f", start);
     for (size_t i = 0; i < count; i++) {
         paths[i] = make_script(folder, changes[i].name, "#!/bin/sh\n");
         runs[i] = START("-q", "-n", "3", "-l", "50%", "--start-at", at, paths[i]);
@@ -150,7 +145,7 @@ TEST_CASE(command_changed_between_iterations_ends_the_run) {
     for (size_t i = 0; i < count; i++) {
         const char *folder = run_make_folder();
         const char *path = run_path(folder, changes[i].name);
-        run_expect(CALL("cp", PAYLOAD, path), 0);
+        run_succeed(CALL("cp", PAYLOAD, path));
         struct run *run =
             START("-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", path, "say", "done");
         RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
@@ -180,10 +175,9 @@ TEST_CASE(a_script_without_interpreter_line_runs_in_a_shell) {
  */
 static struct run *lower_before_start(
     const struct run_setup *setup, int lead, void (*lower)(void)) {
-    char at[32];
     pid_t pids[RUN_PIDS_MAX];
     double start = wall_clock() + lead;
-    snprintf(at, sizeof at, "@%.0f", start);
+    const char *at = run_format("@%.0f", start);
     struct run *run = START_IN(
         setup, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--start-at", at, PAYLOAD, "exit", "9");
     RUN_UNTIL(run, run->ended || run_named("ss-guardian", pids) == 1);

@@ -15,13 +15,8 @@
 
 /* Returns when all instances run. `words`: further options and the command. */
 static struct run *start(bool isolated, const struct run_setup *setup, const char *const *words) {
-    const char *all[32] = {SHOWSTOPPER, TWO, isolated ? "--isolate" : "-v"};
-    size_t count = 0;
-    while (all[count])
-        count++;
-    while (*words)
-        all[count++] = *words++;
-    struct run *run = run_start(setup, all);
+    struct run *run =
+        run_start(setup, run_join(WORDS(SHOWSTOPPER, TWO, isolated ? "--isolate" : "-v"), words));
     run_wait_text(run, "instances run");
     return run;
 }
@@ -38,8 +33,7 @@ TEST_CASE(a_run_dies_from_the_received_signal) {
     struct run_setup setup = {.prepare = family_dump_no_core};
     for (EACH_MODE(isolated)) {
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-            char caught[32];
-            snprintf(caught, sizeof caught, "caught %d\n", numbers[i]);
+            const char *caught = run_format("caught %d\n", numbers[i]);
             struct run *run = start_ready(
                 isolated, &setup, WORDS("--grace", "30s", "--json", "-", PAYLOAD, "catch"));
             run_end(run, numbers[i]);
@@ -75,14 +69,13 @@ TEST_CASE(instances_are_killed_after_the_grace_period) {
  * the instance did not ignore SIGTERM in time.
  */
 static bool ends_with_grace_period(int warmup) {
-    char length[32];
-    snprintf(length, sizeof length, "%ds", warmup);
+    const char *length = run_format("%ds", warmup);
     double begin = run_now();
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--warmup", length, "--duration",
         "200m", "--grace", "500m", PAYLOAD, "ignore-term");
     RUN_UNTIL(run, run->ended || run_count(run, "ready\n") == 1);
     bool early = run_now() - begin < warmup;
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     if (early)
         ck_assert_double_ge(run_now() - begin, warmup + 0.65);
     run_free_clean(run);
@@ -182,8 +175,7 @@ TEST_CASE(a_signal_during_startup_is_not_lost) {
     ck_assert_ptr_nonnull(program);
     for (int step = 0; step < 40; step++) {
         struct run *run = START("--isolate", TWO, "-q", "--duration", "30s", PAYLOAD, "spin");
-        char name[64];
-        snprintf(name, sizeof name, "/proc/%d/exe", (int)run->pid);
+        const char *name = run_format("/proc/%d/exe", (int)run->pid);
         /* Before exec the process is the test itself. */
         char target[4096] = "";
         while (strcmp(target, program) != 0) {
@@ -227,8 +219,7 @@ TEST_CASE(signals_blocked_by_the_caller_still_end_the_run) {
     for (EACH_MODE(isolated)) {
         struct run *run = start(isolated, &setup, WORDS("-q", "--grace", "200m", PAYLOAD, "spin"));
         run_end(run, SIGTERM);
-        run = RUN_IN(&setup, TWO, isolated ? "--isolate" : "-v", "-q", PAYLOAD, "env");
-        run_expect(run, 0);
+        run = SUCCEED_IN(&setup, TWO, isolated ? "--isolate" : "-v", "-q", PAYLOAD, "env");
         run_expect_text(&run->out, "SigBlk:\tfffffff");
     }
 }
@@ -242,8 +233,7 @@ TEST_CASE(an_isolated_run_works_if_the_caller_ignores_sigchld) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
     run_expect(RUN_IN(&setup, "--isolate", TWO, "-q", PAYLOAD, "exit", "7"), 7);
-    struct run *run = RUN_IN(&setup, "--isolate", TWO, "-q", PAYLOAD, "env");
-    run_expect(run, 0);
+    struct run *run = SUCCEED_IN(&setup, "--isolate", TWO, "-q", PAYLOAD, "env");
     const char *line = strstr(run->out.bytes, "SigIgn:");
     ck_assert_msg(line != NULL, "%s", run->out.bytes);
     ck_assert(strtoull(line + strlen("SigIgn:"), NULL, 16) & 1ULL << (SIGCHLD - 1));
@@ -268,8 +258,7 @@ static bool suspend_in_time(struct run *run) {
  * was stopped, or before it was seen to run again.
  */
 static bool pause_once(bool isolated, int seconds) {
-    char duration[32];
-    snprintf(duration, sizeof duration, "%ds", seconds);
+    const char *duration = run_format("%ds", seconds);
     double begin = run_now();
     struct run *run = START(isolated ? "--isolate" : "-v", "-q", "-v", "-n", "2", "-l", "100%",
         "-c", "fixed", "--duration", duration, "--json", "-", PAYLOAD, "spin");
@@ -287,7 +276,7 @@ static bool pause_once(bool isolated, int seconds) {
     kill(run->pid, SIGCONT);
     RUN_UNTIL(run, run->ended || are_in_state('R'));
     bool continued = !run->ended;
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     /* The trace's clock stopped during the pause. */
     double took = run_now() - begin, load = json_number(run->out.bytes, "load_mean");
     ck_assert_double_ge(took, seconds + pause);
@@ -314,9 +303,8 @@ TEST_CASE(sigtstp_stops_instances_and_is_not_counted) {
  * may end before it is stopped, or too late.
  */
 static bool keeps_the_target(const char *trace, int thirds) {
-    char steps[128], duration[32];
-    snprintf(steps, sizeof steps, "0 100%%\n%ds 100%%\n%ds 0%%\n1h 0%%\n", 2 * thirds, 2 * thirds);
-    snprintf(duration, sizeof duration, "%ds", 3 * thirds);
+    const char *steps = run_format("0 100%%\n%ds 100%%\n%ds 0%%\n1h 0%%\n", 2 * thirds, 2 * thirds);
+    const char *duration = run_format("%ds", 3 * thirds);
     run_write_file(trace, steps);
     struct run *run = START("-q", "-v", "-n", "1", "-c", "fixed", "-t", "file", "-T", trace,
         "--duration", duration, "--json", "-", PAYLOAD, "spin");
@@ -324,7 +312,7 @@ static bool keeps_the_target(const char *trace, int thirds) {
         return false;
     run_let_pass(run, 1.6 * thirds);
     kill(run->pid, SIGCONT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     return json_number(run->out.bytes, "target_mean") > 0.42;
 }
 
@@ -454,7 +442,7 @@ static struct run *signal_twice(int first, int second) {
 }
 
 TEST_CASE(a_run_continued_before_it_stops_does_not_stop) {
-    run_expect(run_wait(signal_twice(SIGTSTP, SIGCONT)), 0);
+    run_succeed(signal_twice(SIGTSTP, SIGCONT));
 }
 
 TEST_CASE(two_sigtstp_stop_a_run_once) {
@@ -462,7 +450,7 @@ TEST_CASE(two_sigtstp_stop_a_run_once) {
     RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
     if (!run->ended)
         kill(run->pid, SIGCONT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
 }
 
 /*
@@ -470,10 +458,9 @@ TEST_CASE(two_sigtstp_stop_a_run_once) {
  * was according to the warning; 0 if the machine was too busy: the trace had begun.
  */
 static double pause_before_start(int warmup) {
-    char at[32], length[32];
     static const char words[] = "the trace began ";
-    snprintf(at, sizeof at, "@%lld", (long long)time(NULL) + warmup + 2);
-    snprintf(length, sizeof length, "%ds", warmup);
+    const char *at = run_format("@%lld", (long long)time(NULL) + warmup + 2);
+    const char *length = run_format("%ds", warmup);
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--warmup", length,
         "--start-at", at, "--duration", "600m", "--json", "-", "-v", PAYLOAD, "spin");
     if (suspend_in_time(run)) {

@@ -4,9 +4,7 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -57,8 +55,7 @@ static void expect_one_line(const struct run *run, const char *part) {
 }
 
 TEST_CASE(ssload_ends_after_the_requested_count) {
-    struct run *run = LOAD("-i", "50m", "-c", "3");
-    run_expect(run, 0);
+    struct run *run = run_succeed(LOAD("-i", "50m", "-c", "3"));
     ck_assert_msg(strncmp(run->out.bytes, HEADING, strlen(HEADING)) == 0, "%s", run->out.bytes);
     ck_assert_uint_eq(count_rows(run), 3);
     for (size_t i = 0; i < 3; i++) {
@@ -75,8 +72,7 @@ TEST_CASE(ssload_ends_after_the_requested_count) {
 }
 
 TEST_CASE(ssload_ends_after_the_requested_duration) {
-    struct run *run = LOAD("-i", "200m", "-d", "500m");
-    run_expect(run, 0);
+    struct run *run = run_succeed(LOAD("-i", "200m", "-d", "500m"));
     size_t rows = count_rows(run);
     ck_assert_msg(rows >= 1 && rows <= 3, "%s", run->out.bytes);
     ck_assert_double_ge(number(run, rows - 1, ELAPSED), 0.5);
@@ -88,7 +84,7 @@ TEST_CASE(a_signal_ends_ssload_with_status_0_and_an_average) {
         struct run *run = START_LOAD("-i", "20m");
         run_wait_text(run, "\n2");
         kill(run->pid, numbers[i]);
-        run_expect(run_wait(run), 0);
+        run_succeed(run);
         run_expect_text(&run->err, "ssload: average over ");
         ck_assert_int_eq(run->out.bytes[run->out.length - 1], '\n');
     }
@@ -101,7 +97,7 @@ TEST_CASE(interrupted_sample_is_omitted) {
     double until = run_now() + 0.1;
     RUN_UNTIL(run, run_now() > until);
     kill(run->pid, SIGINT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     /* A delayed test sees more than one row, but none shorter than a second. */
     for (size_t i = 0; i < count_rows(run); i++)
         ck_assert_double_ge(number(run, i, ELAPSED), (double)(i + 1));
@@ -119,7 +115,7 @@ TEST_CASE(ssload_ignores_sighup_under_nohup) {
     size_t seen = run->out.length;
     RUN_UNTIL(run, run->out.length > seen + 500);
     kill(run->pid, SIGINT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
 }
 
 /* The load of a late sample refers to its actual length, and missed samples are skipped. */
@@ -136,7 +132,7 @@ TEST_CASE(late_samples_do_not_pile_up) {
     until = run_now() + 0.3;
     RUN_UNTIL(run, run_now() > until && run->out.length > before + 200);
     kill(run->pid, SIGINT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     size_t rows = count_rows(run);
     double longest = 0;
     for (size_t i = 1; i < rows; i++) {
@@ -149,7 +145,7 @@ TEST_CASE(late_samples_do_not_pile_up) {
 }
 
 TEST_CASE(ssload_returns_the_exit_status_of_the_command) {
-    run_expect(LOAD("--", PAYLOAD, "exit", "0"), 0);
+    run_succeed(LOAD("--", PAYLOAD, "exit", "0"));
     run_expect(LOAD("--", PAYLOAD, "exit", "7"), 7);
     run_expect(LOAD("--", PAYLOAD, "signal", "9"), 128 + 9);
     struct run *run = LOAD("-i", "50m", "--", "sh", "-c", "sleep 0.3; exit 3");
@@ -174,16 +170,11 @@ TEST_CASE(a_command_that_cannot_be_executed_is_reported) {
     const char *folder = run_make_folder();
     const char *broken = run_path(folder, "broken");
     run_write_file(broken, "#!/there/is/none\n");
-    run_expect(run_wait(run_start(NULL, WORDS("chmod", "755", broken))), 0);
+    run_succeed(run_start(NULL, WORDS("chmod", "755", broken)));
     run = LOAD("--", broken);
     run_expect(run, 127);
     expect_one_line(run, broken);
     ck_assert_uint_eq(run->out.length, 0);
-}
-
-static void expect_content(const char *path, const char *expected) {
-    struct run_text text = run_read_file(path);
-    ck_assert_msg(text.bytes && strcmp(text.bytes, expected) == 0, "%s: %s", path, text.bytes);
 }
 
 TEST_CASE(a_refused_command_line_keeps_existing_files) {
@@ -192,23 +183,23 @@ TEST_CASE(a_refused_command_line_keeps_existing_files) {
     run_write_file(kept, "0 50%\n");
     struct run *run = LOAD("-o", kept, "--", "there.is.none");
     run_expect(run, 127);
-    expect_content(kept, "0 50%\n");
+    run_expect_file(kept, "0 50%\n");
     run = LOAD("-o", kept, "--", "/etc");
     run_expect(run, 126);
-    expect_content(kept, "0 50%\n");
+    run_expect_file(kept, "0 50%\n");
     run = LOAD("--target", kept, "-o", kept, "-c", "1");
     run_expect(run, 125);
     expect_one_line(run, "--output would overwrite ");
-    expect_content(kept, "0 50%\n");
+    run_expect_file(kept, "0 50%\n");
     ck_assert_int_eq(symlink("kept", alias), 0);
     run = LOAD("--target", kept, "--openmetrics", alias, "-c", "1");
     run_expect(run, 125);
     expect_one_line(run, "--openmetrics would overwrite ");
-    expect_content(kept, "0 50%\n");
+    run_expect_file(kept, "0 50%\n");
     run = LOAD("-o", kept, "--openmetrics", alias, "-c", "1");
     run_expect(run, 125);
     expect_one_line(run, "--output and --openmetrics would both write to ");
-    expect_content(kept, "0 50%\n");
+    run_expect_file(kept, "0 50%\n");
 }
 
 TEST_CASE(ssload_passes_signals_on_to_the_command) {
@@ -239,18 +230,7 @@ TEST_CASE(ssload_prints_a_table_to_a_terminal) {
     terminal_wait(terminal, ":");
     terminal_type(terminal, TERMINAL_CTRL_C);
     terminal_wait(terminal, "Average");
-    run_expect(run_wait(terminal->run), 0);
-}
-
-static void close_output(void) {
-    close(STDOUT_FILENO);
-}
-
-TEST_CASE(lost_output_is_an_error) {
-    struct run_setup setup = {.prepare = close_output};
-    struct run *run = run_wait(run_start(&setup, WORDS(SSLOAD, "-i", "20m")));
-    run_expect(run, 125);
-    expect_one_line(run, "standard output: ");
+    run_succeed(terminal->run);
 }
 
 TEST_CASE(a_full_disk_is_an_error) {
@@ -310,7 +290,7 @@ TEST_CASE(a_signal_ends_ssload_while_its_output_is_blocked) {
         struct run *run =
             start_blocked(WORDS(SSLOAD, "-i", "10m", "--per-cpu", "--format", formats[i]));
         kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), 0);
+        run_succeed(run);
         ck_assert(i == 2 || strstr(run->err.bytes, "ssload: average over "));
         close(slow[0]);
     }
@@ -326,14 +306,10 @@ TEST_CASE(a_closed_pipe_ends_the_output_without_an_error) {
 }
 
 TEST_CASE(milliseconds_meant_as_minutes_cause_a_warning) {
-    struct run *run = LOAD("-d", "30m", "-i", "10m");
-    run_expect(run, 0);
-    run_expect_text(&run->err, "ssload: warning: --duration: 30m is 30 milliseconds; for minutes "
-                               "write 30M\n");
-    run_expect_text(&run->err, "ssload: warning: --interval: 10m is 10 milliseconds; for minutes "
-                               "write 10M\n");
+    struct run *run = run_succeed(LOAD("-d", "30m", "-i", "10m"));
+    run_expect_text(&run->err, "ssload: warning: --duration: 30m is 30 milliseconds");
+    run_expect_text(&run->err, "ssload: warning: --interval: 10m is 10 milliseconds");
     ck_assert_uint_eq(LOAD("-q", "-d", "30m", "-i", "10m")->err.length, 0);
-    expect_one_line(LOAD("-i", "5m"), "at least 10m; 5m is 5 milliseconds; for minutes write 5M");
 }
 
 TEST_CASE(error_messages_are_one_line) {
@@ -343,6 +319,7 @@ TEST_CASE(error_messages_are_one_line) {
         const char *part;
     } cases[] = {
         {{"-i", "1m"}, "--interval"},
+        {{"-i", "5m"}, "at least 10m; 5m is 5 milliseconds"},
         {{"-c", "0"}, "--count"},
         {{"-d", "0"}, "--duration"},
         {{"--cpus", "x"}, "--cpus"},
@@ -371,8 +348,7 @@ TEST_CASE(error_messages_are_one_line) {
 
 /* Returns the number of rows with a target that were not too late to be checked. */
 static int check_targets(const char *trace, const char *duration) {
-    struct run *run = LOAD("-i", "50m", "-d", duration, "--target", trace);
-    run_expect(run, 0);
+    struct run *run = run_succeed(LOAD("-i", "50m", "-d", duration, "--target", trace));
     double before = 0;
     int judged = 0;
     for (size_t i = 0; i < count_rows(run); i++) {
@@ -418,7 +394,7 @@ static double late_target(const char *trace) {
     double until = run_now() + 0.8;
     RUN_UNTIL(run, run_now() > until);
     kill(run->pid, SIGCONT);
-    run_expect(run_wait(run), 0);
+    run_succeed(run);
     for (size_t i = 1; i < count_rows(run); i++) {
         if (number(run, i - 1, ELAPSED) < 0.49 && number(run, i, ELAPSED) > 0.8)
             return number(run, i, TARGET);
@@ -446,8 +422,7 @@ TEST_CASE(a_dash_is_standard_output) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
     struct run *run =
-        run_wait(run_start(&setup, WORDS(SSLOAD, "-q", "-i", "20m", "-c", "2", "-o", "-")));
-    run_expect(run, 0);
+        run_succeed(run_start(&setup, WORDS(SSLOAD, "-q", "-i", "20m", "-c", "2", "-o", "-")));
     ck_assert_uint_eq(count_rows(run), 2);
     ck_assert(!run_exists(run_path(folder, "-")));
 }
@@ -457,13 +432,12 @@ TEST_CASE(target_column_follows_the_trace) {
     const char *text = run_path(folder, "text"), *compiled = run_path(folder, "compiled");
     run_write_file(text, "0 free\n200m 20%\n400m 80%\n400m free\n600m 20%\n");
     expect_targets(text);
-    run_expect(run_wait(run_start(NULL, WORDS(SSTRACE, "-o", compiled, text))), 0);
+    run_succeed(run_start(NULL, WORDS(SSTRACE, "-o", compiled, text)));
     expect_targets(compiled);
 }
 
 TEST_CASE(each_cpu_has_a_row) {
-    struct run *run = LOAD("-i", "1s", "-c", "2", "--per-cpu");
-    run_expect(run, 0);
+    struct run *run = run_succeed(LOAD("-i", "1s", "-c", "2", "--per-cpu"));
     run_expect_text(&run->out, ",load_ticks,cpu,user,");
     size_t rows = count_rows(run), cpus = rows / 2 - 1;
     ck_assert_uint_eq(run_count_text(&run->out, ",all,"), 2);
@@ -479,8 +453,7 @@ TEST_CASE(each_cpu_has_a_row) {
 }
 
 TEST_CASE(json_has_one_line_per_sample) {
-    struct run *run = LOAD("-i", "50m", "-c", "3", "--format", "json", "--per-cpu");
-    run_expect(run, 0);
+    struct run *run = run_succeed(LOAD("-i", "50m", "-c", "3", "--format", "json", "--per-cpu"));
     ck_assert_uint_ge(run_count_text(&run->out, "\n"), 6);
     for (char *line = strtok(run->out.bytes, "\n"); line; line = strtok(NULL, "\n")) {
         double load = json_number(line, "load");
@@ -491,9 +464,8 @@ TEST_CASE(json_has_one_line_per_sample) {
 
 static void expect_width(size_t width, const char *columns, const char *locale) {
     struct run_setup setup = {.environment = WORDS(columns, locale)};
-    struct run *run = run_wait(
+    struct run *run = run_succeed(
         run_start(&setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--per-cpu")));
-    run_expect(run, 0);
     run_expect_text(&run->out, "\nAverage   ");
     ck_assert_msg(!strstr(run->err.bytes, "average"), "%s", run->err.bytes);
     size_t length = 0, heading = strcspn(run->out.bytes, "\n");
@@ -516,8 +488,7 @@ TEST_CASE(the_table_shows_the_target) {
     const char *trace = run_path(folder, "trace");
     struct run_setup setup = {.environment = WORDS("COLUMNS=80", "LC_ALL=C")};
     run_write_file(trace, "0 100%\n");
-    struct run *run = run_wait(run_start(
+    struct run *run = run_succeed(run_start(
         &setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--target", trace)));
-    run_expect(run, 0);
     ck_assert_uint_eq(run_count_text(&run->out, "|\n"), 4); /* with the average */
 }

@@ -2,9 +2,6 @@
 
 /* A sweep kills only processes of its own run. */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "kin.h"

@@ -4,22 +4,21 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "family.h"
 #include "json_text.h"
 #include "process.h"
+#include "record.h"
 #include "run.h"
 
-/* Returns the number of samples in the record; with `column`, reads that column of the last one. */
+/* Returns the number of samples in the record, and reads this column of the last one. */
 static size_t read_samples(const char *record, const char *column, double *value) {
-    struct run_text text = run_read_file(run_path(record, "samples.csv"));
+    struct run_text text = record_read(record, "samples.csv");
     size_t rows = 0, index = 0;
-    const char *at = column ? strstr(text.bytes, column) : NULL;
+    const char *at = strstr(text.bytes, column);
     for (const char *before = text.bytes; at && before <= at; before++)
         index += *before == ',';
     for (RUN_EACH_ROW(row, text)) {
@@ -39,7 +38,7 @@ static size_t read_samples(const char *record, const char *column, double *value
  */
 static double later_target(struct run *run, const char *record) {
     double target = NAN;
-    size_t rows = read_samples(record, NULL, NULL);
+    size_t rows = record_rows(record, "samples.csv");
     RUN_UNTIL(run, run->ended || read_samples(record, ",target", &target) >= rows + 3);
     ck_assert_msg(!run->ended, "%s", run->err.bytes);
     return target;
@@ -47,7 +46,7 @@ static double later_target(struct run *run, const char *record) {
 
 /* The time between two changes is that of a process, not that of writing two events. */
 static void expect_changes(const char *record, const char *const *values) {
-    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    struct run_text events = record_read(record, "events.jsonl");
     double last = -1;
     size_t count = 0;
     for (char *rest = events.bytes, *line; (line = strsep(&rest, "\n"));) {
@@ -63,8 +62,7 @@ static void expect_changes(const char *record, const char *const *values) {
 }
 
 static void set(struct run *run, const char *load) {
-    struct run *setter = RUN("--set", run_pid_text(run->pid), load);
-    run_expect(setter, 0);
+    struct run *setter = SUCCEED("--set", run_pid_text(run->pid), load);
     ck_assert_uint_eq(setter->out.length + setter->err.length, 0);
 }
 
@@ -76,9 +74,8 @@ TEST_CASE(target_is_set_and_shown_during_a_run) {
     const char *record = run_new_path("record");
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--record", record, "--json", "-", PAYLOAD, "spin");
-    char expected[64];
-    snprintf(expected, sizeof expected, "showstopper %d: controlled, target 10.00%%, load ",
-        (int)run->pid);
+    const char *expected =
+        run_format("showstopper %d: controlled, target 10.00%%, load ", (int)run->pid);
     run_wait_text(run, "instances run");
     struct run *status;
     RUN_UNTIL(run, strstr((status = status_of(run))->out.bytes, "target 10.00%"));
@@ -104,8 +101,7 @@ TEST_CASE(target_is_set_and_shown_during_a_run) {
 TEST_CASE(only_the_master_of_ones_own_run_is_asked) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
-    struct run *status = RUN("--status", run_pid_text(run->pid), "--openmetrics", "-");
-    run_expect(status, 0);
+    struct run *status = SUCCEED("--status", run_pid_text(run->pid), "--openmetrics", "-");
     run_expect_text(&status->out, "\n# EOF\n");
     run_expect_refusal(
         START("--status", run_pid_text(run->pid), "--openmetrics", "/nowhere/metrics"),
@@ -141,16 +137,12 @@ TEST_CASE(an_ended_instance_uses_none_of_the_load_of_feedback_own) {
  * The load of the run's own processes is a fraction of the same CPUs as the load of all processes.
  */
 TEST_CASE(target_is_set_in_cpus) {
-    static const char *const rows[][5] = {
+    static const char *const rows[][6] = {
         {"-l", "10%", "-q"}, {"-f", "own", "-t", "staircase", "-T0.2cpu:0.2cpu:0.1cpu,hold=1h"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *words[16] = {SHOWSTOPPER, "-v", "-n", "1", "--cpus", run_first_cpu()};
-        size_t count = 6;
-        for (size_t k = 0; k < 5 && rows[i][k]; k++)
-            words[count++] = rows[i][k];
-        words[count++] = PAYLOAD;
-        words[count++] = "spin";
-        struct run *run = run_start(NULL, words);
+        const char *const *words =
+            run_join(WORDS(SHOWSTOPPER, "-v", "-n", "1", "--cpus", run_first_cpu()), rows[i]);
+        struct run *run = run_start(NULL, run_join(words, WORDS(PAYLOAD, "spin")));
         run_wait_text(run, "instances run");
         run_expect_refusal(START("--set", run_pid_text(run->pid), "2cpu"),
             "a load of 100 % is 1 CPU here: use at most 1cpu");
@@ -216,18 +208,17 @@ static void lower_file_limit(void) {
 /* Showstopper raises its own limit on open files, and lowers that on time at real-time priority. */
 TEST_CASE(sensor_has_the_limits_of_the_caller) {
     const char *limits = run_new_path("limits");
-    char sensor[1024];
     struct run_setup setup = {.prepare = lower_file_limit};
     struct run *caller = run_wait(run_start(&setup, WORDS("cat", "/proc/self/limits")));
     run_expect_text(&caller->out, "Max open files");
-    snprintf(sensor, sizeof sensor,
-        "sh -c 'cat /proc/self/limits >%s.new; mv %s.new %s; exec " PAYLOAD " sensor 1'", limits,
-        limits, limits);
+    const char *sensor =
+        run_format("sh -c 'cat /proc/self/limits >%s.new; mv %s.new %s; exec " PAYLOAD " sensor 1'",
+            limits, limits, limits);
     struct run *run = START_IN(
         &setup, "-q", "-n", "1", "-l", "50%", "-f", "command", "-F", sensor, PAYLOAD, "spin");
     RUN_UNTIL(run, run->ended || run_exists(limits));
     run_end(run, SIGTERM);
-    ck_assert_str_eq(run_read_file(limits).bytes, caller->out.bytes);
+    run_expect_file(limits, caller->out.bytes);
 }
 
 /* On a busy machine, the sensor may be seen to close its output 100 ms before it ends. */

@@ -3,7 +3,6 @@
 /* Runs at a terminal: keys, job control of a real shell, and a terminal that is closed. */
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "family.h"
@@ -211,10 +210,9 @@ TEST_CASE(an_exiting_shell_ends_a_stopped_run) {
 
 /* A shell that exits does not signal its background jobs: they reach their planned end. */
 TEST_CASE(background_run_outlives_its_shell) {
-    char rest[512];
     const char *summary = run_new_path("summary");
     struct terminal *terminal = terminal_open_shell();
-    snprintf(rest, sizeof rest, "--duration 4s --json %s payload spin &", summary);
+    const char *rest = run_format("--duration 4s --json %s payload spin &", summary);
     start_run(terminal, false, rest);
     terminal_type(terminal, "exit\n");
     run_wait(terminal->run);
@@ -228,8 +226,7 @@ TEST_CASE(background_run_outlives_its_shell) {
 static void end_by_key(bool isolated, const char *key, int number) {
     static const char *const rests[] = {
         "payload spin", "--grace 100m payload ignore-term", "--grace 30s payload catch"};
-    char caught[32];
-    snprintf(caught, sizeof caught, "caught %d", number);
+    const char *caught = run_format("caught %d", number);
     struct terminal *terminal = terminal_open_shell();
     for (size_t i = isolated ? 2 : 0; i < sizeof rests / sizeof *rests; i++) {
         start_run(terminal, isolated, rests[i]);

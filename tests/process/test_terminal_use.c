@@ -81,35 +81,15 @@ TEST_CASE(terminal_settings_survive_a_killed_master) {
     run_expect(run_wait(terminal->run), -SIGINT);
 }
 
-TEST_CASE(a_run_under_a_shell_restores_terminal_settings) {
-    struct terminal *terminal = terminal_open_shell();
-    terminal_command(terminal, "before=$(stty -g)");
-    for (int duration = 1; run_count_text(&terminal->run->out, "ready") == 0; duration *= 4) {
-        char line[128];
-        ck_assert_msg(duration < 100, "this machine is too slow");
-        snprintf(line, sizeof line, "showstopper %s--duration %ds payload tty-raw", HALF, duration);
-        ck_assert_int_eq(terminal_command(terminal, line), 0);
-        ck_assert_int_eq(terminal_command(terminal, "[ \"$before\" = \"$(stty -g)\" ]"), 0);
-    }
-    terminal_start_run(terminal, "-v -n 2 -l 50% -c fixed payload tty-raw keys");
-    terminal_wait_ready(terminal, 3);
-    terminal_type(terminal, TERMINAL_CTRL_C);
-    terminal_wait_prompt(terminal);
-    ck_assert_int_eq(terminal_status(terminal), 128 + SIGINT);
-    ck_assert_int_eq(terminal_command(terminal, "[ \"$before\" = \"$(stty -g)\" ]"), 0);
-    terminal_leave_shell(terminal);
-}
-
 /*
  * Changes the terminal's settings during a run in the background, which must not undo that. Returns
  * false if the run ended before.
  */
 static bool change_during_run(struct terminal *terminal, int seconds) {
     const char *summary = run_new_path("summary");
-    char line[512];
-    snprintf(line, sizeof line,
-        "showstopper -q -v -n 2 -l 50%% --duration %ds --json %s payload spin &\n", seconds,
-        summary);
+    const char *line =
+        run_format("showstopper -q -v -n 2 -l 50%% --duration %ds --json %s payload spin &\n",
+            seconds, summary);
     terminal_command(terminal, "stty echoe");
     terminal_type(terminal, line);
     terminal_wait(terminal, "instances run");

@@ -5,7 +5,6 @@
 #include "kin.h"
 #include "process.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -119,9 +118,9 @@ TEST_CASE(a_variable_across_two_read_blocks_is_found) {
 
 /* In a container, process 1 may belong to us, and process 2 need not be a kernel thread. */
 static bool is_readable(pid_t pid) {
-    char path[32], value[64];
+    char value[64];
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    const char *path = run_format("/proc/%d", (int)pid);
     return (stat(path, &status) < 0 || status.st_uid != geteuid()) &&
            ss_platform_process_variable(pid, "PATH", value, sizeof value);
 }

@@ -55,9 +55,8 @@ static inline const char *yard_find_own_group(void) {
 
 static inline bool yard_make_group(void) {
     static const char *const given[] = {".", "cgroup.procs", "cgroup.subtree_control"};
-    char name[64];
     const char *own = yard_find_own_group();
-    snprintf(name, sizeof name, "showstopper-test.%d", (int)getpid());
+    const char *name = run_format("showstopper-test.%d", (int)getpid());
     if (!own || mkdir(run_path(own, name), 0755) < 0)
         return false;
     yard.group = run_path(own, name);
@@ -146,7 +145,7 @@ static inline void yard_become_user(void) {
  */
 static inline bool yard_copy_program(void) {
     struct run_setup setup = {.prepare = family_become_nobody};
-    run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, yard.program))), 0);
+    run_succeed(run_start(NULL, WORDS("cp", PAYLOAD, yard.program)));
     ck_assert_int_eq(chown(yard.folder, 0, YARD_USER), 0);
     ck_assert_int_eq(chmod(yard.folder, 0710), 0);
     ck_assert_int_eq(chmod(yard.program, 04755), 0);

@@ -6,45 +6,52 @@
 . "$(dirname "$0")/harness.sh"
 have_full || exit "$skipped"
 
-# loses STATUS PROGRAM ARGUMENT...: a line of its standard error reports the lost output.
+# run PROGRAM ARGUMENT...: sets `status`; its errors go to `err`.
+run() {
+    local program=$build/bin/$1
+    [ -e "$program" ] || program=$build/libexec/showstopper/$1
+    status=0
+    "$program" "${@:2}" 2>err </dev/null || status=$?
+}
+
+# expect_loss STATUS REASON COMMAND: fails unless the last program had this status and one line gives this reason.
+expect_loss() {
+    [ "$status" -eq "$1" ] || fail "$3: expected status $1, got $status: $(cat err)"
+    [ "$(grep -Ec ": standard output: $2\$" err)" -eq 1 ] || fail "$3: $(cat err)"
+}
+
+# closed STATUS PROGRAM ARGUMENT...: reports that standard output is closed.
+closed() {
+    run "${@:2}" >&-
+    expect_loss "$1" 'closed: the output is lost' "${*:2}"
+}
+
+# loses STATUS PROGRAM ARGUMENT...: prints something, and reports if that is lost.
 loses() {
-    local expected=$1 program=$build/bin/$2 status=0 lines
-    [ -e "$program" ] || program=$build/libexec/showstopper/$2
-    if [ ! -x "$program" ]; then
+    if [ ! -x "$build/bin/$2" ] && [ ! -x "$build/libexec/showstopper/$2" ]; then
         skip_part "left-out: $2 was not built"
         return
     fi
-    shift 2
-    "$program" "$@" >out 2>err </dev/null || true
-    [ -s out ] || fail "$program $*: prints nothing: $(cat err)"
-    "$program" "$@" >/dev/full 2>err </dev/null || status=$?
-    [ "$status" -eq "$expected" ] || fail "$program $*: expected status $expected, got $status: $(cat err)"
-    lines=$(grep -Ec ': standard output: (No space left on device|write error)$' err || true)
-    [ "$lines" -eq 1 ] || fail "$program $*: $lines messages: $(cat err)"
+    run "${@:2}" >out
+    [ -s out ] || fail "${*:2}: prints nothing: $(cat err)"
+    run "${@:2}" >/dev/full
+    expect_loss "$1" '(No space left on device|write error)' "${*:2}"
 }
 
 for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
     name=${program##*/}
     case $name in
-    sstrace) status=2 ;;
-    ssburn) status=1 ;;
-    *) status=125 ;;
+    sstrace) failure=2 ;;
+    ssburn) failure=1 ;;
+    *) failure=125 ;;
     esac
-    loses "$status" "$name" --help
+    loses "$failure" "$name" --help
+    closed "$failure" "$name" --help
     case $name in
     showstopper-replay) ;; # without --version
-    *) loses "$status" "$name" --version ;;
+    *) loses "$failure" "$name" --version ;;
     esac
 done
-
-# closed STATUS PROGRAM ARGUMENT...: the closed standard output is reported in one line.
-closed() {
-    local expected=$1 status=0
-    shift
-    "$build/bin/$1" "${@:2}" >&- 2>err </dev/null || status=$?
-    [ "$status" -eq "$expected" ] || fail "$*: expected status $expected, got $status: $(cat err)"
-    [ "$(grep -c ': standard output: closed: the output is lost$' err)" -eq 1 ] || fail "$*: $(cat err)"
-}
 
 # Output of instances: the run itself is complete.
 status=0

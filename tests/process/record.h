@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_RECORD_H
+#define SHOWSTOPPER_TESTS_RECORD_H
+
+#include <signal.h>
+
+#include "process.h"
+#include "run.h"
+
+/* The folder that --record writes, also while the run writes it. */
+
+static inline struct run_text record_read(const char *record, const char *name) {
+    return run_read_file(run_path(record, name));
+}
+
+static inline bool record_has(const char *record, const char *name) {
+    return run_exists(run_path(record, name));
+}
+
+/* Returns how often a file of the record has this part; 0 if absent. */
+static inline size_t record_count(const char *record, const char *name, const char *part) {
+    struct run_text text = record_read(record, name);
+    size_t count = run_count_text(&text, part);
+    free(text.bytes); /* tests wait for a number of lines */
+    return count;
+}
+
+/* Returns the number of complete rows, without the heading. */
+static inline size_t record_rows(const char *record, const char *table) {
+    size_t lines = record_count(record, table, "\n");
+    return lines > 0 ? lines - 1 : 0;
+}
+
+/* Fails unless events.jsonl has this part so many times. */
+static inline void record_expect_events(const char *record, size_t count, const char *part) {
+    ck_assert_msg(record_count(record, "events.jsonl", part) == count, "not %zu times '%s' in: %s",
+        count, part, record_read(record, "events.jsonl").bytes);
+}
+
+/*
+ * Ends the run by a signal once the table has so many rows, because a busy machine may need long
+ * for them.
+ */
+static inline void record_interrupt_after(
+    struct run *run, const char *record, const char *table, size_t rows) {
+    RUN_UNTIL(run, run->ended || record_rows(record, table) >= rows);
+    run_end(run, SIGINT);
+}
+
+#endif
