@@ -170,8 +170,8 @@ static int print_value(const char *value) {
 #define SHARE_SECONDS 0.1
 
 /*
- * Prints the percentage of the elapsed time during which the process ran. Goes on until it has run
- * for SHARE_SECONDS, because a share of less says little.
+ * Prints the percentage of the elapsed time during which the process ran. Continues until it has
+ * run for SHARE_SECONDS: a shorter measurement is imprecise.
  */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);

@@ -17,7 +17,7 @@ static inline bool record_has(const char *record, const char *name) {
     return run_exists(run_path(record, name));
 }
 
-/* Returns how often a file of the record has this part; 0 if absent. */
+/* Returns the number of occurrences of `part` in a file of the record; 0 without the file. */
 static inline size_t record_count(const char *record, const char *name, const char *part) {
     struct run_text text = record_read(record, name);
     size_t count = run_count_text(&text, part);
@@ -31,15 +31,15 @@ static inline size_t record_rows(const char *record, const char *table) {
     return lines > 0 ? lines - 1 : 0;
 }
 
-/* Fails unless events.jsonl has this part so many times. */
+/* Fails the test unless events.jsonl has this part `count` times. */
 static inline void record_expect_events(const char *record, size_t count, const char *part) {
     ck_assert_msg(record_count(record, "events.jsonl", part) == count, "not %zu times '%s' in: %s",
         count, part, record_read(record, "events.jsonl").bytes);
 }
 
 /*
- * Ends the run by a signal once the table has so many rows, because a busy machine may need long
- * for them.
+ * Ends the run by a signal once the table has this number of rows, because a busy machine may need
+ * long for them.
  */
 static inline void record_interrupt_after(
     struct run *run, const char *record, const char *table, size_t rows) {

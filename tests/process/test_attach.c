@@ -163,7 +163,7 @@ TEST_CASE(process_stopped_from_outside_is_continued) {
     run_end(run, SIGTERM);
 }
 
-/* Those who die; the guardian alone is replaced, and the run continues. */
+/* Processes that are killed together. A guardian alone is replaced, and the run continues. */
 static const char *const *const victims[] = {WORDS("master"), WORDS("ss-executor"),
     WORDS("ss-guardian"), WORDS("ss-executor", "master"), WORDS("ss-guardian", "master"),
     WORDS("ss-executor", "ss-guardian")};
@@ -560,7 +560,7 @@ TEST_CASE(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     double used = INFINITY;
     run_let_pass(run, 1);
     /* An executor that gets no CPU stops its instance late, so one of these lengths is enough. */
-    for (double watched = 3; watched < 30 && !(used < 2 * limit); watched *= 3) {
+    for (double watched = 1; watched < 30 && !(used < 2 * limit); watched *= 3) {
         double begin = run_now(), before = family_cpu_time(target->pid);
         double others = family_cpu_time(other->pid);
         /* A busy machine may give it less than the limit, but then also gives less to the other. */

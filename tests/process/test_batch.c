@@ -105,7 +105,7 @@ TEST_CASE(a_killed_call_leaves_nothing_behind) {
     expect_completion();
 }
 
-/* The keeper, and a later call, know which exit statuses mean success. */
+/* The journal has the exit statuses that mean success, for the keeper and for later calls. */
 TEST_CASE(accepted_statuses_of_after_commands_survive_a_kill) {
     struct run *run =
         start_until_begun("run a takes 1s\n"

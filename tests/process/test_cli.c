@@ -3,7 +3,6 @@
 /* Valid command lines are accepted, and invalid ones start nothing. */
 
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -57,62 +56,17 @@ TEST_CASE(help_and_version_are_printed) {
 }
 
 TEST_CASE(modules_are_listed) {
-    static const char *const names[] = {"trace/constant", "trace/file", "feedback/realtime",
-        "feedback/cgroup", "feedback/command", "control/rbpid", "control/geom", "control/fixed",
-        "space/even", "space/uneven", "dithering/averageq", "dithering/fixedq"};
-    struct run *run = SUCCEED("--list-modules");
-    ck_assert_uint_eq(run->err.length, 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        run_expect_text(&run->out, names[i]);
-        struct run *help = SUCCEED("--help-module", names[i]);
-        run_expect_text(&help->out, names[i]);
-        ck_assert_uint_eq(help->err.length, 0);
-    }
+    struct run *run = SUCCEED("--list-modules"), *help = SUCCEED("--help-module", "control/rbpid");
+    run_expect_text(&run->out, "control/rbpid");
+    run_expect_text(&help->out, "control/rbpid: ");
+    ck_assert_uint_eq(run->err.length + help->err.length, 0);
     REFUSED(125, "'rbpid' does not name a module", "--help-module", "rbpid");
     REFUSED(125, "did you mean 'rbpid'", "--help-module", "control/rbpd");
-}
-
-/* Returns the manual page's paragraph about the modules of this kind. */
-static char *read_paragraph(const char *kind) {
-    struct run_text page = run_read_file(PROJECT_SOURCE_DIR "/src/showstopper.1");
-    const char *begin = run_format("\n.BR %s \" (\"", kind);
-    char *text = strstr(page.bytes, begin);
-    ck_assert_msg(text, "the manual page has no paragraph '%s'", kind);
-    text = strchr(text + 1, '\n');
-    char *next = strstr(text, "\n.TP\n");
-    char *last = strstr(text, "\n.RE\n");
-    *(next && next < last ? next : last) = '\0';
-    return text;
-}
-
-static bool has_word(const char *text, const char *word) {
-    const char *at = text;
-    while (
-        (at = strstr(at, word)) && (at[-1] != ' ' || (at[strlen(word)] && at[strlen(word)] != ' ')))
-        at++;
-    return at;
-}
-
-/* The null modules, which only tests use, are not documented. */
-TEST_CASE(the_manual_page_names_every_module) {
-    size_t count = 0;
-    char *rest = RUN("--list-modules")->out.bytes;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        char kind[32], name[32];
-        if (sscanf(line, "%31[a-z]/%31[a-z0-9_]", kind, name) != 2 || strcmp(name, "null") == 0)
-            continue;
-        ck_assert_msg(has_word(read_paragraph(kind), name), "%s/%s is not named", kind, name);
-        count++;
-    }
-    ck_assert_uint_ge(count, 15);
 }
 
 TEST_CASE(the_plan_shows_instances_and_their_command) {
     PLAN("instances  3\n", "-qvn3", "true");
     PLAN("scratch.02", "-n", "12", "echo", "scratch.%");
-    PLAN("scratch.2\n", "-n", "3", "-p", "@", "echo", "scratch.@");
-    PLAN("scratch.%\n", "-n", "3", "-p", "", "echo", "scratch.%");
-    PLAN("scratch.%\n", "-n", "3", "echo", "scratch.%%");
     PLAN("sleep -n 3\n", "sleep", "-n", "3");
     PLAN("echo --version -- -l\n", "--", "echo", "--version", "--", "-l");
 }
@@ -214,7 +168,7 @@ TEST_CASE(the_plan_shows_times_cpus_and_workloads) {
     PLAN(" echo 'a b'\n", "-w", file);
 }
 
-/* Fails unless the plan is printed with one line of warning that has this part; NULL: none. */
+/* Fails unless the plan is printed with this warning, or with none if `part` is NULL. */
 static void warned(const char *part, struct run *plan) {
     run_succeed(plan);
     ck_assert_uint_eq(run_count_text(&plan->err, "\n"), part != NULL);

@@ -176,9 +176,9 @@ static struct row first_filled(const struct table *table) {
 /* Fails unless counting continues after an executor's first instance. */
 static void expect_repeats(bool isolated) {
     const char *record = run_new_path("record");
-    struct run *run =
-        START("-q", isolated ? "--isolate" : "-q", "-n", "1", "-f", "own", "-l", "100%", "-c",
-            "fixed", "--repeat", "--counters", "--record", record, "sh", "-c", "echo again");
+    struct run *run = START("-q", isolated ? "--isolate" : "-q", "-n", "1", "-f", "own", "-l",
+        "100%", "-c", "fixed", "--repeat", "--counters", "--record", record, "sh", "-c",
+        "echo again; sleep 0.05");
     RUN_UNTIL(run, run->ended || count_filled(record) >= 1);
     size_t repeats = run_count_text(&run->out, "again");
     RUN_UNTIL(run, run_count_text(&run->out, "again") >= repeats + 2);

@@ -205,7 +205,6 @@ TEST_CASE(a_summary_replaces_the_target_of_a_symbolic_link) {
     struct stat status;
     ck_assert_int_eq(symlink("target", link), 0);
     for (int i = 0; i < 2; i++) {
-
         SUCCEED("-q", "-n", "1", "-f", "own", "-l", "50%", "--json", link, "true");
         ck_assert(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
         ck_assert(lstat(target, &status) == 0 && S_ISREG(status.st_mode));
@@ -216,11 +215,6 @@ TEST_CASE(a_summary_replaces_the_target_of_a_symbolic_link) {
     struct run *run =
         RUN("-n", "1", "-l", "50%", "--json", run_path(folder, "dangling"), PAYLOAD, "exit", "9");
     fault_expect_refusal(run, 125, "cannot be written: No such file");
-}
-
-TEST_CASE(an_endless_workload_file_is_refused) {
-    struct run *run = RUN("-l", "50%", "-w", "/dev/zero");
-    fault_expect_refusal(run, 125, "/dev/zero: the file is larger than 16 MiB");
 }
 
 /* Devices and pipes are written to, not replaced by a file. */

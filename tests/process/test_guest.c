@@ -89,8 +89,25 @@ static void request(const char *text) {
     ck_assert_int_eq(write(ports[0].ours, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-#define SERVE(...)                                                                                 \
-    run_start(NULL, WORDS(GUEST, "serve", "--ports", run_path(folder, "port"), __VA_ARGS__))
+/* Starts a guest, and waits until it is ready. */
+static struct run *serve(const char *const *words) {
+    open_ports();
+    struct run *run = run_start(
+        NULL, run_join(WORDS(GUEST, "serve", "--ports", run_path(folder, "port")), words));
+    await_port(run, 1, "ready\n");
+    return run;
+}
+
+#define SERVE(...) serve(WORDS(__VA_ARGS__))
+
+/* Requests that the guest starts this command. */
+static struct run *carry_out(const char *const *command) {
+    struct run *run = serve(run_join(WORDS("--"), command));
+    request("run\n");
+    return run;
+}
+
+#define CARRY_OUT(...) carry_out(WORDS(__VA_ARGS__))
 
 static void turn_off(struct run *run) {
     request("off\n");
@@ -98,10 +115,7 @@ static void turn_off(struct run *run) {
 }
 
 TEST_CASE(output_and_status_of_a_command_leave_the_guest) {
-    open_ports();
-    struct run *run = SERVE("--", "sh", "-c", "echo out; echo err >&2; read x || exit 3");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+    struct run *run = CARRY_OUT("sh", "-c", "echo out; echo err >&2; read x || exit 3");
     await_port(run, 1, "status 3\n");
     await_port(run, 2, "out\n");
     await_port(run, 3, "err\n");
@@ -109,11 +123,8 @@ TEST_CASE(output_and_status_of_a_command_leave_the_guest) {
 }
 
 TEST_CASE(signals_reach_the_command_in_the_guest) {
-    open_ports();
     struct run *run =
-        SERVE("--", "sh", "-c", "trap 'exit 5' INT; echo up; while :; do sleep 0.01; done");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+        CARRY_OUT("sh", "-c", "trap 'exit 5' INT; echo up; while :; do sleep 0.01; done");
     await_port(run, 2, "up\n");
     request("INT\n");
     await_port(run, 1, "status 5\n");
@@ -125,25 +136,17 @@ TEST_CASE(signals_reach_the_command_in_the_guest) {
 }
 
 TEST_CASE(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
-    open_ports();
-    struct run *run = SERVE("--", "no-program");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+    struct run *run = CARRY_OUT("no-program");
     await_port(run, 1, "status 127\n");
     turn_off(run);
-    open_ports();
-    run = SERVE("--", "/etc/passwd");
-    request("run\n");
+    run = CARRY_OUT("/etc/passwd");
     await_port(run, 1, "status 126\n");
     turn_off(run);
 }
 
 /* The server itself blocks SIGCHLD. */
 TEST_CASE(a_command_in_the_guest_has_no_blocked_signals) {
-    open_ports();
-    struct run *run = SERVE("--", "grep", "SigBlk", "/proc/self/status");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+    struct run *run = CARRY_OUT("grep", "SigBlk", "/proc/self/status");
     await_port(run, 2, "SigBlk:\t0000000000000000\n");
     turn_off(run);
 }
@@ -163,9 +166,7 @@ TEST_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
     static const char *const requests[][2] = {
         {"clock\n", ""}, {"clo", "ck\n"}, {"shift ", "-9\n"}, {"unknown\n", "clock\n"}};
     char garbage[301];
-    open_ports();
     struct run *run = SERVE("--", "true");
-    await_port(run, 1, "ready\n");
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         double before = wall_time();
         ports[0].text.bytes[ports[0].text.length = 0] = '\0';
@@ -185,18 +186,14 @@ TEST_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
 }
 
 TEST_CASE(a_missing_share_is_reported_before_the_guest_is_ready) {
-    open_ports();
     struct run *run = SERVE("--missing", "/data", "--", "true");
     await_port(run, 1, "missing /data\nready\n");
     turn_off(run);
 }
 
-/* The output of the command is delivered, but what it leaves does not keep the guest on. */
+/* The output of the command is delivered; processes that it leaves do not keep the guest on. */
 TEST_CASE(a_guest_is_turned_off_although_processes_remain) {
-    open_ports();
-    struct run *run = SERVE("--", "sh", "-c", "sleep 1000 & echo out");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+    struct run *run = CARRY_OUT("sh", "-c", "sleep 1000 & echo out");
     await_port(run, 1, "status 0\n");
     await_port(run, 2, "out\n");
     turn_off(run);
@@ -222,10 +219,7 @@ static size_t count_lefts(void) {
 static bool reads_all_output(void) {
     size_t lefts = 0;
     double looked, longest = 0;
-    open_ports();
-    struct run *run = SERVE("--", "sh", "-c", "head -c 75000 /dev/zero | tr '\\0' x; printf y");
-    await_port(run, 1, "ready\n");
-    request("run\n");
+    struct run *run = CARRY_OUT("sh", "-c", "head -c 75000 /dev/zero | tr '\\0' x; printf y");
     await_port(run, 1, "status 0\n");
     request("off\n");
     looked = run_now();
@@ -259,8 +253,8 @@ TEST_CASE(output_leaves_the_guest_as_long_as_it_is_read) {
 /* How the machine behaves. */
 static struct {
     const char *greeting; /* NULL: "ready" */
-    const char *answer;   /* to `run`; NULL: none */
-    const char *yielded;  /* the answer to INT and TERM; NULL: none */
+    const char *answer;   /* to `run`; NULL if absent */
+    const char *yielded;  /* the answer to INT and TERM; NULL if absent */
     long long ahead;      /* its clock, in microseconds */
     const char *dies_at;  /* the request that ends it; NULL: `off` */
     int lefts;            /* how often it says `left`, every tenth of a second, before it ends */

@@ -4,7 +4,6 @@
 
 #include <glob.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -133,7 +132,6 @@ TEST_CASE(built_in_modules_compile_with_public_headers_only) {
     /* Without the variable, modules of another installation would be found. */
     if (access(TEST_MODULE_INSTALL_DIR, F_OK) < 0)
         expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
-    free(flags);
 }
 
 /* ---- faulty modules ---- */

@@ -82,27 +82,6 @@ TEST_CASE(a_record_has_tables_events_and_summary) {
     ck_assert(!record_has(record, "interrupted"));
 }
 
-/*
- * The first duty is chosen before anything is known about the instances. Load of other processes
- * can only lower it.
- */
-TEST_CASE(many_instances_start_with_a_low_duty) {
-    const char *record = run_new_path("record");
-    run_greedily();
-    SUCCEED("-q", "-n", "64", "--cpus", run_first_cpu(), "-l", "20%", "--duration", "1s",
-        "--record", record, PAYLOAD, "spin");
-    struct run_text events = record_read(record, "events.jsonl");
-    char *counting = strstr(events.bytes, "\"event\":\"counting\"");
-    ck_assert_ptr_nonnull(counting);
-    *counting = 0;
-    events.length = (size_t)(counting - events.bytes);
-    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 64);
-    /* The ninth column is the chosen duty; a late executor carries out another one. */
-    const char *row = run_next_line(record_read(record, "decisions.csv").bytes);
-    double duty = run_cell(row, 8);
-    ck_assert_msg(duty > 0 && duty < 3 * 0.2 / 64, "a duty of %g: %.200s", duty, row);
-}
-
 /* A step at the very end of a sample does not count in that sample. */
 TEST_CASE(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
@@ -220,7 +199,7 @@ TEST_CASE(record_decisions_limits_the_recorded_decisions) {
     run_expect_refusal(run, "--record-decisions: expected all, none or a time");
 }
 
-/* Adds up what the rows of a record say. */
+/* Sums over the rows of a record. */
 struct sums {
     double error, squares, duty, samples; /* percent, percent squared, parts of 1 */
     double running, all;                  /* seconds */
@@ -312,7 +291,7 @@ TEST_CASE(existing_record_is_kept) {
     run_expect_refusal(run, "is not a folder");
 }
 
-/* Without a plan of showstopper, these files are not those of a record. */
+/* A folder without a plan of showstopper is not a record. */
 TEST_CASE(a_folder_that_is_not_a_record_is_kept) {
     static const char *const names[] = {
         "input-raw.csv", "iterations.csv", "plan.json", ".plan.json.7", "interrupted"};
@@ -547,7 +526,7 @@ TEST_CASE(iterations_beyond_the_rate_limit_are_not_recorded) {
         record);
     struct run *run = run_start(NULL, WORDS("/bin/sh", "-c", script));
     double written, next = 0;
-    /* A busy machine may need long to exceed the limit, which is one of each second. */
+    /* A busy machine may need long to exceed the limit, which applies to each second. */
     RUN_UNTIL(
         run, run->ended || (may_read(&next) && (written = sum_buckets(record, false)) > 10000 &&
                                written > (double)record_rows(record, "iterations.csv")));

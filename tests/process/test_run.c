@@ -383,15 +383,6 @@ TEST_CASE(settle_time_is_not_counted) {
     expect_ended_by(run, "duration");
 }
 
-TEST_CASE(the_end_of_a_trace_without_loop_ends_the_run) {
-    const char *file = run_new_path("short");
-    run_write_file(file, "0 20%\n1200m 40%\n");
-    const char *options = run_format("%s,loop=no", file);
-    struct run *run = FIGURES("-n", "1", "-t", "file", "-T", options, PAYLOAD, "spin");
-    expect_ended_by(run, "trace");
-    json_expect_between(run->out.bytes, "target_mean", 0.2, 0.4);
-}
-
 /*
  * Starts a run at `moment` whose instance writes its own begin to a file. Returns NULL if the
  * machine was too busy: the run came too late, or ended before the instance got any CPU.

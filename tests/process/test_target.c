@@ -165,39 +165,6 @@ TEST_CASE(a_new_target_reaches_sleeping_executors) {
     run_end(run, SIGTERM);
 }
 
-/* An executor that sleeps through a `free` section must not notice the change only at its end. */
-TEST_CASE(a_new_target_ends_a_free_section) {
-    const char *trace = run_new_path("free");
-    run_write_file(trace, "0 free\n1h 50%\n2h 50%\n");
-    struct run *run =
-        START("-q", "-v", "-n", "1", "-c", "fixed", "-t", "file", "-T", trace, PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
-    pid_t instance = run_find(run, "payload");
-    RUN_UNTIL(run, run_state(instance) != 'T');
-    set(run, "0");
-    RUN_UNTIL(run, run_state(instance) == 'T');
-    run_end(run, SIGTERM);
-}
-
-/* Runs with a constant load until the duty is between these limits. */
-static struct run *run_to_duty(const char *sensor, double low, double high) {
-    const char *record = run_new_path("record");
-    double duty = -1;
-    struct run *run = START("-q", "--json", "-", "-n", "1", "-l", "50%", "--record", record, "-f",
-        "command", "-F", sensor, PAYLOAD, "spin");
-    RUN_UNTIL(run,
-        run->ended || (read_samples(record, ",duty", &duty) >= 2 && duty >= low && duty <= high));
-    run_end(run, SIGTERM);
-    return run;
-}
-
-TEST_CASE(duty_follows_the_load_of_a_sensor) {
-    struct run *run = run_to_duty(PAYLOAD " sensor 0.9", 0, 0.3);
-    ck_assert_double_eq_tol(json_number(run->out.bytes, "load_mean"), 0.9, 1e-6);
-    ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.5, 1e-6);
-    run_to_duty(PAYLOAD " sensor 0.1", 0.7, 1);
-}
-
 static void lower_file_limit(void) {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);

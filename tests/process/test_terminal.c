@@ -245,32 +245,3 @@ TEST_CASE(ctrl_c_and_ctrl_backslash_end_the_run) {
         end_by_key(isolated, TERMINAL_CTRL_BACKSLASH, SIGQUIT);
     }
 }
-
-TEST_CASE(the_shell_gets_the_status_of_the_signal) {
-    struct terminal *terminal = terminal_open_shell();
-    const char *line = "showstopper -q -n 1 -l 50% -c fixed payload exit 7";
-    ck_assert_int_eq(terminal_command(terminal, line), 7);
-    line = "showstopper -q -n 1 -l 50% -c fixed payload signal 15";
-    ck_assert_int_eq(terminal_command(terminal, line), 128 + SIGTERM);
-    start_run(terminal, false, "payload spin");
-    kill(find_master(terminal, false), SIGTERM);
-    expect_only_shell(terminal, 128 + SIGTERM);
-    terminal_leave_shell(terminal);
-}
-
-/* A shell continues its loop if a program exits with this status instead of dying by the signal. */
-TEST_CASE(a_signal_ends_a_shell_loop) {
-    static const char *const loops[] = {"while showstopper " TWO "payload spin; do :; done\n",
-        "while :; do showstopper " TWO "payload spin; done\n"};
-    for (int by_key = 0; by_key < 2; by_key++) {
-        struct terminal *terminal = terminal_open_shell();
-        terminal_type(terminal, loops[by_key]);
-        terminal_wait(terminal, "instances run");
-        if (by_key)
-            terminal_type(terminal, TERMINAL_CTRL_C);
-        else
-            kill(find_master(terminal, false), SIGTERM);
-        terminal_wait_prompt(terminal);
-        terminal_leave_shell(terminal);
-    }
-}

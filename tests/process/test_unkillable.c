@@ -79,7 +79,7 @@ TEST_CASE(the_run_ends_even_if_a_process_cannot_be_killed) {
     }
 }
 
-/* Like one of another user, which may not be signaled. */
+/* As if the sensor belonged to another user, whose processes may not be signaled. */
 TEST_CASE(a_sensor_that_cannot_be_killed_is_left_with_a_warning) {
     need_freezer();
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "-f",
@@ -143,7 +143,6 @@ TEST_CASE(an_attached_process_that_ends_slowly_is_waited_for) {
     struct run *run = SUCCEED("-l", "50%", "-c", "fixed", "--grace", "100m", "--duration", "100m",
         "--end", "--attach", pid);
     ck_assert_int_eq(run_count(run, "had not ended"), 0);
-    run_free(target);
 }
 
 /* The guardian kills what an executor left, and must check that it ended. */

@@ -163,6 +163,16 @@ check_modules_page() {
     ! grep -q control/mine "$scratch/modules.7" || echo "showstopper-modules.7 has a module of SHOWSTOPPER_MODULE_PATH"
 }
 
+# check_modules_of PAGE: names each module that the page does not have in the paragraph of its kind. The null modules,
+# which only tests use, are not documented.
+check_modules_of() {
+    local kind name
+    while IFS=/ read -r kind name; do
+        sed -n "/^\.BR $kind \" (\"/,/^\.\(TP\|RE\)\$/p" "$1" | grep -qw -e "$name" ||
+            echo "${1##*/} does not name $kind/$name"
+    done < <(showstopper --list-modules | sed 's/ .*//' | grep -v '/null$')
+}
+
 # lint: prints mandoc's warnings about the pages, except for long lines.
 lint() {
     find "$source/src" "$source/tools" "$1"/*.[17] -name '*.[1357]' -exec mandoc -T lint {} + |
@@ -185,6 +195,7 @@ PATH=$bin:$PATH
         grep -vE '^[^:]*:[0-9]*:\.\\"' || true
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
+    check_modules_of "$source/src/showstopper.1"
     for document in README.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md modules/README.md \
         tests/README.md tools/experiments/README.md; do
         check_paths "$source/$document"

@@ -270,7 +270,7 @@ TEST(random_events_never_reach_foreign_processes) {
     world_renew(6000);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
         world_start_instance(row);
-    for (int phase = 0; phase < 60; phase++) {
+    for (int phase = 0; phase < 30; phase++) {
         world.census.groups = phase % 10 != 9;
         for (int step = 0; step < 200; step++) {
             show_all();
