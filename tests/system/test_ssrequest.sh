@@ -6,26 +6,35 @@
 . "$(dirname "$0")/harness.sh"
 broken=$build/tests/broken_server
 names=$build/tests/libslow_names.so
+servers=()
 need_built ssrequest
 
-# serve WAY [SOCKET]: starts a server that behaves in this way; sets `server` to its pid, and `url`.
-serve() {
+# serve_by COMMAND...: starts a server that writes its port first; sets `port` and `url`.
+serve_by() {
+    local counts
     mkfifo ready
-    (exec "$broken" "$@" >ready) &
-    server=$!
-    pids+=("$server")
-    exec 7<ready
+    (exec "$@" >ready) &
+    exec {counts}<ready
     rm ready
-    read -r port <&7
+    read -r port <&"$counts"
     url=http://127.0.0.1:$port/
+    servers=("$! $counts" "${servers[@]}")
 }
 
-# end_server: ends the server; sets `connections` and `requests` to the numbers that it counted.
+# serve WAY [SOCKET]: starts a server that behaves in this way.
+serve() {
+    serve_by "$broken" "$@"
+}
+
+# end_server: ends the latest server; sets `connections` and `requests` to the numbers that it counted.
 end_server() {
-    kill -TERM "$server"
-    read -r _ connections _ requests <&7
-    exec 7<&-
-    wait "$server" || fail "the server: status $?"
+    local pid counts
+    read -r pid counts <<<"${servers[0]}"
+    servers=("${servers[@]:1}")
+    kill -TERM "$pid"
+    read -r _ connections _ requests <&"$counts"
+    exec {counts}<&-
+    wait "$pid" || fail "the server: status $?"
 }
 
 # On a busy machine, the default timeout may end requests that are due to succeed.
@@ -45,17 +54,16 @@ ask() {
         fail "ssrequest $*: the counts do not add up: $(cat out)"
 }
 
-# launch OPTION...: starts ssrequest, with results in `json`; sets `asker` to its pid.
+# launch OPTION...: starts ssrequest, with results in `json`. Sets `pid`.
 launch() {
     start "$bin/ssrequest" "${patiently[@]}" --json json "$@" >out 2>err
-    asker=$pid
 }
 
 # finish STATUS: waits for ssrequest, whose exit status must match STATUS, a pattern. On a busy machine it may be 1 after
 # a stop, because a request that is due may not have been sent.
 finish() {
     local status=0
-    wait "$asker" || status=$?
+    wait "$pid" || status=$?
     # shellcheck disable=SC2053 # a pattern
     [[ $status = $1 ]] || fail "expected status $1, got $status"
 }
@@ -259,7 +267,6 @@ exhausted_descriptors_leave_room_for_control_and_result() { # case
     )
     start prlimit --nofile=24 "$bin/ssrequest" "${patiently[@]}" --json json --rate 200 --duration 1h \
         --control control "$url" >out 2>err
-    asker=$pid
     control <<<'await_more("failed", 100); assert say("stop") == "ok"'
     finish 1
     [ "$(count resources)" -ge 100 ] || fail "descriptors were not exhausted: $(cat out)"
@@ -278,8 +285,6 @@ failures_are_counted_for_each_target() { # case
     local other
     serve well
     other=$url
-    local first=$server
-    exec 8<&7
     serve half-body
     ask 1 --rate 100 --duration 200m "$other" "$url"
     expect succeeded 10
@@ -289,8 +294,7 @@ failures_are_counted_for_each_target() { # case
     tr -d ' \n' <json | grep -qF "$(printf '{"url":"%s","sent":10,"succeeded":0,"failed":10,' "$url")" ||
         fail "wrong figures of the second target: $(cat json)"
     end_server
-    kill -TERM "$first"
-    read -r _ connections _ requests <&8
+    end_server
     [ "$requests" -eq 10 ] || fail "the working server got $requests of 10 requests"
 }
 
@@ -300,7 +304,6 @@ the_least_loaded_target_is_chosen() { # case
     local other
     serve never-answer
     other=$url
-    exec 8<&7
     serve well
     ask 1 --closed 2 --duration 2s --timeout 7s --balance least-connections "$other" "$url"
     end_server
@@ -325,17 +328,15 @@ connections_are_reused_unless_disabled() { # case
 
 # Requests alternate between two servers; connections to both must be kept.
 connections_to_several_servers_are_kept() { # case
-    local other first
+    local other
     serve well
-    other=$url first=$server
-    exec 8<&7
+    other=$url
     serve well
     ask '[01]' --rate 100 --duration 500m --cap 1 "$other" "$url"
     end_server
     [ "$connections" -eq 1 ] || fail "$connections connections for $requests requests"
     local second=$requests
-    kill -TERM "$first"
-    read -r _ connections _ requests <&8
+    end_server
     [ "$connections" -eq 1 ] || fail "first server: $connections connections"
     [[ $((requests + second)) -eq $(count sent) && $((requests - second)) -le 1 &&
         $requests -ge $second ]] || fail "first server: $requests requests, second server: $second"
@@ -407,7 +408,7 @@ nothing_is_left_of_a_run_that_a_signal_ends_before_its_start() { # case
         # shellcheck disable=SC2086 # several options
         launch --rate 100 --start-at "@$(seconds_from_now 3600)" --record kept $options http://127.0.0.1:1/
         await [ -e kept ]
-        kill -TERM "$asker"
+        kill -TERM "$pid"
         finish 143
         [ -z "$(ls -d kept each control 2>/dev/null)" ] || fail "$options: left: $(ls -d kept/* each control 2>&1)"
     done
@@ -443,8 +444,8 @@ await_end() {
 a_signal_during_a_lookup_ends_the_call() { # case
     with_slow_names launch --rate 100 --record record http://slow.test:1/
     sleep 0.6
-    kill -TERM "$asker"
-    await_end "$asker"
+    kill -TERM "$pid"
+    await_end "$pid"
     finish 143
     [ ! -e record ] || fail "leftover record"
 }
@@ -455,11 +456,10 @@ a_reader_that_stops_reading_does_not_delay_a_signal() { # case
     mkfifo pipe
     # shellcheck disable=SC2217 # the pipe needs a reader
     sleep 1000 <pipe &
-    pids+=("$!")
     launch --rate 3000 --duration 1000s --each pipe "$url"
     sleep 3
-    kill -TERM "$asker"
-    await_end "$asker"
+    kill -TERM "$pid"
+    await_end "$pid"
     finish '*'
     [ -s json ] || fail "no results"
     grep -q 'pipe: Interrupted system call; .* lines lost' err || fail "lost lines are not reported: $(cat err)"
@@ -483,8 +483,8 @@ a_service_that_does_not_start_is_named() { # case
     refuses '--dry-run cannot be combined with --wait-for' --dry-run --rate 1 --wait-for 1s
     launch --rate 100 --wait-for 1h http://127.0.0.1:1/
     # Before exec, the process is a copy of this shell, which may block signals, too.
-    until grep -qx ssrequest "/proc/$asker/comm" && grep -q '^SigBlk:.*[1-9a-f]' "/proc/$asker/status"; do sleep 0.02; done
-    kill -TERM "$asker"
+    until grep -qx ssrequest "/proc/$pid/comm" && grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"; do sleep 0.02; done
+    kill -TERM "$pid"
     finish 143
 }
 
@@ -557,8 +557,8 @@ two_thousand_clients_do_not_starve_control_and_record() { # case
     control >said <<<'time.sleep(1); print(say("status"))'
     grep -q '^ok ' said || fail "no status: $(cat said)"
     await has_lines record/requests.csv 3
-    kill -TERM "$asker"
-    timeout "$patience" tail --pid="$asker" -f /dev/null || fail "ssrequest continues after TERM"
+    kill -TERM "$pid"
+    timeout "$patience" tail --pid="$pid" -f /dev/null || fail "ssrequest continues after TERM"
     finish '[01]'
     [ "$(count succeeded)" -gt 0 ] || fail "no request succeeded"
     end_server
@@ -582,9 +582,7 @@ serve_http2() {
         # nghttpd may need long to find that the port is taken, and meanwhile its owner would answer.
         ! (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || continue
         nghttpd -a 127.0.0.1 -d pages "${@:1:$#-2}" "$port" "${@: -2}" >nghttpd.log 2>&1 &
-        server=$!
-        pids+=("$server")
-        while kill -0 "$server" 2>/dev/null; do
+        while kill -0 "$!" 2>/dev/null; do
             (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
             sleep 0.05
         done
@@ -636,24 +634,15 @@ END
     expect connections 1
 }
 
-ssrequest_runs_on_the_given_cpus() { # case
+ssrequest_runs_on_the_given_cpus_until_a_signal() { # case
     local cpu
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
     serve well
     launch --own-cpu "$cpu" --rate 50 --duration 1h --record record "$url"
     await has_lines record/requests.csv 2
-    [ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "/proc/$asker/status")" = "$cpu" ] ||
+    [ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "/proc/$pid/status")" = "$cpu" ] ||
         fail "ssrequest may run on unselected CPUs"
-    kill -INT "$asker"
-    finish '[01]'
-    end_server
-}
-
-a_signal_ends_ssrequest() { # case
-    serve well
-    launch --rate 50 --duration 1h --record record "$url"
-    await has_lines record/requests.csv 2
-    kill -INT "$asker"
+    kill -INT "$pid"
     finish '[01]'
     expect failed 0
     expect refused 0
@@ -681,12 +670,12 @@ two_signals_end_ssrequest_at_once() { # case
     serve never-answer
     launch --rate 50 --duration 1h --timeout 1h --record record "$url"
     await has_lines record/requests.csv 2
-    kill -TERM "$asker"
+    kill -TERM "$pid"
     # A second signal would be lost if the first were still pending.
-    await grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$asker/status"
+    await grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$pid/status"
     sleep 0.2
-    kill -0 "$asker" || fail "ssrequest does not wait for answers"
-    kill -TERM "$asker"
+    kill -0 "$pid" || fail "ssrequest does not wait for answers"
+    kill -TERM "$pid"
     finish 1
     [ "$(count unfinished)" -gt 0 ] || fail "no unfinished requests: $(cat out)"
     end_server
@@ -783,8 +772,7 @@ each_second_and_each_request_is_recorded() { # case
 # listen_to_requests: starts a server that writes method, path, body and two headers of each request to `got`.
 listen_to_requests() {
     need python3
-    mkfifo ready
-    python3 - >ready 2>server.err <<'END' &
+    cat >listen.py <<'END'
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -805,12 +793,7 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 print(server.server_port, flush=True)
 server.serve_forever()
 END
-    server=$!
-    pids+=("$server")
-    exec 7<ready
-    rm ready
-    read -r port <&7
-    url=http://127.0.0.1:$port/
+    serve_by python3 listen.py
 }
 
 # got LINE...: fails unless the server got exactly these requests.
@@ -855,15 +838,11 @@ localhost_needs_no_hosts_file() { # case
 }
 
 localhost_has_an_address_of_either_kind() { # case
-    local server
-    "$bin/ssburn" serve --address ::1 --work 0 >out 2>err &
-    server=$!
-    pids+=("$server")
+    start "$bin/ssburn" serve --address ::1 --work 0 >out 2>err
     await grep -qsE '^listening|--listen: ' out err
     grep -q '^listening' out || skip "no IPv6: $(cat err)"
     port=$(sed -n 's/^listening.*:\([0-9]*\).*/\1/p' out)
     ask 0 --rate 1 --duration 1s "http://localhost:$port/"
-    kill "$server"
 }
 
 # ask_all COUNT OPTION...: sends this many requests, one at a time. On a busy machine, some may not be sent in the first
@@ -1020,11 +999,8 @@ END
 
 # A service with a known capacity: it handles one request at a time, each in 2 ms.
 a_search_finds_the_capacity_of_a_service() { # case
-    local status=0
     serve in-turn
-    timeout -k 5 "$patience" "$bin/ssrequest" --capacity p95=100m --rate 250 --duration 200m --record found \
-        --json json "$url" >out 2>err || status=$?
-    [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
+    ask '[01]' --timeout 30s --capacity p95=100m --rate 250 --duration 200m --record found "$url"
     cmp json found/requests.json || fail "the record and --json differ"
     [ "$(ls found)" = requests.json ] || fail "unexpected files: $(ls found)"
     grep -q '"demand": "p95=100m"' json || fail "$(cat json)"
@@ -1042,14 +1018,13 @@ search_until_held() {
     mkfifo lines
     # On a busy machine, answers may be late.
     "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 100ms "$@" "$url" >lines 2>err &
-    asker=$!
-    pids+=("$asker")
+    pid=$!
     exec 8<lines
     until [[ $line = *held* ]]; do
         read -r line <&8 || fail "no trial held: $(cat err)"
         echo "$line" >>trials
     done
-    kill -INT "$asker"
+    kill -INT "$pid"
     cat <&8 >out
     finish 1
 }
@@ -1063,14 +1038,11 @@ a_search_forgets_waiting_requests() { # case
 
 # The service has no limit; the generator has descriptors for about 10 connections, thus for 100 requests per second.
 a_search_limited_by_the_generator_gives_a_lower_bound() { # case
-    local status=0
     serve slowly
     (
         ulimit -n 20
-        exec timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity p95=100s --rate 20 \
-            --duration 200m --cap 2000 --json json "$url"
-    ) >out 2>err || status=$?
-    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+        ask 1 --capacity p95=100s --rate 20 --duration 200m --cap 2000 "$url"
+    )
     grep -q ' failed: the generator lacked resources$' out || fail "no trial names the cause: $(cat out)"
     # Lines are wrapped. On a busy machine, even the rate that held may be uncertain.
     tr -s '\n ' ' ' <out >text
@@ -1083,10 +1055,7 @@ a_search_limited_by_the_generator_gives_a_lower_bound() { # case
 
 a_search_fails_if_the_service_fails() { # case
     serve never-answer
-    local status=0
-    timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m \
-        "http://me:secret@${url#*//}" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
+    ask 125 --capacity mean=1s --rate 50 --duration 100m --timeout 50m "http://me:secret@${url#*//}"
     grep -qF "20 requests sent one at a time failed (http://me:***@${url#*//});" err || fail "$(cat err)"
     grep -q 'warning: --capacity: mean=1s: requests fail after 50m, and at most 1 % of them may fail' err ||
         fail "a limit above the timeout is not reported: $(cat err)"
@@ -1098,21 +1067,16 @@ a_search_waits_while_the_service_fails_at_once() { # case
 }
 
 a_search_waits_for_each_target_to_recover() { # case
-    local status=0 good
+    local good
     serve well
     good=$url
     serve status-500
-    timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --rate 50 --duration 100ms \
-        "$good" "$url" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
+    ask 125 --capacity mean=100s --rate 50 --duration 100ms "$good" "$url"
     grep -q "the service did not recover from a trial: 20 requests sent one at a time failed ($url)" err ||
         fail "$(cat err)"
     # In the same way, the hosts of a file.
-    status=0
     printf 'GET %s\n' "$good" "$good" "$url" >file
-    timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --rate 50 --duration 100ms \
-        --requests-file file >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "with a file: status $status: $(cat out err)"
+    ask 125 --capacity mean=100s --rate 50 --duration 100ms --requests-file file
     grep -q "failed (${url%/})" err || fail "with a file: $(cat err)"
 }
 

@@ -163,6 +163,10 @@ invalid_options_are_refused() { # case
     refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
     refused "--foreground: unknown class 'serail'" --foreground serail --iteration 1s
     refused "--smt-fill: 'core' is not one of: cores random" -l 50% --smt-fill core
+    refused '--smt must be 0 or a gain from 1 to 2, not 3' -l 50% --iteration 10m --smt 3
+    refused '--smt requires an even number of --cpus' -l 50% --iteration 10m --smt 1.25 -P 3
+    refused '--smt-fill requires --smt' -l 50% --iteration 10m --smt-fill random
+    refused "--turbo: '2' is not a list of CORES:SPEED" -l 50% --iteration 10m --turbo 2
     refused '--window requires a value' --window
     refused "--window: '1m' is too small: use at least 50m; 1m is 1 millisecond" -l 50% --window 1m
     refused "--window: '1h' is too large: use at most 1M" -l 50% --window 1h

@@ -3,11 +3,19 @@
 
 #include "request_case.h"
 
+static struct ss_verdict verdict;
+
 static int set_up(void **state) {
     made_up_set_up(state);
     it.result.rules.cap = 1000;
     it.result.clock_moved = it.result.suspended = 0;
     return 0;
+}
+
+/* Fails unless the verdict on the result has this finding. */
+static void assert_finding(enum ss_check_name check, enum ss_finding finding) {
+    verdict = request_verdict(&it.result);
+    assert_that(verdict.findings[check], ==, finding);
 }
 
 /* Ends 2,000 requests in 10 s. Requests of the second half take `second` instead of 20 ms. */
@@ -20,18 +28,17 @@ static void end_requests(ss_time second) {
 
 TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     end_requests(20 * SS_MILLISECOND);
-    struct ss_verdict verdict = request_verdict(&it.result);
+    verdict = request_verdict(&it.result);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
-    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_PASSED);
-    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_RESPONSE, SS_PASSED);
+    assert_finding(SS_CHECK_LATE_REQUESTS, SS_PASSED);
+    assert_finding(SS_CHECK_THROUGHPUT, SS_NOT_CHECKED);
     assert_true(verdict.evidence.figures[SS_CHECK_SUCCESSES] == 2000);
 }
 
 TEST_WITH(slower_responses_are_detected, set_up, made_up_tear_down) {
     end_requests(21 * SS_MILLISECOND);
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_RESPONSE, SS_DOUBTFUL);
     assert_that(verdict.evidence.response.shape, ==, SS_SHAPE_STEP);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_RESPONSE] - 4.9) < 0.5);
 }
@@ -43,31 +50,26 @@ TEST_WITH(slower_responses_after_a_stall_are_detected, set_up, made_up_tear_down
         if (i < 1000 || i >= 1500)
             made_up_end(&it, due, 0, (i < 1000 ? 20 : 30) * SS_MILLISECOND, REQUEST_SUCCESS);
     }
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_INVALID);
+    assert_finding(SS_CHECK_RESPONSE, SS_INVALID);
 }
 
 TEST_WITH(response_times_are_not_compared_while_rates_change, set_up, made_up_tear_down) {
     end_requests(40 * SS_MILLISECOND);
     it.result.turned = true;
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
     it.result.turned = false;
     it.result.given.shape = REQUEST_STEP;
-    verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
 }
 
 TEST_WITH(requests_delayed_by_the_cap_are_not_late, set_up, made_up_tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(
             &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_LATE_REQUESTS, SS_DOUBTFUL);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_LATE_REQUESTS] - 20) < 0.2);
     it.result.rules.cap = it.tally.unfinished_most;
-    verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_LATE_REQUESTS, SS_NOT_CHECKED);
 }
 
 /* The rate falls by a tenth after half of the time. In a closed loop no request is late. */
@@ -77,10 +79,9 @@ TEST_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
         made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
         due += (due < 5 * SS_SECOND ? 5000 : 5500) * SS_MICROSECOND;
     }
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
-    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
+    assert_finding(SS_CHECK_LATE_REQUESTS, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_RESPONSE, SS_PASSED);
+    assert_finding(SS_CHECK_THROUGHPUT, SS_INVALID);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_THROUGHPUT] + 9.5) < 1);
 }
 
@@ -91,9 +92,8 @@ TEST_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear_down
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
     made_up_end(&it, 9900 * SS_MILLISECOND, 0, 10 * SS_SECOND, REQUEST_TIMEOUT);
     it.result.took = 19900 * SS_MILLISECOND;
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_PASSED);
-    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
+    assert_finding(SS_CHECK_THROUGHPUT, SS_PASSED);
+    assert_finding(SS_CHECK_RESPONSE, SS_PASSED);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
 }
 
@@ -102,19 +102,16 @@ TEST_WITH(hanging_service_changes_the_throughput, set_up, made_up_tear_down) {
     it.result.rules.closed = 50;
     for (ss_time i = 0; i < 2500; i++)
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
+    assert_finding(SS_CHECK_THROUGHPUT, SS_INVALID);
 }
 
 TEST_WITH(failures_and_an_early_end_are_detected, set_up, made_up_tear_down) {
     for (ss_time i = 0; i < 100; i++)
         made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? REQUEST_TIMEOUT : REQUEST_SUCCESS);
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_DOUBTFUL);
-    assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_PASSED);
+    assert_finding(SS_CHECK_FAILED_REQUESTS, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_INTERRUPTED, SS_PASSED);
     it.result.stopped = true;
-    verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_INTERRUPTED, SS_DOUBTFUL);
 }
 
 TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
@@ -127,7 +124,7 @@ TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
         else if (i < 20)
             request_tally_send(&it.tally, 0, 0);
     }
-    struct ss_verdict verdict = request_verdict(&it.result);
+    verdict = request_verdict(&it.result);
     ss_verdict_print(reasons, &verdict);
     assert_string_equal(ss_verdict_word(&verdict), "doubtful");
     assert_string_equal(
@@ -136,9 +133,8 @@ TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
         request_tally_due(&it.tally);
         request_tally_refuse(&it.tally);
     }
-    verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_UNANSWERED_REQUESTS], ==, SS_INVALID);
-    assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_PASSED);
+    assert_finding(SS_CHECK_UNANSWERED_REQUESTS, SS_INVALID);
+    assert_finding(SS_CHECK_FAILED_REQUESTS, SS_PASSED);
 }
 
 /* A maximum number of requests ends sending before the end of the profile. */
@@ -146,7 +142,7 @@ TEST_WITH(only_a_stop_is_an_early_end, set_up, made_up_tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
     it.result.asked -= SS_SECOND;
-    struct ss_verdict verdict = request_verdict(&it.result);
+    verdict = request_verdict(&it.result);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
     it.result.stopped = true;
     verdict = request_verdict(&it.result);
@@ -156,18 +152,16 @@ TEST_WITH(only_a_stop_is_an_early_end, set_up, made_up_tear_down) {
 
 TEST_WITH(run_without_success_is_invalid, set_up, made_up_tear_down) {
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_RESET);
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_SUCCESSES], ==, SS_INVALID);
-    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
+    assert_finding(SS_CHECK_SUCCESSES, SS_INVALID);
+    assert_finding(SS_CHECK_LATE_REQUESTS, SS_NOT_CHECKED);
 }
 
 TEST_WITH(clock_changes_and_suspension_are_detected, set_up, made_up_tear_down) {
     end_requests(20 * SS_MILLISECOND);
     it.result.clock_moved = -60;
     it.result.suspended = 2;
-    struct ss_verdict verdict = request_verdict(&it.result);
-    assert_that(verdict.findings[SS_CHECK_CLOCK], ==, SS_DOUBTFUL);
-    assert_that(verdict.findings[SS_CHECK_SUSPENDED], ==, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_CLOCK, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_SUSPENDED, SS_DOUBTFUL);
 }
 
 UNIT_RUN

@@ -2,8 +2,6 @@
 
 #include "loop.h"
 
-#include "simulation.h"
-
 static const struct cores by_cores = {.gain = 1.25},
                           at_random = {.gain = 1.25, .overlaps_at_random = true};
 
@@ -109,27 +107,6 @@ TEST(turbo_raises_the_throughput_of_few_cores) {
     assert_near(measure(&cores, 2, "duty=100%", "averageq") / plain, 1.3, 1e-3);
     assert_near(measure(&cores, 4, "duty=100%", "averageq") / plain, 2 * 1.15, 1e-3);
     assert_near(measure(&cores, 8, "duty=100%", "averageq") / plain, 4, 1e-3);
-}
-
-static void assert_parse_fails(const char *option, const char *other, const char *message) {
-    char words[2][32] = {"", ""};
-    char program[] = "sssim", load[] = "-l50%", iteration[] = "--iteration=10m";
-    char *argv[] = {program, load, iteration, words[0], other ? words[1] : NULL, NULL};
-    snprintf(words[0], sizeof words[0], "%s", option);
-    if (other)
-        snprintf(words[1], sizeof words[1], "%s", other);
-    struct simulation simulation;
-    struct ss_error error = {0};
-    if (simulation_parse(&simulation, argv, &error) == 0 || !strstr(error.message, message))
-        fail_msg("%s %s: %s", option, other ? other : "", error.message);
-    simulation_close(&simulation);
-}
-
-TEST(cores_options_without_effect_are_refused) {
-    assert_parse_fails("--smt=3", NULL, "1 to 2");
-    assert_parse_fails("--smt=1.25", "--cpus=3", "even number");
-    assert_parse_fails("--smt-fill=random", NULL, "requires --smt");
-    assert_parse_fails("--turbo=2", NULL, "--turbo");
 }
 
 UNIT_RUN

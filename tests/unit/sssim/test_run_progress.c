@@ -22,23 +22,23 @@ static void expect_shown(const char *expected) {
     free(text);
 }
 
-TEST(short_simulation_shows_no_progress) {
-    begin(1);
-    progress_note(&progress, 0.5, 100 * SS_SECOND + 999 * SS_MILLISECOND);
-    expect_shown("");
-}
-
-TEST(simulation_shows_progress_and_time_left) {
-    begin(1);
-    progress_note(&progress, 0.25, 110 * SS_SECOND);
-    expect_shown("\r\033[Ksssim: 25 %, about 30 s left");
-}
-
-TEST(progress_of_a_sweep_counts_its_runs) {
-    begin(4);
-    progress.done = 2;
-    progress_note(&progress, 0.5, 105 * SS_SECOND);
-    expect_shown("\r\033[Ksssim: run 3 of 4, 62 %, about 3 s left");
+TEST(simulation_shows_progress_and_time_left_after_a_second) {
+    static const struct {
+        size_t runs, done;
+        double part;
+        ss_time after; /* in milliseconds */
+        const char *shown;
+    } cases[] = {
+        {1, 0, 0.5, 999, ""},
+        {1, 0, 0.25, 10000, "\r\033[Ksssim: 25 %, about 30 s left"},
+        {4, 2, 0.5, 5000, "\r\033[Ksssim: run 3 of 4, 62 %, about 3 s left"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].runs);
+        progress.done = cases[i].done;
+        progress_note(&progress, cases[i].part, 100 * SS_SECOND + cases[i].after * SS_MILLISECOND);
+        expect_shown(cases[i].shown);
+    }
 }
 
 TEST(progress_line_is_drawn_at_most_four_times_a_second) {
