@@ -26,16 +26,14 @@ static void check_profile(const struct ssprofile_profile *profile) {
 /* Every profile is found by its names, although they may contain colons. */
 static void check_names(
     const struct ssprofile_results *results, const struct ssprofile_profile *profile) {
-    struct ssprofile_choice choice = {.path = "f"};
+    char names[1100], found_names[1100];
+    const struct ssprofile_choice choice = {.names = names};
     struct ss_error error = {0};
-    snprintf(choice.machine, sizeof choice.machine, "%s", profile->machine);
-    snprintf(choice.limits, sizeof choice.limits, "%s", profile->limits);
-    const struct ssprofile_profile *found = ssprofile_results_find(results, &choice, &error);
-    char names[2][1100];
+    snprintf(names, sizeof names, "%s:%s", profile->machine, profile->limits);
+    const struct ssprofile_profile *found = ssprofile_choice_find(&choice, results, &error);
     FUZZ_CHECK(found);
-    snprintf(names[0], sizeof names[0], "%s:%s", profile->machine, profile->limits);
-    snprintf(names[1], sizeof names[1], "%s:%s", found->machine, found->limits);
-    FUZZ_CHECK(strcmp(names[0], names[1]) == 0);
+    snprintf(found_names, sizeof found_names, "%s:%s", found->machine, found->limits);
+    FUZZ_CHECK(strcmp(names, found_names) == 0);
 }
 
 static void check_match(

@@ -89,6 +89,7 @@ static void print_help(void) {
 struct calibration {
     const struct request *request;
     struct ssprofile_battery battery;
+    struct ssprofile_choice choice; /* of the base */
     struct ssprofile_results base_results;
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
@@ -584,19 +585,23 @@ static void print_use(const struct calibration *calibration) {
     }
 }
 
+static int find_base(struct calibration *calibration, struct ss_error *error) {
+    struct ssprofile_choice *choice = &calibration->choice;
+    if (ssprofile_choose(choice, calibration->request->base, error) < 0 ||
+        ssprofile_results_read(&calibration->base_results, choice->path, error) < 0)
+        return ss_error_wrap(error, "--base");
+    calibration->base = ssprofile_choice_find(choice, &calibration->base_results, error);
+    return calibration->base ? 0 : ss_error_wrap(error, "--base");
+}
+
 static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
-    struct ssprofile_choice choice;
-    if (ssprofile_choose(&choice, request->base, error) < 0 ||
-        ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
-        return ss_error_wrap(error, "--base");
-    calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
-    if (!calibration->base)
-        return ss_error_wrap(error, "--base");
+    const char *path = calibration->choice.path;
     if (ssprofile_choose_cpu(request->cpu, &calibration->runner.cpu, error) < 0 ||
-        read_battery(calibration, choice.path, error) < 0 ||
-        choose_benchmarks(calibration, choice.path, error) < 0)
+        read_battery(calibration, path, error) < 0 ||
+        choose_benchmarks(calibration, path, error) < 0)
         return -1;
+
     calibration->throttle = (struct ssprofile_throttle){
         .kind = (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle),
         .setting = 1,
@@ -604,7 +609,7 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
         .period = request->period,
         .quantum = request->quantum};
     ssprofile_runner_open(&calibration->runner, request->idle_states);
-    int result = run_method(calibration, choice.path, error);
+    int result = run_method(calibration, path, error);
     ssprofile_runner_close(&calibration->runner);
     for (size_t i = 0; i < calibration->document.finding_count; i++) {
         fputs("- ", stdout);
@@ -632,8 +637,9 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
         print_help();
     else if (result == 0 && !request.base)
         result = ss_error_fail(error, "name the base with --base: see --help");
-    else if (result == 0)
+    else if (result == 0 && (result = find_base(calibration, error)) == 0)
         result = calibrate(calibration, error);
+    free(calibration->choice.path);
     ssprofile_profile_free(&calibration->here);
     ssprofile_battery_free(&calibration->battery);
     ssprofile_results_free(&calibration->base_results);

@@ -11,11 +11,11 @@
  * is compared with those in the results.
  */
 struct ssprofile_choice {
-    char path[4200];
-    char machine[512]; /* text up to the last colon; "": the only machine */
-    char limits[512];  /* text after the last colon; "" if not given */
+    char *path;        /* owned */
+    const char *names; /* MACHINE or MACHINE:LIMITS; "": the only machine. Part of the text */
 };
 
+/* Parses a choice. Free `path` even on failure. */
 SS_NONNULL(1, 2)
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
 
@@ -23,7 +23,7 @@ int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct s
  * Finds the chosen profile. Returns NULL if none or several match; the error lists the candidates.
  */
 SS_NONNULL(1, 2)
-const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_results *results,
-    const struct ssprofile_choice *choice, struct ss_error *error);
+const struct ssprofile_profile *ssprofile_choice_find(const struct ssprofile_choice *choice,
+    const struct ssprofile_results *results, struct ss_error *error);
 
 #endif

@@ -18,12 +18,12 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "benchmark_run.h"
-#include "choice.h"
 #include "commands.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "platform/platform.h"
 #include "ratios.h"
+#include "results.h"
 
 #define REPETITIONS     5
 #define REPETITIONS_MIN 3  /* repetitions before the spread decides */
@@ -159,11 +159,8 @@ static int read_results(struct measurement *measurement, struct ss_error *error)
         return -1;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         struct setting *setting = &measurement->settings[i];
-        struct ssprofile_choice choice = {.path = "results.csv"};
-        struct ss_error none = {0};
-        snprintf(choice.machine, sizeof choice.machine, "%s", measurement->machine);
-        snprintf(choice.limits, sizeof choice.limits, "%s", setting->limits);
-        setting->profile = ssprofile_results_find(&measurement->results, &choice, &none);
+        setting->profile =
+            ssprofile_results_profile(&measurement->results, measurement->machine, setting->limits);
     }
     return 0;
 }
@@ -455,44 +452,6 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     return read_results(measurement, error);
 }
 
-static size_t count_unstable(const struct setting *setting, double limit) {
-    size_t count = 0;
-    for (size_t i = 0; setting->profile && i < setting->profile->count; i++)
-        count += 100 * ssprofile_spread(&setting->profile->benchmarks[i]) > limit;
-    return count;
-}
-
-/*
- * Prints how many benchmarks stricter or looser limits would exclude, and how uncertain ratios
- * would be.
- */
-static void print_limit_costs(
-    const struct measurement *measurement, const struct setting *setting) {
-    static const double limits[] = {2, 5, 10};
-    double repetitions = 0,
-           spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        printf("  at a limit of %2.0f%%: %zu unstable, ratios uncertain by up to %.1f%%\n",
-            limits[i], count_unstable(setting, limits[i]), limits[i] * sqrt(2));
-    /* The interval of a mean narrows with the square root of the number of repetitions. */
-    for (size_t i = 0; i < setting->profile->count; i++) {
-        const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
-        double ratio = 100 * ssprofile_spread(benchmark) / measurement->request->unstable;
-        if (ratio > 1)
-            repetitions +=
-                fmax(0, fmin(REPETITIONS_MAX, ceil((double)benchmark->count * ratio * ratio)) -
-                            (double)benchmark->count);
-    }
-    if (repetitions > 0) {
-        printf("  --until-spread %g%% for this folder would take about %.0f more run%s",
-            measurement->request->unstable, repetitions, repetitions == 1 ? "" : "s");
-        if (measurement->done > 0)
-            printf(" (%.0f s)", repetitions * spent / (double)measurement->done);
-        printf("\n");
-    }
-    printf("  `ssprofile compare --spread PERCENT` allows another limit\n");
-}
-
 /* Warns about benchmarks that are unstable under this throttle, and returns their number. */
 static size_t warn_of_unstable(
     const struct measurement *measurement, const struct setting *setting) {
@@ -510,12 +469,6 @@ static size_t warn_of_unstable(
             benchmark->count);
     }
     return unstable;
-}
-
-static void print_limits(const char *limits) {
-    char meaning[64];
-    ssprofile_throttle_explain(meaning, limits);
-    printf("%s%s%s%s: ", limits, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
 /* Renames the results, so that a repeated command measures everything again. */
@@ -568,13 +521,11 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
             count += find_done(&measurement->jobs[j]) != NULL;
         size_t unstable = warn_of_unstable(measurement, setting);
         if (measurement->setting_count > 1)
-            print_limits(setting->limits);
+            printf("%s: ", setting->limits);
         printf("%zu of %zu benchmarks measured, %zu", count, wanted, unstable);
         if (all > count)
             printf(" of %zu in this folder", all);
         printf(" unstable\n");
-        if (unstable > 0)
-            print_limit_costs(measurement, setting);
         measured += count;
         if (count > 0 && check_stable(measurement->request, all, unstable, error) < 0)
             return -1;

@@ -51,16 +51,23 @@ static bool append_repetition(
     return repetition->label != NULL;
 }
 
+const struct ssprofile_profile *ssprofile_results_profile(
+    const struct ssprofile_results *results, const char *machine, const char *limits) {
+    for (size_t i = results->count; i-- > 0;) { /* rows of a profile often follow each other */
+        const struct ssprofile_profile *profile = &results->profiles[i];
+        if (strcmp(profile->machine, machine) == 0 && strcmp(profile->limits, limits) == 0)
+            return profile;
+    }
+    return NULL;
+}
+
 /* Returns the profile of a row, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_profile *find_profile(
     struct ssprofile_results *results, const struct row *row) {
-    for (size_t i = results->count; i-- > 0;) { /* rows of a profile often follow each other */
-        struct ssprofile_profile *profile = &results->profiles[i];
-        if (strcmp(profile->machine, row->text[MACHINE]) == 0 &&
-            strcmp(profile->limits, row->text[LIMITS]) == 0)
-            return profile;
-    }
-
+    const struct ssprofile_profile *found =
+        ssprofile_results_profile(results, row->text[MACHINE], row->text[LIMITS]);
+    if (found)
+        return (struct ssprofile_profile *)found;
     if (!SS_GROW(results->profiles, results->count + 1, results->capacity))
         return NULL;
     struct ssprofile_profile *profile = &results->profiles[results->count++];

@@ -48,6 +48,11 @@ struct ssprofile_results {
 SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
+/* Returns the profile of a machine under a throttle; NULL if absent. */
+SS_NONNULL()
+const struct ssprofile_profile *ssprofile_results_profile(
+    const struct ssprofile_results *results, const char *machine, const char *limits);
+
 /*
  * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and
  * class, which is added if it is new. Returns -1 if memory is exhausted.

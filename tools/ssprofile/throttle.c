@@ -9,21 +9,18 @@
 #include "base/words.h"
 #include "cpufreq.h"
 
-static const struct {
-    const char *name;
-    const char *meaning; /* meaning of a setting, in percent */
-} kinds[] = {
-    [SSPROFILE_NO_THROTTLE] = {"without", ""},
-    [SSPROFILE_DUTY] = {"duty", "run for %g%% of the time"},
-    [SSPROFILE_LOAD] = {"load", "held at a load of %g%%"},
-    [SSPROFILE_QUOTA] = {"quota", "a quota of %g%% of a CPU"},
-    [SSPROFILE_FREQUENCY] = {"frequency", "a frequency of %g MHz"},
+static const char *const kinds[] = {
+    [SSPROFILE_NO_THROTTLE] = "without",
+    [SSPROFILE_DUTY] = "duty",
+    [SSPROFILE_LOAD] = "load",
+    [SSPROFILE_QUOTA] = "quota",
+    [SSPROFILE_FREQUENCY] = "frequency",
 };
 
-_Static_assert(sizeof kinds / sizeof *kinds == SSPROFILE_THROTTLES, "each kind has a row");
+_Static_assert(sizeof kinds / sizeof *kinds == SSPROFILE_THROTTLES, "each kind has a name");
 
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind) {
-    return kinds[kind].name;
+    return kinds[kind];
 }
 
 /* Parses a percentage; SSPROFILE_FREQUENCY may also be a frequency. */
@@ -47,13 +44,13 @@ static int parse_setting(
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
     const char *equals = strchr(text, '=');
-    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE].name) == 0) {
+    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE]) == 0) {
         throttle->kind = SSPROFILE_NO_THROTTLE;
         return 0;
     }
     for (int kind = SSPROFILE_DUTY; equals && kind < SSPROFILE_THROTTLES; kind++) {
         size_t length = (size_t)(equals - text);
-        if (strlen(kinds[kind].name) != length || strncmp(text, kinds[kind].name, length) != 0)
+        if (strlen(kinds[kind]) != length || strncmp(text, kinds[kind], length) != 0)
             continue;
         throttle->kind = (enum ssprofile_throttle_kind)kind;
         return parse_setting(throttle, equals + 1, error);
@@ -61,7 +58,7 @@ int ssprofile_throttle_parse(
     return ss_error_fail(error,
         "unknown throttle '%s': use %s, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: "
         "%s",
-        ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
+        ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE], SSPROFILE_THROTTLE_CHOICES);
 }
 
 static const struct cpufreq_policy *find_policy(
@@ -144,32 +141,11 @@ int ssprofile_throttle_resolve(
 
 void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
     if (throttle->kind == SSPROFILE_NO_THROTTLE)
-        snprintf(name, 32, "%s", kinds[throttle->kind].name);
+        snprintf(name, 32, "%s", kinds[throttle->kind]);
     else if (throttle->kind == SSPROFILE_FREQUENCY)
-        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, throttle->frequency / 1e6);
+        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], throttle->frequency / 1e6);
     else
-        snprintf(name, 32, "%s-%.9g", kinds[throttle->kind].name, 10000 * throttle->setting);
-}
-
-/* Splits "quota-4000" into its kind and number. Returns SSPROFILE_NO_THROTTLE for other names. */
-static enum ssprofile_throttle_kind split_name(const char *name, double *number) {
-    for (int kind = SSPROFILE_DUTY; kind < SSPROFILE_THROTTLES; kind++) {
-        size_t length = strlen(kinds[kind].name);
-        int end = 0;
-        if (strncmp(name, kinds[kind].name, length) == 0 &&
-            sscanf(name + length, "-%lf%n", number, &end) == 1 && !name[length + (size_t)end])
-            return (enum ssprofile_throttle_kind)kind;
-    }
-    return SSPROFILE_NO_THROTTLE;
-}
-
-void ssprofile_throttle_explain(char text[64], const char *name) {
-    double number = 0;
-    enum ssprofile_throttle_kind kind = split_name(name, &number);
-    *text = '\0';
-    if (kind != SSPROFILE_NO_THROTTLE)
-        snprintf(
-            text, 64, kinds[kind].meaning, kind == SSPROFILE_FREQUENCY ? number : number / 100);
+        snprintf(name, 32, "%s-%.9g", kinds[throttle->kind], 10000 * throttle->setting);
 }
 
 /* Sets the words of ssactuate, which restores the frequency however the benchmark ends. */

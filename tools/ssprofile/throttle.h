@@ -71,9 +71,6 @@ SS_MUST_USE SS_NONNULL(1, 4) int ssprofile_levels_read(
  */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
-/* Explains the name of a throttle, as in "a quota of 40% of a CPU"; empty for other names. */
-SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
-
 #define SSPROFILE_THROTTLE_WORDS 32
 
 /*

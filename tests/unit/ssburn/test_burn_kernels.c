@@ -2,12 +2,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernels.h"
+#include "tree.h"
 #include "unit.h"
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
@@ -100,66 +99,32 @@ TEST(failed_calls_are_not_wrong_results) {
     kernel_close(kernel, &hand);
 }
 
-static void write_word(const char *folder, const char *name, const char *word) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fprintf(stream, "%s\n", word);
-    fclose(stream);
-}
-
-static void make_index(
-    const char *root, int index, const char *level, const char *type, const char *size) {
-    char folder[400];
-    const char *const parts[] = {"/devices", "/system", "/cpu", "/cpu0", "/cache"};
-    snprintf(folder, sizeof folder, "%s", root);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        strcat(folder, parts[i]);
-        mkdir(folder, 0755);
+static void write_index(int index, const char *level, const char *type, const char *size) {
+    const char *const words[][2] = {{"level", level}, {"type", type}, {"size", size}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char path[80];
+        snprintf(path, sizeof path, "devices/system/cpu/cpu0/cache/index%d/%s", index, words[i][0]);
+        tree_write(path, words[i][1]);
     }
-    snprintf(folder + strlen(folder), 16, "/index%d", index);
-    mkdir(folder, 0755);
-    write_word(folder, "level", level);
-    write_word(folder, "type", type);
-    write_word(folder, "size", size);
 }
 
-static void remove_tree(const char *root) {
-    char command[512];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    assert_int_equal(system(command), 0);
+static void expect_caches(const char *root, size_t first, size_t second, size_t last) {
+    struct caches caches = caches_read(root);
+    assert_int_equal(caches.first, first);
+    assert_int_equal(caches.second, second);
+    assert_int_equal(caches.last, last);
 }
 
 TEST(kernels_use_the_cache_sizes_of_the_machine) {
-    char root[] = "/tmp/burn-caches-XXXXXX";
-    assert_non_null(mkdtemp(root));
-    make_index(root, 0, "1", "Data", "48K");
-    make_index(root, 1, "1", "Instruction", "64K");
-    make_index(root, 2, "2", "Unified", "2048K");
-    make_index(root, 3, "3", "Unified", "36M");
-    struct caches caches = caches_read(root);
-    remove_tree(root);
-    assert_int_equal(caches.first, 48 << 10);
-    assert_int_equal(caches.second, 2 << 20);
-    assert_int_equal(caches.last, 36 << 20);
-}
-
-TEST(second_cache_is_the_last_without_a_third) {
-    char root[] = "/tmp/burn-caches-XXXXXX";
-    assert_non_null(mkdtemp(root));
-    make_index(root, 0, "1", "Data", "32K");
-    make_index(root, 1, "2", "Unified", "512K");
-    struct caches caches = caches_read(root);
-    remove_tree(root);
-    assert_int_equal(caches.last, 512 << 10);
-}
-
-TEST(kernels_use_default_sizes_without_an_argument) {
-    struct caches caches = caches_read("/none/there");
-    assert_int_equal(caches.first, 32 << 10);
-    assert_int_equal(caches.second, 1 << 20);
-    assert_int_equal(caches.last, 16 << 20);
+    const char *root = tree_new();
+    expect_caches("/none/there", 32 << 10, 1 << 20, 16 << 20);
+    expect_caches(root, 32 << 10, 1 << 20, 16 << 20);
+    write_index(0, "1", "Data", "48K\n");
+    write_index(1, "1", "Instruction", "64K\n");
+    write_index(2, "2", "Unified", "2048K\n");
+    expect_caches(root, 48 << 10, 2 << 20, 2 << 20);
+    write_index(3, "3", "Unified", "36M\n");
+    expect_caches(root, 48 << 10, 2 << 20, 36 << 20);
 }
 
 UNIT_RUN

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choice.h"
 #include "ratios.h"
 #include "unit.h"
 
@@ -40,18 +39,6 @@ static struct ssprofile_results read_file(const char *path) {
     return results;
 }
 
-static const struct ssprofile_profile *find(
-    const struct ssprofile_results *results, const char *machine, const char *limits) {
-    struct ssprofile_choice choice = {.path = "f"};
-    struct ss_error error = {0};
-    snprintf(choice.machine, sizeof choice.machine, "%s", machine);
-    snprintf(choice.limits, sizeof choice.limits, "%s", limits);
-    const struct ssprofile_profile *found = ssprofile_results_find(results, &choice, &error);
-    if (!found)
-        fail_msg("%s", error.message);
-    return found;
-}
-
 /* Returns the figure that R computed. */
 static double recorded(const char *limits, const char *name) {
     char line[256], wanted[128];
@@ -71,10 +58,11 @@ static double recorded(const char *limits, const char *name) {
 
 TEST(match_agrees_with_r) {
     struct ssprofile_results results = read_file(DATA "results.csv");
-    const struct ssprofile_profile *base = find(&results, "base", "without");
+    const struct ssprofile_profile *base = ssprofile_results_profile(&results, "base", "without");
     static const char *const both[] = {"without", "quota-3900"};
     for (int i = 0; i < 2; i++) {
-        const struct ssprofile_profile *here = find(&results, "target", both[i]);
+        const struct ssprofile_profile *here =
+            ssprofile_results_profile(&results, "target", both[i]);
         struct ssprofile_match match = ssprofile_match_of(base, here);
         assert_int_equal(match.count, 25);
         expect("log_mean", match.log_mean, recorded(both[i], "log_mean"));

@@ -23,15 +23,13 @@ static struct ssprofile_results read_text(const char *text) {
     return results;
 }
 
-static const struct ssprofile_benchmark *find(const struct ssprofile_results *results,
-    const char *machine, const char *limits, const char *name, const char *class) {
-    struct ssprofile_choice choice = {.path = "f"};
-    struct ss_error error = {0};
-    snprintf(choice.machine, sizeof choice.machine, "%s", machine);
-    snprintf(choice.limits, sizeof choice.limits, "%s", limits);
-    const struct ssprofile_profile *profile = ssprofile_results_find(results, &choice, &error);
+/* Returns the number of repetitions of benchmark b of class c on machine a. */
+static size_t count(const struct ssprofile_results *results) {
+    const struct ssprofile_profile *profile = ssprofile_results_profile(results, "a", "without");
     assert_non_null(profile);
-    return ssprofile_profile_find(profile, name, class);
+    const struct ssprofile_benchmark *benchmark = ssprofile_profile_find(profile, "b", "c");
+    assert_non_null(benchmark);
+    return benchmark->count;
 }
 
 /* Tables with benchmark b of class c on machine a, and how many of its repetitions count. */
@@ -69,7 +67,7 @@ static const struct {
 TEST(repetitions_of_valid_tables_count) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         struct ssprofile_results results = read_text(tables[i].rows);
-        assert_int_equal(find(&results, "a", "without", "b", "c")->count, tables[i].count);
+        assert_int_equal(count(&results), tables[i].count);
         ssprofile_results_free(&results);
     }
 }
@@ -128,7 +126,7 @@ TEST(unterminated_last_line_of_a_measurement_is_left_out) {
         tree_write("profile.json", "");
         assert_int_equal(ssprofile_results_read(&results, tree_path("results.csv"), &error), 0);
         assert_int_equal(error.status, 0);
-        assert_int_equal(find(&results, "a", "", "b", "c")->count, 1);
+        assert_int_equal(count(&results), 1);
         ssprofile_results_free(&results);
     }
 }
@@ -176,7 +174,7 @@ TEST(machine_is_chosen_after_a_colon) {
         {":three", NULL, "three:quota-10, three:quota-20"},
         {":fe80::2", NULL, "has no machine fe80::2: its machines are ::1:without"},
         {":", NULL, "names no machine"},
-        {":one:", NULL, "names no machine"},
+        {":one:", NULL, "has no machine one:"},
     };
     struct ssprofile_results results = read_text(
         HEADING "::1,without,b,true,c,1,5\n::1,quota-5,b,true,c,1,6\nfe80::1,quota-5,b,true,c,1,7\n"
@@ -190,7 +188,8 @@ TEST(machine_is_chosen_after_a_colon) {
         snprintf(text, sizeof text, "%s%s", tree_path("f"), rows[i].text);
         const struct ssprofile_profile *found = NULL;
         if (ssprofile_choose(&choice, text, &error) == 0)
-            found = ssprofile_results_find(&results, &choice, &error);
+            found = ssprofile_choice_find(&choice, &results, &error);
+        free(choice.path);
         if (!rows[i].machine) {
             assert_null(found);
             if (!strstr(error.message, rows[i].limits))

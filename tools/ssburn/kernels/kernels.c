@@ -2,13 +2,15 @@
 #include "kernels.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/owned.h"
+#include "sys_tree.h"
 
 /*
  * Limits of working sets. A cache of hundreds of MiB is shared by many CPUs, so one CPU gets only a
@@ -20,19 +22,7 @@
 #define HUGE_PAGE  ((size_t)2 << 20)
 
 #define INDICES_MAX 16
-
-static bool read_word(int sys, int index, const char *name, char word[32]) {
-    char path[80];
-    snprintf(path, sizeof path, "devices/system/cpu/cpu0/cache/index%d/%s", index, name);
-    int file = openat(sys, path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t length = read(file, word, 31);
-    close(file);
-    word[length > 0 ? length : 0] = '\0';
-    word[strcspn(word, "\n")] = '\0';
-    return length > 0;
-}
+#define INDEX       "devices/system/cpu/cpu0/cache/index%d/"
 
 /* Parses "32K", "8M". Returns 0 if invalid. */
 static size_t size_of(const char *word) {
@@ -46,19 +36,21 @@ static size_t size_of(const char *word) {
 }
 
 struct caches caches_read(const char *path) {
-    int sys = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct caches caches = {32 << 10, 1 << 20, 16 << 20};
+    struct sys_tree sys;
+    struct ss_error ignored = {0};
     size_t sizes[10] = {0};
+    if (sys_tree_open(&sys, path, &ignored) < 0)
+        return caches;
     for (int index = 0; index < INDICES_MAX; index++) {
-        char level[32], type[32], size[32];
-        if (!read_word(sys, index, "level", level) || !read_word(sys, index, "type", type) ||
-            !read_word(sys, index, "size", size))
-            continue;
-        if (strcmp(type, "Instruction") != 0 && level[0] >= '1' && level[0] <= '9' && !level[1])
-            sizes[level[0] - '0'] = size_of(size);
+        double level = sys_tree_number(&sys, INDEX "level", index);
+        SS_OWNED(free) char *type = sys_tree_line(&sys, INDEX "type", index);
+        SS_OWNED(free) char *size = sys_tree_line(&sys, INDEX "size", index);
+        if (type && size && strcmp(type, "Instruction") != 0 && level >= 1 && level <= 9)
+            sizes[(int)level] = size_of(size);
     }
-    if (sys >= 0)
-        close(sys);
+    sys_tree_close(&sys);
+
     caches.first = sizes[1] ? sizes[1] : caches.first;
     caches.second = sizes[2] ? sizes[2] : caches.second;
     if (sizes[1] || sizes[2])
