@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "burn_tally.h"
+#include "burn.h"
 #include "burn_work.h"
 
 #define THREADS_MAX 1024

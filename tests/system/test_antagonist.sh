@@ -54,7 +54,7 @@ write_napping() {
 
 simulated_studies_meet_the_required_error_rates() { # case
     need_built reports
-    "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$scratch/bars" || fail "$(cat "$scratch/bars")"
+    "$source/tests/bench/antagonist.sh" --build "$build" 20 >"$scratch/bars" || fail "$(cat "$scratch/bars")"
     [ "$(wc -l <"$scratch/bars")" -eq 8 ] || fail "not all bars: $(cat "$scratch/bars")"
 }
 

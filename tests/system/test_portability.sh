@@ -176,9 +176,6 @@ demo_calibrates_the_throttle() { # case
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "the quantum is missing in profile.json"
     # Base, calibration and target; no kernel is run twice.
     [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "expected 30 runs, got $(calls_of)"
-    experiment portability "${few[@]}"
-    [ "$(calls_of)" -eq 30 ] || fail "completed runs were repeated"
-    prints "Setting found: duty at 40\.00 %.*"
     refuses "base: refused: it is done, and its columns or commands are different" portability "${few[@]}" --setting 50%
     refuses "holds a demo" portability "$results/base" "$results/target"
     verify_demo
@@ -204,12 +201,14 @@ verify_demo() {
 # report_unusual_ratios: changes the results of the demo, and repeats the call.
 report_unusual_ratios() {
     cp "$results/target/results.csv" "$scratch/target.csv"
-    sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
-    experiment portability "${few[@]}"
-    prints "- 2 of 3 ratios of target:duty-4000 lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
     # Two of three benchmarks are unstable on the target, then all of them.
-    awk -F, -v OFS=, '$6 == 2 && $3 != "gcd" { $7 *= 2 } { print }' "$scratch/target.csv" >"$results/target/results.csv"
+    awk -F, -v OFS=, '$6 == 2 && $3 != "gcd" { $7 *= 2 } $2 == "duty-4000" && $3 == "gcd" { $7 = 90 } { print }' \
+        "$scratch/target.csv" >"$results/target/results.csv"
+    : >"$scratch/calls"
     experiment portability "${few[@]}"
+    [ "$(calls_of)" -eq 0 ] || fail "completed runs were repeated"
+    prints "Setting found: duty at 40\.00 %.*"
+    prints "- 0 of 1 ratios of target:duty-4000 lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
     prints "- Benchmarks left out for target:duty-4000, of 3: 2 unstable \(.*"
     awk -F, -v OFS=, '$6 == 2 { $7 *= 2 } { print }' "$scratch/target.csv" >"$results/target/results.csv"
     refuses "have no benchmark in common that can be compared" portability "${few[@]}"

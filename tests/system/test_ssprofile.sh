@@ -529,9 +529,7 @@ calibration_finds_the_setting() { # case
         fail "last line: $(cat "$folder/out")"
     [ "$(grep -c '"log_ratio_mean":' "$folder/calibrated/calibrate.json")" -eq 2 ] || fail "expected two tests"
     says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
-(40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
-    says_in_all "differ no more than repeated runs do (0.0%): the largest is 1.000 times the smallest \
-at a setting of 100% and 1.000 times at 40.00%."
+(40.00% to 40.00% with 95% confidence), found by the closed method (benchmarks: 2, repetitions at this setting: 3)."
     grep -q '^    "Throttled by duty' "$folder/calibrated/calibrate.json" || fail "JSON: the finding is missing"
     [ "$(calibrated calibrated throttle method setting low high tests benchmarks repetitions)" = \
         "duty closed 0.4 0.4 0.4 2 2 3" ] || fail "$(cat "$folder/calibrated/calibrate.json")"
@@ -539,8 +537,6 @@ at a setting of 100% and 1.000 times at 40.00%."
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
     says '^setting 44\.72%'
-    says_in_all "The largest ratio is 1.250 times the smallest at a setting of 100% and 1.250 times at 44.72%"
-    says_in_all "cannot narrow their relative spread."
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'
     # The printed options are those of the calibrated throttle.
@@ -549,7 +545,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     grep -Eq -- "-n 1 -p  --cpus $cpu -l 0\.(39[5-9]|40[0-4]).* -f exact -d stagger -D 50000u -c deadbeat --$" "$folder/called" ||
         fail "the calibrated throttle was another one: $(tail -n 1 "$folder/called")"
     says_in_all "(cost 1.00"
-    says_in_all "found by the published search from 2 benchmarks"
+    says_in_all "found by the published search (benchmarks: 2"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
     expect 125 calibrate --base "$folder/base" -o "$folder/slower"
     says 'slower than the base .*: throttle the base instead'

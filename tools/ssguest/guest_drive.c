@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cpus.h"
@@ -264,21 +263,15 @@ struct reading {
     int64_t host, guest; /* microseconds */
 };
 
-static int64_t read_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
 static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
     int64_t quickest = INT64_MAX;
     for (int i = 0; i < CLOCK_ANSWERS; i++) {
         long long seconds, fraction;
         int64_t guest;
-        int64_t before = read_clock();
+        int64_t before = ss_platform_wallclock() / 1000;
         say(driver, "clock");
         enum outcome outcome = await_word(driver, "clock", ANSWER_PATIENCE);
-        int64_t after = read_clock();
+        int64_t after = ss_platform_wallclock() / 1000;
         if (outcome != FOUND)
             return outcome;
         if (sscanf(driver->value, "%lld.%lld", &seconds, &fraction) != 2 ||

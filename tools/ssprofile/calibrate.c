@@ -213,12 +213,6 @@ static void note_test(struct calibration *calibration) {
         100 * calibration->runner.throttle.setting, match->log_mean, match->half, match->time_mean);
 }
 
-/* Writes a count: "3 repetitions". */
-static const char *count_of(char text[48], double count, const char *what) {
-    snprintf(text, 48, "%.0f %s%s", count, what, count == 1 ? "" : "s");
-    return text;
-}
-
 struct bounds {
     double low, high;
 };
@@ -245,7 +239,7 @@ static const char *throttle_name(const struct request *request) {
 static void say_setting(struct calibration *calibration, const struct ssprofile_test *test) {
     const struct request *request = calibration->request;
     bool searches = request->method == METHOD_SEARCH;
-    char interval[100] = "", counts[2][48];
+    char interval[100] = "";
     struct bounds bounds = bounds_of(calibration, test);
     if (searches)
         snprintf(interval, sizeof interval, " (cost %.4f)", test->cost);
@@ -254,55 +248,22 @@ static void say_setting(struct calibration *calibration, const struct ssprofile_
             100 * bounds.low, 100 * bounds.high);
     say(calibration,
         "Throttled by %s, this machine is %s the base at a setting of %.2f%%%s, found by the %s "
-        "from %s with %s at this setting.",
+        "(benchmarks: %zu, repetitions at this setting: %.0f).",
         throttle_name(request), calibration->is_near ? "nearest to" : "as fast as",
         100 * test->setting, interval, searches ? "published search" : "closed method",
-        count_of(counts[0], (double)calibration->count, "benchmark"),
-        count_of(counts[1], test->repetitions, "repetition"));
+        calibration->count, test->repetitions);
     if (searches && calibration->is_near)
         say(calibration,
             "Its cost is %.3f: at no tested setting do benchmarks take as long as on the base.",
             test->cost);
 }
 
-static bool is_frequency(const struct calibration *calibration) {
-    return calibration->throttle.kind == SSPROFILE_FREQUENCY;
-}
-
-/* Explains why a frequency, unlike other throttles, may change the relative spread. */
-#define WHY_FREQUENCY                                                                              \
-    "A lower frequency slows benchmarks that wait for memory less than those that compute."
-
-static const char *spread_change(double before, double after, double scatter) {
-    if (ssprofile_is_chance(fmax(before, after) / fmin(before, after), scatter))
-        return "stays the same";
-    return after < before ? "narrows" : "widens";
-}
-
-/* Reports the result of the calibration, and which differences no throttle removes. */
+/* Reports the result of the calibration. */
 static void say_result(struct calibration *calibration, size_t row) {
     struct ssprofile_calibration_document *document = &calibration->document;
-    const struct ssprofile_test *first = &document->tests[0], *test = &document->tests[row];
+    const struct ssprofile_test *test = &document->tests[row];
     struct bounds bounds = bounds_of(calibration, test);
-    double before = first->most_to_least, after = test->most_to_least;
-    double scatter = fmax(first->scatter_percent, test->scatter_percent);
     say_setting(calibration, test);
-    if (calibration->count > 1 && is_frequency(calibration))
-        say(calibration,
-            "The relative spread %s: the largest ratio is %.3f times the smallest at the highest "
-            "frequency and %.3f times at this one. " WHY_FREQUENCY,
-            spread_change(before, after, scatter / 100), before, after);
-    else if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
-        say(calibration,
-            "The ratios differ no more than repeated runs do (%.1f%%): the largest is %.3f "
-            "times the smallest at a setting of 100%% and %.3f times at %.2f%%.",
-            scatter, before, after, 100 * test->setting);
-    else if (calibration->count > 1)
-        say(calibration,
-            "The largest ratio is %.3f times the smallest at a setting of 100%% and %.3f times at "
-            "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
-            "ratios, but cannot narrow their relative spread.",
-            before, after, 100 * test->setting);
     document->found = test;
     document->result = (struct ssprofile_calibrated){.setting = test->setting,
         .low = bounds.low,
@@ -310,8 +271,8 @@ static void say_result(struct calibration *calibration, size_t row) {
         .tests = (double)document->test_count,
         .benchmarks = (double)calibration->count,
         .repetitions = test->repetitions,
-        .most_to_least_first = before,
-        .most_to_least = after};
+        .most_to_least_first = document->tests[0].most_to_least,
+        .most_to_least = test->most_to_least};
 }
 
 /* Reports the remaining distance if no interval of the closed method contains a ratio of 1. */

@@ -186,7 +186,3 @@ struct ssprofile_match ssprofile_match_of(
     match.scatter = (sums.scatter[0] + sums.scatter[1]) / 2;
     return match;
 }
-
-bool ssprofile_is_chance(double most_to_least, double scatter) {
-    return log(most_to_least) <= 2 * scatter + 1e-9; /* tolerance for rounding */
-}

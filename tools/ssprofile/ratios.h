@@ -44,12 +44,6 @@ struct ssprofile_match ssprofile_match_of(
     const struct ssprofile_profile *base, const struct ssprofile_profile *here);
 
 /*
- * Returns whether chance alone can explain that the largest ratio is `most_to_least` times the
- * smallest.
- */
-bool ssprofile_is_chance(double most_to_least, double scatter);
-
-/*
  * Returns half the width of a two-sided 95 % confidence interval, in standard errors: the 97.5 %
  * quantile of Student's t. `freedom` is at least 1 and need not be a whole number.
  */

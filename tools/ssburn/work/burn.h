@@ -6,9 +6,28 @@
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
+#include <showstopper/time.h>
 
-#include "burn_tally.h"
 #include "burn_work.h"
+
+#define TALLY_ENDLESS UINT64_MAX
+
+/* Counts iterations and prints a line for each. Only one thread at a time may use it. */
+struct tally {
+    uint64_t wanted; /* number of iterations, or TALLY_ENDLESS */
+    uint64_t done;   /* number of iterations so far */
+    ss_time began;   /* start of the current iteration: the end of the previous one */
+};
+
+/* Prints the line that describes an iteration. The first iteration begins when this returns. */
+SS_MUST_USE SS_NONNULL(1) int tally_begin(
+    struct tally *tally, uint64_t work, struct ss_error *error);
+
+/*
+ * Counts an iteration that has ended. Returns a positive number if another iteration must follow, 0
+ * after the last, or -1 on failure.
+ */
+SS_MUST_USE SS_NONNULL(1) int tally_count(struct tally *tally, struct ss_error *error);
 
 /* The parameters of a class. */
 struct burn {

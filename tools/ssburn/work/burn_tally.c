@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "burn_tally.h"
+#include "burn.h"
 
 #include <errno.h>
 #include <inttypes.h>
