@@ -451,7 +451,7 @@ invalid_options_are_refused_before_anything_starts() { # case
     refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
 }
 
-invalid_codes_are_refused() { # case
+codes_are_written_unless_they_are_invalid() { # case
     local shifts
     mkdir codes
     for shifts in x:0,3,6 5:0,y,6 5:0,-3,6 5:0,3,63 63:0,3,6 5:0,,6 '5:0,3,6,' 5:3,6 5; do
@@ -463,6 +463,9 @@ invalid_codes_are_refused() { # case
     [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
     ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
     [ "$(wc -l <codes/codes.csv)" -eq 64 ] || fail "$(cat codes/codes.csv)"
+    # Those of which the tests of the Python package check that they are balanced and hardly correlate.
+    ssantagonist codes --shifts 62:0,3,60 --slots 126 codes
+    cmp codes/codes.csv "$source/tests/analysis/corpus/antagonist/codes.csv"
 }
 
 a_study_reports_whether_suspects_slow_the_victim() { # case

@@ -10,18 +10,6 @@ double slots_begin(const struct slots *slots, size_t slot) {
     return slots->begin + (double)slot * slots->length;
 }
 
-void slots_write_heading(FILE *stream) {
-    fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", stream);
-}
-
-void slots_write(FILE *stream, const struct slots *slots, size_t slot) {
-    fprintf(stream, "%zu,%.3f,%.9g,%.0f,", slot, slots_begin(slots, slot), slots->length,
-        slots->figures[slot]);
-    if (isfinite(slots->figure[slot]))
-        fprintf(stream, "%.9g", slots->figure[slot]);
-    fputc('\n', stream);
-}
-
 /* Returns by how much a gap at an edge of a slot is longer than expected, if clearly so. */
 static double stall(double gap, double usual) {
     return gap > GAPS_MAX * usual ? gap - usual : 0;

@@ -5,7 +5,6 @@
 /* The victim's figure in each slot of a run. `watch` writes it; the Python package reads it. */
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include <showstopper/contract.h>
 
@@ -27,9 +26,6 @@ struct slots {
 
 /* Returns when a slot begins, in seconds since 1970. */
 SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
-
-SS_NONNULL() void slots_write_heading(FILE *stream);
-SS_NONNULL() void slots_write(FILE *stream, const struct slots *slots, size_t slot);
 
 /*
  * Returns the rate of lines in a slot, which has `figures` of them, from the times of the first and

@@ -160,7 +160,11 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
         slots->figure[slot] = slots_rate(slots, slot, watch->first[slot], watch->last[slot]);
     else
         slots->figure[slot] = count > 0 ? watch->sum[slot] / count : NAN;
-    slots_write(watch->output, slots, slot);
+    fprintf(
+        watch->output, "%zu,%.3f,%.9g,%.0f,", slot, slots_begin(slots, slot), slots->length, count);
+    if (isfinite(slots->figure[slot]))
+        fprintf(watch->output, "%.9g", slots->figure[slot]);
+    fputc('\n', watch->output);
     if (fflush(watch->output) == EOF)
         return ss_error_fail(
             error, "%s: %s", ss_words_show(watch->options->output).text, strerror(errno));
@@ -434,7 +438,7 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
     watch.output = fopen(options->output, "we");
     if (!watch.output)
         return ss_error_fail(error, "%s: %s", ss_words_show(options->output).text, strerror(errno));
-    slots_write_heading(watch.output);
+    fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch.output);
     int status = run(&watch, error);
     close_watch(&watch);
     return status;

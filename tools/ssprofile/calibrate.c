@@ -258,21 +258,13 @@ static void say_setting(struct calibration *calibration, const struct ssprofile_
             test->cost);
 }
 
-/* Reports the result of the calibration. */
-static void say_result(struct calibration *calibration, size_t row) {
-    struct ssprofile_calibration_document *document = &calibration->document;
-    const struct ssprofile_test *test = &document->tests[row];
+static void keep_result(struct calibration *calibration, const struct ssprofile_test *test) {
     struct bounds bounds = bounds_of(calibration, test);
     say_setting(calibration, test);
-    document->found = test;
-    document->result = (struct ssprofile_calibrated){.setting = test->setting,
-        .low = bounds.low,
-        .high = bounds.high,
-        .tests = (double)document->test_count,
-        .benchmarks = (double)calibration->count,
-        .repetitions = test->repetitions,
-        .most_to_least_first = document->tests[0].most_to_least,
-        .most_to_least = test->most_to_least};
+    calibration->document.found = test;
+    calibration->document.low = bounds.low;
+    calibration->document.high = bounds.high;
+    calibration->document.benchmarks = (double)calibration->count;
 }
 
 /* Reports the remaining distance if no interval of the closed method contains a ratio of 1. */
@@ -330,7 +322,7 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
     printf("setting %.2f%% (cost %.5f, %zu tests)\n", 100 * document->tests[found].setting,
         state.best_cost, document->test_count);
     calibration->is_near = document->tests[found].cost > COST_MATCHED;
-    say_result(calibration, found);
+    keep_result(calibration, &document->tests[found]);
     return 0;
 }
 
@@ -353,7 +345,7 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n", 100 * test->setting,
         test->log_ratio_mean, test->half_width, tests);
     calibration->is_near = verdict == SSPROFILE_NEAR;
-    say_result(calibration, row);
+    keep_result(calibration, test);
     if (calibration->is_near)
         say_distance(calibration, test);
     return 0;

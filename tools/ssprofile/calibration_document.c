@@ -13,30 +13,36 @@
 #include "base/whole_file.h"
 #include "origin.h"
 
-struct column {
-    const char *name;
-    size_t offset;
-};
+static void print_result(
+    struct ss_json *json, const struct ssprofile_calibration_document *calibration) {
+    const struct ssprofile_test *found = calibration->found;
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, "throttle", calibration->throttle);
+    ss_json_text(json, "method", calibration->method);
+    ss_json_number(json, "setting", found->setting);
+    ss_json_number(json, "low", calibration->low);
+    ss_json_number(json, "high", calibration->high);
+    ss_json_number(json, "tests", (double)calibration->test_count);
+    ss_json_number(json, "benchmarks", calibration->benchmarks);
+    ss_json_number(json, "repetitions", found->repetitions);
+    ss_json_number(json, "most_to_least_first", calibration->tests[0].most_to_least);
+    ss_json_number(json, "most_to_least", found->most_to_least);
+    ss_json_close(json, '}');
+}
 
-#define TEST(member)                                                                               \
-    { #member, offsetof(struct ssprofile_test, member) }
-#define CALIBRATED(member)                                                                         \
-    { #member, offsetof(struct ssprofile_calibrated, member) }
-
-static const struct column tests[] = {TEST(setting), TEST(log_ratio_mean), TEST(half_width),
-    TEST(time_ratio_mean), TEST(cost), TEST(repetitions), TEST(least), TEST(most),
-    TEST(most_to_least), TEST(scatter_percent), {NULL, 0}};
-
-static const struct column calibrated[] = {CALIBRATED(setting), CALIBRATED(low), CALIBRATED(high),
-    CALIBRATED(tests), CALIBRATED(benchmarks), CALIBRATED(repetitions),
-    CALIBRATED(most_to_least_first), CALIBRATED(most_to_least), {NULL, 0}};
-
-static void print_members(struct ss_json *json, const struct column *columns, const void *row) {
-    for (; columns->name; columns++) {
-        double number;
-        memcpy(&number, (const char *)row + columns->offset, sizeof number);
-        ss_json_number(json, columns->name, number);
-    }
+static void print_test(struct ss_json *json, const struct ssprofile_test *test) {
+    ss_json_open(json, NULL, '{');
+    ss_json_number(json, "setting", test->setting);
+    ss_json_number(json, "log_ratio_mean", test->log_ratio_mean);
+    ss_json_number(json, "half_width", test->half_width);
+    ss_json_number(json, "time_ratio_mean", test->time_ratio_mean);
+    ss_json_number(json, "cost", test->cost);
+    ss_json_number(json, "repetitions", test->repetitions);
+    ss_json_number(json, "least", test->least);
+    ss_json_number(json, "most", test->most);
+    ss_json_number(json, "most_to_least", test->most_to_least);
+    ss_json_number(json, "scatter_percent", test->scatter_percent);
+    ss_json_close(json, '}');
 }
 
 static void print_document(FILE *stream, const struct ssprofile_calibration_document *calibration) {
@@ -52,21 +58,13 @@ static void print_document(FILE *stream, const struct ssprofile_calibration_docu
     ss_json_close(&json, ']');
 
     ss_json_open(&json, "calibrated", '[');
-    if (calibration->found) {
-        ss_json_open(&json, NULL, '{');
-        ss_json_text(&json, "throttle", calibration->throttle);
-        ss_json_text(&json, "method", calibration->method);
-        print_members(&json, calibrated, &calibration->result);
-        ss_json_close(&json, '}');
-    }
+    if (calibration->found)
+        print_result(&json, calibration);
     ss_json_close(&json, ']');
 
     ss_json_open(&json, "calibration", '[');
-    for (size_t i = 0; i < calibration->test_count; i++) {
-        ss_json_open(&json, NULL, '{');
-        print_members(&json, tests, &calibration->tests[i]);
-        ss_json_close(&json, '}');
-    }
+    for (size_t i = 0; i < calibration->test_count; i++)
+        print_test(&json, &calibration->tests[i]);
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     fputc('\n', stream);

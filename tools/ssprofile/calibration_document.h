@@ -23,19 +23,13 @@ struct ssprofile_test {
     double scatter_percent;
 };
 
-/* The result; unknown bounds are NaN. */
-struct ssprofile_calibrated {
-    double setting, low, high; /* 0 to 1 */
-    double tests, benchmarks, repetitions;
-    double most_to_least_first, most_to_least;
-};
-
 struct ssprofile_calibration_document {
     const char *base, *throttle, *method;
     struct ssprofile_test tests[SSPROFILE_TESTS];
     size_t test_count;
     const struct ssprofile_test *found; /* the test with the result; NULL without a result */
-    struct ssprofile_calibrated result;
+    double low, high;                   /* interval of its setting; NaN if unknown */
+    double benchmarks;
     char findings[SSPROFILE_FINDINGS][SSPROFILE_FINDING];
     size_t finding_count;
 };

@@ -52,20 +52,6 @@ static double variance_of(
 #define NORMAL 1.959963984540054 /* the quantile of the normal distribution */
 #define TAIL   0.025
 
-/* From here on the expansion has twelve digits, while lgamma() begins to lose some. */
-#define FREEDOM_LARGE 500
-
-/* Expands the quantile around that of the normal distribution (Abramowitz and Stegun 26.7.5). */
-static double expand(double freedom) {
-    const double z = NORMAL, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
-    double terms[] = {(79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / 92160,
-        (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384, (5 * z5 + 16 * z3 + 3 * z) / 96, (z3 + z) / 4};
-    double sum = 0;
-    for (int i = 0; i < 4; i++)
-        sum = (sum + terms[i]) / freedom;
-    return z + sum;
-}
-
 /*
  * Returns the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by
  * Lentz's method. Converges fast below x = (a + 1) / (a + b + 2).
@@ -102,8 +88,6 @@ static double density(double t, double freedom, double *tail) {
 /* The tail is convex, so Newton's method approaches the quantile from below. */
 double ssprofile_student(double freedom) {
     double t = NORMAL, step = 1;
-    if (freedom > FREEDOM_LARGE)
-        return expand(freedom);
     for (int i = 0; i < 100 && fabs(step) > 4 * DBL_EPSILON * t; i++) {
         double tail, at = density(t, freedom, &tail);
         step = (tail - TAIL) / at;
