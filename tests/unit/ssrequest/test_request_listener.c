@@ -218,26 +218,26 @@ static char *gather(int connection) {
     return text;
 }
 
+static void assert_gathers(int connection, const char *expected) {
+    char *said = gather(connection);
+    assert_string_equal(said, expected);
+    free(said);
+}
+
 TEST_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
     int connection = connect_to();
     static char much[40001];
     memset(much, 'x', sizeof much - 1);
     assert_int_equal(write(connection, much, 40000), 40000);
-    char *said = gather(connection);
-    assert_string_equal(said, "error: a line is longer than 16 KiB\n");
-    free(said);
+    assert_gathers(connection, "error: a line is longer than 16 KiB\n");
     assert_int_equal(write(connection, "x\nrate 5\n", 9), 9);
-    said = gather(connection);
-    assert_string_equal(said, "ok\n");
-    free(said);
+    assert_gathers(connection, "ok\n");
     /* A line of the maximum length, including its line feed. */
     memset(much, ' ', 16384);
     memcpy(much, "status", 6);
     much[16383] = '\n';
     assert_int_equal(write(connection, much, 16384), 16384);
-    said = gather(connection);
-    assert_string_equal(said, "ok x=1\n");
-    free(said);
+    assert_gathers(connection, "ok x=1\n");
     close(connection);
 }
 
@@ -245,10 +245,8 @@ TEST_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
     int connection = connect_to();
     static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     assert_int_equal(write(connection, lines, sizeof lines - 1), sizeof lines - 1);
-    char *said = gather(connection);
-    assert_string_equal(said, "error: a line contains a null byte\n"
-                              "error: a line contains a null byte\nok\n");
-    free(said);
+    assert_gathers(connection, "error: a line contains a null byte\n"
+                               "error: a line contains a null byte\nok\n");
     assert_int_equal(asked, 1);
     close(connection);
 }
@@ -271,13 +269,11 @@ TEST_WITH(burst_of_control_lines_is_answered_in_order, set_up, tear_down) {
     fclose(from);
     assert_int_equal(write(connection, lines, lines_size), lines_size);
     assert_int_equal(shutdown(connection, SHUT_WR), 0);
-    char *said = gather(connection);
-    assert_string_equal(said, expected);
+    assert_gathers(connection, expected);
     char last;
     assert_int_equal(recv(connection, &last, 1, 0), 0);
     free(lines);
     free(expected);
-    free(said);
     close(connection);
 }
 
@@ -376,12 +372,17 @@ TEST_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-TEST_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
+static void assert_cannot_open(const char *at, const char *words) {
     struct ssrequest_listener *other;
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
+    assert_int_equal(ssrequest_listener_open(&other, at, obey, NULL, &error), -1);
     assert_null(other);
-    assert_says(error.message, "another process is listening there");
+    assert_says(error.message, words);
+}
+
+TEST_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
+    struct ssrequest_listener *other;
+    assert_cannot_open(path, "another process is listening there");
     /* A stale socket, as a killed process leaves it. */
     assert_int_equal(unlink(path), 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -397,17 +398,13 @@ TEST_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
     ssrequest_listener_close(other);
     assert_int_equal(access(path, F_OK), -1);
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    memset(&error, 0, sizeof error);
-    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
-    assert_says(error.message, "exists and is not a socket");
+    assert_cannot_open(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(folder), 0);
 }
 
 /* The queue is full, which only proves that the listener is alive. */
 TEST_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
-    struct ssrequest_listener *other;
-    struct ss_error error = {0};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int queue[64], result = 0, count = 0;
     strcpy(address.sun_path, path);
@@ -416,23 +413,17 @@ TEST_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
         result = connect(queue[count++], (struct sockaddr *)&address, sizeof address);
     }
     assert_int_equal(errno, EAGAIN);
-    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
-    assert_says(error.message, "another process is listening there");
+    assert_cannot_open(path, "another process is listening there");
     while (count > 0)
         close(queue[--count]);
 }
 
 TEST(invalid_control_socket_path_is_refused) {
-    struct ssrequest_listener *other;
-    struct ss_error error = {0};
     char much[200];
     memset(much, 'x', sizeof much);
     much[sizeof much - 1] = '\0';
-    assert_int_equal(ssrequest_listener_open(&other, much, obey, NULL, &error), -1);
-    assert_says(error.message, "has at most 107 bytes");
-    memset(&error, 0, sizeof error);
-    assert_int_equal(ssrequest_listener_open(&other, "/nowhere/x", obey, NULL, &error), -1);
-    assert_says(error.message, "--control: /nowhere/x: No such file or directory");
+    assert_cannot_open(much, "has at most 107 bytes");
+    assert_cannot_open("/nowhere/x", "--control: /nowhere/x: No such file or directory");
 }
 
 UNIT_RUN

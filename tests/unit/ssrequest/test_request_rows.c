@@ -55,6 +55,12 @@ static char *read_whole(const char *path) {
     return text;
 }
 
+static void assert_file_is(const char *path, const char *expected) {
+    char *text = read_whole(path);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
 /* Reports a request as the generator does. */
 static struct request_one send_one(uint64_t number, ss_time due, ss_time now) {
     struct request_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
@@ -118,16 +124,15 @@ TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     end_one(&third, 2004 * SS_MILLISECOND, REQUEST_SUCCESS);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    char *text = read_whole(path_of(it->path, "response-times.csv"));
     /* Lower bounds of buckets, which are 1024 ns wide at 2 ms and twice as wide at 4 ms. */
-    assert_string_equal(text, "elapsed_seconds,bucket_seconds,intended,actual\n"
-                              "1.000000,0.001999872,1,2\n"
-                              "1.000000,0.003999744,1,0\n"
-                              "2.500000,2.003828736,1,1\n"
-                              ",0.001999872,1,2\n"
-                              ",0.003999744,1,0\n"
-                              ",2.003828736,1,1\n");
-    free(text);
+    assert_file_is(path_of(it->path, "response-times.csv"),
+        "elapsed_seconds,bucket_seconds,intended,actual\n"
+        "1.000000,0.001999872,1,2\n"
+        "1.000000,0.003999744,1,0\n"
+        "2.500000,2.003828736,1,1\n"
+        ",0.001999872,1,2\n"
+        ",0.003999744,1,0\n"
+        ",2.003828736,1,1\n");
 }
 
 TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
@@ -200,9 +205,7 @@ TEST_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    char *text = read_whole(path);
-    assert_string_equal(text, "kept\n");
-    free(text);
+    assert_file_is(path, "kept\n");
 }
 
 TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
@@ -250,14 +253,12 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
         request_rows_witness(it->rows, &waits, REQUEST_NEVER_SENT, &never);
         request_rows_witness(it->rows, &one, REQUEST_UNFINISHED, &never);
         assert_int_equal(request_rows_close(it->rows, NULL), 0);
-        char *text = read_whole(kept);
-        assert_string_equal(text,
+        assert_file_is(kept,
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"
             "0,7,0.000000000,0.001000000,0.002000000,status,50,503\n"
             "1,,0.005000000,,1.000000000,refused,0,\n"
             "1,,0.005000000,,1.000000000,waiting,0,\n"
             "0,7,0.000000000,0.001000000,1.000000000,unfinished,0,\n");
-        free(text);
     }
 }
 
