@@ -80,8 +80,8 @@ guards_of_other_paths_are_reported() { # case
     mv "$scratch/src/base/lines.h" "$scratch/src/loop/"
     expect_guard_complaint "src/loop/lines.h:2: the guard is SHOWSTOPPER_BASE_LINES_H, expected SHOWSTOPPER_LOOP"
     copy_headers
-    mv "$scratch/tools/ssload/load_table.h" "$scratch/tools/common/text/"
-    expect_guard_complaint "tools/common/text/load_table.h:2: the guard is SSLOAD_LOAD_TABLE_H, expected TEXT_LOAD_TABLE_H"
+    mv "$scratch/tools/ssload/load_options.h" "$scratch/tools/common/text/"
+    expect_guard_complaint "tools/common/text/load_options.h:2: the guard is SSLOAD_LOAD_OPTIONS_H, expected TEXT_LOAD_OPTIONS_H"
     copy_headers
     sed -i '/^#define SSACTUATE_ACTUATOR_H/d' "$scratch/tools/ssactuate/knobs/actuator.h"
     expect_guard_complaint "tools/ssactuate/knobs/actuator.h:3: expected #define SSACTUATE_ACTUATOR_H"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/advice.h"
@@ -11,12 +12,181 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "record/sample_row.h"
+#include "screen/window.h"
 
 /* A difference between load and load_ticks that exceeds this is explained. */
 #define TICKS_ASTRAY 0.02
 
 /* Below this much CPU time, in nanoseconds, load and load_ticks differ because ticks are coarse. */
 #define TICKS_ENOUGH 2e9
+
+#define NUMBER_WIDTH 7 /* a space and 100.00 */
+#define CPU_WIDTH    5
+#define DRAWING_MIN  20
+#define DRAWING_MAX  100
+#define GAP          2 /* blanks before the drawing */
+
+/* What a column needs to be known. */
+enum need { NONE, TARGET, PRESSURE, NO_GROUP };
+
+/* A value of a sample: a column of the table, and a metric. */
+struct column {
+    const char *name;    /* as in samples.csv */
+    const char *heading; /* at most six characters */
+    const char *help;    /* of the metric */
+    size_t offset;       /* of a double in struct ss_load_sample */
+    int rank;            /* in a narrow window, columns of the lowest rank are omitted first */
+    enum need need;
+};
+
+/* Columns of this rank are shown even without room. */
+#define FIXED 9
+
+// clang-format off
+#define VALUE(member) offsetof(struct ss_load_sample, member)
+
+static const struct column columns[] = {
+    {"target", "target", "Target at the end of the latest sample", VALUE(target), FIXED, TARGET},
+    {"load", "load", "CPU load of the latest sample", VALUE(load), FIXED, NONE},
+    {"error", "error", "Target minus load of the latest sample", VALUE(error), FIXED, TARGET},
+    {"load_ticks", "ticks", "CPU load by ticks", VALUE(load_ticks), 8, NO_GROUP},
+    {"user", "user", "User time by ticks", VALUE(user), 7, NONE},
+    {"system", "system", "System time by ticks", VALUE(system), 6, NONE},
+    {"irq", "irq", "Interrupts by ticks", VALUE(irq), 2, NO_GROUP},
+    {"steal", "steal", "Time that the hypervisor took by ticks", VALUE(steal), 4, NO_GROUP},
+    {"iowait", "iowait", "Idle time with pending I/O by ticks", VALUE(iowait), 5, NO_GROUP},
+    {"idle", "idle", "Idle time by ticks", VALUE(idle), 1, NONE},
+    {"pressure", "press", "Part of the last 10 seconds in which a task waited for a CPU", VALUE(pressure), 3, PRESSURE},
+};
+// clang-format on
+
+#define COLUMNS ((int)(sizeof columns / sizeof *columns))
+
+static double column_value(const struct column *column, const struct ss_load_sample *sample) {
+    return *(const double *)(const void *)((const char *)sample + column->offset);
+}
+
+static bool is_known(const struct ssload_table *table, enum need need) {
+    return need == NONE || (need == TARGET && table->target) ||
+           (need == PRESSURE && table->pressure) || (need == NO_GROUP && !table->group);
+}
+
+static void open_table(struct ssload_table *table, FILE *stream, ss_time interval) {
+    table->stream = stream;
+    table->unicode = ss_screen_is_unicode();
+    table->decimals = interval % (100 * SS_MILLISECOND) == 0 ? 1 : 3;
+    if (interval % SS_SECOND == 0)
+        table->decimals = 0;
+    table->time_width = 8 + (table->decimals ? table->decimals + 1 : 0);
+}
+
+/*
+ * Chooses the columns that fit. Called for each heading, because the size of the window may have
+ * changed.
+ */
+static void fit(struct ssload_table *table) {
+    int width, height;
+    ss_screen_size(fileno(table->stream), &width, &height);
+    table->screen = isatty(fileno(table->stream)) ? height : 0;
+    width -= table->time_width + (table->per_cpu ? CPU_WIDTH : 0);
+    table->shown = 0;
+    for (int rank = FIXED; rank > 0; rank--) {
+        for (int i = 0; i < COLUMNS; i++) {
+            bool fits = width - NUMBER_WIDTH - GAP - DRAWING_MIN >= 0 || rank == FIXED;
+            if (columns[i].rank != rank || !is_known(table, columns[i].need) || !fits)
+                continue;
+            table->shown |= 1u << i;
+            width -= NUMBER_WIDTH;
+        }
+    }
+    width -= GAP;
+    table->drawing_width = width < DRAWING_MAX ? width : DRAWING_MAX;
+    if (width < DRAWING_MIN / 2)
+        table->drawing_width = 0;
+}
+
+static void print_heading(struct ssload_table *table) {
+    fprintf(table->stream, "%-*s", table->time_width, "percent");
+    if (table->per_cpu)
+        fprintf(table->stream, "%*s", CPU_WIDTH, "cpu");
+    for (int i = 0; i < COLUMNS; i++) {
+        if (table->shown & 1u << i)
+            fprintf(table->stream, "%*s", NUMBER_WIDTH, columns[i].heading);
+    }
+    int half = table->drawing_width / 2;
+    if (half > 0)
+        fprintf(table->stream, "%*s0%*s%*s", GAP, "", half, "50", table->drawing_width - half - 1,
+            "100");
+    fputc('\n', table->stream);
+}
+
+/* Draws a bar as long as the load, in eighths of a character, and a stroke at the target. */
+static void draw(const struct ssload_table *table, const struct ss_load_sample *sample) {
+    static const char *const blocks[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    static const char *const letters[] = {" ", " ", " ", " ", "#", "#", "#", "#", "#"};
+    const char *const *bar = table->unicode ? blocks : letters;
+    int width = table->drawing_width;
+    int mark = isnan(sample->target) ? -1 : (int)(sample->target * width);
+    int eighths = (int)lround(sample->load * width * 8), blanks = 0;
+    if (mark == width)
+        mark--;
+    fprintf(table->stream, "%*s", GAP, "");
+    for (int i = 0; i < width && (i * 8 < eighths || i <= mark); i++) {
+        int here = eighths - i * 8;
+        if (here < 0)
+            here = 0;
+        const char *glyph = bar[here < 8 ? here : 8];
+        if (i == mark)
+            glyph = table->unicode ? "│" : "|";
+        if (*glyph == ' ') {
+            blanks++;
+            continue;
+        }
+        fprintf(table->stream, "%*s%s", blanks, "", glyph);
+        blanks = 0;
+    }
+}
+
+static void print_row(
+    const struct ssload_table *table, const char *label, const struct ss_load_sample *sample) {
+    fprintf(table->stream, "%-*s", table->time_width, label);
+    if (table->per_cpu && sample->cpu == SS_LOAD_ALL_CPUS)
+        fprintf(table->stream, "%*s", CPU_WIDTH, "all");
+    else if (table->per_cpu)
+        fprintf(table->stream, "%*d", CPU_WIDTH, (int)sample->cpu);
+    for (int i = 0; i < COLUMNS; i++) {
+        double value = column_value(&columns[i], sample);
+        if (!(table->shown & 1u << i))
+            continue;
+        if (isnan(value))
+            fprintf(table->stream, "%*s", NUMBER_WIDTH, "-");
+        else
+            fprintf(table->stream, "%*.2f", NUMBER_WIDTH, fabs(value) < 5e-5 ? 0 : 100 * value);
+    }
+    if (table->drawing_width > 0 && !isnan(sample->load))
+        draw(table, sample);
+    fputc('\n', table->stream);
+}
+
+static void print_in_table(struct ssload_table *table, const struct ss_load_sample *sample) {
+    bool whole = !table->per_cpu || sample->cpu == SS_LOAD_ALL_CPUS;
+    if (table->lines == 0 || (table->screen > 2 && whole && table->lines >= table->screen - 1)) {
+        fit(table);
+        print_heading(table);
+        table->lines = 1;
+    }
+    time_t seconds = (time_t)(sample->time / (int64_t)SS_SECOND);
+    int milliseconds = (int)(sample->time % (int64_t)SS_SECOND / (int64_t)SS_MILLISECOND);
+    char label[40];
+    struct tm local;
+    localtime_r(&seconds, &local);
+    size_t length = strftime(label, sizeof label, "%H:%M:%S", &local);
+    if (table->decimals)
+        snprintf(label + length, sizeof label - length, ".%0*d", table->decimals,
+            table->decimals == 1 ? milliseconds / 100 : milliseconds);
+    print_row(table, label, sample);
+    table->lines++;
+}
 
 static unsigned columns_of(const struct ssload_report *report) {
     return report->request->per_cpu ? SS_SAMPLE_COLUMN_CPU : 0;
@@ -43,7 +213,7 @@ int ssload_report_open(
     }
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
-    ssload_table_open(&report->table, report->stream, request->interval);
+    open_table(&report->table, report->stream, request->interval);
     return 0;
 }
 
@@ -60,7 +230,7 @@ static void print_sample(struct ssload_report *report, const struct ss_load_samp
         return;
     if (report->format == SSLOAD_TABLE) {
         report->table.pressure |= !isnan(sample->pressure);
-        ssload_table_print(&report->table, sample);
+        print_in_table(&report->table, sample);
         return;
     }
     size_t length = report->format == SSLOAD_CSV
@@ -112,11 +282,11 @@ static void tell_average(const struct ss_load_sample *sample, double seconds) {
     if (sample->cpu != SS_LOAD_ALL_CPUS)
         fprintf(stderr, " of CPU %d", (int)sample->cpu);
     fprintf(stderr, " over %.1f s", seconds);
-    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
-        double value = ssload_column_value(&ssload_columns[i], sample);
+    for (int i = 0; i < COLUMNS; i++) {
+        double value = column_value(&columns[i], sample);
         if (isnan(value))
             continue;
-        fprintf(stderr, "%s%s %.2f %%", separator, ssload_columns[i].name,
+        fprintf(stderr, "%s%s %.2f %%", separator, columns[i].name,
             fabs(value) < 5e-5 ? 0 : 100 * value);
         separator = ", ";
     }
@@ -146,8 +316,10 @@ void ssload_report_end(struct ssload_report *report) {
         if (sums->seconds <= 0)
             continue;
         struct ss_load_sample sample = average(sums, cpu);
+        if (table && first)
+            fputc('\n', report->stream);
         if (table)
-            ssload_table_print_average(&report->table, &sample, first);
+            print_row(&report->table, "Average", &sample);
         else if (!report->request->quiet)
             tell_average(&sample, sums->seconds);
         first = false;
@@ -181,13 +353,13 @@ struct pair {
     const char *name, *unit;
     enum ss_metric_type type;
     const char *help;
-    const struct ssload_column *column; /* of the latest sample; NULL: `sum` */
-    size_t sum;                         /* offset of a double in struct ssload_sums */
+    const struct column *column; /* of the latest sample; NULL: `sum` */
+    size_t sum;                  /* offset of a double in struct ssload_sums */
 };
 
 static double value_of(const struct pair *pair, const struct ssload_sums *sums) {
     if (pair->column)
-        return ssload_column_value(pair->column, &sums->last);
+        return column_value(pair->column, &sums->last);
     return *(const double *)(const void *)((const char *)sums + pair->sum);
 }
 
@@ -240,8 +412,8 @@ static void put_all(FILE *stream, const struct ssload_report *report) {
 
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         put_pair(&metrics, &times[i], labels, report);
-    for (int i = 0; i < SSLOAD_COLUMNS; i++) {
-        const struct ssload_column *column = &ssload_columns[i];
+    for (int i = 0; i < COLUMNS; i++) {
+        const struct column *column = &columns[i];
         struct pair pair = {column->name, "ratio", SS_METRIC_GAUGE, column->help, column, 0};
         put_pair(&metrics, &pair, labels, report);
     }

@@ -3,8 +3,23 @@
 #define SSLOAD_LOAD_OUTPUT_H
 
 #include "load_options.h"
-#include "load_table.h"
 #include "measure/load_sample.h"
+
+/* A table of samples: the known columns that fit next to a drawing. */
+struct ssload_table {
+    FILE *stream;
+    bool unicode;
+    bool target;       /* there is a target */
+    bool per_cpu;      /* rows name their CPU */
+    bool group;        /* rows describe a control group, which lacks some columns */
+    bool pressure;     /* the pressure is known */
+    int decimals;      /* number of decimals of seconds in the time */
+    int screen;        /* lines of the terminal; 0: not a terminal, so only one heading */
+    int lines;         /* number of lines since the heading; 0: a heading is due */
+    unsigned shown;    /* a bit for each column that is shown */
+    int time_width;    /* width of the time in characters */
+    int drawing_width; /* width of the drawing; 0: no drawing */
+};
 
 /* Sums of one CPU, or of all CPUs together. */
 struct ssload_sums {
