@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # variables of the caller
 # Sourced first by the scripts test_*.sh. Their arguments are the build folder, and one case to run (default: all).
 # Each function with `# case` at the end of its first line is the ctest test system.SCRIPT.FUNCTION; with `# case, alone`,
-# no other test runs at the same time. Such a script ends with run_cases. Any other script is one test.
+# no other test runs at the same time, and with `# case, timing`, only `ctest -L timing` runs it. Such a script ends with run_cases. Any other script is one test.
 #
 # Sets `here`, the folder of this file, `source`, the tree, `build`, `bin`, and `scratch`, a new folder, which becomes the
 # current one and is removed at exit. Background jobs are killed then. A script may define clean_up, which is called
@@ -46,7 +46,7 @@ end_test() {
 run_cases() {
     local case status=0
     if [ -n "$only_case" ]; then
-        grep -qE "^$only_case\(\) .*# case(, alone)?\$" "$test_script" || fail "$only_case: no such case"
+        grep -qE "^$only_case\(\) .*# case(, [a-z]+)?\$" "$test_script" || fail "$only_case: no such case"
         "$only_case"
         return
     fi
@@ -56,7 +56,7 @@ run_cases() {
         77) skipped=77 ;;
         *) status=1 ;;
         esac
-    done < <(sed -nE 's/^([a-z_]+)\(\) .*# case(, alone)?$/\1/p' "$test_script")
+    done < <(sed -nE 's/^([a-z_]+)\(\) .*# case(, [a-z]+)?$/\1/p' "$test_script")
     return "$status"
 }
 

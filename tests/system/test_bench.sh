@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benches in their shortest form and checks the form of their output; figures may have any value.
+# Runs the benches in their shortest form and checks the form of their output; figures may have any value. Those that
+# measure this machine are run with the tests that need an idle machine.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -23,7 +24,7 @@ prints() {
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-own_cpu_bench_prints_cpu_time_and_memory() { # case
+own_cpu_bench_prints_cpu_time_and_memory() { # case, timing
     bench own-cpu.sh --instances 4 --control fixed --rounds 1 --seconds 1
     prints "\| showstopper \| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| floor +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -31,7 +32,7 @@ own_cpu_bench_prints_cpu_time_and_memory() { # case
     prints "Private memory of an executor: median $number kB, largest $number kB"
 }
 
-guests_bench_prints_the_load_in_a_guest() { # case
+guests_bench_prints_the_load_in_a_guest() { # case, timing
     local guest
     need_guest
     bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1 --seed 6
@@ -66,7 +67,7 @@ simulated_verdicts_meet_the_required_error_rates() { # case
     prints "32 faults: 0 without the right flag .*"
 }
 
-verdict_bench_reports_injected_faults() { # case
+verdict_bench_reports_injected_faults() { # case, timing
     local row
     need_built ssrequest
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
@@ -88,7 +89,7 @@ a_load_policy_outperforms_both_fixed_placements() { # case
 }
 
 # No request may be lost on any machine; other results depend on the machine.
-knobs_bench_loses_no_request() { # case
+knobs_bench_loses_no_request() { # case, timing
     need_built ssactuate
     need_built ssrequest
     need_built serve
@@ -155,7 +156,7 @@ questions_bench_compares_the_same_levels_of_two_studies() { # case
     ! awk -f "$benches/levels.awk" "$scratch"/{second,first}.csv >"$output" 2>&1 || fail "an additional level is left out"
 }
 
-batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() { # case
+batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() { # case, timing
     local place
     need_built ssbatch
     bench batch.sh --runs 5 --memory "$scratch" --disk "$scratch"
@@ -164,7 +165,7 @@ batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() { # case
     done
 }
 
-profile_bench_compares_throttled_speeds() { # case
+profile_bench_compares_throttled_speeds() { # case, timing
     need_built ssprofile
     echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
         >"$scratch/battery"
@@ -174,7 +175,7 @@ profile_bench_compares_throttled_speeds() { # case
     done
 }
 
-requests_bench_compares_generators() { # case
+requests_bench_compares_generators() { # case, timing
     local program percent="[-+]$number"
     local lateness="( \| $number){5}"
     need_built ssrequest
@@ -207,7 +208,7 @@ requests_bench_compares_generators() { # case
     cmp "$scratch/before" "$output" || fail "a second call with the same --output changed the result"
 }
 
-tree_bench_measures_stops_of_a_large_tree() { # case
+tree_bench_measures_stops_of_a_large_tree() { # case, timing
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
     bench tree.sh --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
@@ -226,7 +227,7 @@ tree_bench_measures_stops_of_a_large_tree() { # case
     prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
 }
 
-environments_bench_prints_the_load_in_a_container() { # case
+environments_bench_prints_the_load_in_a_container() { # case, timing
     local measured row=() why
     if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
         --seconds 1 >"$output" 2>&1; then
@@ -295,7 +296,7 @@ zoo.sh --programs gcc
 END
 }
 
-traces_bench_measures_long_traces() { # case
+traces_bench_measures_long_traces() { # case, timing
     bench traces.sh --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
     prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -363,7 +364,7 @@ comparison_words() {
 
 # The commands (a), for one class, and (c) of the comparison in the README, with a shorter time; its other commands are among the
 # examples of the page. cpulimit and stress-ng may be missing.
-the_commands_of_the_comparison_run() { # case
+the_commands_of_the_comparison_run() { # case, timing
     local config words figure="[-+]?($number|-)"
     read -ra words < <(comparison_words a)
     bench control.sh "${words[@]}" --classes serial --seconds 1 --settle 0
@@ -382,7 +383,7 @@ the_commands_of_the_comparison_run() { # case
 }
 
 # The profile that the bench writes can be replayed.
-zoo_bench_prints_tables_and_gains() { # case
+zoo_bench_prints_tables_and_gains() { # case, timing
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
     bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 50 --gains "$scratch/zoo" \
@@ -401,7 +402,7 @@ zoo_bench_prints_tables_and_gains() { # case
 }
 
 # One program is missing; a copy of another one fails.
-zoo_bench_reports_why_programs_are_skipped() { # case
+zoo_bench_reports_why_programs_are_skipped() { # case, timing
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
     rm -f "$scratch/bin/xz"

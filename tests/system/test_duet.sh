@@ -196,34 +196,6 @@ a_duet_ends_when_no_run_has_a_figure_any_more() { # case
     [ "$(wc -l <"$scratch/carried-out")" -eq 100 ] || fail "runs: $(wc -l <"$scratch/carried-out")"
 }
 
-# A study that failed in block 21 continues there: it neither looks at the blocks before it nor plans them again.
-a_long_study_continues_at_its_end() { # case
-    stand_in
-    touch "$scratch/repaired"
-    # shellcheck disable=SC2016 # for the stand-in
-    sed -i '/^run=/a [ "$run" != "ab 21 1" ] || [ -e "$scratch/more" ] || exit 9' "$scratch/bin/showstopper"
-    mkdir "$scratch/libexec"
-    ln -s "$build/libexec/showstopper" "$scratch/libexec"
-    for program in ssreport ssbatch; do
-        rm "$scratch/bin/$program"
-        printf '#!/bin/sh\necho "%s $*" >>%q/calls\nexec %q/bin/%s "$@"\n' "$program" "$scratch" "$build" "$program" \
-            >"$scratch/bin/$program"
-        chmod +x "$scratch/bin/$program"
-    done
-    # 31 blocks of 12 s fit.
-    local work=(--a 'work 1000' --b 'work 1000' --until 0.01% --at-most 375s --output results)
-    duet 125 "${work[@]}"
-    touch "$scratch/more"
-    : >"$scratch/calls"
-    duet 0 "${work[@]}"
-    grep -q '"decision": "time is up"' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
-    prints "block 20: .*"
-    # Once after two blocks, before and after block 21, and for the answer in Markdown.
-    [ "$(grep -c '^ssreport .*--decide' "$scratch/calls")" -eq 4 ] || fail "looks: $(cat "$scratch/calls")"
-    [ "$(grep -c '^ssbatch .*--quiet .*/results$' "$scratch/calls")" -eq 2 ] || fail "calls of ssbatch: $(cat "$scratch/calls")"
-    [ "$(sort "$scratch/carried-out" | uniq -d)" = "" ] || fail "a run was carried out twice"
-}
-
 studies_without_a_time_limit_say_so() { # case
     experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --until 1%
     prints "No time limit: this study lasts until the interval is as narrow as --until. To limit it, add --at-most"

@@ -21,7 +21,7 @@ simulate() {
 # report NAME
 report() {
     need_built reports
-    "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
+    "$bin/ssreport" --table interference "$1" >"$1.csv" 2>"$1.said" || fail "ssreport: $(cat "$1.said")"
 }
 
 # check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the simulated metric. The estimate of each round must be
@@ -63,7 +63,7 @@ check() {
             if (off(sum / count) > mean)
                 fail("the mean is " sum / count)
             exit failed
-        }' "$1.report/interference.csv" >"$1.wrong" || fail "$1: $(cat "$1.wrong")"
+        }' "$1.csv" >"$1.wrong" || fail "$1: $(cat "$1.wrong")"
 }
 
 # known NAME METRIC: fails unless sssim reports this metric for the pair.
