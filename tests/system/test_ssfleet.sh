@@ -123,12 +123,13 @@ incomplete_copies_of_runs_stay_out_of_the_study() { # case
 
 collect_fails_if_a_node_cannot_be_visited() { # case
     write_plan 1 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
+    # The options of a study are kept to the last character.
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk=" study plan
     rm -r study/r1
-    chmod 777 disk # the node refuses it
+    chmod 777 disk= # the node refuses it
     expect 1 ssfleet collect study
     says err 'a: cannot fetch its runs now'
-    chmod 700 disk
+    chmod 700 disk=
     expect 0 ssfleet collect study
     says err '1 runs collected'
 }
@@ -175,16 +176,6 @@ a_relative_scratch_folder_is_that_of_the_call() { # case
     expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch disk --traces traces \
         --record replay --margin 5s -- -f own --duration 200m ssburn serial
     [ "$(ls elsewhere)" = $'err\nout' ] || fail "files in another folder: $(ls elsewhere)"
-}
-
-failed_runs_are_collected_once() { # case
-    printf '%s\n' 'run bad takes 1s' 'main -- false' >plan
-    expect 1 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
-    expect 0 ssfleet collect study
-    says err '0 runs collected'
-    rm -r study/bad
-    expect 0 ssfleet collect study
-    says err '1 runs collected'
 }
 
 # Their names are longer than the longest argument of a command.
@@ -266,14 +257,6 @@ studies_of_version_one_find_their_results_on_nodes() { # case
     rm -r study/r2
     expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study
     each_ran_once 2
-}
-
-options_of_a_study_are_kept_to_the_last_character() { # case
-    write_plan 1 0
-    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk=" study plan
-    rm -r study/r1
-    expect 0 ssfleet collect study
-    says err '1 runs collected'
 }
 
 # Lines of a column, or of the reason for a skip, look like rows of runs.
@@ -448,15 +431,6 @@ a_refused_call_leaves_the_study_unchanged() { # case
     diff -r study study.before || fail "the study has changed"
 }
 
-a_refused_plan_leaves_no_folder() { # case
-    echo nonsense >plan
-    expect 125 ssfleet run --engine local study plan
-    [ ! -e study ] || fail "a study was begun"
-    mkdir study
-    expect 125 ssfleet run --engine local study plan
-    [ -z "$(ls -A study)" ] || fail "leftover: $(ls -A study)"
-}
-
 # has_calls STUDY
 has_calls() {
     [ -n "$(call_pids "$1")" ]
@@ -606,6 +580,13 @@ runs_without_a_result_are_explained() { # case
 }
 
 invalid_calls_are_refused() { # case
+    echo nonsense >plan
+    expect 125 ssfleet run --engine local study plan
+    [ ! -e study ] || fail "a study was begun"
+    mkdir study
+    expect 125 ssfleet run --engine local study plan
+    [ -z "$(ls -A study)" ] || fail "leftover: $(ls -A study)"
+    rmdir study
     write_plan 1 0
     expect 125 ssfleet
     refuses 125 'no engine given' ssfleet run study plan
@@ -706,17 +687,6 @@ all_nodes_may_follow_one_trace() { # case
     says err '; for the table of a cluster, add --from'
     refused '--traces: ' replay --engine local --traces cluster.csv --from magic --record replay -- true
     refused '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
-}
-
-traces_may_be_links() { # case
-    write_traces
-    mkdir links
-    ln -s ../traces/m2.txt links/a.txt
-    ln -s nowhere links/b.txt
-    expect 0 ssfleet replay --engine local --nodes a --traces links --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
-    [ "$(field a 3-4)" = a.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
-    [ "$(cut -d , -f 3 replay/a/samples.csv | tail -n 1)" = 0.500000 ] || fail "node a followed another trace"
 }
 
 # The locale changes how fast programs such as sort are.
@@ -851,13 +821,9 @@ a_failed_node_is_named_and_the_others_continue() { # case
     [ "$(field b 3-4)" = m1.txt,failed ] || fail "wrong table: $(cat replay/fleet.csv)"
     says replay/b.stderr 'm1.txt'
     refuses 125 'has no line for node c' ssfleet replay --engine local --nodes c --traces traces --assign assigned --record other -- true
-}
-
-the_last_line_of_an_assignment_may_lack_its_end() { # case
-    write_traces
-    printf 'a m3.txt\nb m4.txt' >assigned
-    refused "assigned: no trace 'm4.txt' for node b" \
-        replay --engine local --nodes a,b --traces traces --assign assigned --record replay -- true
+    printf 'a m3.txt\nb m4.txt' >assigned # without a newline
+    refuses 125 "assigned: no trace 'm4.txt' for node b" \
+        ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record other -- true
 }
 
 # A server may accept a connection and never answer, or its disk may hang.
@@ -944,9 +910,11 @@ c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(ls -A replay)" = $'c\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
 }
 
-names_of_traces_may_have_commas_and_quotes() { # case
+traces_may_be_links_with_commas_and_quotes_in_their_names() { # case
     mkdir traces
-    printf '0 50%%\n' >'traces/a,"b".txt'
+    printf '0 50%%\n' >m2.txt
+    ln -s ../m2.txt 'traces/a,"b".txt'
+    ln -s nowhere traces/c.txt
     expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
     [[ $(tail -n 1 replay/fleet.csv) = 'a,a,"a,""b"".txt",done,,'* ]] || fail "wrong table: $(cat replay/fleet.csv)"
@@ -1078,26 +1046,13 @@ runs_are_distributed_over_ssh() { # case
     each_ran_once 4
     # The nodes share no folder.
     rm log
-    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $scratch/ssh/config" --pack 1s \
+    expect 0 ssfleet run --engine parallel --nodes "h1,$(id -un)@h2" --ssh "ssh -F $scratch/ssh/config" --pack 1s \
         --scratch "$scratch/scratch" copied plan
     is_complete copied 4 || fail "incomplete: $(ssbatch --list copied)"
     each_ran_once 4
-    ls scratch/*/h1/*/run.json scratch/*/h2/*/run.json >/dev/null || fail "one node carried out all runs"
+    ls scratch/*/h1/*/run.json scratch/*/"$(id -un)@h2"/*/run.json >/dev/null || fail "one node carried out all runs"
     expect 0 ssfleet collect copied
     says err '0 runs collected'
-}
-
-nodes_may_be_given_with_a_user() { # case
-    local node
-    need_ssh
-    open_ssh h1
-    node=$(id -un)@h1
-    write_plan 2 0
-    expect 0 ssfleet run --engine parallel --nodes "$node" --ssh "ssh -F $scratch/ssh/config" --scratch "$scratch/disk" \
-        study plan
-    is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
-    each_ran_once 2
-    [[ $(ls -d disk/*/*/r1) = disk/*/"$node/r1" ]] || fail "wrong folders: $(ls -d disk/*/*)"
 }
 
 status_names_ssh_servers() { # case
@@ -1202,6 +1157,9 @@ tasks_unknown_to_slurm_are_not_active() { # case
     echo r1 >study/.fleet/jobs/early
     expect 0 ssfleet status study
     [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
+    # A study that is done waits for nothing.
+    expect 0 ssfleet run --engine slurm --no-wait study
+    [ ! -s err ] || fail "$(cat err)"
 }
 
 # Without the list of the other nodes, tasks could run on all nodes.
@@ -1257,14 +1215,6 @@ END
     [ "$(cat out)" = $'r1\nr2' ] || fail "ended: $(cat out)"
 }
 
-a_study_that_is_done_does_not_wait() { # case
-    write_plan 1 0
-    expect 0 ssfleet run --engine local study plan
-    stand_in sbatch squeue scancel sinfo scontrol srun
-    expect 0 ssfleet run --engine slurm --no-wait study
-    [ ! -s err ] || fail "$(cat err)"
-}
-
 # cancel_during PROGRAM: lets this program of Slurm do what `ssfleet cancel` does, before it has an effect.
 cancel_during() {
     stand_in sbatch squeue scancel sinfo scontrol srun
@@ -1306,9 +1256,11 @@ runs_are_distributed_over_slurm() { # case
     each_ran_once 5
     # ssfleet may exit before the tasks end.
     rm log
-    expect 0 ssfleet run --engine slurm --nodes 'n[1-2]' --pack 1s --no-wait other plan
+    sed -i "s|-c '|&echo \$SSFLEET_NODE >>$scratch/nodes; |" plan
+    expect 0 ssfleet run --engine slurm --nodes 'n[1,3]' --pack 1s --no-wait other plan
     await is_complete other 5
     each_ran_once 5
+    [ "$(grep -c '^n[13]$' nodes)" -eq 5 ] || fail "other nodes: $(sort nodes | uniq -c)"
     write_plan 3 1000
     expect 0 ssfleet run --engine slurm --pack 1s --no-wait long plan
     await is_running long n
@@ -1316,18 +1268,6 @@ runs_are_distributed_over_slurm() { # case
     says out 'time left: about'
     expect 0 ssfleet cancel long
     await queue_is_empty
-}
-
-tasks_of_slurm_stay_on_the_given_nodes() { # case
-    local i
-    need_slurm
-    open_slurm 3
-    for ((i = 1; i <= 6; i++)); do
-        printf '%s\n' "run r$i takes 1s limit 5M" "main -- sh -c 'sleep 0.2; echo \$SSFLEET_NODE >>$scratch/log'"
-    done >plan
-    expect 0 ssfleet run --engine slurm --nodes 'n[1,3]' --pack 1s study plan
-    is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
-    [ "$(grep -c '^n[13]$' log)" -eq 6 ] || fail "other nodes: $(sort log | uniq -c)"
 }
 
 tasks_wait_for_room_in_a_full_queue() { # case
@@ -1393,10 +1333,11 @@ nodes_that_slurm_does_not_use_are_named() { # case
     write_plan 2 0
     scontrol update NodeName=n2 State=DRAIN Reason=test
     expect 1 timeout "$patience" ssfleet replay --engine slurm --traces traces --record replay --margin 5s -- \
-        -f own --duration 200m ssburn serial
+        -f own --duration 600m ssburn serial
     [ "$(cut -d , -f 1-5 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done,
 n2,n2,m2.txt,failed,Slurm calls it drain
 n3,n3,m3.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
+    starts_agree n1 n3
     expect 0 timeout "$patience" ssfleet run --engine slurm --scratch "$scratch/disk" study plan
     says err "n2: cannot copy the plan to $scratch/disk: Slurm calls it drain"
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
@@ -1407,18 +1348,6 @@ n3,n3,m3.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
         true
     says err 'n1: did not report within 1s'
     await queue_is 'n1 R'
-}
-
-slurm_nodes_replay_their_traces() { # case
-    need_slurm
-    open_slurm 3
-    write_traces
-    expect 0 ssfleet replay --engine slurm --traces traces --record replay --margin 5s -- \
-        -f own --duration 1s ssburn serial
-    [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done
-n2,n2,m2.txt,done
-n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
-    starts_agree n1 n2 n3
 }
 
 run_cases
