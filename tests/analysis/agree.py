@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares reports with the frozen corpus: what the program printed for the same input before.
+"""Compares reports with the corpus: what the program printed for the same input before.
 
 A case is a folder with `commands` and `in.tree`: records, studies and tables. Each line of `commands` is
 `NAME: WORDS`: the command's name and its arguments, quoted as in a shell. Commands run in a folder with the files of
 `in.tree`; {out} is an empty folder for what they write. out/NAME has the results: `stdout`, `stderr`, `status` (if
-not empty, or not 0), the tables as CSV, the text of report.html as `page`, and other files. README.md describes the
-corpus and its format.
+not empty, or not 0), the tables as CSV, the text of report.html as `page`, `pictures` of some, and other files.
+README.md describes the corpus and its format.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ import contextlib
 import copy
 import csv
 import difflib
-import functools
 import io
 import math
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -37,191 +35,18 @@ from unittest import mock
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
 sys.path.insert(0, str(HERE.parents[1] / "tools" / "analysis"))
-PARTS = ("status", "stdout", "stderr", "table", "page", "file")
-Runner = Callable[[list[str]], tuple[int, bytes, bytes]]
 
+from pictures import REPORTS, Pictures  # noqa: E402
+from showstopper import __version__  # type: ignore[import]  # noqa: E402
 
-@dataclass(frozen=True)
-class Dropped:
-    """A table that is no longer a file: why, and where its columns are now, if anywhere."""
-
-    reason: str
-    into: str = ""
-    keys: tuple[str, ...] = ()  # columns that both tables have
-    columns: tuple[tuple[str, str], ...] = ()  # their names before and now
-
-
-def same(*names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, name) for name in names)
-
-
-HOST = (
-    *"environment measured_in host_load_mean load_difference host_samples".split(),
-    *"clock_difference_start_seconds clock_difference_end_seconds".split(),
-    *"vcpus vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load".split(),
-)
-CAPACITY = ("demand", "held_rate", "held_times", "failed_rate", "failed_times")
-INTERVALS = ("error_low", "error_high", "error_within", "apart_mean", "apart_low", "apart_high", "apart_within")
-PREDICTION = ("predicted_by", "any_trace", *INTERVALS)
-PUBLISHED = ("published_as", "published_saved_percent", "published_lost_percent", "published_lost_per_saved")
-
-TABLE_3 = (
-    "published_seconds",
-    *(f"{system}_{what}" for what in ("iterations_per_second", "ratio") for system in ("linux", "aix")),
-)
-
-PAIR = ("environment", "placement", "foreground", "background", "set")
-PAIR_PUBLISHED = ("kvm_percent", "lxc_percent")
-POWER = (
-    ("seconds", "power_seconds"),
-    ("iterations", "power_iterations"),
-    *same("watts", "watt_hours", "iterations_per_watt_hour"),
-)
-
-COUNTERS = (
-    *("step", "half", "target", "load", "steps_of", "environment"),
-    *("placement", "workload", "role", "background", "round", "set"),
-)
-
-IDLE = ("seconds", "frequency_mhz", "active", "active_deviation", "share", "share_deviation")
-
-# Tables that restated others. A row without columns is not compared: the text of pages has the rest.
-DROPPED = {
-    "constant-load-runs": Dropped("moved to runs and steps, of which it repeated rows"),
-    "constant-load-within": Dropped("dropped because constant-load has its figures"),
-    "replay-within": Dropped("dropped because replay has its figures"),
-    "published": Dropped("dropped because it repeated references.csv; the page shows it"),
-    "published-values": Dropped("dropped because it repeated the files of published figures"),
-    "loads": Dropped("moved to steps, of which it repeated rows"),
-    "methods-deviation": Dropped("moved to methods, of which it repeated columns"),
-    "unmatched": Dropped("dropped because a note counts the steps, and the page lists them"),
-    "energy": Dropped("moved to runs", "runs", ("record",), (*POWER, ("covers", "covers"), ("note", "power_note"))),
-    "energy-steps": Dropped("moved to steps", "steps", ("record", "step"), POWER),
-    "environments": Dropped("moved to runs", "runs", ("record",), same(*HOST)),
-    "curve": Dropped("dropped because nothing but a picture needs it, which draws it"),
-    "changes": Dropped("dropped because interference has the placements, and findings the changes"),
-    "requests-capacity": Dropped(
-        "moved to requests", "requests", ("record", "set"), same(*CAPACITY)),
-    "requests-idle": Dropped(
-        "moved to idle-states, as rows of rates", "idle-states", ("record", "rate", "state"), same(*IDLE)),
-    "requests-knobs": Dropped("moved to requests-savings"),
-    "requests-targets": Dropped("dropped because requests.json has the same figures, per_target"),
-    "interference-published": Dropped("moved to interference", "interference", (*PAIR, "round"), same(*PAIR_PUBLISHED)),
-    "throughput-published": Dropped("moved to replay, or computed for people: a prediction has no record"),
-    "counters-steps": Dropped(
-        "moved to counters, as rows of steps", "counters", ("record", "step"), same(*COUNTERS[1:])),
-    "fleet-prediction": Dropped("moved to fleet-nodes", "fleet-nodes", ("fleet", "node"), same(*PREDICTION)),
-    "loadline-fits": Dropped("moved to loadline-predictions"),
-    "power-settings": Dropped("dropped because power-fits has the settings"),
-}
-# Tables that were shown to people, by their titles, and are not compared.
-OFF_PAGES = {
-    "Constant load: how often it was held": "dropped because a sentence says how often",
-    "Replay: how often the trace was followed": "dropped because a sentence says how often",
-    "Throughput over a trace, and what was published in Table 3": "moved to the table of replays",
-    "One trace at several speeds": "has columns of Table 3; replay.csv has the same cells",
-    "Background loads at which the best placement changes": "dropped because findings have the clear ones",
-    "Interference next to published figures, in percent": "moved to the table of all pairs",
-    "Counters by step; for a foreground, by the steps of its background": "has no column of halves if there are none",
-    "What was published": "no longer counts the values that were printed",
-}
-OFF_TERMINAL = {
-    "throughput of a trace, /s, with the published Table 3, and relative to speed 1": "the page and replay.csv have it",
-}
-# A table that is the same in each report on an experiment: only the case `published` keeps it.
-REPEATED = "published-values.csv"
-# Columns that tables have in addition, because other tables moved into them.
-ADDED: dict[str, tuple[str, ...]] = {
-    "loadline-predictions": ("shape", "fits", "knee_low", "knee_high"),
-    "fleet-nodes": PREDICTION,
-    "replay": TABLE_3,
-    "requests": CAPACITY,
-    "requests-rates": ("frequency_mhz", "active", "active_deviation"),
-    "requests-savings": PUBLISHED,
-    "runs": ("covers", "power_note", *(now for _, now in POWER), *HOST),
-    "steps": tuple(now for _, now in POWER),
-    "counters": COUNTERS,
-    "interference": PAIR_PUBLISHED,
-    "idle-states": ("rate",),
-}
-# Rows of another table moved into these: they have a value in this column.
-ADDED_ROWS = {"counters": "step", "idle-states": "rate", "loadline-predictions": "shape"}
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """Differences in lines that match `pattern`, in commands that match `where` (CASE/NAME/FILE)."""
-
-    where: str
-    pattern: str
-    reason: str
-
-
-ACCEPTED: tuple[Accepted, ...] = (
-    Accepted("requests-underload/.*/page", "^.Tables next to this page", "requests-idle is in idle-states"),
-    Accepted("fleet-rehearsal/disturbed-sample", "", "fleet-prediction is in fleet-nodes"),
-    Accepted("duet-services/rate-blocks/stdout", r"A B \| -?0\.00 \|", "0 of Markdown has no sign either"),
-    Accepted(
-        "/page$", r"\|[^|]*\| (within|throughput-table3|actuators-savings|interference-(kvm|lxc))\.csv\| \d+\| \d+\|",
-        "published figures are now in other tables"),
-    Accepted("/page$", r"^[-+]\| [^|]*(\| \u2013(0\.0 to 0\.0)?)+$", "an unknown interference has no interval"),
-    Accepted("/page$", r"^[-+]\| [^|]*(\| \u2013( ?0\.0 to 0\.0)?)+(\| \u2013)*$", "an unknown interference has no interval"),
-    Accepted("/page$", "^.Tables next to this page", "tables have moved into others"),
-    Accepted("/(stderr|page)$", "(see unmatched.csv|the page lists them)$", "unmatched is a list on the page"),
-    Accepted("/(stdout|page)$", r"^[-+]least squares: -?[\d.]+(e-1\d)? \+ ", "an intercept near 0 is a rounding error"),
-    Accepted("options/table-(json|csv|page)/stdout", "", "steps have columns of power"),
-    Accepted("loadline-(bursts|predicted|service)/.*/page$", r"^[-+](\| |table: )", "shapes are in the table of predictions"),
-    # Points on a line: errors and p-values of its coefficients are rounding errors.
-    Accepted("(pairs|replay-predicted|studies|study|interference|schema-1).*/(fits|curve|interference).csv$", "(_p|_error|intercept|percent|low|high): ", "of points on a line"),
-    Accepted("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| ", "of points on a line"),
-    Accepted("pairs-environments/page/interference.csv$", "angle_degrees: ", "of points on a line"),
-    Accepted(
-        "/(stdout|page)$", "of Showstopper\\. Published|on all platforms|^-measure: all published|^.Linux.$",
-        "the measure of the published statement is unknown"),
-    Accepted("pairs-environments/page/page$", r"e-30", "of points on a line"),
-    Accepted("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0", "of points on a line"),
-    Accepted("schema-1/page/requests-rates.csv$", "percentiles|_p\\d+_seconds", "records of schema 1 were never released"),
-    Accepted("loadline-several/against/page$", r"the other set has no such run", "an unknown target is a dash"),
-    Accepted(
-        "(options|tests)/[^/]*/stderr", "^.ssreport: --(names|format|column|check|decide|table|edge|interval|confidence|"
-        "deviation|published|predict)(: \"[^\"]*\" is not a pair| requires| needs| has no effect| cannot| prints)",
-        "options that exclude each other are a table, with one sentence"),
-    Accepted("manifests/05-page/", "first set|05", "05/a and 05/./a have the same parent"),
-    Accepted("tests/missing/stderr", "^.ssreport: missing.csv cannot be", "the reason says what to do"),
-    Accepted(
-        "(tradeoffs|requests-records/06)[-/]page/page", r"^-(table: Requests to each|\| .*(\| URL|\| http://))",
-        "requests.json has the figures of each URL"),
-    Accepted(
-        "requests-records/(1[379]|18|2.)-.*/(stdout|page)$",
-        r"^-($|capacity: |requests +demand|table: Capacity|(\| )?\d\d/(b|capacity)\W.* p95=2s|\| record\| .*\| demand)",
-        "findings and the table requests have the capacities"),
-    Accepted(
-        "/stdout$",
-        r"^[-+]($|run  +|runs; | {20,}%|.{20,23} +([-\d.e+]+ +){5}(<= )?[-\d.e+]+( [!+*])*$|[!+*] "
-        r"|.{20,21} *(valid|doubtful|invalid|not checked) | *step +from| *\d+ +[-\d.]+ +[-\d.]+( +[-\d.e+]+){3} +(<= )?[-\d.e+]+$"
-        r"|<= no iteration)",
-        "runs and steps are printed like all tables, with the verdict of each run"),
-    Accepted("environments/08-page/(stderr|page|runs.csv)$", "cpus.csv:", "an invalid row is quoted, as in other tables"),
-    Accepted("/requests-savings.csv$", "^other order of columns", "the first columns are those of the terminal"),
-    Accepted(
-        "(tradeoffs/page|requests-underload/09-page)/(stdout|page)$",
-        r"^[-+]($|what each knob|table: (What each|Idle)|## Idle|(\| )?(knob|frequency|pin|instances|cpus|power)\b"
-        r"|\| (service|record)\|.* (of idle|active), %|\| .*\| (POLL|C\d\w*|haltpoll_idle)\|)",
-        "idle states of rates are those of runs; failures say why levels of a knob are missing"),
-    Accepted("/page$", "The (dotted|dashed) line shows throughput", "the line is dashed"),
-    Accepted("/page$", "[Tt]he deepest color is|darkest at .* up or down", "fields of 0 have no color"),
-    Accepted("/page$", r"of colors, from .* \((red|orange): A is slower\)", "fields of 1 have no color"),
-    Accepted("/page$", "^.details: (Counters pair by pair|Response times over time|Run by run): ", "many pictures are folded"),
-    Accepted(
-        "interference-(experiment|quota)/page/(page|study.csv|stdout)$",
-        r"^-(## Study|table: Mean of the rounds|Runs that differ only|\| .*foreground|\| (workload\| )?method|study; )|"
-        r"^-($|(workload +)?method |serial +|\.\.trolled )|^is missing",
-        "pairs with different backgrounds are not rounds of one another"),
-    Accepted(
-        "/page$", "^-(## Published figures$|Published figures are those)",
-        "the page lists the published tables with which it compares"),
-    Accepted("latency/rates-md/stdout", r"^[-+]\|", "the column of notes is there only if there is a note"),
-    Accepted("power-fits/04-page/page", r"3\.[36]e-27", "a p-value of points on a parabola is a rounding error"),
+# Points on a line or a parabola: what remains of them after a fit is a rounding error, which depends on the machine and on
+# the versions of libraries. CASE/COMMAND/FILE, and a line of differences.
+NOISE = (
+    ("/(stdout|page)$", r"^[-+]least squares: -?[\d.]+(e-1\d)? \+ "),
+    ("(pairs|replay-predicted|studies|study|interference|schema-1).*/(fits|interference).csv$", "(_p|_error|intercept|percent|low|high|angle_degrees): "),
+    ("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| "),
+    ("(pairs-environments|power-fits).*/page$", "e-(27|30)"),
+    ("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0"),
 )
 
 
@@ -272,8 +97,8 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     return files
 
 
-def unpack(files: dict[str, bytes], folder: Path, version: str = "") -> None:
-    """Writes the files; the program's own version replaces @VERSION@ in JSON."""
+def unpack(files: dict[str, bytes], folder: Path) -> None:
+    """Writes the files; the package's version replaces @VERSION@ in JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         path, _, target = name.partition(" -> ")
@@ -283,8 +108,8 @@ def unpack(files: dict[str, bytes], folder: Path, version: str = "") -> None:
         elif name.endswith("/"):
             (folder / path).mkdir(exist_ok=True)
         else:
-            is_json = version and path.endswith(".json")
-            (folder / path).write_bytes(data.replace(b"@VERSION@", version.encode()) if is_json else data)
+            is_json = path.endswith(".json")
+            (folder / path).write_bytes(data.replace(b"@VERSION@", __version__.encode()) if is_json else data)
 
 
 @dataclass(frozen=True)
@@ -361,14 +186,8 @@ def page_text(data: bytes) -> str:
     return "".join(line + "\n" for line in PageText(data.decode("utf-8", "surrogateescape")).lines)
 
 
-@functools.cache
-def version_of(run: Runner) -> str:
-    return run(["--version"])[1].decode().split()[-1]
-
-
-def without_version(text: str, version: str) -> str:
-    found = rf"(ssreport|this is|this version,) {re.escape(version)}(?![\w.])"
-    return re.sub(found, r"\1 @VERSION@", text)
+def without_version(text: str) -> str:
+    return re.sub(rf"(ssreport|this is|this version,) {re.escape(__version__)}(?![\w.])", r"\1 @VERSION@", text)
 
 
 _inputs: dict[str, str] = {}  # the folder with the inputs of a case
@@ -382,35 +201,38 @@ def forget_inputs() -> None:
     _records.clear()
 
 
-def inputs_of(case: Case, version: str) -> str:
+def inputs_of(case: Case) -> str:
     """Returns a folder with the inputs of a case. Its commands write elsewhere, so they share it; only one is kept."""
     if case.name not in _inputs:
         forget_inputs()
         _inputs[case.name] = tempfile.mkdtemp()
         tree = case.folder / "in.tree"
-        unpack(read_tree(tree) if tree.exists() else {}, Path(_inputs[case.name]), version)
+        unpack(read_tree(tree) if tree.exists() else {}, Path(_inputs[case.name]))
     return _inputs[case.name]
 
 
-def results(run: Runner, case: Case, name: str) -> dict[str, str]:
+def results(case: Case, name: str) -> dict[str, str]:
     """Runs a command; returns the files of its results, by name."""
-    version = version_of(run)
+    drawn = Pictures()
     with tempfile.TemporaryDirectory() as top:
         out = Path(top) / "out"
         out.mkdir()
-        with contextlib.chdir(inputs_of(case, version)):
-            status, stdout, stderr = run([word.replace("{out}", str(out)) for word in case.commands[name]])
+        with contextlib.chdir(inputs_of(case)):
+            words = [word.replace("{out}", str(out)) for word in case.commands[name]]
+            is_drawn = f"{case.name}/{name}" in REPORTS
+            status, stdout, stderr = in_process(words, drawn.add if is_drawn else lambda fig: None)
         found = {"stdout": stdout, "stderr": stderr, "status": f"{status}\n".encode() if status else b""}
         for path in sorted(path for path in out.rglob("*") if path.is_file()):
             found[path.relative_to(out).as_posix()] = path.read_bytes()
+    found["pictures"] = str(drawn).encode()
     if case.name != "published":
-        found.pop(REPEATED, None)
+        found.pop("published-values.csv", None)  # the same in each report on an experiment
     text = {}
     for file, data in found.items():
         is_page = Path(file).name == "report.html"
         kept = page_text(data) if is_page else data.decode("utf-8", "surrogateescape")
         if kept:
-            kept = without_version(kept.replace(str(out), "{out}"), version)
+            kept = without_version(kept.replace(str(out), "{out}"))
             text["page" if is_page else Path(file).name] = kept
     return text
 
@@ -421,21 +243,7 @@ def expected(case: Case, name: str) -> dict[str, str]:
     return {file: data.decode("utf-8", "surrogateescape") for file, data in files.items()}
 
 
-# Programs
-
-
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-
-def program(words: list[str]) -> Runner:
-    """Returns a runner of this program."""
-
-    def run(arguments: list[str]) -> tuple[int, bytes, bytes]:
-        made = subprocess.run(
-            words + arguments, env=os.environ | ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        return made.returncode, made.stdout, made.stderr
-
-    return run
+# The program
 
 
 _records: dict[tuple[object, ...], object] = {}  # of a case, by all that a method of Report reads them from
@@ -456,14 +264,9 @@ def read_once(read: Callable[..., object]) -> Callable[..., object]:
     return read_again
 
 
-def draw(fig: object) -> str:
-    """Stands in for writing a picture as SVG, which takes most of the time and is not compared."""
-    return "<svg></svg>"
-
-
-def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
-    """Calls ssreport of the package in this process. Commands of a case share what they read. draw()
-    gets the pictures."""
+def in_process(arguments: list[str], draw: Callable[[Any], None] = lambda fig: None) -> tuple[int, bytes, bytes]:
+    """Calls ssreport of the package in this process. Commands of a case share what they read. draw() gets the pictures,
+    which are not written as SVG, because that would take most of the time."""
     from markupsafe import Markup
     from showstopper import cli, figures, studies  # type: ignore[import]
 
@@ -471,7 +274,7 @@ def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(streams[0]))
         stack.enter_context(contextlib.redirect_stderr(streams[1]))
-        stack.enter_context(mock.patch.object(figures, "svg", lambda fig: Markup(draw(fig))))
+        stack.enter_context(mock.patch.object(figures, "svg", lambda fig: draw(fig) or Markup("<svg></svg>")))
         for name in ("_read_run", "_read_responses"):
             once = read_once(getattr(studies.Report, name))
             stack.enter_context(mock.patch.object(studies.Report, name, once))
@@ -488,41 +291,9 @@ def in_process(arguments: list[str]) -> tuple[int, bytes, bytes]:
 # Differences
 
 
-def part_of(file: str) -> str:
-    if file in PARTS:
-        return file
-    return "table" if file.endswith(".csv") else "file"
-
-
-def without_dropped(text: str) -> str:
-    """Leaves out dropped tables, and their names in lists of tables."""
-    titles, blocks = ("|".join(map(re.escape, names)) for names in (OFF_PAGES, OFF_TERMINAL))
-    text = re.sub(rf"(?m)^table: ({titles})\n((\[\w+\] )?\| .*\n)*", "", text)
-    text = re.sub(rf"\n({blocks})\n(.*  .*\n)*", "", text)
-    names = "|".join(DROPPED)
-    text = re.sub(rf"(?<=[ ,:])({names})(\.csv)?, ", "", text)
-    return re.sub(rf", ({names})(\.csv)?(?=\n)", "", text)
-
-
 def line_differences(before: str, now: str) -> Iterator[str]:
-    old, new = (without_dropped(text).splitlines() for text in (before, now))
-    for line in difflib.unified_diff(old, new, lineterm="", n=0):
+    for line in difflib.unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0):
         if not line.startswith(("---", "+++", "@@")):
-            yield line
-
-
-# Headings of tables on pages, before and now.
-HEADINGS = {"its confidence, from": "interval from", ", its confidence from, s": ": interval from, s", "| told|": "| certain|"}
-
-
-def page_differences(before: str, now: str, pictures: bool) -> Iterator[str]:
-    """Compares the texts of pages. A minus is the same in sentences, where it was a hyphen, and in tables. Columns
-    of notes, which are the last ones, are there only if there is a note."""
-    for old, new in HEADINGS.items():
-        before = before.replace(old, new)
-    texts = (re.sub(r"(?m)(\| note)?(\| ?)?$", "", text.replace("\u2212", "-")) for text in (before, now))
-    for line in line_differences(*texts):
-        if pictures or not line[1:].startswith("picture: "):
             yield line
 
 
@@ -543,157 +314,81 @@ def is_same(value: str, found: str) -> bool:
     return math.isclose(*numbers, rel_tol=2e-11) or max(map(abs, numbers)) < 5e-10
 
 
-def table_differences(name: str, before: str, now: str) -> Iterator[str]:
-    """Compares tables as texts, cell by cell. Columns that moved into the table may follow."""
+def table_differences(before: str, now: str) -> Iterator[str]:
+    """Compares tables as texts, cell by cell."""
     if before == now:
         return
     (columns, rows), (columns_now, rows_now) = read_table(before), read_table(now)
-    added = [column for column in columns_now if column not in columns]
-    if missing := [column for column in columns if column not in columns_now]:
-        yield f"no columns {' '.join(missing)}"
-    if wrong := [column for column in added if column not in ADDED.get(name, ())]:
-        yield f"additional columns {' '.join(wrong)}"
-    if missing or wrong:
+    if columns != columns_now:
+        yield f"other columns: {','.join(columns_now)}"
         return
-    if [column for column in columns_now if column not in added] != columns:
-        yield f"other order of columns: {','.join(columns_now)}"
-    if name in ADDED_ROWS:
-        rows_now = [row for row in rows_now if not row[columns_now.index(ADDED_ROWS[name])]]
     if len(rows) != len(rows_now):
         yield f"{len(rows)} rows expected, {len(rows_now)} found"
     count = 0
     for number, (row, row_now) in enumerate(zip(rows, rows_now), 1):
-        for column, value in zip(columns, row):
-            found = row_now[columns_now.index(column)]
+        for column, value, found in zip(columns, row, row_now):
             count += value != found
             if not is_same(value, found):
                 yield f"row {number}, {column}: '{value}' expected, '{found}' found"
-    if not count and len(rows) == len(rows_now) and not added:
+    if not count and len(rows) == len(rows_now):
         yield "same cells, other bytes: quotes or ends of lines"
 
 
-def moved_differences(name: str, before: str, tables: dict[str, str]) -> Iterator[str]:
-    """Looks up the cells of a dropped table in the table that its columns moved into."""
-    dropped = DROPPED[name]
-    if not dropped.columns:
-        return
-    columns, rows = read_table(before)
-    columns_now, rows_now = read_table(tables.get(f"{dropped.into}.csv", ""))
-    wanted = (*dropped.keys, *(now for _, now in dropped.columns))
-    if missing := [column for column in wanted if column not in columns_now]:
-        yield f"{dropped.into}: no columns {' '.join(missing)}"
-        return
-    keyed = {tuple(row[columns_now.index(key)] for key in dropped.keys): row for row in rows_now}
-    for row in rows:
-        key = tuple(row[columns.index(key)] for key in dropped.keys)
-        for column, column_now in dropped.columns:
-            value = row[columns.index(column)]
-            found = keyed[key][columns_now.index(column_now)] if key in keyed else "no row"
-            if value != found:
-                yield f"{' '.join(key)}, {column}: '{value}' expected, '{found}' found in {dropped.into}"
-
-
-# The reasons of records without a verdict, which the package does not judge.
-UNJUDGED = re.compile("interrupted: no verdict|is damaged")
-
-# What follows from verdicts: sentences, pages, the exit status, and these tables and columns.
-OF_VERDICTS = ("findings", "verdicts", "loadline-answers")
-
-
-def lacks_verdict(case: Case, name: str) -> bool:
-    """Returns whether a record of a command has no verdict, so that only figures are compared."""
-    from showstopper import checks  # type: ignore[import]
-
+def prints_table(case: Case, name: str) -> bool:
+    """Returns whether a command prints a table as CSV."""
     words = case.commands[name]
-    paths = [word for word in words if not word.startswith("-") and word != "{out}"]
-    with contextlib.chdir(inputs_of(case, version_of(in_process))):
-        judged = checks.judge([path for path in paths if os.path.exists(path)], [])
-    return any(UNJUDGED.search(verdict.reasons) for _, verdict in judged)
+    return "--table" in words[:-1] and not {"--format", "--column", "--test"} & {*words}
 
 
-def of_verdicts(file: str, line: str) -> bool:
-    """Returns whether a difference follows from a verdict."""
-    if part_of(file) != "table":
-        return file in ("stdout", "page", "status", "stderr")
-    return file.removesuffix(".csv") in OF_VERDICTS or re.search("row \\d+, (verdict|state|notes):", line) is not None
-
-
-def requested(case: Case, name: str) -> str:
-    """Returns the table that a command prints as CSV; '' if it prints something else."""
-    words = case.commands[name]
-    plain = "--table" in words[:-1] and not {"--format", "--column", "--test"} & {*words}
-    return words[words.index("--table") + 1] if plain else ""
-
-
-def differences(
-    case: Case, name: str, now: dict[str, str], only: str = "", table: str = "", pictures: bool = False
-) -> Iterator[str]:
-    """Compares the results of a command with the expected ones."""
-    before = expected(case, name)
-    if requested(case, name) in DROPPED:
-        return
-    unjudged = None
-    files = sorted({*before, *now}, key=lambda file: (PARTS.index(part_of(file)), file))
-    for file in files:
-        if (only and part_of(file) != only) or (table and file != f"{table}.csv"):
-            continue
+def differences(case: Case, name: str) -> Iterator[str]:
+    """Runs a command and compares its results with the expected ones."""
+    before, now = expected(case, name), results(case, name)
+    for file in sorted({*before, *now}):
         texts = before.get(file, ""), now.get(file, "")
-        stem = file.removesuffix(".csv")
-        if part_of(file) == "table" and stem in DROPPED and file not in now:
-            found: Iterable[str] = moved_differences(stem, texts[0], now)
-        elif part_of(file) == "table" and file in before and file in now:
-            found = table_differences(stem, *texts)
-        elif file == "stdout" and requested(case, name) and all(texts):
-            found = table_differences(requested(case, name), *texts)
-        elif part_of(file) == "table" and file in now and stem in ADDED_ROWS:
-            columns = [column for column in read_table(texts[1])[0] if column not in ADDED[stem]]
-            found = table_differences(stem, ",".join(columns) + "\n", texts[1])
-        elif part_of(file) == "table":
-            found = ["is missing" if file in before else "is not expected"]
-        elif file == "page":
-            found = page_differences(*texts, pictures)
+        is_table = file.endswith(".csv") or (file == "stdout" and prints_table(case, name))
+        if all(texts):
+            found = table_differences(*texts) if is_table else line_differences(*texts)
         else:
-            found = line_differences(*texts)
+            found = iter(["is missing" if texts[0] else "is not expected", *texts[1].splitlines()])
         where = f"{case.name}/{name}/{file}"
-        found = list(found)
-        if found and unjudged is None:
-            unjudged = lacks_verdict(case, name)
         for line in found:
-            if not (unjudged and of_verdicts(file, line)) and not any(re.search(it.where, where) and re.search(it.pattern, line) for it in ACCEPTED):
+            if not any(re.search(place, where) and re.search(pattern, line) for place, pattern in NOISE):
                 yield f"{where}: {line}"
 
 
+def freeze(case: Case, name: str) -> None:
+    """Makes the results of a command the expected ones."""
+    now = {file: text.encode("utf-8", "surrogateescape") for file, text in results(case, name).items()}
+    (case.folder / "out").mkdir(exist_ok=True)
+    write_tree(case.folder / "out" / name, now)
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compares reports with the frozen corpus.")
+    parser = argparse.ArgumentParser(description="Compares reports with the corpus.")
     parser.add_argument("case", nargs="*", metavar="CASE[/COMMAND]", help="default: all cases")
-    parser.add_argument("--program", default="", help="ssreport with arguments, instead of the package")
-    parser.add_argument("--only", choices=PARTS, default="", help="compare only this part")
-    parser.add_argument("--table", default="", help="compare only this table")
-    parser.add_argument("--pictures", action="store_true", help="compare captions of pictures, too")
-    parser.add_argument("--most", type=int, default=10, help="differences to show of each command, default 10")
-    parser.add_argument("--summary", action="store_true", help="show only the number of differences of each command")
+    parser.add_argument(
+        "--freeze", action="store_true", help="make the results the expected ones; a folder `in` of a case becomes in.tree")
+    parser.add_argument("--unpack", metavar="FOLDER", help="write the inputs and results of the cases there instead")
     request = parser.parse_args()
-    run = program(shlex.split(request.program)) if request.program else in_process
     names = [word.partition("/")[::2] for word in request.case]
-    differing = count = 0
-    for case in cases(dict.fromkeys(case.rstrip("/") for case, _ in names)):
-        wanted = {command for of, command in names if of == case.name and command} or set(case.commands)
-        for name in (name for name in case.commands if name in wanted):
-            count += 1
-            try:
-                found = list(differences(
-                    case, name, results(run, case, name), request.only, request.table, request.pictures))
-            except Exception as error:  # a crash is a difference, and other commands follow
-                found = [f"{case.name}/{name}: {type(error).__name__}: {error}"]
-            differing += bool(found)
-            if found and request.summary:
-                print(f"{case.name}/{name}: {len(found)}")
+    differing = 0
+    for case in cases(dict.fromkeys(case for case, _ in names)):
+        if request.unpack:
+            for tree in (case.folder / "in.tree", *(case.folder / "out" / name for name in case.commands)):
+                unpack(read_tree(tree), Path(request.unpack) / case.name / tree.stem)
+            continue
+        if request.freeze and (case.folder / "in").exists():
+            write_tree(case.folder / "in.tree", read_folder(case.folder / "in"))
+            shutil.rmtree(case.folder / "in")
+        chosen = {command for of, command in names if of == case.name and command} or set(case.commands)
+        for name in (name for name in case.commands if name in chosen):
+            if request.freeze:
+                freeze(case, name)
                 continue
-            for line in found[: request.most]:
-                print(line)
-            if len(found) > request.most:
-                print(f"{case.name}/{name}: {len(found) - request.most} more")
-    print(f"{count - differing} of {count} commands agree")
+            found = list(differences(case, name))
+            differing += bool(found)
+            print(*found[:10], sep="\n", end="\n" if found else "")
+    print(f"{differing} commands differ")
     return int(differing > 0)
 
 

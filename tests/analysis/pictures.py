@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures are those of before: the names and ranges of their axes and, of all that is drawn, the number of points and
-their mean. `PYTHONPATH=tools/analysis python3 tests/analysis/test_pictures.py` writes pictures.txt again."""
+"""Describes the pictures of a report: the names and ranges of their axes and, of all that is drawn, the number of points
+and their mean."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
-import agree
 import numpy as np
-import pytest
 
-EXPECTED = Path(__file__).with_name("pictures.txt")
-# Reports that draw all kinds of pictures.
+# Commands of the corpus whose pictures are compared, too: together they draw all kinds of pictures.
 REPORTS = (
     "accuracy/page",
     "counters/02-page",
@@ -68,26 +62,16 @@ def describe(fig: Any) -> Iterator[str]:
             yield f"  {' | '.join(text.get_text() for text in ax.texts)}"
 
 
-def pictures(report: str) -> str:
-    """Return the description of the pictures in a report, of those with the same axes only the first."""
-    case, _, name = report.partition("/")
-    found: dict[tuple[str, ...], list[str]] = {}
+class Pictures:
+    """Those of one report; of several with the same axes, the first."""
 
-    def draw(fig: Any) -> str:
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, ...], list[str]] = {}
+
+    def add(self, fig: Any) -> None:
         axes = tuple(ax.axis_of[which].name for ax in fig.axes for which in "xy")
-        found.setdefault(axes, list(describe(fig)))
-        return ""
+        if axes not in self.found:
+            self.found[axes] = list(describe(fig))
 
-    with mock.patch.object(agree, "draw", draw):
-        agree.results(agree.in_process, agree.read_case(agree.CORPUS / case), name)
-    return "".join(f"{line}\n" for line in [f"== {report}", *sum(found.values(), [])])
-
-
-@pytest.mark.parametrize("report", REPORTS)
-def test_pictures_of_a_report(report: str) -> None:
-    expected = re.split(r"^(?===)", EXPECTED.read_text("utf-8"), flags=re.MULTILINE)
-    assert pictures(report) == expected[1 + REPORTS.index(report)]
-
-
-if __name__ == "__main__":
-    EXPECTED.write_text("".join(map(pictures, REPORTS)), "utf-8")
+    def __str__(self) -> str:
+        return "".join(f"{line}\n" for line in sum(self.found.values(), []))
