@@ -8,10 +8,9 @@
  */
 
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "queue_run.h"
+#include "tree.h"
 #include "unit.h"
 
 #define MS   SS_MILLISECOND
@@ -33,6 +32,7 @@ struct setup {
     double work;  /* seconds, at speed 1 */
     double speed; /* of each server */
     double relative_frequency;
+    double duty; /* 0: never stopped */
     enum request_arrival arrival;
     const struct queue_power *power;
 };
@@ -62,7 +62,7 @@ static struct measured simulate(const struct setup *setup, double rate, ss_time 
             .speeds = speeds,
             .work = ss_time_from_double(setup->work * 1e9),
             .seed = 1},
-        .duty = 1,
+        .duty = setup->duty > 0 ? setup->duty : 1,
         .tau = 107 * MS,
         .power = setup->power,
         .relative_frequency = setup->relative_frequency,
@@ -172,23 +172,14 @@ TEST(power_is_integrated_over_busy_cpus) {
 }
 
 TEST(stopped_servers_use_no_cpu) {
-    struct ss_error error = {0};
-    struct request_profile profile = {0};
-    struct request_tally tally;
-    struct queue_run_end end;
-    struct queue_run_options options = {.profile = &profile,
-        .rules = {.cap = 100, .end = 100 * SS_SECOND},
-        .timeout = SS_TIME_NEVER,
-        .service = {.servers = 2, .workers = 2, .work = SS_SECOND},
+    const struct setup setup = {.servers = 2,
+        .workers = 2,
+        .work = 1,
+        .speed = 1,
+        .relative_frequency = 1,
         .duty = 0.25,
-        .tau = 107 * MS,
         .power = &free_power};
-    assert_int_equal(request_profile_constant(&profile, 50, 100 * SS_SECOND, &error), 0);
-    assert_int_equal(request_tally_open(&tally, options.timeout, &error), 0);
-    assert_int_equal(queue_run(&options, &tally, &end, &error), 0);
-    assert_near(end.meter.busy_seconds / end.meter.seconds, 4 * 0.25, 0.02);
-    request_tally_close(&tally);
-    request_profile_free(&profile);
+    assert_near(simulate(&setup, 50, 100 * SS_SECOND).active, 0.25, 0.005);
 }
 
 TEST(concurrent_requests_need_less_power_unless_overloaded) {
@@ -232,33 +223,29 @@ TEST(contention_is_never_negative) {
 static const struct queue_capacity guests[] = {{1, 35}, {2, 65}, {3, 90}, {4, 90}};
 static const struct queue_capacity cores[] = {{8, 30}, {16, 65}, {24, 80}, {32, 95}};
 
-/* Guests with 8 cores each, all on one server of 32 cores. */
-static struct setup with_guests(uint32_t n) {
+/* `n`: of the published capacities to which contention is fitted. */
+static struct setup with(const struct queue_capacity *published, uint32_t n, uint32_t servers,
+    uint32_t workers, double cores_alone) {
     struct queue_contention contention;
     struct ss_error error = {0};
     double alone;
-    assert_int_equal(queue_contention_fit(&contention, guests, 4, &alone, &error), 0);
-    return (struct setup){.servers = n,
-        .workers = 8,
-        .work = 8 / alone,
+    assert_int_equal(queue_contention_fit(&contention, published, 4, &alone, &error), 0);
+    return (struct setup){.servers = servers,
+        .workers = workers,
+        .work = cores_alone / alone,
         .speed = queue_contention_speed(&contention, n),
         .relative_frequency = 1,
         .arrival = REQUEST_EVEN,
         .power = &free_power};
 }
 
+/* Guests with 8 cores each, all on one server of 32 cores. */
+static struct setup with_guests(uint32_t n) {
+    return with(guests, n, n, 8, 8);
+}
+
 static struct setup with_cores(uint32_t n) {
-    struct queue_contention contention;
-    struct ss_error error = {0};
-    double alone;
-    assert_int_equal(queue_contention_fit(&contention, cores, 4, &alone, &error), 0);
-    return (struct setup){.servers = 1,
-        .workers = n,
-        .work = 1 / alone,
-        .speed = queue_contention_speed(&contention, n),
-        .relative_frequency = 1,
-        .arrival = REQUEST_EVEN,
-        .power = &free_power};
+    return with(cores, n, 1, n, 1);
 }
 
 TEST(capacities_are_near_published_capacities) {
@@ -294,48 +281,40 @@ TEST(savings_are_within_5_points_of_published_savings) {
     assert_near(vertical, 27, 5);
 }
 
-static void write_file(const char *path, const char *text) {
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    assert_int_equal(fclose(stream), 0);
-}
-
 TEST(invalid_tables_are_refused) {
-    static const char *const texts[][2] = {
-        {"busy,watts\n1,100\n2,200\n", ":2:1: the first row must have 0 busy CPUs"},
-        {"busy,watts\n0,100\n2,200\n2,300\n", ":4:1: busy CPUs must increase from row to row"},
-        {"busy,watts\n0,100\n1,-1\n", ":3:1: power must not be negative"},
-        {"busy,watts\n0,100\n1,x\n", ":3:3: invalid number in column 'watts'"},
-        {"busy,watts\n0,100\n", ": too few rows: use at least one for 0 busy CPUs"},
-        {"busy,power\n0,100\n", ":1:1: no column 'watts'"}};
-    static const char *const capacities[][2] = {
-        {"n,requests_per_second\n0,30\n", ":2:1: n must be at least 1"},
-        {"n,requests_per_second\n1,0\n", ":2:1: n must be at least 1, and the capacity above 0"},
-        {"n;requests_per_second\n1;30\n2;50\n", ": fitting a and b takes capacities of at least 3"},
-        {"n;requests_per_second\n2;30\n2;50\n2;40\n", "of at least 3 different n, not 1"}};
-    char path[] = "/tmp/sssim-test-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    close(descriptor);
-    for (size_t i = 0; i < 6; i++) {
-        struct queue_power power;
-        struct ss_error error = {0};
-        write_file(path, texts[i][0]);
-        assert_int_equal(queue_power_read(&power, path, &error), -1);
-        if (!strstr(error.message, texts[i][1]))
-            fail_msg("no '%s' in '%s'", texts[i][1], error.message);
-        queue_power_free(&power);
-    }
-    for (size_t i = 0; i < 3; i++) {
+    static const struct {
+        bool is_power;
+        const char *text, *words;
+    } cases[] = {
+        {true, "busy,watts\n1,100\n2,200\n", ":2:1: the first row must have 0 busy CPUs"},
+        {true, "busy,watts\n0,100\n2,200\n2,300\n",
+            ":4:1: busy CPUs must increase from row to row"},
+        {true, "busy,watts\n0,100\n1,-1\n", ":3:1: power must not be negative"},
+        {true, "busy,watts\n0,100\n1,x\n", ":3:3: invalid number in column 'watts'"},
+        {true, "busy,watts\n0,100\n", ": too few rows: use at least one for 0 busy CPUs"},
+        {true, "busy,power\n0,100\n", ":1:1: no column 'watts'"},
+        {false, "n,requests_per_second\n0,30\n", ":2:1: n must be at least 1"},
+        {false, "n,requests_per_second\n1,0\n",
+            ":2:1: n must be at least 1, and the capacity above 0"},
+        {false, "n;requests_per_second\n1;30\n2;50\n",
+            "capacities of at least 3 different n, not 2"},
+        {false, "n;requests_per_second\n2;30\n2;50\n2;40\n", "of at least 3 different n, not 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct queue_power power = {0};
         struct queue_contention contention;
         struct ss_error error = {0};
-        write_file(path, capacities[i][0]);
-        assert_int_equal(queue_contention_read(&contention, path, &error), -1);
-        if (!strstr(error.message, capacities[i][1]))
-            fail_msg("no '%s' in '%s'", capacities[i][1], error.message);
+        char path[300];
+        tree_new();
+        tree_write("table", cases[i].text);
+        snprintf(path, sizeof path, "%s/table", tree_root);
+        assert_int_equal(cases[i].is_power ? queue_power_read(&power, path, &error)
+                                           : queue_contention_read(&contention, path, &error),
+            -1);
+        if (!strstr(error.message, cases[i].words))
+            fail_msg("no '%s' in '%s'", cases[i].words, error.message);
+        queue_power_free(&power);
     }
-    unlink(path);
 }
 
 UNIT_RUN

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "import_json.h"
+#include "json_stream.h"
 #include "scale.h"
 #include "stamp.h"
 

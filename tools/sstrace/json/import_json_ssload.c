@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "import_json.h"
 #include "import_rows.h"
+#include "json_stream.h"
 
 /* JSON Lines of ssload and of other load monitors: each object is a row of the table of ssload. */
 

@@ -9,7 +9,7 @@
 
 #include <showstopper/contract.h>
 
-#include "input.h"
+#include "import.h"
 
 #define SSTRACE_JSON_DEPTH 64
 /* Size limit of strings and keys, with the final 0; longer ones are truncated. */
@@ -103,5 +103,27 @@ int sstrace_json_expect(
 /* Fails if the value is not a finite number. */
 SS_NONNULL()
 int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event);
+
+/* A position in the input, for messages that come later. */
+struct sstrace_json_mark {
+    uint64_t line;
+    size_t column;
+};
+
+static inline struct sstrace_json_mark sstrace_json_mark(struct sstrace_json *json) {
+    size_t column = sstrace_json_spot(json);
+    return (struct sstrace_json_mark){.line = json->input->line, .column = column};
+}
+
+/* Returns whether `head` begins with an object and contains all of the names. */
+static inline bool sstrace_json_has(const char *head, const char *const *names) {
+    if (head[strspn(head, " \t\r\n")] != '{')
+        return false;
+    for (; *names; names++) {
+        if (!strstr(head, *names))
+            return false;
+    }
+    return true;
+}
 
 #endif
