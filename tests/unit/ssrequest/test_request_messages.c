@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "requests.h"
-
-#include <unistd.h>
-
 #include "messages.h"
 
-static char folder[64], path[96], body_path[96];
+#include "requests.h"
+#include "tree.h"
 
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int open_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/ssrequest-messages-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/requests", folder);
-    snprintf(body_path, sizeof body_path, "%s/body", folder);
-    write_file(body_path, "a=1\nb=2\n");
-    return 0;
-}
-
-static int close_folder(void **state) {
-    (void)state;
-    unlink(path);
-    unlink(body_path);
-    return rmdir(folder);
-}
+static const char body[] = "a=1\nb=2\n";
 
 TEST(method_and_data_options_make_one_message) {
     static const struct {
@@ -50,13 +25,14 @@ TEST(method_and_data_options_make_one_message) {
     }
 }
 
-TEST_WITH(body_from_a_file_is_sent_unchanged, open_folder, close_folder) {
+TEST(body_from_a_file_is_sent_unchanged) {
     struct request_messages messages = {0};
-    char data[128];
-    snprintf(data, sizeof data, "@%s", body_path);
+    char data[300];
+    tree_new();
+    snprintf(data, sizeof data, "@%s", tree_write("body", body));
     assert_int_equal(request_messages_open(&messages, NULL, data, NULL), 0);
     assert_int_equal(messages.list[0].body_size, 8);
-    assert_memory_equal(messages.list[0].body, "a=1\nb=2\n", 8);
+    assert_memory_equal(messages.list[0].body, body, 8);
     request_messages_close(&messages);
 }
 
@@ -93,15 +69,16 @@ TEST(invalid_headers_are_refused) {
 
 static void read_text(struct request_messages *messages, const char *text) {
     struct ss_error error = {0};
-    write_file(path, text);
     *messages = (struct request_messages){0};
-    if (request_messages_read(messages, path, &error) < 0)
+    if (request_messages_read(messages, tree_write("requests", text), &error) < 0)
         fail_msg("%s", error.message);
 }
 
-TEST_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
+TEST(message_file_with_paths_is_read) {
     struct request_messages messages;
-    char text[512];
+    char text[1024];
+    tree_new();
+    const char *body_path = tree_write("body", body);
     snprintf(text, sizeof text,
         "# a comment\n\nGET /\nPOST /items?x=1#top @%s\r\nPUT '/items/2' '@%s'\nHEAD /x", body_path,
         body_path);
@@ -118,8 +95,9 @@ TEST_WITH(message_file_with_paths_is_read, open_folder, close_folder) {
     request_messages_close(&messages);
 }
 
-TEST_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder) {
+TEST(message_file_with_urls_lists_its_hosts) {
     struct request_messages messages;
+    tree_new();
     read_text(
         &messages, "GET http://a:80/x\nGET https://b\nGET http://a:80/y?z\nGET http://a:80?q\n");
     assert_int_equal(messages.count, 4);
@@ -136,7 +114,7 @@ TEST_WITH(message_file_with_urls_lists_its_hosts, open_folder, close_folder) {
     request_messages_close(&messages);
 }
 
-TEST_WITH(bad_message_lines_are_refused_with_their_number, open_folder, close_folder) {
+TEST(bad_message_lines_are_refused_with_their_number) {
     static const char *const all[][2] = {
         {"GET\n", "line 1: write METHOD URL-or-PATH [@BODYFILE]"},
         {"GET /\nGET / x\n", "line 2: write METHOD URL-or-PATH"},
@@ -151,10 +129,11 @@ TEST_WITH(bad_message_lines_are_refused_with_their_number, open_folder, close_fo
         {"GET '/\n", "line 1: "},
         {"# nothing\n", "the file contains no requests"},
     };
+    tree_new();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct request_messages messages = {0};
         struct ss_error error = {0};
-        write_file(path, all[i][0]);
+        const char *path = tree_write("requests", all[i][0]);
         assert_int_equal(request_messages_read(&messages, path, &error), -1);
         assert_says(error.message, all[i][1]);
         request_messages_close(&messages);

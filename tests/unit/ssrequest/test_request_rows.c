@@ -7,11 +7,12 @@
 
 #include "../../full.h"
 #include "folder.h"
+#include "tree.h"
 
 struct fixture {
     struct made_up made;
     struct request_rows *rows;
-    char folder[64], path[128];
+    char path[300]; /* of the record */
 };
 
 static struct fixture *it;
@@ -19,44 +20,31 @@ static struct fixture *it;
 static int set_up(void **state) {
     (void)state;
     it = calloc(1, sizeof *it);
-    strcpy(it->folder, "/tmp/ssrequest-rows-XXXXXX");
-    assert_non_null(mkdtemp(it->folder));
-    snprintf(it->path, sizeof it->path, "%s/record", it->folder);
+    tree_new();
+    strcpy(it->path, tree_path("record"));
     made_up_open(&it->made);
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
     return 0;
 }
 
-static char *path_of(const char *folder, const char *name) {
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
 static int tear_down(void **state) {
     (void)state;
     made_up_close(&it->made);
-    unlink(path_of(it->path, "requests.csv"));
-    unlink(path_of(it->path, "response-times.csv"));
-    unlink(path_of(it->path, "requests.json"));
-    rmdir(it->path);
-    unlink(path_of(it->folder, "each.csv"));
-    assert_int_equal(rmdir(it->folder), 0);
     free(it);
     return 0;
 }
 
-static char *read_whole(const char *path) {
+static char *read_whole(const char *name) {
     char *text = calloc(1, 65536);
-    FILE *stream = fopen(path, "r");
+    FILE *stream = fopen(tree_path(name), "r");
     assert_non_null(stream);
     assert_that(fread(text, 1, 65535, stream), <, 65535);
     fclose(stream);
     return text;
 }
 
-static void assert_file_is(const char *path, const char *expected) {
-    char *text = read_whole(path);
+static void assert_file_is(const char *name, const char *expected) {
+    char *text = read_whole(name);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -100,7 +88,7 @@ TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     end_one(&third, SS_SECOND + SS_MILLISECOND, REQUEST_RESET);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    char *text = read_whole(path_of(it->path, "requests.csv"));
+    char *text = read_whole("record/requests.csv");
     assert_string_equal(strchr(text, '\n') + 1,
         "1795000001.500000,1.000000,100,5,3,1,1,2,1,0,0,50,0.002000000,"
         "0.012000000,0.012000000,0.012000000,0.012000000,0.012000000,"
@@ -125,34 +113,33 @@ TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     /* Lower bounds of buckets, which are 1024 ns wide at 2 ms and twice as wide at 4 ms. */
-    assert_file_is(path_of(it->path, "response-times.csv"),
-        "elapsed_seconds,bucket_seconds,intended,actual\n"
-        "1.000000,0.001999872,1,2\n"
-        "1.000000,0.003999744,1,0\n"
-        "2.500000,2.003828736,1,1\n"
-        ",0.001999872,1,2\n"
-        ",0.003999744,1,0\n"
-        ",2.003828736,1,1\n");
+    assert_file_is("record/response-times.csv", "elapsed_seconds,bucket_seconds,intended,actual\n"
+                                                "1.000000,0.001999872,1,2\n"
+                                                "1.000000,0.003999744,1,0\n"
+                                                "2.500000,2.003828736,1,1\n"
+                                                ",0.001999872,1,2\n"
+                                                ",0.003999744,1,0\n"
+                                                ",2.003828736,1,1\n");
 }
 
 TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(mkdir(it->path, 0777), 0);
-    assert_int_equal(mkdir(path_of(it->path, "response-times.csv"), 0777), 0);
+    assert_int_equal(mkdir(tree_path("record/response-times.csv"), 0777), 0);
     int folder = open(it->path, O_RDONLY | O_DIRECTORY);
     assert_int_equal(request_rows_keep(it->rows, folder, &error), -1);
     assert_string_equal(error.message, "response-times.csv: File exists");
-    assert_int_equal(access(path_of(it->path, "requests.csv"), F_OK), -1);
+    assert_int_equal(access(tree_path("record/requests.csv"), F_OK), -1);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     close(folder);
-    assert_int_equal(rmdir(path_of(it->path, "response-times.csv")), 0);
+    assert_int_equal(rmdir(tree_path("record/response-times.csv")), 0);
 }
 
 TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    char *text = read_whole(path_of(it->path, "requests.csv"));
+    char *text = read_whole("record/requests.csv");
     unsigned commas[2] = {0}, line = 0;
     for (const char *at = text; *at; at++) {
         line += *at == '\n';
@@ -192,26 +179,22 @@ TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
 
 /* A file is replaced only when the run begins. */
 TEST_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
-    char path[256];
-    snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
+    const char *path = tree_path("each.csv");
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     assert_int_equal(access(path, F_OK), -1);
 
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs("kept\n", stream);
-    fclose(stream);
+    path = tree_write("each.csv", "kept\n");
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    assert_file_is(path, "kept\n");
+    assert_file_is("each.csv", "kept\n");
 }
 
 TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     struct ss_error error = {0};
-    char path[256], text[256];
-    snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
+    const char *path = tree_path("each.csv");
+    char text[256];
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, &error), -1);
     assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
@@ -235,14 +218,11 @@ TEST_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up, tear
 }
 
 TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
-    const char *path = path_of(it->folder, "each.csv");
-    char kept[256];
-    snprintf(kept, sizeof kept, "%s", path);
     for (int again = 0; again < 2; again++) { /* the second run replaces the file */
         if (again)
             assert_int_equal(
                 request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-        assert_int_equal(request_rows_keep_each(it->rows, kept, -1, NULL), 0);
+        assert_int_equal(request_rows_keep_each(it->rows, tree_path("each.csv"), -1, NULL), 0);
         request_rows_begin(it->rows, NAN);
         struct request_one one = send_one(0, 0, SS_MILLISECOND);
         end_one(&one, 2 * SS_MILLISECOND, REQUEST_STATUS);
@@ -253,7 +233,7 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
         request_rows_witness(it->rows, &waits, REQUEST_NEVER_SENT, &never);
         request_rows_witness(it->rows, &one, REQUEST_UNFINISHED, &never);
         assert_int_equal(request_rows_close(it->rows, NULL), 0);
-        assert_file_is(kept,
+        assert_file_is("each.csv",
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"
             "0,7,0.000000000,0.001000000,0.002000000,status,50,503\n"
             "1,,0.005000000,,1.000000000,refused,0,\n"
@@ -264,13 +244,13 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
 
 TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     struct ss_error error = {0};
-    assert_int_equal(request_folder_open(it->folder, it->rows, &error), -1);
-    assert_says(error.message, "--record: /tmp/ssrequest-rows-");
+    assert_int_equal(request_folder_open(tree_root, it->rows, &error), -1);
+    assert_says(error.message, "--record: ");
     assert_says(error.message, "already exists: choose another folder");
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
-    assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
+    assert_int_equal(access(tree_path("record/requests.json"), F_OK), -1);
     assert_int_equal(request_folder_finish(it->path, &it->made.result, NULL), 0);
-    char *text = read_whole(path_of(it->path, "requests.json"));
+    char *text = read_whole("record/requests.json");
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);

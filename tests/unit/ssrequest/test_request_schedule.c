@@ -2,10 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "schedule.h"
-#include "unit.h"
+#include "tree.h"
 
 static struct request_profile profile;
 static struct request_schedule schedule;
@@ -259,15 +258,9 @@ TEST_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) 
 
 static void make_trace(const char *text, double rate, ss_time duration) {
     struct ss_error error = {0};
-    char path[] = "/tmp/request-trace-XXXXXX";
-    int file = mkstemp(path);
-    assert_that(file, >=, 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
-    close(file);
     request_profile_free(&profile);
-    int result = request_profile_trace(&profile, path, rate, duration, &error);
-    unlink(path);
-    if (result != 0)
+    tree_new();
+    if (request_profile_trace(&profile, tree_write("trace", text), rate, duration, &error) != 0)
         fail_msg("%s", error.message);
 }
 

@@ -300,14 +300,12 @@ TEST(invalid_tables_are_refused) {
             "capacities of at least 3 different n, not 2"},
         {false, "n;requests_per_second\n2;30\n2;50\n2;40\n", "of at least 3 different n, not 1"},
     };
+    tree_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct queue_power power = {0};
         struct queue_contention contention;
         struct ss_error error = {0};
-        char path[300];
-        tree_new();
-        tree_write("table", cases[i].text);
-        snprintf(path, sizeof path, "%s/table", tree_root);
+        const char *path = tree_write("table", cases[i].text);
         assert_int_equal(cases[i].is_power ? queue_power_read(&power, path, &error)
                                            : queue_contention_read(&contention, path, &error),
             -1);
