@@ -48,10 +48,12 @@ static double number(const struct run *run, size_t row, int column) {
     return *text == ',' || *text == '\n' ? NAN : strtod(text, NULL);
 }
 
-static void expect_one_line(const struct run *run, const char *part) {
+static void expect_refusal(struct run *run, int status, const char *part) {
+    run_expect(run, status);
     run_expect_text(&run->err, part);
     ck_assert_msg(run_count_text(&run->err, "\n") == 1, "not one line: %s", run->err.bytes);
     ck_assert_msg(strncmp(run->err.bytes, "ssload: ", 8) == 0, "no name: %s", run->err.bytes);
+    ck_assert_msg(run->out.length == 0, "%s", run->out.bytes);
 }
 
 TEST_CASE(ssload_ends_after_the_requested_count) {
@@ -159,46 +161,32 @@ TEST_CASE(ssload_returns_the_exit_status_of_the_command) {
 }
 
 TEST_CASE(a_command_that_cannot_be_executed_is_reported) {
-    struct run *run = LOAD("--", "there.is.none");
-    run_expect(run, 127);
-    expect_one_line(run, "there.is.none");
-    ck_assert_uint_eq(run->out.length, 0);
-    run = LOAD("--", "/etc");
-    run_expect(run, 126);
-    expect_one_line(run, "/etc");
+    expect_refusal(LOAD("--", "there.is.none"), 127, "there.is.none");
+    expect_refusal(LOAD("--", "/etc"), 126, "/etc");
     /* The interpreter of the script does not exist, which shows only when it is executed. */
     const char *folder = run_make_folder();
     const char *broken = run_path(folder, "broken");
     run_write_file(broken, "#!/there/is/none\n");
     run_succeed(run_start(NULL, WORDS("chmod", "755", broken)));
-    run = LOAD("--", broken);
-    run_expect(run, 127);
-    expect_one_line(run, broken);
-    ck_assert_uint_eq(run->out.length, 0);
+    expect_refusal(LOAD("--", broken), 127, broken);
 }
 
 TEST_CASE(a_refused_command_line_keeps_existing_files) {
     const char *folder = run_make_folder();
     const char *kept = run_path(folder, "kept"), *alias = run_path(folder, "alias");
     run_write_file(kept, "0 50%\n");
-    struct run *run = LOAD("-o", kept, "--", "there.is.none");
-    run_expect(run, 127);
+    run_expect(LOAD("-o", kept, "--", "there.is.none"), 127);
     run_expect_file(kept, "0 50%\n");
-    run = LOAD("-o", kept, "--", "/etc");
-    run_expect(run, 126);
+    run_expect(LOAD("-o", kept, "--", "/etc"), 126);
     run_expect_file(kept, "0 50%\n");
-    run = LOAD("--target", kept, "-o", kept, "-c", "1");
-    run_expect(run, 125);
-    expect_one_line(run, "--output would overwrite ");
+    expect_refusal(LOAD("--target", kept, "-o", kept, "-c", "1"), 125, "--output would overwrite ");
     run_expect_file(kept, "0 50%\n");
     ck_assert_int_eq(symlink("kept", alias), 0);
-    run = LOAD("--target", kept, "--openmetrics", alias, "-c", "1");
-    run_expect(run, 125);
-    expect_one_line(run, "--openmetrics would overwrite ");
+    expect_refusal(LOAD("--target", kept, "--openmetrics", alias, "-c", "1"), 125,
+        "--openmetrics would overwrite ");
     run_expect_file(kept, "0 50%\n");
-    run = LOAD("-o", kept, "--openmetrics", alias, "-c", "1");
-    run_expect(run, 125);
-    expect_one_line(run, "--output and --openmetrics would both write to ");
+    expect_refusal(LOAD("-o", kept, "--openmetrics", alias, "-c", "1"), 125,
+        "--output and --openmetrics would both write to ");
     run_expect_file(kept, "0 50%\n");
 }
 
@@ -235,12 +223,9 @@ TEST_CASE(ssload_prints_a_table_to_a_terminal) {
 
 TEST_CASE(a_full_disk_is_an_error) {
     SKIP_UNLESS_FULL();
-    struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
-    run_expect(run, 125);
-    expect_one_line(run, "/dev/full: No space left");
-    run = LOAD("-i", "20m", "-o", "/dev/full", "--", PAYLOAD, "run-ms", "200");
-    run_expect(run, 125);
-    expect_one_line(run, "/dev/full: No space left");
+    expect_refusal(LOAD("-i", "20m", "-o", "/dev/full"), 125, "/dev/full: No space left");
+    expect_refusal(LOAD("-i", "20m", "-o", "/dev/full", "--", PAYLOAD, "run-ms", "200"), 125,
+        "/dev/full: No space left");
 }
 
 static int slow[2]; /* a pipe that is read late, or never */
@@ -339,10 +324,7 @@ TEST_CASE(error_messages_are_one_line) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *words[7] = {SSLOAD};
         memcpy(words + 1, cases[i].words, sizeof cases[i].words);
-        struct run *run = run_wait(run_start(NULL, words));
-        run_expect(run, 125);
-        expect_one_line(run, cases[i].part);
-        ck_assert_msg(run->out.length == 0, "%s", run->out.bytes);
+        expect_refusal(run_wait(run_start(NULL, words)), 125, cases[i].part);
     }
 }
 
