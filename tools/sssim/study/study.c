@@ -2,12 +2,17 @@
 #include "study.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <showstopper/option.h>
 
-#include "base/owned.h"
-#include "recording.h"
+#include "base/words.h"
+#include "command/plan.h"
+#include "record/documents.h"
+#include "record/judge.h"
+#include "record/outcome.h"
+#include "record/recorder.h"
 
 /* The default edges of a step, as in ssreport. */
 #define EDGE_PART (1 / 6.0)
@@ -23,6 +28,20 @@ static const char *const methods[] = {
     [STUDY_BACKGROUND] = "default",
 };
 
+/*
+ * The record of a trial, written by showstopper's own code. Its times are simulated; every
+ * simulated run begins at the same time. Zeroed: not open.
+ */
+struct recording {
+    struct trial *trial;
+    struct ss_clock clock;
+    struct ss_plan plan;
+    char *folder;
+    struct ss_command_line line;
+    char *words[2];               /* the only word of the command, a copy */
+    struct ss_recorder *recorder; /* NULL: nothing is recorded */
+};
+
 struct study {
     const struct study_options *options;
     struct memory memory;
@@ -31,8 +50,10 @@ struct study {
 };
 
 static void take_sample(void *context, const struct trial_sample *sample) {
+    struct recording *recording = context;
     (void)sample;
-    recording_take_sample(context);
+    ss_recorder_sample(recording->recorder, &recording->trial->monitor.latest);
+    ss_recorder_flush(recording->recorder, recording->trial->board);
 }
 
 static void close_trials(struct study *study) {
@@ -131,23 +152,157 @@ static void describe(const struct study *study, ss_time duration, struct experim
     }
 }
 
-static int open_recordings(struct study *study, const struct experiment *experiment,
-    const char *pair, ss_time duration, struct ss_error *error) {
-    for (int i = 0; i < MEMORY_SIDES; i++) {
-        SS_OWNED(free) char *path = experiment_find_path(experiment, pair, roles[i]);
-        if (!path)
+/* Trials begin at 2000-01-01T00:00:00Z of the simulated wall clock. */
+#define BEGINNING (INT64_C(946684800) * (int64_t)SS_SECOND)
+
+static ss_time read_clock(void *context) {
+    const struct trial *trial = context;
+    return trial->now;
+}
+
+static int64_t read_wall_clock(void *context) {
+    const struct trial *trial = context;
+    return BEGINNING + (int64_t)(trial->now - trial->start);
+}
+
+static int number_instances(struct ss_plan *plan, struct ss_error *error) {
+    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
+        char number[16];
+        ss_commands_print_number(number, sizeof number, i, plan->instances);
+        plan->numbers[i] = strdup(number);
+        if (!plan->numbers[i])
             return ss_error_memory(error);
-        struct recording_options options = {
-            .folder = path,
-            .word = study->options->workloads[i],
-            .argv = study->options->argv,
-            .first_cpu = first_cpu(study, i),
-            .duration = duration,
-        };
-        if (recording_open(&study->recordings[i], &study->trials[i], &options, error) < 0)
-            return -1;
     }
+    return plan->numbers ? 0 : ss_error_memory(error);
+}
+
+/* Makes a plan as showstopper would, because the record is written from it. */
+static int make_plan(struct recording *recording, const struct study *study, ss_time duration,
+    struct ss_error *error) {
+    const struct trial *trial = recording->trial;
+    uint32_t first = first_cpu(study, trial->options.side);
+    struct ss_plan *plan = &recording->plan;
+    recording->line = (struct ss_command_line){
+        .words = recording->words, .first = 0, .count = trial->options.instances};
+    plan->set = trial->set;
+    plan->instances = trial->options.instances;
+    plan->lines = &recording->line;
+    plan->line_count = 1;
+    plan->words = (const char *const *)recording->words;
+    for (uint32_t i = 0; i < trial->options.cpus; i++)
+        ss_cpus_add(&plan->cpus, first + i);
+    plan->cpu_count = trial->options.cpus;
+    plan->warmup = trial->options.warmup;
+    plan->settle = trial->options.settle;
+    plan->duration = duration;
+    plan->has_iteration = trial->work.count > 0;
+    plan->record = recording->folder;
+    plan->clock = &recording->clock;
+    plan->arguments = study->options->argv;
+    plan->option_words = ss_words_count(study->options->argv + 1);
+    plan->source.source = trial->source;
+    plan->reader.file = -1;
+    snprintf(plan->reader.path, sizeof plan->reader.path, "a simulated machine");
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
+        ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
+    return number_instances(plan, error);
+}
+
+static void take_iteration(void *context, const struct ss_iteration *iteration) {
+    ss_recorder_iteration(context, iteration);
+}
+
+static void note(struct recording *recording, ss_time at, const char *name, const char *text) {
+    ss_recorder_event(recording->recorder,
+        &(struct ss_record_event){
+            .at = at, .name = name, .instance = -1, .text = text, .value = NAN});
+}
+
+/* Records when the stages of the run begin. */
+static void note_beginning(struct recording *recording) {
+    const struct trial *trial = recording->trial;
+    ss_time control_start = ss_time_add(trial->start, trial->options.warmup);
+    ss_recorder_set_origin(recording->recorder, control_start);
+    note(recording, trial->start, "warmup", NULL);
+    note(recording, control_start, "settling", NULL);
+    note(recording, trial->counted_from, "counting", NULL);
+}
+
+static int open_recording(struct study *study, int side, const struct experiment *experiment,
+    const char *pair, ss_time duration, struct ss_error *error) {
+    struct trial *trial = &study->trials[side];
+    struct recording *recording = &study->recordings[side];
+    struct ss_recorder *recorder = calloc(1, sizeof *recorder);
+    recording->trial = trial;
+    recording->clock = (struct ss_clock){read_clock, read_wall_clock, trial};
+    recording->words[0] = strdup(study->options->workloads[side]);
+    recording->folder = experiment_find_path(experiment, pair, roles[side]);
+    int status = 0;
+    if (!recording->words[0] || !recording->folder || !recorder)
+        status = ss_error_memory(error);
+    if (status == 0)
+        status = make_plan(recording, study, duration, error);
+    if (status == 0)
+        status = ss_iterations_keep_apart(&trial->iterations, trial->options.instances, 1) < 0
+                     ? ss_error_memory(error)
+                     : ss_recorder_open(recorder, &recording->plan, error);
+    if (status < 0) {
+        free(recorder);
+        return -1;
+    }
+    recording->recorder = recorder;
+    trial->iterations.tell = take_iteration;
+    trial->iterations.context = recorder;
+    for (uint32_t i = 0; i < trial->options.instances; i++)
+        ss_iterations_start(&trial->iterations, i, trial->start);
+    note_beginning(recording);
     return 0;
+}
+
+static int finish_recording(struct recording *recording, struct ss_error *error) {
+    struct trial *trial = recording->trial;
+    struct ss_usage usage = {.board = trial->board}; /* a simulated machine has no processes */
+    struct ss_outcome outcome;
+    for (uint32_t i = 0; i < trial->options.instances; i++)
+        ss_journal_end(&trial->lives[i].journal, trial->now);
+    note(recording, trial->now, "ending", "duration");
+    trial->iterations.to = trial->now;
+    ss_outcome_open(&outcome);
+    outcome.ended_by = "duration";
+    struct ss_outcome_input input = {
+        .plan = &recording->plan,
+        .board = trial->board,
+        .monitor = &trial->monitor,
+        .usage = &usage,
+        .own = trial->own_sum,
+        .switches = trial->switches_sum,
+        .switching = trial_count_switching(trial),
+        .others = NAN,
+        .end = trial->now,
+    };
+    ss_outcome_take(&outcome, &input);
+    ss_outcome_take_iterations(&outcome, &recording->plan, &trial->iterations);
+    ss_recorder_close(recording->recorder, trial->board, &outcome);
+    ss_judge_run(&outcome, &recording->plan);
+    int status = ss_record_finish(&recording->plan, &outcome, error);
+    ss_outcome_close(&outcome);
+    free(recording->recorder);
+    recording->recorder = NULL;
+    return status;
+}
+
+static void close_recording(struct recording *recording) {
+    struct ss_plan *plan = &recording->plan;
+    if (recording->recorder)
+        ss_recorder_abandon(recording->recorder);
+    free(recording->recorder);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
+        free(plan->numbers[i]);
+    free(plan->numbers);
+    free(recording->words[0]);
+    free(recording->folder);
+    *recording = (struct recording){0};
 }
 
 static int run_recorded(
@@ -158,13 +313,15 @@ static int run_recorded(
     describe(study, duration, rows);
     if (experiment_add_pair(experiment, rows, pair, sizeof pair, error) < 0)
         return -1;
-    int status = open_recordings(study, experiment, pair, duration, error);
+    int status = 0;
+    for (int i = 0; status == 0 && i < MEMORY_SIDES; i++)
+        status = open_recording(study, i, experiment, pair, duration, error);
     if (status == 0)
         status = advance(study, end, error);
     for (int i = 0; status == 0 && i < MEMORY_SIDES; i++)
-        status = recording_finish(&study->recordings[i], error);
+        status = finish_recording(&study->recordings[i], error);
     for (int i = 0; i < MEMORY_SIDES; i++)
-        recording_close(&study->recordings[i]);
+        close_recording(&study->recordings[i]);
     if (status == 0)
         status = experiment_finish_pair(experiment, rows, pair, error);
     else
