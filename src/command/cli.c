@@ -71,7 +71,7 @@ static int take_label(
 #define AT(member)       .offset = offsetof(struct ss_cli, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ss_cli, member)
 
-/* Options that have no meaning for processes that the run has not started. */
+/* Options that have no effect on processes that the run has not started. */
 #define EXCLUDED_BY_ATTACH                                                                         \
     "instances workloads cpus fail-fast isolate repeat iteration output tty keep COMMAND"
 

@@ -298,9 +298,9 @@ CONTRADICTIONS = {
     "suspects_of=other": "--suspects-of: the study began with job: use this, or another folder",
     "depth=0.3": "--depth: the study began with 20 %: use this, or another folder",
     "seed=13": "--seed: the study began with 12: use this, or another folder",
-    "lower=yes": "in this study, larger figures are better: give the same --victim,",
-    "victim=http://none/": "in this study, larger figures are better: give the same --victim,",
-    "iteration=(x)": "in this study, larger figures are better: give the same --victim,",
+    "lower=yes": "in this study, larger figures are better: use the same --victim,",
+    "victim=http://none/": "in this study, larger figures are better: use the same --victim,",
+    "iteration=(x)": "in this study, larger figures are better: use the same --victim,",
 }
 
 

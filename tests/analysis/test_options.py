@@ -49,7 +49,7 @@ NO_RECORD = "no record to report: none of the given folders holds one that can b
         ("--confidence 100", "--confidence: '100' is too large: use at most 99.99%"),
         ("--against --against", "--against: is given twice"),
         ("--against A", "--against must separate two sets: ssreport A... --against B..."),
-        ("--names A/ --against", '--names: "A/" is not a pair of names: write A/B'),
+        ("--names A/ --against", '--names: "A/" is not a pair of names: use A/B'),
         ("--names A/B C", "--names requires --against"),
         ("--format md A", "--format requires --table"),
         ("--column x A", "--column requires --table"),

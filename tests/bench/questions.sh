@@ -51,7 +51,7 @@ keep_settings() {
     esac
     [ -e "$kept" ] || echo "$settings" >"$kept"
     [ "$(<"$kept")" = "$settings" ] ||
-        fail "$answers has answers of $1 with $(<"$kept"): give the same options, or another --answers"
+        fail "$answers has answers of $1 with $(<"$kept"): use the same options, or another --answers"
 }
 
 # experiment NAME OUTPUT ARG...: carries out an experiment, or continues it. It runs in the background because a signal

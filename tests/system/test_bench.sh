@@ -125,7 +125,7 @@ questions_bench_refuses_answers_of_other_settings_of_the_same_part() { # case
     local questions=("$benches/questions.sh" --build "$build" --answers "$scratch/settings" --studies 0)
     "${questions[@]}" >"$output" 2>&1 || fail "status $?"
     ! "${questions[@]}" --slot 1s >"$output" 2>&1 || fail "answers of studies of another length are counted"
-    prints "questions.sh: $scratch/settings has answers of antagonist with --slot 5s: give the same options, $(:
+    prints "questions.sh: $scratch/settings has answers of antagonist with --slot 5s: use the same options, $(:
         )or another --answers"
     "${questions[@]}" --slot 1s --parts equal,slower,loadline >"$output" 2>&1 || fail "--slot is not of these parts"
     ! "${questions[@]}" --time 5M --parts slower >"$output" 2>&1 || fail "--time of another value is accepted"

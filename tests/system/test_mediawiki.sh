@@ -132,7 +132,7 @@ options_and_their_values_are_checked() { # case
     will_not "--port: 70000: a number from 1 to 65535" up "$dir" --port 70000
     will_not "--workers: 0: a number" up "$dir" --workers=0
     will_not "only up and run take options" down "$dir" --port 80
-    will_not "unexpected argument: give one folder" up "$dir" other
+    will_not "unexpected argument: name one folder" up "$dir" other
     will_not "use only letters, digits, / and ._+-" up "$scratch/a b"
     will_not "too long for the paths of sockets" up "$scratch/$(printf '%085d' 0)"
     will_not "not a folder" up "$output"

@@ -461,7 +461,7 @@ records_are_written_to_the_folder_in_memory() { # case
     is study/a/record/data x
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
     expect 125 ssbatch --ram-folder ram study plan
-    says err "--ram-folder: 'ram' is relative: give an absolute path"
+    says err "--ram-folder: 'ram' is relative: use an absolute path"
     mkdir 'ram%' 'ram{'
     for ram in 'ram%' 'ram{'; do
         expect 125 ssbatch --ram-folder "$PWD/$ram" study plan

@@ -382,7 +382,7 @@ requests_begin_at_a_given_time() { # case
         fail "the run began at $begin instead of $start"
     expect succeeded 20
     end_server
-    refuses "--start-at: '@1' has passed: give a time in the future" --rate 1 --start-at @1 "$url"
+    refuses "--start-at: '@1' has passed: use a time in the future" --rate 1 --start-at @1 "$url"
     refuses "--start-at: '24:30'" --rate 1 --start-at 24:30 "$url"
     refuses '--dry-run cannot be combined with --start-at' --dry-run --rate 1 --start-at 08:00
 }
@@ -694,7 +694,7 @@ invalid_options_are_refused() { # case
     refuses 'no URL given' --rate 5
     refuses '--profile constant requires --rate' http://localhost/
     refuses '--profile step requires --step' --max 10 http://localhost/
-    refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
+    refuses '--hold has no effect with --profile constant' --profile constant --rate 5 --hold 2s \
         http://localhost/
     refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
     refuses '--rate cannot be combined with --closed' --closed 5 --rate 5 http://localhost/
@@ -868,12 +868,12 @@ requests_from_a_file_are_sent_in_turn() { # case
     ask_all 2 --requests-file requests --each each.csv
     got "GET /a b'' None None None" "DELETE /b b'' None None None"
     [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
-    refuses 'the file contains URLs: write only paths in it' --rate 5 --requests-file requests "$url"
+    refuses 'the file contains URLs: put only paths in it' --rate 5 --requests-file requests "$url"
     refuses '--requests-file cannot be combined with --data' --rate 5 --requests-file requests --data x
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
         --requests-file requests --json requests
     printf 'GET\n' >requests
-    refuses '--requests-file: requests: line 1: write METHOD' --rate 5 --requests-file requests "$url"
+    refuses '--requests-file: requests: line 1: expected METHOD' --rate 5 --requests-file requests "$url"
     refuses '--requests-file: none: No such file' --rate 5 --requests-file none "$url"
     refuses "--header: 'x' is not a header" --rate 5 -H x "$url"
     refuses "--header: 'Authorization...' is not a header" --rate 5 -H 'Authorization Bearer secret' "$url"

@@ -300,14 +300,14 @@ invalid_options_of_queue_are_refused() { # case
     refused 'the only step below 200 requests per second' queue --max 200 --step 200 --hold 2s
     refused '--profile step requires --max' queue --hold 2s
     refused '--profile trace requires --trace' queue --profile trace --rate 5
-    refused '--hold has no meaning with --profile trace' queue --trace a --rate 5 --hold 2s
-    refused '--rate has no meaning with --profile step' "${step[@]}" --rate 5
+    refused '--hold has no effect with --profile trace' queue --trace a --rate 5 --hold 2s
+    refused '--rate has no effect with --profile step' "${step[@]}" --rate 5
     refused '--settle requires --profile constant' "${step[@]}" --settle 5s
     refused '--cap cannot be combined with --closed' queue --closed 5 --cap 5
     refused '--duty must be above 0' queue --rate 5 --duty 0
     refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
     refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
-    refused '--speeds: 2 speeds for 3 servers: give one for each' queue --rate 5 --speeds 1,2 --servers 3
+    refused '--speeds: 2 speeds for 3 servers: use one for each' queue --rate 5 --speeds 1,2 --servers 3
     refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
     refused '--settle leaves no' queue --rate 5 --settle 10s
     refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s

@@ -206,7 +206,7 @@ wait "$pid" 2>/dev/null || status=$?
 refuses 2 '--split is for measurements' "$sstrace" --split whole "$traces/saw.txt"
 printf 'time,load\n0,10%%\n1,20%%\n' >one.csv
 refuses 2 'no column names the machine' "$sstrace" --from csv --split whole one.csv
-refuses 2 '--split has no meaning with planetlab' "$sstrace" --from planetlab --split whole one.csv
+refuses 2 '--split has no effect with planetlab' "$sstrace" --from planetlab --split whole one.csv
 
 if have_terminal; then
     status=0

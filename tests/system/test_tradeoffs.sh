@@ -43,13 +43,13 @@ options_are_checked() { # case
     refuses "--knobs: cups: not one of workers frequency" tradeoffs --knobs 'instances=1+cups=2'
     refuses "--knobs: instances: a level is required" tradeoffs --knobs instances
     refuses "--knobs: duty=0%: the duty must be above 0" tradeoffs --knobs 'instances=1 duty=0%'
-    refuses "--knobs: cpus=$(($(nproc) + 1)): write a number of CPUs from 1 to $(nproc)" tradeoffs \
+    refuses "--knobs: cpus=$(($(nproc) + 1)): use a number of CPUs from 1 to $(nproc)" tradeoffs \
         --knobs "instances=2+cpus=$(($(nproc) + 1))"
     refuses "--knobs: pin=fist:1: unknown scheme 'fist': did you mean 'first'?" tradeoffs --knobs pin=fist:1
     if "$build/bin/ssactuate" get quota >/dev/null 2>&1; then
         refuses "--knobs: quota=0%: the CPU time per period is below the kernel's minimum of 1 ms" tradeoffs --knobs quota=0%
     fi
-    refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
+    refuses "--knobs: instances=65: use a number of instances from 1 to 64" tradeoffs --knobs instances=65
     refuses "--knobs: instances=2: busy has no service" tradeoffs busy --knobs instances=2
     for option in service rates steps warmup arrival cap balance workers when-full timeout own-cpu spread wiki; do
         refuses "--$option has no effect with busy, which has no service" tradeoffs busy "--$option" 1
@@ -82,7 +82,7 @@ all_combinations_of_dimensions_are_planned() { # case
     is_planned 0 '^before -- sleep'
     experiment tradeoffs --plan --knobs cpus=1 --rounds 1
     is_planned 1 '^before -- sleep 10'
-    refuses "--knobs: size=small: write size=NAME:cpus=N,quota=P,memory=M" tradeoffs --knobs size=small
+    refuses "--knobs: size=small: use size=NAME:cpus=N,quota=P,memory=M" tradeoffs --knobs size=small
     refuses "--knobs: size: 'instances=2' is not cpus, quota or memory" tradeoffs --knobs size=small:cpus=1,instances=2
     "$build/bin/ssactuate" get quota >/dev/null 2>&1 || return 0
     experiment tradeoffs --plan --knobs 'size=small:cpus=1,quota=50%+workers=2' --quick

@@ -199,7 +199,7 @@ check_command() {
     [[ ,$named, = *,"$name",* ]] ||
         fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
     [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
-        fail "$program: no such program: give a path, or the name of a program in PATH"
+        fail "$program: no such program: use a path, or the name of a program in PATH"
 }
 
 # check_names OPTION LIST: fails unless these workloads are known and can run. Warns of workloads that are unfit, or

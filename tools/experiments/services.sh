@@ -205,6 +205,6 @@ find_wiki() {
     [ -n "$wiki" ] || { wiki=$output/wiki && own_wiki=yes; }
     wiki=$(realpath -m -- "$wiki")
     [ -n "$dry_run" ] || [ ${#wiki} -le 84 ] ||
-        fail "$wiki: too long for the paths of sockets in it: give a shorter --output or --wiki"
+        fail "$wiki: too long for the paths of sockets in it: use a shorter --output or --wiki"
     [ -n "$dry_run$print_plan" ] || "$here/services/mediawiki" check || exit 1
 }

@@ -223,7 +223,7 @@ static int read_side(struct ssactuate_party *party, const char *side, struct ss_
     const char *equals = strchr(side, '=');
     size_t count = 0;
     if (!equals || equals == side)
-        return ss_error_fail(error, "--side: write NAME=COMMAND or NAME=@PGID");
+        return ss_error_fail(error, "--side: use NAME=COMMAND or NAME=@PGID");
     party->name = side;
     if (equals[1] == '@')
         return read_group(party, equals + 2, error);
@@ -282,7 +282,7 @@ static int prepare(struct follow *follow, struct ss_error *error) {
     if (plan_rule(follow, &follow->policy.rules[0], error) < 0)
         return -1;
     if (session->plan.instances > 0 && !session->options->command)
-        return ss_error_fail(error, "instances requires a command: write it after --");
+        return ss_error_fail(error, "instances requires a command: put it after --");
     if (ssactuate_session_find_places(session, follow->limits, error) < 0 ||
         ssactuate_session_keep(session, &follow->all, session->options->command, error) < 0)
         return -1;

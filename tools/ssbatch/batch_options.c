@@ -110,7 +110,7 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
             "unexpected argument '%s': this call uses the plan of the study",
             ss_words_show(options->plan).text);
     if (options->memory && *options->memory != '/')
-        return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
+        return ss_error_fail(error, "--ram-folder: '%s' is relative: use an absolute path",
             ss_words_show(options->memory).text);
     if (options->memory && strpbrk(options->memory, "%{"))
         return ss_error_fail(error,

@@ -183,7 +183,7 @@ static int check_after(
             if (has_placeholder(*word, once->role))
                 return ss_error_fail(error,
                     "line %u of the plan: {%s} is unknown in an `after` above the first run, which "
-                    "may have to run before the value is found: write the `after` below the runs "
+                    "may have to run before the value is found: put the `after` below the runs "
                     "that use it",
                     line->number, once->role);
         }

@@ -55,7 +55,7 @@ check_option() {
     --warmup)
         warmup=$(ssbatch --program "$tool" --option warmup --value time -- "$2") || exit 125
         awk -v warmup="$warmup" -v margin="$(seconds "$margin")" 'BEGIN { exit !(warmup <= margin) }' ||
-            fail "--warmup $2 is longer than --margin $margin, in which nodes warm up: give a longer --margin"
+            fail "--warmup $2 is longer than --margin $margin, in which nodes warm up: use a longer --margin"
         ;;
     esac
 }

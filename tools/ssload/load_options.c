@@ -71,7 +71,7 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
             "--help",
             ss_words_show(*rest).text);
     if (marked && !*rest)
-        return ss_error_fail(error, "-- requires a command: write ssload -- sleep 10");
+        return ss_error_fail(error, "-- requires a command: use ssload -- sleep 10");
     if (request->metrics && strcmp(request->metrics, "-") == 0)
         return ss_error_fail(
             error, "--openmetrics replaces its file at each sample: name a file, not -");

@@ -552,7 +552,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
             if (strcmp(measurement->settings[i].limits, setting->limits) == 0)
-                return ss_error_fail(error, "%s is given twice: give each throttle once", text);
+                return ss_error_fail(error, "%s is given twice: name each throttle once", text);
         }
         measurement->setting_count++;
     }
@@ -637,7 +637,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     struct utsname names;
     if (request->repetitions == 1 && request->min_stable >= 0)
         return ss_error_fail(error,
-            "--min-stable cannot judge single runs, which have no spread: give at least "
+            "--min-stable cannot judge single runs, which have no spread: use at least "
             "--repetitions 2");
     if (read_battery(measurement, error) < 0)
         return -1;

@@ -44,7 +44,7 @@ static int check_start(const struct ssrequest_options *options, struct ss_error 
     int64_t late = ss_platform_wallclock() - options->start_at;
     if (!options->start_at_text || late <= 0)
         return 0;
-    return ss_error_fail(error, "--start-at: %s only %.3f s after '%s': give a later time",
+    return ss_error_fail(error, "--start-at: %s only %.3f s after '%s': use a later time",
         options->wait_for > 0 ? "the service accepted connections" : "requests can begin",
         (double)late / 1e9, options->start_at_text);
 }
@@ -135,7 +135,7 @@ static void warn_of_timeout(const struct ssrequest_options *options) {
     ss_units_print_time(timeout, sizeof timeout, options->given.timeout);
     fprintf(stderr,
         "ssrequest: warning: --capacity: %s: requests fail after %s, and at most 1 %% of them may "
-        "fail: give a --timeout above the limit\n",
+        "fail: use a --timeout above the limit\n",
         options->capacity, timeout);
 }
 

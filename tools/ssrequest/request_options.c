@@ -141,7 +141,7 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
         return 0;
     if (options->url_count > 0)
         return ss_error_fail(error,
-            "--requests-file: the file contains URLs: write only paths in it, or give no "
+            "--requests-file: the file contains URLs: put only paths in it, or give no "
             "URL on the command line");
     for (uint32_t i = 0; i < messages->origin_count; i++)
         options->urls[options->url_count++] = messages->origins[i];
@@ -165,8 +165,8 @@ static int settle_start(struct ssrequest_options *options, struct ss_error *erro
     if (ss_wallclock_parse(options->start_at_text, now, &options->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (options->start_at < now)
-        return ss_error_fail(error, "--start-at: '%s' has passed: give a time in the future",
-            options->start_at_text);
+        return ss_error_fail(
+            error, "--start-at: '%s' has passed: use a time in the future", options->start_at_text);
     return 0;
 }
 

@@ -25,7 +25,7 @@ static int look(const struct sstrace_request *request, struct ss_error *error) {
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
         return ss_error_fail(error,
-            "refusing to write a compiled trace to a terminal: give -o FILE or > FILE, or --dump, "
+            "refusing to write a compiled trace to a terminal: use -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
     const char *dot = request->output ? strrchr(request->output, '.') : NULL;
     bool is_picture_name = dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0);

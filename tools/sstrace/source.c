@@ -80,7 +80,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
                 "--%s is for measurements, and this is a trace: remove --%s, or give --from",
                 words[i].name, words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
-            return ss_error_fail(error, "--%s has no meaning with %s: remove --%s", words[i].name,
+            return ss_error_fail(error, "--%s has no effect with %s: remove --%s", words[i].name,
                 format->name, words[i].name);
     }
     return 0;

@@ -52,9 +52,9 @@ static int check_values(const struct sstrace_transform *transform, struct ss_err
     if (transform->kind == SSTRACE_SCALE && !(transform->factor > 0))
         return ss_error_fail(error, "the factor must be more than 0");
     if (transform->kind == SSTRACE_CLIP && transform->to <= transform->from)
-        return ss_error_fail(error, "TO is not after FROM: write the earlier time first");
+        return ss_error_fail(error, "TO is not after FROM: put the earlier time first");
     if (transform->kind == SSTRACE_LOAD_CLAMP && transform->max < transform->min)
-        return ss_error_fail(error, "MAX is less than MIN: write the smaller load first");
+        return ss_error_fail(error, "MAX is less than MIN: put the smaller load first");
     return 0;
 }
 

@@ -58,7 +58,7 @@ TEST(invalid_policies_are_refused) {
     } cases[] = {
         {"", "policy: the policy has no rule"},
         {"belw 40% pin=free\n", "policy:1: unknown word 'belw': did you mean 'below'?"},
-        {"below 40%\n", "incomplete rule: write below PERCENT KNOB"},
+        {"below 40%\n", "incomplete rule: use below PERCENT KNOB"},
         {"below 40% pin=free\nabove 30% pin=free\n",
             "the rules in lines 1 and 2 overlap: let one end where the other begins"},
         {"below 40% pin=free\nabove 60% quota=50%\n",

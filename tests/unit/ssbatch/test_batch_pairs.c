@@ -152,7 +152,7 @@ TEST(invalid_pairs_are_refused) {
         char message[128];
         const char *pair = i == 4 ? "" : forms[i];
         snprintf(message, sizeof message,
-            "'%s' is not a pair: write all, symmetric, or a list such as h2:xz,xz:h2", pair);
+            "'%s' is not a pair: use all, symmetric, or a list such as h2:xz,xz:h2", pair);
         assert_refused(forms[i], none, none, message);
     }
     assert_refused("a:b,b:a,a:b", none, none, "the pair a:b is named twice: remove one of them");

@@ -127,7 +127,7 @@ TEST_WITH(
 TEST_WITH(uncounted_workloads_cause_a_warning_on_request, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warn_uncounted = true), NAMES(silent, typed, ready)), 0);
     assert_said("typed\nready\n",
-        "Warning: silent has no throughput: give --iteration or --repeat to count its iterations\n"
+        "Warning: silent has no throughput: use --iteration or --repeat to count its iterations\n"
         "typed: each end of the command is an iteration; --iteration counts lines of its "
         "output\n");
 }

@@ -95,7 +95,7 @@ TEST(excessive_memory_size_is_refused) {
     struct ss_error error = {0};
     struct work_memory memory;
     assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
-    assert_string_equal(error.message, "--memory: out of memory: give a smaller size");
+    assert_string_equal(error.message, "--memory: out of memory: use a smaller size");
     work_memory_free(&memory);
 }
 

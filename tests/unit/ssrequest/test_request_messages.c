@@ -48,7 +48,7 @@ TEST(invalid_methods_and_bodies_are_refused) {
     refuse_options("", NULL, "--method: '' is not an HTTP method");
     refuse_options("GET /x", NULL, "--method: 'GET /x' is not an HTTP method");
     refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
-    refuse_options("HEAD", "x", "--data has no meaning with --method HEAD");
+    refuse_options("HEAD", "x", "--data has no effect with --method HEAD");
     refuse_options(NULL, "@/nowhere/x", "--data: /nowhere/x: No such file");
     refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
 }
@@ -116,9 +116,9 @@ TEST(message_file_with_urls_lists_its_hosts) {
 
 TEST(bad_message_lines_are_refused_with_their_number) {
     static const char *const all[][2] = {
-        {"GET\n", "line 1: write METHOD URL-or-PATH [@BODYFILE]"},
-        {"GET /\nGET / x\n", "line 2: write METHOD URL-or-PATH"},
-        {"GET / @a b\n", "line 1: write METHOD"},
+        {"GET\n", "line 1: expected METHOD URL-or-PATH [@BODYFILE]"},
+        {"GET /\nGET / x\n", "line 2: expected METHOD URL-or-PATH"},
+        {"GET / @a b\n", "line 1: expected METHOD"},
         {"GET items\n", "line 1: 'items' is neither a URL nor a path"},
         {"GET /\nGET http://a/\n", "line 2: the file mixes paths and URLs"},
         {"GET http://a/\nGET /\n", "line 2: the file mixes paths and URLs"},

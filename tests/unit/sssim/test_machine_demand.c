@@ -267,7 +267,7 @@ TEST(invalid_demand_profiles_are_refused) {
         {"0 1\n2s 1.5\n", "profile:2: '1.5' is not a whole number"},
         {"0 1\n2s -1\n", "profile:2: '-1'"},
         {"0 1\n2s 1000001\n", "too many threads: 1000001 (at most 1000000)"},
-        {"0 1\n2s\n", "profile:2: invalid line \"2s\": write TIME THREADS"},
+        {"0 1\n2s\n", "profile:2: invalid line \"2s\": use TIME THREADS"},
         {"0 1 2\n", "invalid line \"0 1 2\""},
         {"0 1 2 3 4\n", "write TIME THREADS, or TIME THREADS ACCESSES WAITING"},
         {"0 1 x 0.5\n", "profile:1: 'x' is not a valid number of accesses per second"},

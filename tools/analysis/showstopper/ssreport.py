@@ -220,7 +220,7 @@ def check(request: Values) -> None:
     if request.decide and request.format not in ("", "md"):
         raise UserError("--decide prints text or, with --format md, Markdown: see --table duet")
     if request.names and not re.fullmatch("[^/]+/[^/]+", request.names):
-        raise UserError(f'--names: "{show(request.names)}" is not a pair of names: write A/B')
+        raise UserError(f'--names: "{show(request.names)}" is not a pair of names: use A/B')
     if request.against is not None and not 0 < request.against < len(request.words):
         raise UserError("--against must separate two sets: ssreport A... --against B...")
     if not request.words:

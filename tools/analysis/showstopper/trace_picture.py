@@ -105,7 +105,7 @@ def run(values: Values) -> int:
 
 def _check(values: Values) -> None:
     if not values.output:
-        raise UserError("no file is given: write --output FILE")
+        raise UserError("no file is given: use --output FILE")
 
 
 _ROWS = (

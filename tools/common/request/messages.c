@@ -125,7 +125,7 @@ static int fill_from_options(
     }
     if (message->body && strcmp(message->method, "HEAD") == 0)
         return ss_error_fail(
-            error, "--data has no meaning with --method HEAD, which has no body: leave out --data");
+            error, "--data has no effect with --method HEAD, which has no body: leave out --data");
     add_empty_body(message);
     return 0;
 }
@@ -186,7 +186,7 @@ static int take_place(struct request_messages *messages, struct request_message 
             ss_words_show(shown ? shown : "the word").text);
     }
     if (!begins && is_path == (messages->origin_count > 0))
-        return ss_error_fail(error, "the file mixes paths and URLs: write only paths or only URLs");
+        return ss_error_fail(error, "the file mixes paths and URLs: use only paths or only URLs");
     messages->order[messages->count] = 0;
     if (!is_path && find_origin(messages, word, &messages->order[messages->count], error) < 0)
         return -1;
@@ -196,7 +196,7 @@ static int take_place(struct request_messages *messages, struct request_message 
 static int take_words(struct request_messages *messages, struct request_message *message,
     char **words, struct ss_error *error) {
     if (!words[1] || (words[2] && (words[2][0] != '@' || words[3])))
-        return ss_error_fail(error, "write METHOD URL-or-PATH [@BODYFILE]");
+        return ss_error_fail(error, "expected METHOD URL-or-PATH [@BODYFILE]");
     if (take_method(message, words[0], error) < 0 ||
         take_place(messages, message, words[1], error) < 0)
         return -1;
@@ -238,7 +238,7 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
     return messages->count > 0
                ? 0
                : ss_error_fail(
-                     error, "the file contains no requests: write METHOD URL-or-PATH on each line");
+                     error, "the file contains no requests: put METHOD URL-or-PATH on each line");
 }
 
 int request_messages_read(

@@ -60,7 +60,7 @@ static int check(
     const char *shape = request_shape_name((enum request_shape)given->shape);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].given && !(all[i].to & 1U << given->shape))
-            return ss_error_fail(error, "--%s has no meaning with --profile %s: leave out --%s",
+            return ss_error_fail(error, "--%s has no effect with --profile %s: leave out --%s",
                 all[i].name, shape, all[i].name);
         if (!all[i].given && (all[i].needed_by & 1U << given->shape))
             return ss_error_fail(

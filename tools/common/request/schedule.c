@@ -38,7 +38,7 @@ static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0)
         return ss_error_fail(error, "the %s is more than %d requests per second", name, RATE_MAX);
     return ss_error_fail(
-        error, "the %s is 0, so nothing would be sent: give requests per second, such as 50", name);
+        error, "the %s is 0, so nothing would be sent: use requests per second, such as 50", name);
 }
 
 int request_profile_constant(

@@ -65,11 +65,11 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
         return ss_error_fail(
             error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
     if ((text[length] == '@' && target_length == 0) || target_length >= sizeof knob->target)
-        return ss_error_fail(error, "'%s': write a target of 1 to %zu bytes after the @",
+        return ss_error_fail(error, "'%s': put a target of 1 to %zu bytes after the @",
             ss_words_show(text).text, sizeof knob->target - 1);
     snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
     if (*equals && !equals[1])
-        return ss_error_fail(error, "'%s': invalid level: write %s=%s", ss_words_show(text).text,
+        return ss_error_fail(error, "'%s': invalid level: use %s=%s", ss_words_show(text).text,
             knob->actuator->name, knob->actuator->form);
     knob->level = *equals ? equals + 1 : "";
     return 0;

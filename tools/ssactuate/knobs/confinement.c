@@ -47,7 +47,7 @@ static int split_option(const struct ssactuate_knob *knob, const char *name, cha
         return 0;
     if (strncmp(comma + 1, name, strlen(name)) != 0 || comma[1 + strlen(name)] != '=')
         return ss_error_fail(
-            error, "%s: unknown part '%s': write %s", knob->text, comma + 1, knob->actuator->form);
+            error, "%s: unknown part '%s': use %s", knob->text, comma + 1, knob->actuator->form);
     snprintf(value, 64, "%s", comma + strlen(name) + 2);
     return 0;
 }
@@ -100,7 +100,7 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
         return ss_error_fail(error, "'%s' is not a number of CPUs", colon + 1);
     if (schemes[i].needs_count && !colon)
         return ss_error_fail(
-            error, "%s requires a number of CPUs: write %s:2", schemes[i].name, schemes[i].name);
+            error, "%s requires a number of CPUs: use %s:2", schemes[i].name, schemes[i].name);
     const struct topology_request request = {schemes[i].scheme, (uint32_t)count, side};
     return topology_place(machine->root, &request, order, error);
 }
@@ -187,7 +187,7 @@ static int set_cpus(const struct ssactuate_machine *machine, const struct ssactu
         return ss_error_wrap(error, "%s", knob->text);
     if (plan->cpu_count == 0 || plan->cpu_count > count)
         return ss_error_fail(
-            error, "%s: write a number of CPUs from 1 to %u", knob->text, (unsigned)count);
+            error, "%s: use a number of CPUs from 1 to %u", knob->text, (unsigned)count);
     return 0;
 }
 
@@ -239,7 +239,7 @@ static int set_quota(const struct ssactuate_machine *machine, const struct ssact
     plan->quota = percent / 100;
     if (plan->quota * (double)plan->period < (double)QUOTA_TIME_MIN)
         return ss_error_fail(error,
-            "%s: the CPU time per period is below the kernel's minimum of 1 ms: write a larger "
+            "%s: the CPU time per period is below the kernel's minimum of 1 ms: use a larger "
             "percentage or a longer period",
             knob->text);
     return 0;
@@ -317,11 +317,11 @@ static int set_instances(const struct ssactuate_machine *machine, const struct s
     if (ss_units_count(count, &instances, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (instances == 0 || instances > SSACTUATE_INSTANCES_MAX)
-        return ss_error_fail(error, "%s: write a number of instances from 1 to %d", knob->text,
+        return ss_error_fail(error, "%s: use a number of instances from 1 to %d", knob->text,
             SSACTUATE_INSTANCES_MAX);
     if (url && !strstr(url, "{port}"))
         return ss_error_fail(
-            error, "%s: the URL has no {port}: write it where each copy has its port", knob->text);
+            error, "%s: the URL has no {port}: put it where each copy has its port", knob->text);
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
         url ? url + sizeof ",url=" - 1 : "http://127.0.0.1:{port}/");

@@ -227,7 +227,7 @@ static int parse_level(
         else if (ss_words_is(&part, "turbo=off") || ss_words_is(&part, "turbo=on"))
             level->turbo = ss_words_is(&part, "turbo=on");
         else
-            return ss_error_fail(error, "%s: unknown part '%.*s': write %s", knob->text,
+            return ss_error_fail(error, "%s: unknown part '%.*s': use %s", knob->text,
                 (int)part.length, part.text, knob->actuator->form);
     }
     const char *dash = strchr(first, '-');
@@ -357,8 +357,8 @@ static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_po
         find_speed(policy, switched, level->high, &high, error) < 0)
         return -1;
     if (low.kilohertz > high.kilohertz)
-        return ss_error_fail(error, "invalid range '%s-%s': write the lower frequency first",
-            level->low, level->high);
+        return ss_error_fail(
+            error, "invalid range '%s-%s': put the lower frequency first", level->low, level->high);
     /* Turbo comes first, because it changes which maximum the kernel accepts. */
     if (level->turbo >= 0 && add_turbo(machine, policy, level->turbo, plan, error) < 0)
         return -1;

@@ -66,7 +66,7 @@ static int plan_word(struct given *given, const char *word, struct ss_error *err
     if (ssactuate_knob_parse(&knob, word, error) < 0)
         return -1;
     if (!*knob.level)
-        return ss_error_fail(error, "'%s' has no level: write %s=%s", ss_words_show(word).text,
+        return ss_error_fail(error, "'%s' has no level: use %s=%s", ss_words_show(word).text,
             knob.actuator->name, knob.actuator->form);
     if (note_knob(given, &knob, error) < 0)
         return -1;
@@ -90,7 +90,7 @@ static int plan_size(struct given *given, const char *text, struct ss_error *err
     char word[300] = "";
     if (!colon || colon == text || (size_t)(colon - text) >= sizeof given->plan->size)
         return ss_error_fail(error,
-            "size=%s: write size=NAME:cpus=N,quota=P,memory=M, with at least one of the three",
+            "size=%s: use size=NAME:cpus=N,quota=P,memory=M, with at least one of the three",
             ss_words_show(text).text);
     snprintf(given->plan->size, sizeof given->plan->size, "%.*s", (int)(colon - text), text);
     for (const char *at = colon + 1; ss_words_next(&at, ',', &part);) {

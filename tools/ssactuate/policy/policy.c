@@ -59,7 +59,7 @@ static int read_rule(struct ssactuate_policy *policy, char **words, size_t count
     size_t first = between ? 3 : 2;
     struct ssactuate_rule rule = {.line = line, .from = 0, .to = INFINITY, .words = words};
     if (count <= first)
-        return ss_error_fail(error, "incomplete rule: write %s PERCENT %sKNOB...", words[0],
+        return ss_error_fail(error, "incomplete rule: use %s PERCENT %sKNOB...", words[0],
             between ? "PERCENT " : "");
     double *limit = below ? &rule.to : &rule.from;
     if (ss_units_load(words[1], 0, limit, error) < 0 ||

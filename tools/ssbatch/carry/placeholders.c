@@ -117,7 +117,7 @@ static int put_placeholder(
     if (line && line->kind == SSBATCH_ONCE && finding->fixed)
         return ss_error_fail(error,
             "{%s} is unknown in an `after` above the first run, which may have to run before the "
-            "value is found: write the `after` below the runs that use it",
+            "value is found: put the `after` below the runs that use it",
             placeholder);
     if (line && line->kind == SSBATCH_ONCE)
         return ss_error_fail(

@@ -69,7 +69,7 @@ static int check_memory(const char *value, struct ss_error *error) {
     if (digits > 0 && *value != '0' && (!*unit || (strchr("kKmMgG", *unit) && !unit[1])))
         return 0;
     return ss_error_fail(
-        error, "'%s' is not a size: write one such as 512M", ss_words_show(value).text);
+        error, "'%s' is not a size: use a size such as 512M", ss_words_show(value).text);
 }
 
 static int check_folder(const char *value, struct ss_error *error) {
@@ -104,7 +104,7 @@ static bool is_name(const char *name) {
 
 int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error) {
     if (!*value)
-        return ss_error_fail(error, "the value is missing: write it after the =");
+        return ss_error_fail(error, "the value is missing: put it after the =");
     switch (key) {
     case SSBATCH_COMMAND: {
         char **words = ss_words_split(value, NULL, error);
@@ -239,7 +239,7 @@ static int read_heading(struct reader *reader, char *line, struct ss_error *erro
             return -1;
     }
     return reader->catalogue->count > before ? 0
-                                             : ss_error_fail(error, "[] has no name: write [NAME]");
+                                             : ss_error_fail(error, "[] has no name: use [NAME]");
 }
 
 /* Returns the length of the key if the line is KEY = VALUE; 0 otherwise. */

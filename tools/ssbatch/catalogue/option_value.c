@@ -174,7 +174,7 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value,
     if (!left)
         return ss_error_memory(error);
     if (!right || strchr(right + 1, '/') || strchr(text, '\n'))
-        return ss_error_fail(error, "'%s' is not two lists of CPUs: write them as in 0-3/4-7",
+        return ss_error_fail(error, "'%s' is not two lists of CPUs: use two lists such as 0-3/4-7",
             ss_words_show(text).text);
     *right++ = '\0';
     if (ss_cpus_parse(left, &sets[0], error) < 0 || ss_cpus_parse(right, &sets[1], error) < 0)
@@ -219,7 +219,7 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value,
         return ss_error_memory(error);
     if (split_levels(levels, parts) < 0)
         return ss_error_fail(error,
-            "'%s' is not HIGH:LOW:STEP: write three loads, as in "
+            "'%s' is not HIGH:LOW:STEP: use three loads, such as "
             "95%%:5%%:5%%",
             ss_words_show(text).text);
     bool bare = strtod(parts[0], NULL) >= 2 && !text[strspn(text, "0123456789:")];

@@ -83,7 +83,7 @@ static int add_list(struct ssbatch_pairs *pairs, char *list, struct ss_error *er
         char *back = strchr(pair, ':');
         if (!back || back == pair || !back[1] || strchr(back + 1, ':'))
             return ss_error_fail(error,
-                "'%s' is not a pair: write all, symmetric, or a list such as h2:xz,xz:h2",
+                "'%s' is not a pair: use all, symmetric, or a list such as h2:xz,xz:h2",
                 ss_words_show(pair).text);
         *back++ = '\0';
         if (add_pair(pairs, pair, back, error) < 0)

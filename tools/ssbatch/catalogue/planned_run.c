@@ -77,7 +77,7 @@ static int put_given_columns(
         char *equals = strchr(text, '=');
         if (!equals)
             return ss_error_fail(error,
-                "'%s' is not KEY=VALUE: write options of showstopper "
+                "'%s' is not KEY=VALUE: put options of showstopper "
                 "after --",
                 ss_words_show(*word).text);
         *equals = '\0';

@@ -27,7 +27,7 @@ static void check_counting(FILE *stream, const struct ssbatch_workload_checks *c
         fprintf(stream, "%s\n", workload->name);
     else if (checks->warn_uncounted)
         fprintf(stderr,
-            "Warning: %s has no throughput: give --iteration or --repeat to count its iterations\n",
+            "Warning: %s has no throughput: use --iteration or --repeat to count its iterations\n",
             workload->name);
 }
 

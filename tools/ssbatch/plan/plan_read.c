@@ -103,7 +103,7 @@ static int check_name(const char *name, struct ss_error *error) {
         return ss_error_fail(
             error, "'%s' cannot name a run: ssreport would take it for a file of a record", name);
     if (!*name)
-        return ss_error_fail(error, "the name is empty: write a name that a file can have");
+        return ss_error_fail(error, "the name is empty: use a name that a file can have");
     if (strlen(name) > SSBATCH_NAME_MAX)
         return ss_error_fail(error, "the name '%s' is too long: use at most %d bytes",
             ss_words_show(name).text, SSBATCH_NAME_MAX);
@@ -168,7 +168,7 @@ static int check_key(const char *key, struct ss_error *error) {
         return ss_error_fail(
             error, "the column '%s' is filled in when the run is done: choose another name", key);
     if (strcmp(key, "needs") == 0)
-        return ss_error_fail(error, "needs= is allowed only in the line of a run: write it there, "
+        return ss_error_fail(error, "needs= is allowed only in the line of a run: put it there, "
                                     "or give the column another name");
     return 0;
 }
@@ -223,7 +223,7 @@ static int read_version(struct reader *reader, char **words, struct ss_error *er
     if (reader->begun)
         return ss_error_fail(error, "the version of the plan must be in its first line");
     if (!words[1] || words[2])
-        return ss_error_fail(error, "expected the version of the plan: write 'plan 1'");
+        return ss_error_fail(error, "expected the version of the plan: use 'plan 1'");
     if (strcmp(words[1], "1") != 0)
         return ss_error_fail(error,
             "the plan has version '%s', but this program reads only version 1: use the program "
@@ -235,11 +235,11 @@ static int read_version(struct reader *reader, char **words, struct ss_error *er
 static int read_set(struct reader *reader, char **words, struct ss_error *error) {
     struct pair pair;
     if (!words[1])
-        return ss_error_fail(error, "set has no column: write 'set KEY=VALUE...'");
+        return ss_error_fail(error, "set has no column: use 'set KEY=VALUE...'");
     for (words++; *words; words++) {
         if (!split_pair(*words, &pair))
             return ss_error_fail(
-                error, "'%s' is not a column: write KEY=VALUE", ss_words_show(*words).text);
+                error, "'%s' is not a column: use KEY=VALUE", ss_words_show(*words).text);
         if (add_own_column(reader, &pair, error) < 0)
             return -1;
     }
@@ -274,7 +274,7 @@ static int read_time(struct reader *reader, char **words, ss_time *time, struct 
     struct ssbatch_plan *plan = reader->plan;
     struct ss_units_doubt doubt;
     if (!words[1])
-        return ss_error_fail(error, "%s has no time: write '%s 70s'", words[0], words[0]);
+        return ss_error_fail(error, "%s has no time: use '%s 70s'", words[0], words[0]);
     if (ss_units_time_sensible(words[1], SS_SECOND, time, &doubt, error) < 0)
         return ss_error_wrap(error, "%s", words[0]);
     if (doubt.text[0] && plan->doubt_count++ == 0)
@@ -315,7 +315,7 @@ static int read_run_word(
 static struct ssbatch_run *add_run(struct reader *reader, char **words, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
     if (!words[1]) {
-        ss_error_fail(error, "the %s has no name: write '%s NAME'", words[0], words[0]);
+        ss_error_fail(error, "the %s has no name: use '%s NAME'", words[0], words[0]);
         return NULL;
     }
     if (check_name(words[1], error) < 0)
@@ -347,10 +347,10 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
         run->limit = 0;
     else if (run->limit == 0)
         return ss_error_fail(
-            error, "run %s has a limit of 0: write a longer limit, or leave it out", run->name);
+            error, "run %s has a limit of 0: use a longer limit, or leave it out", run->name);
     else if (run->limit < run->takes)
         return ss_error_fail(error,
-            "run %s has a limit that is shorter than the time it takes: write a longer limit",
+            "run %s has a limit that is shorter than the time it takes: use a longer limit",
             run->name);
     reader->in_run = true;
     return copy_columns(&run->columns, &reader->own, error);
@@ -389,7 +389,7 @@ static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error
         snprintf(text, sizeof text, "%.*s", (int)part.length, part.text);
         if (part.length >= sizeof text || ss_units_count(text, &status, NULL) < 0 || status > 255)
             return ss_error_fail(error,
-                "'%s' is not a list of exit statuses: write numbers from 0 to 255, such as ok=0,1",
+                "'%s' is not a list of exit statuses: use numbers from 0 to 255, such as ok=0,1",
                 ss_words_show(list).text);
         line->ok[status / 64] |= UINT64_C(1) << status % 64;
     }
@@ -433,7 +433,7 @@ static int read_line_word(
     if (!split_pair(word, &pair)) {
         if (line->role)
             return ss_error_fail(error,
-                "'%s' follows the role '%s', but only KEY=VALUE and -- COMMAND may: write -- "
+                "'%s' follows the role '%s', but only KEY=VALUE and -- COMMAND may: put -- "
                 "before the command",
                 ss_words_show(word).text, line->role);
         if (check_role(word, error) < 0 || check_role_is_free(reader, line->kind, word, error) < 0)
@@ -490,7 +490,7 @@ static int read_once(struct reader *reader, char **words, struct ss_error *error
         return -1;
     const struct ssbatch_line *line = &study->items[study->count - 1];
     if (!line->role || !line->pattern)
-        return ss_error_fail(error, "a value needs a name and a pattern: write 'once NAME "
+        return ss_error_fail(error, "a value needs a name and a pattern: use 'once NAME "
                                     "match=REGEX -- COMMAND'");
     if (line->regex->re_nsub == 0)
         return ss_error_fail(error,
@@ -504,7 +504,7 @@ static int check_unnamed_main(const struct ssbatch_lines *lines, struct ss_error
     for (size_t i = 0; i + 1 < lines->count; i++) {
         if (lines->items[i].kind == SSBATCH_MAIN && !lines->items[i].role)
             return ss_error_fail(error,
-                "a main without a role is already in line %u: write 'main ROLE -- COMMAND', so "
+                "a main without a role is already in line %u: use 'main ROLE -- COMMAND', so "
                 "that "
                 "each has a record of its own",
                 lines->items[i].number);

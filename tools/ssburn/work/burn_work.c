@@ -48,7 +48,7 @@ int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_erro
     if (bytes <= SIZE_MAX / 2)
         lines = aligned_alloc(WORK_LINE_BYTES, count * WORK_LINE_BYTES);
     if (!lines)
-        return ss_error_fail(error, "--memory: out of memory: give a smaller size");
+        return ss_error_fail(error, "--memory: out of memory: use a smaller size");
     shuffle(lines, count);
     *memory = (struct work_memory){lines, count};
     return 0;

@@ -326,7 +326,7 @@ static int check_measured(const struct fleet *fleet, struct ss_error *error) {
             return 0;
     }
     return ss_error_fail(error, "nothing was measured: no node was under control for a whole "
-                                "--window after --settle: give a longer --duration after --");
+                                "--window after --settle: use a longer --duration after --");
 }
 
 static int remove_one(const char *path, const struct stat *state, int type, struct FTW *where) {

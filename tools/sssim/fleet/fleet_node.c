@@ -181,7 +181,7 @@ static int check(
                                     "--record, --csv, --help or --version");
     if (simulation->trial.seed != seed)
         return ss_error_fail(error, "options after -- must not contain --seed, because each node "
-                                    "has a seed of its own: give --seed before --");
+                                    "has a seed of its own: use --seed before --");
     if (trace && (strcmp(simulation->trial.modules[SS_KIND_TRACE], "file") != 0 ||
                      strcmp(simulation->trial.options[SS_KIND_TRACE], trace) != 0))
         return ss_error_fail(error, "options after -- must not contain -t or -T, because --traces "

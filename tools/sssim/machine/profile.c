@@ -88,7 +88,7 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
         status = take_record(reader, words, count, error);
     else if (count != 0)
         status = ss_error_fail(error,
-            "invalid line \"%s\": write TIME THREADS, or TIME THREADS ACCESSES "
+            "invalid line \"%s\": use TIME THREADS, or TIME THREADS ACCESSES "
             "WAITING",
             ss_words_show(line).text);
     free(words);

@@ -110,7 +110,7 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
             return -1;
     }
     if (options->servers > 0 && options->servers != count)
-        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: give one for each",
+        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: use one for each",
             count, (unsigned long long)options->servers);
     options->servers = count;
     return 0;
@@ -247,7 +247,7 @@ static int complete(struct queue_options *options, struct ss_error *error) {
     if (run->settle < run->rules.end)
         return 0;
     return ss_error_fail(
-        error, "--settle leaves no time to count: give a time that is shorter than the run");
+        error, "--settle leaves no time to count: use a time that is shorter than the run");
 }
 
 static void print_help(void) {

@@ -137,7 +137,7 @@ static int check(struct simulation *simulation, struct ss_error *error) {
         return ss_error_wrap(error, "--turbo");
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
         return ss_error_fail(error,
-            "--record: a record has at most %d CPUs, and a study twice as many as --cpus: give "
+            "--record: a record has at most %d CPUs, and a study twice as many as --cpus: use "
             "fewer --cpus",
             SS_CPUS_MAX);
     return 0;
@@ -217,7 +217,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         return 0;
     trial_close(trial);
     return ss_error_fail(
-        error, "--settle leaves no time to count: give a time that is shorter than the run");
+        error, "--settle leaves no time to count: use a time that is shorter than the run");
 }
 
 /* Makes the options of the foreground, whose load is always 100 %. */

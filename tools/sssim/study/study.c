@@ -105,10 +105,10 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
         *duration = study->options->duration;
     if (*duration == SS_TIME_NEVER)
         return ss_error_fail(error,
-            "the background's trace has no end: give --duration, or a trace such as -t staircase");
+            "the background's trace has no end: use --duration, or a trace such as -t staircase");
     if (background->options.settle >= *duration)
         return ss_error_fail(
-            error, "--settle leaves no time to count: give a time that is shorter than the run");
+            error, "--settle leaves no time to count: use a time that is shorter than the run");
     return 0;
 }
 

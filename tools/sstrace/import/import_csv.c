@@ -58,7 +58,7 @@ static int choose_time(struct csv *csv) {
         return 0;
     if (csv->heading.count != 2)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "no column is clearly the time: give --time-column, or --every TIME if no column has "
+            "no column is clearly the time: use --time-column, or --every TIME if no column has "
             "times");
     csv->time_number = 1;
     return 0;
@@ -87,7 +87,7 @@ static int guess_load(struct csv *csv) {
         return 0;
     }
     return sstrace_heading_ask(&csv->heading, csv->input,
-        "no column is clearly the load: give --load-column or --idle-column");
+        "no column is clearly the load: use --load-column or --idle-column");
 }
 
 static int choose_load(struct csv *csv) {
@@ -108,7 +108,7 @@ static int choose_series(struct csv *csv) {
     csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
     if (csv->options->select && !csv->series_number)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "no column clearly names the series for --select: give --series-column");
+            "no column clearly names the series for --select: use --series-column");
     return 0;
 }
 
@@ -200,7 +200,7 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
     if (begins && csv->overnight)
         return text_input_blame(csv->input, csv->time.column,
             "the times of another machine have passed midnight, so the day of this time is "
-            "unknown: write times with dates");
+            "unknown: use times with dates");
     csv->overnight |= series->clock.day > 0;
     if (csv->dated)
         return 0;
@@ -236,7 +236,7 @@ static int take_rows(struct csv *csv) {
     }
     if (more == 0 && !csv->unit_is_known && csv->largest > 0 && csv->largest <= 1)
         return text_input_blame(csv->input, csv->load.column,
-            "no number in this column is above 1: give --unit fraction or --unit percent");
+            "no number in this column is above 1: use --unit fraction or --unit percent");
     return more;
 }
 

@@ -53,7 +53,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     int result;
     if (every == 0 && !planetlab)
         return ss_error_fail(input->error,
-            "%s:1:1: give --every TIME: a file of load levels does not say how long each "
+            "%s:1:1: use --every TIME: a file of load levels does not say how long each "
             "one lasts",
             ss_words_show(input->name).text);
     if (every == 0)

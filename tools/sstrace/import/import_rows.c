@@ -168,7 +168,7 @@ static int import_rows(const struct sstrace_format *format, struct text_input *i
         pick_numbered(&rows);
     if (more > 0 && samples->options->select && !rows.has_series)
         return ss_error_fail(input->error,
-            "--select has no meaning with %s, which has only one series: remove --select",
+            "--select has no effect with %s, which has only one series: remove --select",
             ss_words_show(input->name).text);
 
     for (bool first = true; more > 0 && (more = sstrace_lines_next_row(&rows.table)) > 0;

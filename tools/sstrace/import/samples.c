@@ -329,7 +329,7 @@ int sstrace_samples_date(struct sstrace_samples *samples, struct text_input *inp
         return 0;
     return ss_error_fail(input->error,
         "%s: this file or the one before has no date in a known form, so the time between them is "
-        "unknown: write dates as YYYY-MM-DD, or read each file alone",
+        "unknown: use dates of the form YYYY-MM-DD, or read each file alone",
         ss_words_show(input->name).text);
 }
 
@@ -354,7 +354,7 @@ int sstrace_samples_end_file(struct sstrace_samples *samples, struct text_input 
     if (!adds_nothing)
         return 0;
     return ss_error_fail(input->error,
-        "%s: all samples are before the end of the previous file: give the files in the order of "
+        "%s: all samples are before the end of the previous file: name the files in the order of "
         "their times, and only files of one machine",
         ss_words_show(input->name).text);
 }
@@ -371,7 +371,7 @@ static int flush_last(struct sstrace_samples *samples, struct text_input *input)
         return flush_span(samples, input);
     if (!samples->usual)
         return ss_error_fail(input->error,
-            "%s has a single sample and does not say how long it lasted: give --every TIME",
+            "%s has a single sample and does not say how long it lasted: use --every TIME",
             ss_words_show(input->name).text);
     if (samples->stamp == SSTRACE_STAMP_BEGIN)
         return flush_begin(samples, input, samples->held.to + samples->usual);

@@ -188,7 +188,7 @@ def _check_call(
             raise UserError(f"--{name}: the study began with {show(began)}: {more}")
     if call.lower_is_better != (lower == "yes"):
         raise UserError(
-            f"in this study, {'smaller' if lower == 'yes' else 'larger'} figures are better: give "
+            f"in this study, {'smaller' if lower == 'yes' else 'larger'} figures are better: use "
             "the same --victim, --iteration and --lower-is-better as at its beginning"
         )
 

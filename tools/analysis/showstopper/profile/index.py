@@ -77,7 +77,7 @@ def _read(folder: str) -> list[_Part]:
                 document = read_document(f"{folder}/{name}", f"{kind}.json", path)
                 parts.append(_Part(name, kind, document))
     if not parts:
-        pages = "has a page of calibrate, compare, predict or sweep: write them with -o"
+        pages = "has a page of calibrate, compare, predict or sweep: make them with -o"
         raise UserError(f"{folder}: no folder in it {pages}")
     return parts
 

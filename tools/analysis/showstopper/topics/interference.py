@@ -502,7 +502,7 @@ def _find_compared(report: Report, named: str, measure: str) -> Placements:
         )
     if named and not chosen:
         raise UserError(
-            f'--pair: there is no pair "{show(named)}": write FOREGROUND,BACKGROUND[,ENVIRONMENT]'
+            f'--pair: there is no pair "{show(named)}": use FOREGROUND,BACKGROUND[,ENVIRONMENT]'
         )
     what = "work per watt-hour" if measure == PER_WATT_HOUR else "throughput"
     raise UserError(
