@@ -253,7 +253,7 @@ TEST(size_sets_cpus_quota_and_memory) {
     assert_that(plan.memory, ==, UINT64_C(4) << 30);
     REFUSE("quota is given twice", "size=small:quota=50%", "quota=60%");
     REFUSE("is not cpus, quota or memory", "size=small:pin=free");
-    REFUSE("write size=NAME", "size=small");
+    REFUSE("use size=NAME", "size=small");
     close_machine();
 }
 

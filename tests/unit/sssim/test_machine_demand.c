@@ -269,7 +269,7 @@ TEST(invalid_demand_profiles_are_refused) {
         {"0 1\n2s 1000001\n", "too many threads: 1000001 (at most 1000000)"},
         {"0 1\n2s\n", "profile:2: invalid line \"2s\": use TIME THREADS"},
         {"0 1 2\n", "invalid line \"0 1 2\""},
-        {"0 1 2 3 4\n", "write TIME THREADS, or TIME THREADS ACCESSES WAITING"},
+        {"0 1 2 3 4\n", "use TIME THREADS, or TIME THREADS ACCESSES WAITING"},
         {"0 1 x 0.5\n", "profile:1: 'x' is not a valid number of accesses per second"},
         {"0 1 -1 0.5\n", "profile:1: '-1' is not a valid number"},
         {"0 1 1e999 0.5\n", "profile:1: '1e999' is not a valid number"},
