@@ -24,6 +24,9 @@ static inline void note(void *context, const struct trial_sample *sample) {
     log->samples[log->count++] = *sample;
 }
 
+/* A mix that is freed at the end of its scope. */
+#define OWNED_MIX __attribute__((cleanup(demand_mix_free))) struct demand_mix
+
 static inline struct demand_mix parse_mix(const char *text) {
     struct demand_mix mix;
     struct ss_error error = {0};
@@ -45,6 +48,13 @@ static inline struct trial_options make_options(
         .settle = 10 * SS_SECOND,
         .seed = 1,
     };
+}
+
+/* As above, without feedback. */
+static inline struct trial_options make_fixed(uint32_t cpus, uint32_t instances, const char *load) {
+    struct trial_options options = make_options(cpus, instances, load);
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    return options;
 }
 
 static inline void open_trial(struct trial *trial, const struct trial_options *options) {

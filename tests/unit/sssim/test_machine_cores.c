@@ -62,8 +62,7 @@ static double measure(
     const struct cores *cores, uint32_t instances, const char *duty, const char *dithering) {
     /* Phases are independent if rounds differ in length. */
     bool is_independent = strcmp(dithering, "averageq") == 0;
-    struct trial_options options = make_options(10, instances, "100%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(10, instances, "100%");
     options.options[SS_KIND_CONTROL] = duty;
     options.modules[SS_KIND_DITHERING] = dithering;
     options.options[SS_KIND_DITHERING] = is_independent ? "jitter=50%" : NULL;
@@ -91,8 +90,7 @@ TEST(stagger_overlaps_threads_less_than_random_phases) {
 }
 
 TEST(busy_background_slows_an_instance_on_its_core) {
-    struct trial_options options = make_options(2, 1, "100%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(2, 1, "100%");
     options.options[SS_KIND_CONTROL] = "duty=100%";
     options.work.iteration = 10 * SS_MILLISECOND;
     options.cores = by_cores;

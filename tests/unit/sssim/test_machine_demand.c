@@ -5,14 +5,11 @@
 
 /* Returns the number of CPUs that `instances` of a class use when never stopped. */
 static double measure_demand(const char *class, uint32_t cpus, uint32_t instances, uint64_t seed) {
-    struct demand_mix mix = parse_mix(class);
-    struct trial_options options = make_options(cpus, instances, "100%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    OWNED_MIX mix = parse_mix(class);
+    struct trial_options options = make_fixed(cpus, instances, "100%");
     options.mix = &mix;
     options.seed = seed;
-    struct trial_figures figures = run(&options, 70 * SS_SECOND);
-    demand_mix_free(&mix);
-    return figures.load_mean * cpus;
+    return run(&options, 70 * SS_SECOND).load_mean * cpus;
 }
 
 TEST(each_class_uses_its_documented_share_of_cpus) {
@@ -51,18 +48,17 @@ static ss_time measure_gathering(struct demand *demand) {
  * times in a thousand.
  */
 TEST(continued_blocking_instance_starts_on_one_cpu) {
-    struct demand_mix mix = parse_mix("blocking");
+    OWNED_MIX mix = parse_mix("blocking");
     struct demand demand;
     int gathered = 0;
     demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
     for (int i = 0; i < 1000; i++)
         gathered += measure_gathering(&demand) > SS_MILLISECOND;
     assert_in_range(gathered, 450, 650);
-    demand_mix_free(&mix);
 }
 
 TEST(continuing_an_instance_does_not_affect_other_classes) {
-    struct demand_mix mix = parse_mix("serial,parallel,forking");
+    OWNED_MIX mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
         struct demand demand;
         demand_open(&demand, demand_mix_find(&mix, i), 8, 1, i);
@@ -70,12 +66,11 @@ TEST(continuing_an_instance_does_not_affect_other_classes) {
         demand_resume(&demand);
         assert_memory_equal(&demand, &before, sizeof demand);
     }
-    demand_mix_free(&mix);
 }
 
 /* Returns the number of changes in demand per second. */
 static double count_turns(const char *class) {
-    struct demand_mix mix = parse_mix(class);
+    OWNED_MIX mix = parse_mix(class);
     struct demand demand;
     demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
     double seconds = 0;
@@ -84,7 +79,6 @@ static double count_turns(const char *class) {
         seconds += ss_time_seconds(demand.left);
         demand_next(&demand);
     }
-    demand_mix_free(&mix);
     return turns / seconds;
 }
 
@@ -95,15 +89,12 @@ TEST(blocking_and_forking_demand_changes_often) {
 
 /* Returns the load of a single instance with a queue, at this duty. */
 static double measure_queue(const char *class, const char *duty) {
-    struct demand_mix mix = parse_mix(class);
-    struct trial_options options = make_options(1, 1, "100%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    OWNED_MIX mix = parse_mix(class);
+    struct trial_options options = make_fixed(1, 1, "100%");
     options.options[SS_KIND_CONTROL] = duty;
     options.options[SS_KIND_DITHERING] = "53m";
     options.mix = &mix;
-    struct trial_figures figures = run(&options, 70 * SS_SECOND);
-    demand_mix_free(&mix);
-    return figures.load_mean;
+    return run(&options, 70 * SS_SECOND).load_mean;
 }
 
 TEST(work_queued_while_stopped_is_done_later) {
@@ -115,18 +106,17 @@ TEST(work_queued_while_stopped_is_done_later) {
 }
 
 TEST(demand_classes_of_a_mix_are_assigned_in_turn) {
-    struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
+    OWNED_MIX mix = parse_mix("serial:2,parallel,blocking:1");
     static const enum demand_kind kinds[] = {
         DEMAND_SERIAL, DEMAND_SERIAL, DEMAND_PARALLEL, DEMAND_BLOCKING};
     for (uint32_t i = 0; i < 40; i++)
         assert_int_equal(demand_mix_find(&mix, i)->kind, kinds[i % 4]);
-    demand_mix_free(&mix);
     assert_near(measure_demand("serial:3,blocking", 20, 8, 1), 6 + 2 * 1.3, 0.01);
 }
 
 /* Every instance and every seed has its own sequence. */
 TEST(demand_sequences_are_independent) {
-    struct demand_mix mix = parse_mix("blocking");
+    OWNED_MIX mix = parse_mix("blocking");
     struct demand one, other, seed, again;
     demand_open(&one, mix.classes, 8, 1, 0);
     demand_open(&other, mix.classes, 8, 1, 1);
@@ -141,7 +131,6 @@ TEST(demand_sequences_are_independent) {
         demand_next(&seed);
         demand_next(&again);
     }
-    demand_mix_free(&mix);
 }
 
 static const char profile_text[] = "# threads of a build\n"
@@ -161,7 +150,7 @@ static struct demand_mix parse_profile(char class[300], const char *text) {
 
 TEST(demand_profile_is_repeated) {
     char class[300];
-    struct demand_mix mix = parse_profile(class, profile_text);
+    OWNED_MIX mix = parse_profile(class, profile_text);
     const struct profile *profile = &mix.classes[0].profile;
     assert_int_equal(profile->length, 4 * SS_SECOND);
     assert_int_equal(profile->count, 3);
@@ -176,14 +165,13 @@ TEST(demand_profile_is_repeated) {
     assert_int_equal(times[1], 200 * SS_SECOND);
     assert_int_equal(times[3], 100 * SS_SECOND);
     assert_int_equal(times[0], 100 * SS_SECOND);
-    demand_mix_free(&mix);
     assert_near(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
 }
 
 /* Instances that start together are spread evenly over the profile. */
 TEST(instances_start_at_random_points_of_a_demand_profile) {
     char class[300];
-    struct demand_mix mix = parse_profile(class, profile_text);
+    OWNED_MIX mix = parse_profile(class, profile_text);
     int counts[4] = {0};
     double late = 0;
     for (uint32_t i = 0; i < 4000; i++) {
@@ -196,12 +184,11 @@ TEST(instances_start_at_random_points_of_a_demand_profile) {
     assert_near(counts[1], 2000, 100);
     assert_near(counts[3], 1000, 100);
     assert_near(late / counts[1], 1, 0.05);
-    demand_mix_free(&mix);
 }
 
 TEST(demand_profile_may_include_memory_use) {
     char class[300];
-    struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
+    OWNED_MIX mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
     const struct profile *profile = &mix.classes[0].profile;
     struct demand demand;
     assert_int_equal(profile->count, 3);
@@ -214,19 +201,16 @@ TEST(demand_profile_may_include_memory_use) {
             assert_near(demand.use->waiting, demand.threads == 1 ? 0.4 : 0, 1e-12);
         demand_next(&demand);
     }
-    demand_mix_free(&mix);
 }
 
 /* The instance is stopped half of the time, during which its profile does not advance. */
 TEST(stopped_instances_do_not_advance_in_their_profiles) {
     char class[300];
-    struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
-    struct trial_options options = make_options(1, 1, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    OWNED_MIX mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
+    struct trial_options options = make_fixed(1, 1, "50%");
     options.mix = &mix;
     struct trial_figures figures = run(&options, (10 + 107 * 4) * SS_SECOND);
     assert_near(figures.load_mean, 0.25, 1e-4);
-    demand_mix_free(&mix);
 }
 
 static void assert_no_mix(const char *text, const char *words) {

@@ -7,7 +7,7 @@
 /* With steal, the load by idle time is above that by run time, and control holds one of them. */
 TEST(statistics_use_the_source_of_the_feedback) {
     static const char *const sources[] = {"source=runtime", "source=idle"};
-    struct demand_mix mix = parse_mix("blocking");
+    OWNED_MIX mix = parse_mix("blocking");
     for (int i = 0; i < 2; i++) {
         struct trial_options options = make_options(2, 3, "50%");
         options.mix = &mix;
@@ -18,7 +18,6 @@ TEST(statistics_use_the_source_of_the_feedback) {
         assert_near(figures.load_mean, 0.5, 0.005);
         assert_near(figures.error_mean_percent, 0, 0.5);
     }
-    demand_mix_free(&mix);
 }
 
 static struct trial_figures measure_cost(
@@ -77,8 +76,7 @@ TEST(tick_counters_mislead_control_with_synchronized_rounds) {
 /* The monitor reads the true load, not the modules' counters. */
 TEST(trial_figures_describe_the_true_load) {
     struct log log = {0};
-    struct trial_options options = make_options(2, 2, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(2, 2, "50%");
     options.background = 0.3;
     options.tick_rate = 250;
     options.on_sample = note;
@@ -120,8 +118,7 @@ TEST(modules_read_counters_in_hundredths_of_a_second) {
  */
 static void measure_lateness(double late[2]) {
     static struct trial trial;
-    struct trial_options options = make_options(1, 1, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(1, 1, "50%");
     options.lateness_law = TRIAL_LATENESS_RECORDED;
     open_trial(&trial, &options);
     advance(&trial, SS_SECOND);
@@ -158,8 +155,7 @@ TEST(simulated_wake_ups_are_as_late_as_recorded_ones) {
 static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background, ss_time preempt) {
     static struct trial trial;
     ss_time shortest = SS_TIME_NEVER;
-    struct trial_options options = make_options(cpus, 1, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(cpus, 1, "50%");
     options.options[SS_KIND_DITHERING] = "2m";
     options.width = width;
     options.background = background;
@@ -206,8 +202,7 @@ static int compare(const void *a, const void *b) {
 /* Measures the seconds from a stop until the last thread has stopped. */
 static void measure_stops(double *seconds, int count, uint32_t width) {
     static struct trial trial;
-    struct trial_options options = make_options(4, 1, "50%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(4, 1, "50%");
     options.options[SS_KIND_DITHERING] = "53297u";
     options.width = width;
     options.preempt = 2 * MS;
@@ -247,7 +242,7 @@ TEST(stops_take_effect_at_the_next_tick) {
 TEST(ended_instance_has_no_late_stop_effects) {
     static struct trial trial;
     struct trial_options options = make_options(4, 2, "50%");
-    struct demand_mix mix = parse_mix("blocking,parallel");
+    OWNED_MIX mix = parse_mix("blocking,parallel");
     options.mix = &mix;
     options.stop_lateness = SS_SECOND;
     open_trial(&trial, &options);
@@ -261,11 +256,10 @@ TEST(ended_instance_has_no_late_stop_effects) {
     advance(&trial, 10 * SS_SECOND);
     assert_int_equal(trial.machine.threads, 0);
     trial_close(&trial);
-    demand_mix_free(&mix);
 }
 
 static void log_everything(struct log *log, uint64_t seed) {
-    struct demand_mix mix = parse_mix("blocking,forking,serial,parallel");
+    OWNED_MIX mix = parse_mix("blocking,forking,serial,parallel");
     struct trial_options options = make_options(4, 6, "60%");
     options.mix = &mix;
     options.background = 0.4;
@@ -278,7 +272,6 @@ static void log_everything(struct log *log, uint64_t seed) {
     *log = (struct log){0};
     struct trial_figures figures = run(&options, 30 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 5);
-    demand_mix_free(&mix);
 }
 
 TEST(equal_seeds_give_identical_trials) {

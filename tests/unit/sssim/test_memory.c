@@ -108,8 +108,7 @@ TEST(interference_is_computed_from_memory_use) {
 }
 
 TEST(instances_of_a_trial_share_the_memory) {
-    struct trial_options options = make_options(4, 3, "100%");
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(4, 3, "100%");
     options.work =
         (struct work_options){.iteration = 100 * MS, .use = {.accesses = 20, .waiting = 0.5}};
     assert_near(run(&options, 70 * SS_SECOND).throughput, 30, 1e-6);

@@ -5,20 +5,17 @@
 #define MS SS_MILLISECOND
 
 static struct trial_options make_work(uint32_t cpus, uint32_t instances, const char *load) {
-    struct trial_options options = make_options(cpus, instances, load);
-    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_options options = make_fixed(cpus, instances, load);
     options.work.iteration = 100 * MS;
     return options;
 }
 
 static double measure_throughput(
     const char *class, uint32_t cpus, uint32_t instances, const char *load) {
-    struct demand_mix mix = parse_mix(class);
+    OWNED_MIX mix = parse_mix(class);
     struct trial_options options = make_work(cpus, instances, load);
     options.mix = &mix;
-    struct trial_figures figures = run(&options, 70 * SS_SECOND);
-    demand_mix_free(&mix);
-    return figures.throughput;
+    return run(&options, 70 * SS_SECOND).throughput;
 }
 
 TEST(simulated_iteration_takes_the_configured_cpu_time) {
@@ -170,7 +167,7 @@ static void see(void *context, const struct ss_iteration *iteration) {
 static struct seen look_at(uint64_t seed) {
     static struct trial trial;
     struct seen seen = {0};
-    struct demand_mix mix = parse_mix("serial,forking");
+    OWNED_MIX mix = parse_mix("serial,forking");
     struct trial_options options = make_work(2, 4, "50%");
     options.mix = &mix;
     options.seed = seed;
@@ -182,7 +179,6 @@ static struct seen look_at(uint64_t seed) {
     trial.iterations.context = &seen;
     advance(&trial, 20 * SS_SECOND);
     trial_close(&trial);
-    demand_mix_free(&mix);
     return seen;
 }
 
