@@ -189,10 +189,8 @@ a_study_keeps_the_suspects_with_which_it_began() { # case
     ssantagonist plan --victim true --suspects "$one,$pid" --seed 3 --depth 50% study >out
     finish_look
     # The codes follow from the study, not from the call.
-    ssantagonist plan --victim true --suspects "$one,$pid" --seed 3 --depth 50% study >out
+    ssantagonist plan --victim true --suspects "$one,$pid" study >out
     grep -q '^run together-1 .* depth=0.5 ' out || fail "no next run: $(cat out)"
-    ssantagonist plan --victim true --suspects "$one,$pid" study >bare
-    cmp out bare || fail "a call without options has another plan"
     # The results outlive the suspects, but a suspect that has exited cannot be throttled.
     kill "$pid"
     wait "$pid" || true
@@ -201,24 +199,6 @@ a_study_keeps_the_suspects_with_which_it_began() { # case
     [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
     grep -qF "process $pid (sleep) must not be throttled: it is a kernel thread, or has exited" err || fail "$(cat err)"
     rm -r study
-}
-
-processes_that_join_a_group_later_are_not_suspects() { # case
-    need_built reports
-    local one group
-    start sleep 1000
-    one=$pid
-    start sleep 1000
-    mkdir group
-    group=../../..$scratch/group
-    echo "$one" >group/cgroup.procs
-    ssantagonist plan --victim true --suspects-of "$group" study >out
-    finish_look
-    ssantagonist plan --victim true --suspects-of "$group" study >out
-    printf '%s\n' "$pid" "$one" >group/cgroup.procs
-    ssantagonist plan --victim true --suspects-of "$group" study >again
-    cmp out again || fail "a process that joined the group changes the plan"
-    rm -r study group
 }
 
 suspects_of_a_group_are_its_topmost_processes() { # case

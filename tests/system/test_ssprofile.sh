@@ -76,12 +76,11 @@ is_page() {
     [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$page" | sort | uniq -d)" ] || fail "$page: duplicate id"
 }
 
-# has FILE PATTERN [COUNT]: fails unless this number of lines, 1 by default, match the pattern as a whole; +: any number.
+# has FILE PATTERN [COUNT]: fails unless this number of lines, 1 by default, match the pattern as a whole.
 has() {
     local count
     count=$(grep -Ecx -e "$2" "$folder/$1" || true)
-    [ "$count" = "${3:-1}" ] || { [ "${3-}" = + ] && [ "$count" -gt 0 ]; } ||
-        fail "$1 has $count lines '$2': $(cat "$folder/$1")"
+    [ "$count" = "${3:-1}" ] || fail "$1 has $count lines '$2': $(cat "$folder/$1")"
 }
 
 # counts FILE LINES: fails unless the file has this number of lines.

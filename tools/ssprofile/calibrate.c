@@ -200,6 +200,7 @@ static void note_test(struct calibration *calibration) {
     struct ssprofile_calibration_document *document = &calibration->document;
     document->tests[document->test_count++] =
         (struct ssprofile_test){.setting = calibration->runner.throttle.setting,
+            .frequency = calibration->runner.throttle.frequency,
             .log_ratio_mean = match->log_mean,
             .half_width = match->half,
             .time_ratio_mean = match->time_mean,
@@ -231,11 +232,6 @@ static struct bounds bounds_of(
         test->setting * exp(-mean - half), fmin(test->setting * exp(-mean + half), 1)};
 }
 
-static const char *throttle_name(const struct request *request) {
-    return ssprofile_throttle_kind_name(
-        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle));
-}
-
 static void say_setting(struct calibration *calibration, const struct ssprofile_test *test) {
     const struct request *request = calibration->request;
     bool searches = request->method == METHOD_SEARCH;
@@ -249,9 +245,9 @@ static void say_setting(struct calibration *calibration, const struct ssprofile_
     say(calibration,
         "Throttled by %s, this machine is %s the base at a setting of %.2f%%%s, found by the %s "
         "(benchmarks: %zu, repetitions at this setting: %.0f).",
-        throttle_name(request), calibration->is_near ? "nearest to" : "as fast as",
-        100 * test->setting, interval, searches ? "published search" : "closed method",
-        calibration->count, test->repetitions);
+        ssprofile_throttle_kind_name(calibration->throttle.kind),
+        calibration->is_near ? "nearest to" : "as fast as", 100 * test->setting, interval,
+        searches ? "published search" : "closed method", calibration->count, test->repetitions);
     if (searches && calibration->is_near)
         say(calibration,
             "Its cost is %.3f: at no tested setting do benchmarks take as long as on the base.",
@@ -497,18 +493,9 @@ static int write_document(struct calibration *calibration, struct ss_error *erro
         return ss_error_memory(error);
     }
     calibration->document.base = base;
-    calibration->document.throttle = throttle_name(request);
+    calibration->document.throttle = ssprofile_throttle_kind_name(calibration->throttle.kind);
     calibration->document.method = request->method == METHOD_SEARCH ? "search" : "closed";
     return ssprofile_calibration_write(&calibration->document, request->output, error);
-}
-
-static void print_frequency(const struct calibration *calibration, char text[32]) {
-    struct ssprofile_throttle throttle = calibration->throttle;
-    struct ss_error ignored = {0};
-    throttle.setting = calibration->document.found->setting;
-    if (ssprofile_throttle_resolve(&throttle, calibration->runner.cpu, &ignored) < 0)
-        throttle.frequency = 0;
-    ss_units_print_frequency(text, 32, (uint64_t)(throttle.frequency + 0.5));
 }
 
 /* Prints the command that runs an application under the setting. */
@@ -518,7 +505,7 @@ static void print_use(const struct calibration *calibration) {
     char period[32], quantum[32], frequency[32];
     ss_units_print_time(period, sizeof period, request->period);
     ss_units_print_time(quantum, sizeof quantum, request->quantum);
-    switch (SSPROFILE_DUTY + request->throttle) {
+    switch (calibration->throttle.kind) {
     case SSPROFILE_DUTY:
         printf("use: ssactuate run duty=%.2f%%,tau=%s -- APPLICATION\n", 100 * setting, quantum);
         break;
@@ -529,11 +516,15 @@ static void print_use(const struct calibration *calibration) {
             (unsigned)calibration->runner.cpu, 100 * setting, quantum);
         break;
     case SSPROFILE_FREQUENCY:
-        print_frequency(calibration, frequency);
+        ss_units_print_frequency(
+            frequency, sizeof frequency, (uint64_t)(calibration->document.found->frequency + 0.5));
         printf("use: ssactuate run frequency=%s -- APPLICATION\n", frequency);
         break;
     case SSPROFILE_QUOTA:
         printf("use: ssactuate run quota=%.2f%%,period=%s -- APPLICATION\n", 100 * setting, period);
+        break;
+    case SSPROFILE_NO_THROTTLE:
+    case SSPROFILE_THROTTLES:
         break;
     }
 }

@@ -15,7 +15,8 @@
 
 /* A tested setting. */
 struct ssprofile_test {
-    double setting; /* 0 to 1 */
+    double setting;   /* 0 to 1 */
+    double frequency; /* Hz, if the throttle is one */
     double log_ratio_mean, half_width;
     double time_ratio_mean, cost;
     double repetitions;

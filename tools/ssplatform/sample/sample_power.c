@@ -175,13 +175,13 @@ static double sample_battery(const struct sample_power *power) {
     return watts;
 }
 
-/* Prints the first line of the command's output if it is a number and the command succeeds. */
-static void print_command(FILE *stream, const struct sample_power *power) {
+/* Returns the number in the first line of the command's output; NaN if it has none, or fails. */
+static double sample_command(const struct sample_power *power) {
     char line[256] = "", rest[256];
     setenv("SHOWSTOPPER_POWER", power->command, 1);
     FILE *output = popen("exec bash -c \"$SHOWSTOPPER_POWER\"", "re");
     if (!output)
-        return;
+        return NAN;
     if (!fgets(line, sizeof line, output))
         line[0] = '\0';
     while (fgets(rest, sizeof rest, output))
@@ -190,8 +190,7 @@ static void print_command(FILE *stream, const struct sample_power *power) {
     size_t whole = strspn(line, "0123456789");
     size_t parts = line[whole] == '.' ? strspn(line + whole + 1, "0123456789") : 0;
     bool is_number = whole > 0 && !line[whole + (parts > 0 ? 1 + parts : 0)];
-    if (pclose(output) == 0 && is_number)
-        fputs(line, stream);
+    return pclose(output) == 0 && is_number ? strtod(line, NULL) : NAN;
 }
 
 static void print_columns(FILE *stream, void *source) {
@@ -199,41 +198,29 @@ static void print_columns(FILE *stream, void *source) {
     fputs("watts", stream);
 }
 
-static void print_sample(FILE *stream, void *source, ss_time spent) {
-    struct sample_power *power = source;
-    double watts = NAN;
+/* Takes a sample `spent` after the previous one; NaN if unknown. */
+static double take_sample(struct sample_power *power, ss_time spent) {
     switch (power->kind) {
     case SAMPLE_RAPL:
-        watts = sample_rapl(power, spent);
-        break;
+        return sample_rapl(power, spent);
     case SAMPLE_HWMON:
-        watts = sys_tree_number(&power->tree, "%s", power->files[0]) / 1e6;
-        break;
+        return sys_tree_number(&power->tree, "%s", power->files[0]) / 1e6;
     case SAMPLE_BATTERY:
-        watts = sample_battery(power);
-        break;
+        return sample_battery(power);
     case SAMPLE_COMMAND:
-        if (spent > 0)
-            print_command(stream, power);
-        break;
+        return spent > 0 ? sample_command(power) : NAN;
     }
+    return NAN;
+}
+
+static void print_sample(FILE *stream, void *source, ss_time spent) {
+    double watts = take_sample(source, spent);
     if (!isnan(watts))
         fprintf(stream, "%.10g", watts);
 }
 
 struct sample_source sample_power_source(struct sample_power *power) {
     return (struct sample_source){print_columns, print_sample, power};
-}
-
-/* Takes a sample `spent` after the previous one and returns its value; NaN if unknown. */
-static double take_sample(struct sample_power *power, ss_time spent) {
-    char cell[64] = "";
-    FILE *stream = fmemopen(cell, sizeof cell, "w");
-    if (!stream)
-        return NAN;
-    print_sample(stream, power, spent);
-    fclose(stream);
-    return *cell ? atof(cell) : NAN;
 }
 
 /* Waits a second and returns its mean power; NaN if unknown. */
