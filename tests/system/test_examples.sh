@@ -118,23 +118,17 @@ for_each_block() {
     done
 }
 
-list_foreign() {
-    ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
-}
-
-# Lists the blocks that are not run because they need foreign software.
-foreign_software_is_listed() { for_each_block list_foreign; } # case
-
-list_planned() {
+list_block() {
     local replaced
+    ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
     while read -r replaced; do
         skip_part "only-planned: $where: $replaced"
     done < <(planned_only)
 }
 
-# Lists the commands that are only planned, by --plan or --dry-run, because they take longer than a minute or need what
-# not every machine has.
-commands_that_are_only_planned_are_listed() { for_each_block list_planned; } # case
+# Lists the blocks that are not run because they need foreign software, and the commands that are only planned, by --plan
+# or --dry-run, because they take longer than a minute, need what not every machine has, or run in another test.
+blocks_that_are_not_run_are_listed() { for_each_block list_block; } # case
 
 # refuses MESSAGE: fails unless the page on standard input is refused with this message.
 refuses() {

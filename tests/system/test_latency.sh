@@ -260,7 +260,7 @@ an_interrupted_study_can_be_resumed() { # case
         await is_gone "$(cat "$scratch/service")"
         rm "$scratch/wait"
     done
-    await nothing_lies
+    await ram_is_empty
     call latency "${few[@]}" --duties 50% --rates 5,20 || fail "status $?"
     [ "$(wc -l <"$scratch/asked")" -eq 1 ] || fail "expected one run, got $(wc -l <"$scratch/asked")"
     [ -d "$results/serve-d50-r20-1" ] || fail "the completed run is missing"
@@ -295,11 +295,11 @@ signals_are_reported() { # case
     prints "latency: ssbatch was ended by the signal KILL, not by this script; the same call continues"
     await is_gone "$generator"
     rm "$scratch/wait"
-    await nothing_lies
+    await ram_is_empty
     call latency "${few[@]}" --duties 100% --rates 5 || fail "status $?"
 }
 
-nothing_lies() {
+ram_is_empty() {
     [ -z "$(ls "$scratch/ram")" ]
 }
 

@@ -232,31 +232,30 @@ begin() {
 
 # The script waits in each step: creating the database, its first answer, PHP, the web server.
 interrupted_installation_continues() { # case
-    local where signal status made
-    for where in mariadb-install-db mariadb php php-fpm99 nginx curl; do
-        for signal in TERM KILL; do
-            touch "$scratch/wait-$where"
-            begin
-            made=
-            [ ! -e "$dir/made" ] || made=yes
-            kill "-$signal" "$pid"
-            status=0
-            wait "$pid" 2>/dev/null || status=$?
-            if [ "$signal" = TERM ]; then
-                [ "$status" -eq 143 ] || fail "$where: status $status"
-                says "The same call tries again"
-                nothing_runs
-            fi
-            rm "$scratch/wait-$where"
-            : >"$scratch/calls"
-            does 0 up "$dir"
-            [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq "$([ -n "$made" ] && echo 0 || echo 1)" ] ||
-                fail "$where, $signal: wrong number of calls of mariadb-install-db"
-            does 0 status "$dir"
-            does 0 down "$dir"
+    local call where signal status made
+    for call in KILL:mariadb-install-db TERM:mariadb-install-db KILL:mariadb KILL:php KILL:php-fpm99 KILL:nginx KILL:curl TERM:curl; do
+        signal=${call%:*} where=${call#*:}
+        touch "$scratch/wait-$where"
+        begin
+        made=
+        [ ! -e "$dir/made" ] || made=yes
+        kill "-$signal" "$pid"
+        status=0
+        wait "$pid" 2>/dev/null || status=$?
+        if [ "$signal" = TERM ]; then
+            [ "$status" -eq 143 ] || fail "$where: status $status"
+            says "The same call tries again"
             nothing_runs
-            [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
-        done
+        fi
+        rm "$scratch/wait-$where"
+        : >"$scratch/calls"
+        does 0 up "$dir"
+        [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq "$([ -n "$made" ] && echo 0 || echo 1)" ] ||
+            fail "$where, $signal: wrong number of calls of mariadb-install-db"
+        does 0 status "$dir"
+        does 0 down "$dir"
+        nothing_runs
+        [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
     done
 }
 
