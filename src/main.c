@@ -8,7 +8,6 @@
 #include "command/plan.h"
 #include "command/replay.h"
 #include "command/running.h"
-#include "command/status.h"
 #include "keeper/signals.h"
 #include "loop/registry.h"
 #include "platform/platform.h"
@@ -43,7 +42,7 @@ static bool answer_query(struct ss_cli *cli, int *status, struct ss_error *error
     else if (cli->set_pid)
         result = ss_running_set_target(cli, error);
     else if (cli->status_pid)
-        result = ss_status_show(stdout, cli, error);
+        result = ss_running_show_status(stdout, cli, error);
     else
         return false;
     if (result == 0)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/status.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/status_metrics.h"
+#include "command/running.h"
 #include "loop/board.h"
 #include "unit.h"
 
@@ -34,7 +33,7 @@ static void expect_line(const char *expected) {
     size_t size = 0;
     FILE *stream = open_memstream(&line, &size);
     assert_non_null(stream);
-    ss_status_print(stream, board, NOW, WALLCLOCK);
+    ss_running_print_status(stream, board, NOW, WALLCLOCK);
     fclose(stream);
     assert_string_equal(line, expected);
     free(line);
@@ -79,7 +78,7 @@ static void expect_metrics(const char *expected) {
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    ss_status_print_metrics(stream, board, NOW);
+    ss_running_print_metrics(stream, board, NOW);
     fclose(stream);
     char *line = text;
     for (char *at = text; *at; at = strchr(at, '\n') + 1) {
