@@ -24,7 +24,7 @@ struct ss_load_sample {
     double iowait;
     double idle;
     double pressure;
-    double duty;  /* see duty.h */
+    double duty;  /* see struct ss_duty_meter */
     bool counted; /* included in the run's figures */
 };
 

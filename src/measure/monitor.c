@@ -26,6 +26,22 @@
 /* A `free` section within a sample is found if it is at least this long. */
 #define FREE_STEP (10 * SS_MILLISECOND)
 
+void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now) {
+    meter->time = now;
+    ss_permits_read(&board->permits, now, &meter->permission);
+}
+
+double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now) {
+    struct ss_duty_meter last = *meter;
+    uint32_t alive = atomic_load(&board->alive);
+    ss_duty_begin(meter, board, now);
+    if (alive == 0 || now <= last.time)
+        return NAN;
+    double given = ss_permission_between(last.permission.given, meter->permission.given);
+    /* An executor may have changed state since `now`, and an instance may have ended. */
+    return fmin(fmax(given / ((double)(now - last.time) * alive), 0), 1);
+}
+
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];

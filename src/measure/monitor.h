@@ -4,13 +4,30 @@
 
 #include "loop/board.h"
 #include "measure/doubt.h"
-#include "measure/duty.h"
 #include "measure/figures.h"
 #include "measure/load.h"
 #include "measure/load_meter.h"
 #include "measure/load_sample.h"
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
+
+/*
+ * The duty that is reported: the part of the time for which instances were allowed to run, as a
+ * mean over the living ones. It is computed from permits, so it is the actual duty rather than the
+ * last decision.
+ */
+struct ss_duty_meter {
+    ss_time time; /* time of the previous call */
+    struct ss_permission permission;
+};
+
+void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
+
+/*
+ * Returns the duty since the previous call, 0 to 1, and begins the next interval. NaN if no
+ * instance is alive, or no time has passed.
+ */
+double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
 /* A sample of the machine, as shown and counted. */
 struct ss_monitor_sample {
@@ -22,7 +39,7 @@ struct ss_monitor_sample {
     const struct ss_load_meter *cpus; /* holds the two readings of this sample until the next one;
                                          NULL if CPUs are not read */
     double target;                    /* NaN in warm-up and `free` sections */
-    double duty;                      /* see duty.h; NaN without a target */
+    double duty;                      /* see struct ss_duty_meter; NaN without a target */
     enum ss_doubt_kind doubt;         /* kind of doubt, if the sample is counted */
     bool counted;                     /* included in the figures */
 };

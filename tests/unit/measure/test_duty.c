@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/duty.h"
+#include "measure/monitor.h"
 #include "unit.h"
 
 /* Multiples of the unit of permits.h are exact. */

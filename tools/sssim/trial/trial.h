@@ -26,7 +26,7 @@ struct trial_sample {
     double elapsed; /* seconds from the beginning of the trial to the end of the sample */
     double target;  /* NaN without control, that is in warm-up and in `free` sections */
     double load;
-    double duty; /* see duty.h; NaN if `target` is NaN */
+    double duty; /* see struct ss_duty_meter; NaN if `target` is NaN */
 };
 
 enum trial_lateness {
