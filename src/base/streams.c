@@ -40,6 +40,25 @@ bool ss_streams_write_all(int file, const void *bytes, size_t size) {
     return true;
 }
 
+off_t ss_streams_copy(int from, int to, off_t max) {
+    char chunk[65536];
+    off_t sum = 0;
+    for (;;) {
+        ssize_t length = read(from, chunk, sizeof chunk);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return length < 0 ? -1 : sum;
+        sum += length;
+        if (sum > max) {
+            errno = EFBIG;
+            return -1;
+        }
+        if (!ss_streams_write_all(to, chunk, (size_t)length))
+            return -1;
+    }
+}
+
 void ss_streams_close_pair(const int ends[2]) {
     for (int i = 0; i < 2; i++) {
         if (ends[i] >= 0)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
@@ -29,6 +30,12 @@ int ss_streams_open_unblocked(int file);
 
 /* Writes all bytes. Returns false and sets errno on failure. */
 SS_MUST_USE bool ss_streams_write_all(int file, const void *bytes, size_t size);
+
+/*
+ * Copies from the current offset of `from` to that of `to`. Returns the number of bytes, or -1 with
+ * errno set: EFBIG if there are more than `max`.
+ */
+SS_MUST_USE off_t ss_streams_copy(int from, int to, off_t max);
 
 /* Closes both ends of a pipe; a negative descriptor is not open. */
 void ss_streams_close_pair(const int ends[2]);

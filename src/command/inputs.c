@@ -15,33 +15,8 @@
 /* Size limit of the copy of a pipe's content. */
 #define SPOOL_MAX ((off_t)1 << 30)
 
-#define CHUNK 65536
-
 static int fail_recording(const char *path, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
-}
-
-/*
- * Copies from the current offset of `from`. Returns the number of bytes, or -1 with errno set:
- * EFBIG if there are more than `max`.
- */
-static off_t copy_bytes(int from, int to, off_t max) {
-    char chunk[CHUNK];
-    off_t sum = 0;
-    for (;;) {
-        ssize_t length = read(from, chunk, sizeof chunk);
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0)
-            return length < 0 ? -1 : sum;
-        sum += length;
-        if (sum > max) {
-            errno = EFBIG;
-            return -1;
-        }
-        if (!ss_streams_write_all(to, chunk, (size_t)length))
-            return -1;
-    }
 }
 
 static void note_identity(struct ss_input *input, const struct stat *status) {
@@ -63,7 +38,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = tmpfile();
     int why = errno;
     input->file = stream ? fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0) : -1;
-    bool done = input->file >= 0 && copy_bytes(pipe, input->file, SPOOL_MAX) >= 0 &&
+    bool done = input->file >= 0 && ss_streams_copy(pipe, input->file, SPOOL_MAX) >= 0 &&
                 fstat(input->file, &status) == 0;
     why = input->file >= 0 ? errno : why;
     if (!done && why == EFBIG)
@@ -133,7 +108,7 @@ static int copy_one(const struct ss_input *input, int folder, struct ss_error *e
     struct stat status;
     int to = openat(folder, input->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool written = to >= 0 && lseek(input->file, 0, SEEK_SET) == 0;
-    off_t length = written ? copy_bytes(input->file, to, INT64_MAX) : -1;
+    off_t length = written ? ss_streams_copy(input->file, to, INT64_MAX) : -1;
     int why = errno;
     if (to >= 0 && close(to) < 0 && length >= 0) {
         length = -1;

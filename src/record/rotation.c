@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/streams.h"
 
 /*
  * Puts the file aside and creates a new one. Returns its descriptor; a negative errno if the rows
@@ -55,26 +56,13 @@ void ss_rotation_turn(
 
 /* Appends the rows. On failure restores the file to its previous size. */
 static int append(int to, int from, off_t heading) {
-    char bytes[65536];
     off_t size = lseek(to, 0, SEEK_END);
-    ssize_t got;
     if (size < 0 || lseek(from, heading, SEEK_SET) < 0)
         return -errno;
-    while ((got = read(from, bytes, sizeof bytes)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        for (ssize_t done = 0; got > 0 && done < got;) {
-            ssize_t written = write(to, bytes + done, (size_t)(got - done));
-            if (written < 0 && errno != EINTR)
-                got = -1;
-            done += written > 0 ? written : 0;
-        }
-        if (got < 0) {
-            int why = errno;
-            return ftruncate(to, size) < 0 ? -errno : -why;
-        }
-    }
-    return 0;
+    if (ss_streams_copy(from, to, INT64_MAX) >= 0)
+        return 0;
+    int why = errno;
+    return ftruncate(to, size) < 0 ? -errno : -why;
 }
 
 /*
