@@ -14,7 +14,10 @@
 #include "tree/rescue.h"
 
 /* A child of the leader, and the child of that one: each is stopped, in a session of its own. */
-static struct shared { volatile pid_t pids[2]; } * shared;
+static struct shared {
+    volatile pid_t pids[2];
+    volatile bool parent_looked, parent_saw_stop;
+} * shared;
 
 /* Returns the pid of a new process that outlives its parent. */
 static pid_t fork_stopped(void (*act)(void)) {
@@ -115,6 +118,30 @@ TEST_CASE(stopped_descendants_are_continued_on_release) {
         ck_assert(ss_instance_release(&instance));
         ck_assert_msg(come_to(kin_waits, started), "attached: %d", attached);
         kin_end(leader);
+    }
+}
+
+/* Like a shell, looks for stopped children when it is continued. */
+static void look_for_stopped_child(void) {
+    setpgid(0, 0);
+    shared->pids[0] = shared->pids[1] = fork_stopped(NULL);
+    close(kin_gate[1]);
+    raise(SIGSTOP);
+    shared->parent_saw_stop = waitpid(shared->pids[0], NULL, WUNTRACED | WNOHANG) != 0;
+    shared->parent_looked = true;
+}
+
+TEST_CASE(parents_do_not_see_their_released_children_stopped) {
+    for (int i = 0; i < 20; i++) {
+        shared = kin_share(sizeof *shared);
+        pid_t leader = kin_start(look_for_stopped_child);
+        RUN_UNTIL(NULL, kin_is_stopped(leader) && kin_is_stopped(shared->pids[0]));
+        instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
+        ck_assert(ss_instance_release(&instance));
+        RUN_UNTIL(NULL, shared->parent_looked);
+        kill(shared->pids[0], SIGKILL);
+        kin_end(leader);
+        ck_assert(!shared->parent_saw_stop);
     }
 }
 

@@ -251,6 +251,20 @@ TEST_CASE(kept_processes_are_thawed_and_keep_running) {
     }
 }
 
+TEST_CASE(kept_processes_are_thawed_if_their_executor_is_killed) {
+    yard_enter(true);
+    struct run *run = START_SHAPE(CHILD, "-q", "--keep");
+    pid_t pid = find_frozen(run);
+    RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
+    family_signal_named("ss-executor", SIGKILL);
+    run_expect(run_wait(run), 125);
+    double used = family_cpu_time(pid);
+    RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
+    family_end_all();
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
+    expect_order(run);
+}
+
 /* `left`: a shell command line that starts root's process and returns. */
 static struct run *start_leaving(const char *left) {
     struct run_setup setup = {.prepare = yard_become_user};

@@ -111,6 +111,31 @@ TEST_CASE(a_stuck_master_is_ended_at_any_priority) {
         expect_stuck(trace_source, WORDS("-c", "fixed", "-t", "./stuck.so"), realtime);
 }
 
+static bool any_has_used(const struct family *family, double seconds) {
+    bool any = false;
+    for (size_t i = 0; i < family->count; i++)
+        any |= family_cpu_time(family->pids[i]) > seconds;
+    return any;
+}
+
+/* The executor does not notice that the master is dead. */
+TEST_CASE(a_stuck_executor_of_a_killed_master_leaves_nothing_behind) {
+    if (geteuid() == 0)
+        family_need_nobody();
+    const char *folder = run_make_folder();
+    surroundings_compile(folder, "stuck", control_source, "-O0");
+    struct run_setup setup = {.folder = folder, .prepare = be_ordinary};
+    struct run *run = START_IN(&setup, "-v", "-n", "3", "-l", "20%", "-c", "./stuck.so",
+        "--duration", "1h", PAYLOAD, "setsid", "2");
+    run_wait_text(run, "instances run");
+    struct family executors = family_find("ss-executor");
+    ck_assert_uint_eq(executors.count, 3);
+    RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended || any_has_used(&executors, 0.2));
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    run_free_clean(run);
+}
+
 static size_t count_realtime(const struct family *executors) {
     size_t count = 0;
     for (size_t i = 0; i < executors->count; i++)

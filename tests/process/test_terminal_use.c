@@ -2,6 +2,7 @@
 
 /* Instances that use the terminal of the run. */
 
+#include "family.h"
 #include "isolated.h"
 #include "terminal.h"
 
@@ -67,18 +68,31 @@ TEST_CASE(terminal_settings_are_restored_at_the_end) {
  * The guardian restores the settings: a script that started the run continues in the foreground,
  * and keys must work as before.
  */
-TEST_CASE(terminal_settings_survive_a_killed_master) {
+static void kill_and_expect_settings(bool with_executors) {
     struct terminal *terminal =
         terminal_open(WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 1000"));
     terminal_wait_ready(terminal, 1);
     struct termios now = terminal_settings(terminal);
     ck_assert(!terminal_settings_equal(&terminal->at_first, &now));
+
+    struct family executors = family_find("ss-executor");
+    ck_assert_uint_eq(executors.count, 1);
     kill(run_find(terminal->run, "showstopper"), SIGKILL);
+    if (with_executors)
+        family_signal(&executors, SIGKILL);
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,
         (now = terminal_settings(terminal), terminal_settings_equal(&terminal->at_first, &now)));
     run_find(terminal->run, "sleep");
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
+}
+
+TEST_CASE(terminal_settings_survive_a_killed_master) {
+    kill_and_expect_settings(false);
+}
+
+TEST_CASE(terminal_settings_survive_if_only_the_guardian_is_left) {
+    kill_and_expect_settings(true);
 }
 
 /*
