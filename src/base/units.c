@@ -372,94 +372,6 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     return 0;
 }
 
-struct scale {
-    const char *name;
-    uint64_t factor;
-};
-
-/* A kind of quantity: its units from the largest to the smallest, the printed ones first. */
-struct kind {
-    const char *what, *example;
-    size_t printed; /* number of units that are printed */
-    const struct scale *scales;
-};
-
-static const struct kind frequencies = {"a frequency", "1.4GHz", 4,
-    (const struct scale[]){
-        {"GHz", 1000000000}, {"MHz", 1000000}, {"kHz", 1000}, {"Hz", 1}, {NULL}}};
-
-#define KIB 1024ULL
-
-static const struct kind sizes = {"a size", "512M or 4G", 5,
-    (const struct scale[]){{"T", KIB *KIB *KIB *KIB}, {"G", KIB *KIB *KIB}, {"M", KIB *KIB},
-        {"K", KIB}, {"B", 1}, {"k", KIB}, {"TiB", KIB *KIB *KIB *KIB}, {"GiB", KIB *KIB *KIB},
-        {"MiB", KIB *KIB}, {"KiB", KIB}, {NULL}}};
-
-static const struct kind powers = {
-    "a power", "80W", 3, (const struct scale[]){{"W", 1000000}, {"mW", 1000}, {"uW", 1}, {NULL}}};
-
-static int read_scaled(
-    const struct kind *kind, const char *text, uint64_t *value, struct ss_error *error) {
-    struct quotient number;
-    const char *at = text;
-    enum reading reading = read_number(&at, &number);
-    const struct scale *scale = kind->scales;
-    while (scale->name && strcmp(scale->name, at) != 0)
-        scale++;
-    if (reading == READ_WELL && scale->name) {
-        double product = divide(&number) * (double)scale->factor;
-        if (product < 0.5)
-            return ss_error_fail(error, "'%s' is too small", ss_words_show(text).text);
-        if (product >= 0x1p63)
-            return ss_error_fail(error, "'%s' is too large", ss_words_show(text).text);
-        *value = (uint64_t)(product + 0.5);
-        return 0;
-    }
-    const char *fault = common_fault(text, reading);
-    if (fault)
-        return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, fault);
-    return ss_error_fail(error, "'%s' is not %s: write a number and a unit, such as %s",
-        ss_words_show(text).text, kind->what, kind->example);
-}
-
-static void print_scaled(const struct kind *kind, char *buffer, size_t room, uint64_t value) {
-    size_t i = 0;
-    while (i + 1 < kind->printed && value < kind->scales[i].factor)
-        i++;
-    const struct scale *scale = &kind->scales[i];
-    int length = snprintf(buffer, room, "%llu.%06llu", (unsigned long long)(value / scale->factor),
-        (unsigned long long)(value % scale->factor * 1000000 / scale->factor));
-    while (length > 0 && (size_t)length < room && buffer[length - 1] == '0')
-        length--;
-    if (length > 0 && (size_t)length < room && buffer[length - 1] == '.')
-        length--;
-    snprintf(buffer + length, room - (size_t)length, "%s", scale->name);
-}
-
-int ss_units_frequency(const char *text, uint64_t *value, struct ss_error *error) {
-    return read_scaled(&frequencies, text, value, error);
-}
-
-int ss_units_size(const char *text, uint64_t *value, struct ss_error *error) {
-    return read_scaled(&sizes, text, value, error);
-}
-
-int ss_units_power(const char *text, uint64_t *value, struct ss_error *error) {
-    return read_scaled(&powers, text, value, error);
-}
-
-void ss_units_print_frequency(char *buffer, size_t size, uint64_t value) {
-    print_scaled(&frequencies, buffer, size, value);
-}
-
-void ss_units_print_size(char *buffer, size_t size, uint64_t value) {
-    print_scaled(&sizes, buffer, size, value);
-}
-
-void ss_units_print_power(char *buffer, size_t size, uint64_t value) {
-    print_scaled(&powers, buffer, size, value);
-}
-
 /* Returns the index of the largest unit that divides `value`, which is not 0, without remainder. */
 static size_t whole_unit(ss_time value) {
     size_t i = 0;
@@ -505,13 +417,4 @@ void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
         length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, "%llu",
             (unsigned long long)(rest / part));
     snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, " %s", shown[i]);
-}
-
-void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step) {
-    size_t i = step > 0 ? whole_unit(step) : 0;
-    if (value == 0)
-        snprintf(text, SS_UNITS_SHOWN, "0");
-    else
-        snprintf(text, SS_UNITS_SHOWN, "%llu%s", (unsigned long long)(value / units[i].length),
-            shown[i]);
 }

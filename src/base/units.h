@@ -64,22 +64,6 @@ SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_
 SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
- * Parses a frequency in Hz (1.4GHz, 1400MHz), a size in bytes (4G or 4GiB is 4 * 1024^3), or a
- * power in microwatts (80W, 500mW). The result is above 0 and rounded to a whole number.
- */
-SS_NONNULL(1, 2) int ss_units_frequency(const char *text, uint64_t *value, struct ss_error *error);
-SS_NONNULL(1, 2) int ss_units_size(const char *text, uint64_t *value, struct ss_error *error);
-SS_NONNULL(1, 2) int ss_units_power(const char *text, uint64_t *value, struct ss_error *error);
-
-/*
- * Writes a quantity in the largest unit that gives at least 1, with at most six decimals, so that
- * the parser above reads it back.
- */
-SS_WRITES(1, 2) void ss_units_print_frequency(char *buffer, size_t size, uint64_t value);
-SS_WRITES(1, 2) void ss_units_print_size(char *buffer, size_t size, uint64_t value);
-SS_WRITES(1, 2) void ss_units_print_power(char *buffer, size_t size, uint64_t value);
-
-/*
  * Writes a time so that this parser reads it back exactly, as a whole number of the largest
  * possible unit: "107m", "1500u". SS_TIME_NEVER becomes "never", which the parser refuses.
  */
@@ -90,11 +74,5 @@ SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time valu
 
 /* Writes a time for people, without loss: "4.999941 s", "107 ms", "90 min", "0 s". */
 SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
-
-/*
- * Writes the label of a tick on an axis with ticks every `step`. All labels use the unit of the
- * step; 0 has no unit.
- */
-SS_NONNULL() void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
 
 #endif

@@ -208,33 +208,6 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     return words;
 }
 
-bool ss_words_is_continued(const char *line) {
-    char quote = 0;                       /* the open quote; $ for $'...' */
-    bool in_word = false, dollar = false; /* the last character is a $ that is not quoted */
-    for (const char *at = line; *at; at++) {
-        bool after_dollar = dollar;
-        dollar = false;
-        if (*at == '\\' && quote != '\'') {
-            if (!at[1])
-                return true;
-            at++;
-            in_word = true;
-        } else if (quote) {
-            if (*at == (quote == '$' ? '\'' : quote))
-                quote = 0;
-        } else if (*at == '#' && !in_word) {
-            at += strcspn(at, "\n") - 1;
-        } else if (*at == '\'' || *at == '"') {
-            quote = *at == '\'' && after_dollar ? '$' : *at;
-            in_word = true;
-        } else {
-            dollar = *at == '$';
-            in_word = !is_blank(*at);
-        }
-    }
-    return false;
-}
-
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error) {
     size_t max = 1;
     for (const char *at = text; *at; at++)
@@ -306,42 +279,6 @@ void ss_words_quote(FILE *stream, const char *word) {
             fputc(*word, stream);
     }
     fputc('\'', stream);
-}
-
-static bool is_control(char c) {
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
-void ss_words_quote_line(FILE *stream, const char *word) {
-    const char *at = word;
-    while (*at && !is_control(*at))
-        at++;
-    if (!*at) {
-        ss_words_quote(stream, word);
-        return;
-    }
-    fputs("$'", stream);
-    for (; *word; word++) {
-        if (is_control(*word))
-            fprintf(stream, "\\%03o", (unsigned char)*word);
-        else
-            fprintf(stream, *word == '\'' || *word == '\\' ? "\\%c" : "%c", *word);
-    }
-    fputc('\'', stream);
-}
-
-void ss_words_quote_csv(FILE *stream, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
 }
 
 struct ss_words_shown ss_words_show(const char *text) {

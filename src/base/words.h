@@ -25,12 +25,6 @@ static inline size_t ss_words_count(char *const *words) {
 }
 
 /*
- * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
- * single quotes.
- */
-SS_NONNULL() bool ss_words_is_continued(const char *line);
-
-/*
  * Splits a list at its commas; a backslash escapes a comma or a backslash. The result has at least
  * one item. The items and the list, which ends with NULL, are one block: free() it. Returns NULL if
  * memory is exhausted. `count` may be NULL.
@@ -53,17 +47,11 @@ SS_NONNULL() bool ss_words_is(const struct ss_words_part *part, const char *word
 
 SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *word);
 
-/* Writes a text as a CSV field, in quotes if necessary. */
-SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
-
 /*
  * Writes a word, in quotes if necessary, so that a shell and ss_words_split() read it back
  * unchanged.
  */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
-
-/* Like ss_words_quote(), but always on one line: a word with control characters becomes $'...'. */
-SS_NONNULL() void ss_words_quote_line(FILE *stream, const char *word);
 
 /*
  * User input made safe for a message: one line, cut if it is long. Use it in the argument list:

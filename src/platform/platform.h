@@ -72,9 +72,6 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 
 SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
-/* Returns whether something is mounted on a folder; false if that is unknown. */
-SS_NONNULL() bool ss_platform_is_mount(const char *folder);
-
 /* Returns true if executing this program has given the process rights that its caller lacks. */
 bool ss_platform_has_raised_rights(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/words.h"
 #include "fuzz.h"
+#include "quote.h"
 
 /* Quotes each word. The result must be split into the same words. */
 static char *quote(char **words, size_t size) {
@@ -41,8 +42,8 @@ static void check_quoted_on_line(const char *word) {
     size_t size, count;
     FILE *stream = open_memstream(&text, &size);
     FUZZ_CHECK(stream);
-    ss_words_quote_line(stream, word);
-    FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(text, "\n\r") && !ss_words_is_continued(text));
+    quote_line(stream, word);
+    FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(text, "\n\r") && !quote_is_continued(text));
     char **words = ss_words_split(text, &count, NULL);
     FUZZ_CHECK(words && count == 1 && strcmp(words[0], word) == 0);
     free(words);

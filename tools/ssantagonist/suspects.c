@@ -13,6 +13,7 @@
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "quote.h"
 
 /* Prefixes of the names of processes that the machine or its users depend on. */
 static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "dbus", "udevd",
@@ -87,7 +88,7 @@ void suspects_print(const struct suspects *suspects, FILE *stream) {
     for (size_t i = 0; i < suspects->count; i++) {
         const struct suspect *one = &suspects->items[i];
         fprintf(stream, "%d,%" PRIu64 ",", (int)one->pid, one->started);
-        ss_words_quote_csv(stream, one->name);
+        quote_csv(stream, one->name);
         fputc('\n', stream);
     }
 }

@@ -14,6 +14,7 @@
 #include "base/words.h"
 #include "merge.h"
 #include "quiet.h"
+#include "quote.h"
 #include "verdict.h"
 
 /* A run while it is carried out. */
@@ -58,15 +59,15 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
     if (ss_text_open(&text, error) < 0)
         return -1;
     fputs("folder ", text.stream);
-    ss_words_quote_line(text.stream, stage->folder);
+    quote_line(text.stream, stage->folder);
     fputc('\n', text.stream);
     ssbatch_stage_print_journal(stage, text.stream);
     if (scratch) {
         fputs("remove ", text.stream);
-        ss_words_quote_line(text.stream, scratch);
+        quote_line(text.stream, scratch);
         if (result) {
             fputc(' ', text.stream);
-            ss_words_quote_line(text.stream, result);
+            quote_line(text.stream, result);
         }
         fputc('\n', text.stream);
     }

@@ -8,9 +8,9 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/words.h"
 #include "batch_options.h"
 #include "merge.h"
+#include "quote.h"
 #include "run_document.h"
 
 /* One row: a run, or one role of it. Unknown values are NULL and NaN. */
@@ -110,7 +110,7 @@ static void print_csv_row(struct table *table, const struct row *row) {
     for (size_t i = 0; i < TEXTS; i++) {
         if (i)
             fputc(',', table->stream);
-        ss_words_quote_csv(table->stream, cells.texts[i] ? cells.texts[i] : "");
+        quote_csv(table->stream, cells.texts[i] ? cells.texts[i] : "");
     }
     for (size_t i = 0; i < NUMBERS; i++) {
         char text[SS_NUMBER_ROOM] = "";
@@ -121,7 +121,7 @@ static void print_csv_row(struct table *table, const struct row *row) {
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
         fputc(',', table->stream);
-        ss_words_quote_csv(table->stream, value ? value : "");
+        quote_csv(table->stream, value ? value : "");
     }
     fputc('\n', table->stream);
 }

@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "carry_run.h"
 #include "placeholders.h"
+#include "quote.h"
 
 int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
@@ -36,7 +37,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         return -1;
     for (size_t i = 0; i < values->count; i++) {
         fprintf(text.stream, "%s ", values->items[i].name);
-        ss_words_quote_line(text.stream, values->items[i].value);
+        quote_line(text.stream, values->items[i].value);
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "options/arguments.h"
 #include "origin.h"
+#include "quantity.h"
 #include "ratios.h"
 #include "setting_search.h"
 
@@ -516,8 +517,8 @@ static void print_use(const struct calibration *calibration) {
             (unsigned)calibration->runner.cpu, 100 * setting, quantum);
         break;
     case SSPROFILE_FREQUENCY:
-        ss_units_print_frequency(
-            frequency, sizeof frequency, (uint64_t)(calibration->document.found->frequency + 0.5));
+        quantity_print(&quantity_frequency, frequency, sizeof frequency,
+            (uint64_t)(calibration->document.found->frequency + 0.5));
         printf("use: ssactuate run frequency=%s -- APPLICATION\n", frequency);
         break;
     case SSPROFILE_QUOTA:

@@ -22,6 +22,7 @@
 #include "options/arguments.h"
 #include "origin.h"
 #include "platform/platform.h"
+#include "quote.h"
 #include "ratios.h"
 #include "results.h"
 
@@ -193,11 +194,11 @@ static int add_result(struct measurement *measurement, const struct job *job, un
     struct ss_text row;
     if (ss_text_open(&row, error) < 0)
         return -1;
-    ss_words_quote_csv(row.stream, measurement->machine);
+    quote_csv(row.stream, measurement->machine);
     fprintf(row.stream, ",%s,", job->setting->limits);
-    ss_words_quote_csv(row.stream, job->task->name);
+    quote_csv(row.stream, job->task->name);
     fprintf(row.stream, ",%s,", job->task->lower ? "true" : "false");
-    ss_words_quote_csv(row.stream, job->task->class);
+    quote_csv(row.stream, job->task->class);
     fprintf(row.stream, ",%u,%.12g\n", repetition, result);
     return append_row(&measurement->table, &row, error);
 }
@@ -215,9 +216,9 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
         return -1;
     ss_wallclock_print(when, sizeof when, run->begin);
     fprintf(row.stream, "%zu,%s,", measurement->runs.rows + 1, job->setting->limits);
-    ss_words_quote_csv(row.stream, job->task->name);
+    quote_csv(row.stream, job->task->name);
     fputc(',', row.stream);
-    ss_words_quote_csv(row.stream, job->task->class);
+    quote_csv(row.stream, job->task->class);
     fprintf(row.stream, ",%u,%s,%.6f,", repetition, when, run->seconds);
     if (!isnan(run->frequency))
         fprintf(row.stream, "%.0f", run->frequency);
@@ -623,9 +624,9 @@ static int list_battery(struct measurement *measurement, struct ss_error *error)
         const struct ssprofile_task *task = &battery->tasks[i];
         if (!ssprofile_is_chosen(patterns, task->name))
             continue;
-        ss_words_quote_csv(stdout, task->name);
+        quote_csv(stdout, task->name);
         putchar(',');
-        ss_words_quote_csv(stdout, task->class);
+        quote_csv(stdout, task->class);
         printf(",%s\n", task->lower ? "true" : "false");
     }
     return 0;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "cpufreq.h"
+#include "quantity.h"
 
 static const char *const kinds[] = {
     [SSPROFILE_NO_THROTTLE] = "without",
@@ -28,7 +29,7 @@ static int parse_setting(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
     uint64_t hertz;
     if (throttle->kind == SSPROFILE_FREQUENCY && !strchr(text, '%')) {
-        if (ss_units_frequency(text, &hertz, error) < 0)
+        if (quantity_parse(&quantity_frequency, text, &hertz, error) < 0)
             return -1;
         throttle->frequency = (double)hertz;
         throttle->setting = 0;
@@ -155,8 +156,8 @@ static size_t frequency_words(
     const char *const all[] = {
         "ssactuate", "run", knob, "--root", throttle->root ? throttle->root : "", "--"};
     size_t count = 0, length = strlen("frequency=");
-    ss_units_print_frequency(
-        knob + length, sizeof knob - length, (uint64_t)(throttle->frequency + 0.5));
+    quantity_print(&quantity_frequency, knob + length, sizeof knob - length,
+        (uint64_t)(throttle->frequency + 0.5));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (throttle->root || (i != 3 && i != 4))
             words[count++] = all[i];

@@ -91,21 +91,6 @@ TEST(null_bytes_are_refused) {
     assert_refused("$'\\400'", "column 3");
 }
 
-TEST(final_backslash_continues_line_outside_of_comments_and_single_quotes) {
-    static const char *const continued[] = {
-        "\\", "a \\", "a\\\\\\", "\"a\\", "a#\\", "'a'\\", "$'a\\", "# a\nb \\", "'#' \\"};
-    for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
-        if (!ss_words_is_continued(continued[i]))
-            fail_msg("should be continued: %s", continued[i]);
-    }
-    static const char *const ended[] = {
-        "", "a", "a\\\\", "a \\ ", "'a\\", "# \\", "a # \\", "\\$'a\\", "\"\" # \\", "$ 'a\\"};
-    for (size_t i = 0; i < sizeof ended / sizeof *ended; i++) {
-        if (ss_words_is_continued(ended[i]))
-            fail_msg("should not be continued: %s", ended[i]);
-    }
-}
-
 TEST(word_count_argument_is_optional) {
     char **words = ss_words_split("a b", NULL, NULL);
     assert_non_null(words);
@@ -154,12 +139,11 @@ TEST(shown_text_is_not_cut_within_utf8_characters) {
     assert_string_equal(cut.text + strlen(cut.text) - 5, "\xc3\xa4...");
 }
 
-static void assert_quoted_by(
-    void (*quote)(FILE *stream, const char *word), const char *word, const char *expected) {
+static void assert_quoted(const char *word, const char *expected) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    quote(stream, word);
+    ss_words_quote(stream, word);
     assert_int_equal(fclose(stream), 0);
     assert_string_equal(text, expected);
     char **words = ss_words_split(text, NULL, NULL);
@@ -167,10 +151,6 @@ static void assert_quoted_by(
     assert_null(words[1]);
     free(words);
     free(text);
-}
-
-static void assert_quoted(const char *word, const char *expected) {
-    assert_quoted_by(ss_words_quote, word, expected);
 }
 
 TEST(quoted_words_are_read_back) {
@@ -184,17 +164,6 @@ TEST(quoted_words_are_read_back) {
     assert_quoted("a=b", "'a=b'");
     assert_quoted("#", "'#'");
     assert_quoted("\\n\n", "'\\n\n'");
-}
-
-static void assert_quoted_on_one_line(const char *word, const char *expected) {
-    assert_quoted_by(ss_words_quote_line, word, expected);
-}
-
-TEST(control_characters_are_quoted_on_one_line) {
-    assert_quoted_on_one_line("a", "a");
-    assert_quoted_on_one_line("it's", "'it'\\''s'");
-    assert_quoted_on_one_line("a\n'\\7\x7f\xc3\xa4", "$'a\\012\\'\\\\7\\177\xc3\xa4'");
-    assert_quoted_on_one_line("\t1", "$'\\0111'");
 }
 
 TEST(commas_separate_list_items) {
@@ -237,25 +206,6 @@ TEST(only_whole_list_items_match) {
     assert_false(ss_words_has("cpuset,cpuacct", ',', "cpu"));
     assert_true(ss_words_has("", ',', ""));
     assert_false(ss_words_has("cpu", ',', ""));
-}
-
-static void assert_csv(const char *text, const char *expected) {
-    char *found = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&found, &size);
-    ss_words_quote_csv(stream, text);
-    assert_int_equal(fclose(stream), 0);
-    assert_string_equal(found, expected);
-    free(found);
-}
-
-TEST(csv_is_quoted_if_necessary) {
-    assert_csv("", "");
-    assert_csv("a b;c", "a b;c");
-    assert_csv("a,b", "\"a,b\"");
-    assert_csv("\"", "\"\"\"\"");
-    assert_csv("a\nb", "\"a\nb\"");
-    assert_csv("a\rb", "\"a\rb\"");
 }
 
 UNIT_RUN

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "platform/platform.h"
+#include "quote.h"
 
 #define SUFFIX ".journal"
 
@@ -94,7 +95,7 @@ static int append(
     for (const char *const *word = words; *word; word++) {
         if (word != words)
             fputc(' ', text.stream);
-        ss_words_quote_line(text.stream, *word);
+        quote_line(text.stream, *word);
     }
     fputc('\n', text.stream);
     SS_OWNED(free) char *line = ss_text_close(&text, error);

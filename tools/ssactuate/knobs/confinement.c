@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "quantity.h"
 
 #define PERIOD_MIN     SS_MILLISECOND
 #define PERIOD_MAX     SS_SECOND
@@ -266,7 +267,7 @@ static int get_memory(const struct ssactuate_machine *machine, const struct ssac
     char text[40] = "none";
     (void)error;
     if (bytes > 0)
-        ss_units_print_size(text, sizeof text, bytes);
+        quantity_print(&quantity_size, text, sizeof text, bytes);
     ssactuate_level_print(output, knob->text, "%s", text);
     return 0;
 }
@@ -277,7 +278,7 @@ static int set_memory(const struct ssactuate_machine *machine, const struct ssac
     plan->memory = 0;
     if (strcmp(knob->level, "none") == 0)
         return 0;
-    if (ss_units_size(knob->level, &plan->memory, error) < 0)
+    if (quantity_parse(&quantity_size, knob->level, &plan->memory, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     return plan->memory >= MEMORY_MIN
                ? 0

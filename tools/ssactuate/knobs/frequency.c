@@ -11,9 +11,9 @@
 
 #include "actuator.h"
 #include "base/owned.h"
-#include "base/units.h"
 #include "base/words.h"
 #include "cpufreq.h"
+#include "quantity.h"
 
 #define NO_TURBO "sys/devices/system/cpu/intel_pstate/no_turbo"
 #define BOOST    CPUFREQ "/boost"
@@ -113,7 +113,7 @@ static void print_frequency(char text[32], double kilohertz) {
     if (isnan(kilohertz))
         snprintf(text, 32, "unknown");
     else
-        ss_units_print_frequency(text, 32, (uint64_t)(1000 * kilohertz + 0.5));
+        quantity_print(&quantity_frequency, text, 32, (uint64_t)(1000 * kilohertz + 0.5));
 }
 
 static void print_levels(const struct ssactuate_machine *machine, FILE *stream) {
@@ -260,7 +260,7 @@ static int find_speed(const struct cpufreq_policy *policy, bool switched, const 
             (struct speed){switched ? UNLIMITED : (uint64_t)policy->highest, SSACTUATE_LOWERED};
         return 0;
     }
-    if (ss_units_frequency(text, &hertz, error) < 0)
+    if (quantity_parse(&quantity_frequency, text, &hertz, error) < 0)
         return -1;
     *speed = (struct speed){(hertz + 500) / 1000, SSACTUATE_ROUNDED};
     print_frequency(limits[0], policy->lowest);

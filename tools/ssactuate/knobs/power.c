@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actuator.h"
-#include "base/units.h"
+#include "quantity.h"
 
 #define POWERCAP "sys/class/powercap"
 #define LIMIT    "constraint_0_power_limit_uw" /* the long-term limit */
@@ -79,7 +79,7 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
         name_limit(path, zones.list[i]);
         double limit = sys_tree_number(&machine->tree, "%s", path);
         if (limit > 0)
-            ss_units_print_power(text, sizeof text, (uint64_t)limit);
+            quantity_print(&quantity_power, text, sizeof text, (uint64_t)limit);
         if (output->json) {
             ss_json_open(output->json, NULL, '{');
             ss_json_text(output->json, "target", zones.list[i]);
@@ -99,7 +99,7 @@ static int set(const struct ssactuate_machine *machine, const struct ssactuate_k
     struct ssactuate_plan *plan, struct ss_error *error) {
     uint64_t microwatts;
     int status = 0;
-    if (ss_units_power(knob->level, &microwatts, error) < 0)
+    if (quantity_parse(&quantity_power, knob->level, &microwatts, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
 
     struct sys_tree_names zones = find_zones(machine, knob);

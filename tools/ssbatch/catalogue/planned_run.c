@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "quote.h"
 
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */
 #define GROUP "'{place}.{run}'"
@@ -47,14 +48,14 @@ static char *replace(
 /* Writes a blank and a word. */
 static void put_word(FILE *stream, const char *word) {
     fputc(' ', stream);
-    ss_words_quote_line(stream, word);
+    quote_line(stream, word);
 }
 
 static void put_column(FILE *stream, const char *key, const char *value) {
     if (!value || !*value)
         return;
     fprintf(stream, " %s=", key);
-    ss_words_quote_line(stream, value);
+    quote_line(stream, value);
 }
 
 static int put_tau(FILE *stream, const struct ssbatch_control *control, struct ss_error *error) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "command/commands.h"
+#include "quote.h"
 
 /* Layout of the list of workloads, in columns. */
 #define LIST_NAME  28
@@ -23,7 +24,7 @@ static int end_word(struct ss_text *text, FILE *stream, struct ss_error *error) 
     if (!word)
         return -1;
     fputc(' ', stream);
-    ss_words_quote_line(stream, word);
+    quote_line(stream, word);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "plan.h"
+#include "quote.h"
 
 /* Size limit of a line with its continuations, in bytes. */
 #define LINE_SIZE_MAX (1 << 20)
@@ -67,7 +68,7 @@ static int read_text(struct reader *reader, struct ss_error *error) {
     while (status > 0) {
         if (append_piece(reader, error) < 0)
             return -1;
-        if (!ss_words_is_continued(reader->text))
+        if (!quote_is_continued(reader->text))
             return 1;
         reader->text[--reader->length] = '\0';
         status = read_piece(reader, error);

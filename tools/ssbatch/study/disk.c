@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/streams.h"
 #include "base/words.h"
-#include "platform/platform.h"
 
 static int real_sync(int descriptor, const char *path) {
     (void)path;
@@ -192,6 +195,25 @@ static void permit(const char *path, const struct stat *status, mode_t needed) {
         return; /* the operation that needs it fails, and says why */
 }
 
+/* Returns the ID of the mount that holds a folder, -1 if unknown. */
+static int mount_of(const char *folder) {
+    char info[64], line[128];
+    int id = -1;
+    SS_OWNED(close) int file = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    snprintf(info, sizeof info, "/proc/self/fdinfo/%d", file);
+    SS_OWNED(fclose) FILE *stream = file < 0 ? NULL : fopen(info, "re");
+    while (stream && id < 0 && fgets(line, sizeof line, stream))
+        sscanf(line, "mnt_id: %d", &id);
+    return id;
+}
+
+static bool is_mount(const char *folder) {
+    char parent[PATH_MAX + 8];
+    snprintf(parent, sizeof parent, "%s/..", folder);
+    int above = mount_of(parent), here = mount_of(folder);
+    return above >= 0 && here >= 0 && above != here;
+}
+
 int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
     struct stat status;
     struct ss_error first = {0};
@@ -199,7 +221,7 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
         return errno == ENOENT ? 0 : fail(path, error);
     if (!S_ISDIR(status.st_mode))
         return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
-    if (ss_platform_is_mount(path)) {
+    if (is_mount(path)) {
         errno = EBUSY;
         return fail(path, error);
     }
@@ -213,7 +235,6 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
 
 /* Makes a new file: an earlier copy may be read-only. */
 static int copy_file(const char *from, const char *to, mode_t mode, struct ss_error *error) {
-    char bytes[65536];
     SS_OWNED(close) int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0)
         return fail_to_read(from, error);
@@ -222,17 +243,7 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct ss_er
     SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
     if (out < 0)
         return fail(to, error);
-    for (ssize_t count; (count = read(in, bytes, sizeof bytes)) != 0;) {
-        if (count < 0)
-            return fail(from, error);
-        for (ssize_t done = 0; done < count;) {
-            ssize_t part = write(out, bytes + done, (size_t)(count - done));
-            if (part < 0)
-                return fail(to, error);
-            done += part;
-        }
-    }
-    return 0;
+    return ss_streams_copy(in, out, INT64_MAX) < 0 ? fail(to, error) : 0;
 }
 
 static int copy_link(const char *from, const char *to, struct ss_error *error) {

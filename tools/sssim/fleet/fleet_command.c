@@ -24,6 +24,7 @@
 #include "options/arguments.h"
 #include "platform/platform.h"
 #include "platform/program.h"
+#include "quote.h"
 
 #define AT(member)       .offset = offsetof(struct fleet_options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct fleet_options, member)
@@ -236,7 +237,7 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
     const char *trace = trace_of(fleet, number), *slash = trace ? strrchr(trace, '/') + 1 : "";
     bool failed = node->fails < 1;
     fprintf(stream, "n%llu,n%llu,", (unsigned long long)number, (unsigned long long)number);
-    ss_words_quote_csv(stream, slash);
+    quote_csv(stream, slash);
     fprintf(stream, ",%s,%s,%.6f,%.6f,%.6f,simulated,\n", failed ? "failed" : "done",
         failed ? "failed in the simulation" : "", FLEET_START, node->measured,
         ss_time_seconds(fleet->options->clock_error));

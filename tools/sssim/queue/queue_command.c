@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "options/arguments.h"
+#include "quantity.h"
 #include "queue_run.h"
 #include "rate_options.h"
 #include "result_document.h"
@@ -119,7 +120,7 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
 static int parse_frequency(
     const char *name, const char *text, double *hertz, struct ss_error *error) {
     uint64_t value = 0;
-    if (ss_units_frequency(text, &value, error) < 0)
+    if (quantity_parse(&quantity_frequency, text, &value, error) < 0)
         return ss_error_wrap(error, "--%s", name);
     *hertz = (double)value;
     return 0;

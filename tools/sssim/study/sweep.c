@@ -7,6 +7,7 @@
 
 #include "base/streams.h"
 #include "base/words.h"
+#include "quote.h"
 #include "run_progress.h"
 
 /* The command line of a run. The swept options come last, so that they take precedence. */
@@ -79,7 +80,7 @@ static void print_number(double value) {
 
 static void print_csv_heading(const struct grid *grid) {
     for (size_t i = 0; i < grid->count; i++) {
-        ss_words_quote_csv(stdout, grid->axes[i].name);
+        quote_csv(stdout, grid->axes[i].name);
         putchar(',');
     }
     puts("samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent,"
@@ -89,7 +90,7 @@ static void print_csv_heading(const struct grid *grid) {
 static void print_csv_row(
     const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
     for (size_t i = 0; i < grid->count; i++) {
-        ss_words_quote_csv(stdout, grid->axes[i].values[place[i]]);
+        quote_csv(stdout, grid->axes[i].values[place[i]]);
         putchar(',');
     }
     printf("%zu", figures->samples);

@@ -265,6 +265,22 @@ static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
     return at < columns->count ? at : columns->count - 1;
 }
 
+/*
+ * Writes the label of a tick on an axis with ticks every `step`. All labels use the unit of the
+ * step; 0 has no unit.
+ */
+static void label_tick(char label[SS_UNITS_SHOWN], ss_time value, ss_time step) {
+    static const char *const units[] = {"d", "h", "min", "s", "ms", "us", "ns"};
+    size_t i = 0;
+    while (step % ss_units_length(units[i]) != 0)
+        i++;
+    if (value == 0)
+        strcpy(label, "0");
+    else
+        snprintf(label, SS_UNITS_SHOWN, "%llu%s",
+            (unsigned long long)(value / ss_units_length(units[i])), units[i]);
+}
+
 /* Lays out the labels. Returns false if they would be too close to each other. */
 static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, ss_time step) {
     size_t max = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
@@ -275,7 +291,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
     memset(axis->ticks, 0, sizeof axis->ticks);
     for (ss_time time = 0; time <= columns->length; time += step) {
         char label[SS_UNITS_SHOWN];
-        ss_units_show_mark(label, time, step);
+        label_tick(label, time, step);
         size_t length = strlen(label), column = column_at(columns, time);
         size_t from = MARGIN + column - (length - 1) / 2;
         if (length > width)

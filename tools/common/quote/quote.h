@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef QUOTE_QUOTE_H
+#define QUOTE_QUOTE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+
+/* Writes a text as a CSV field, in quotes if necessary. */
+SS_NONNULL() void quote_csv(FILE *stream, const char *text);
+
+/*
+ * Writes a word on one line, so that a shell and ss_words_split() read it back unchanged: a word
+ * with control characters becomes $'...'.
+ */
+SS_NONNULL() void quote_line(FILE *stream, const char *word);
+
+/*
+ * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
+ * single quotes.
+ */
+SS_NONNULL() bool quote_is_continued(const char *line);
+
+#endif
