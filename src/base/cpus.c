@@ -87,7 +87,7 @@ static const char *range_fault(const struct range *range) {
     if (range->first >= SS_CPUS_MAX || range->last >= SS_CPUS_MAX)
         return "has a CPU number above 8191, the largest possible";
     if (range->first > range->last)
-        return "has a descending range: write the smaller number first";
+        return "has a descending range: put the smaller number first";
     if (range->stride == 0)
         return "has a range with a step of 0: use at least 1";
     return NULL;
@@ -107,7 +107,7 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
         struct range range;
         if (!read_range(&at, &range) || (*at != ',' && !at_end(at)))
             return ss_error_fail(error,
-                "'%s' is not a list of CPUs: write numbers and ranges, such as 0-3,8,10-14:2",
+                "'%s' is not a list of CPUs: use numbers and ranges, such as 0-3,8,10-14:2",
                 ss_words_show(text).text);
         const char *fault = range_fault(&range);
         if (fault)

@@ -45,7 +45,7 @@ static int check_escape(char letter, struct ss_error *error) {
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
         const struct escape *escape = &escapes[i];
         if (escape->letter == letter && !is_known_here(escape))
-            return ss_error_fail(error, "\\%c is not a POSIX extended regular expression: write %s",
+            return ss_error_fail(error, "\\%c is not a POSIX extended regular expression: use %s",
                 letter, escape->instead);
     }
     return 0;
@@ -109,11 +109,11 @@ static int check_at(const char *at, struct ss_error *error) {
         return check_escape(at[1], error);
     if (at[0] == '(' && at[1] == '?')
         return ss_error_fail(error,
-            "(? is not a POSIX extended regular expression: write ( alone; the first group is the "
+            "(? is not a POSIX extended regular expression: use ( alone; the first group is the "
             "iteration's time");
     if (strchr("*+?", *at) && at[1] == '?')
         return ss_error_fail(error,
-            "%.2s: POSIX extended regular expressions have no lazy repetition: write a class "
+            "%.2s: POSIX extended regular expressions have no lazy repetition: use a class "
             "such as [^ ]* instead",
             at);
     return 0;

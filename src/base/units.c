@@ -176,11 +176,11 @@ ss_time ss_units_length(const char *name) {
 /* Returns why `text` is not a quantity of any kind, or NULL. */
 static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
-        return "contains white space: write number and unit together";
+        return "contains white space: remove it";
     if (text[0] == '-')
-        return "is negative: write 0 or more";
+        return "is negative: use 0 or more";
     if (reading == READ_DIVIDES_BY_ZERO)
-        return "divides by zero: write a fraction such as 1/3";
+        return "divides by zero: use a fraction such as 1/3";
     if (reading == READ_TOO_LARGE)
         return "is too large";
     return NULL;
@@ -199,10 +199,10 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
             reading == READ_NOTHING ? "20" : shown.text);
     if (reading == READ_NOTHING)
         return ss_error_fail(error,
-            "'%s' is not a time: write a number and a unit, such as 20s%s or 20M (minutes)",
+            "'%s' is not a time: use a number and a unit, such as 20s%s or 20M (minutes)",
             shown.text, proposed);
     if (!*rest)
-        return ss_error_fail(error, "'%s' has no unit: write %ss%s or %sM (minutes)", shown.text,
+        return ss_error_fail(error, "'%s' has no unit: use %ss%s or %sM (minutes)", shown.text,
             shown.text, proposed, shown.text);
     return ss_error_fail(error, "'%s' has an unknown unit, '%s': units are %s", shown.text,
         ss_words_show(rest).text, UNITS_LISTED);
@@ -267,7 +267,7 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     if (!(cpus > 0))
         return ss_error_fail(error,
             "'%s' is a number of CPUs, but how many CPUs make a load of 100 %% is unknown here: "
-            "write 60%%, 0.6 or 6/10",
+            "use 60%%, 0.6 or 6/10",
             shown.text);
     double load = divide(number) / cpus;
     if (load > 1)
@@ -345,7 +345,7 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     }
     struct ss_words_shown shown = ss_words_show(text);
     if (text[strspn(text, "0123456789")] || !*text)
-        return ss_error_fail(error, "'%s' is not a whole number: write digits only", shown.text);
+        return ss_error_fail(error, "'%s' is not a whole number: use digits only", shown.text);
     return ss_error_fail(error, "'%s' is too large: use at most 18446744073709551615", shown.text);
 }
 
@@ -359,7 +359,7 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
     }
     const char *fault = common_fault(text, reading);
     if (!fault)
-        fault = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3";
+        fault = "is not a number: use a decimal or a fraction, such as 1.5 or 1/3";
     return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, fault);
 }
 

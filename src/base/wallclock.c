@@ -215,12 +215,12 @@ static enum verdict read_epoch(const char *text, int64_t *at) {
 
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error) {
     static const char *const faults[] = {
-        [NO_TIME] = "is not a point in time: write 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
+        [NO_TIME] = "is not a point in time: use 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
                     "@1795161600 (seconds since 1970)",
         [NO_DAY] = "does not exist: there is no such day in the calendar",
-        [NO_CLOCK] = "does not exist: write a time of day from 00:00 to 23:59:59",
+        [NO_CLOCK] = "does not exist: use a time of day from 00:00 to 23:59:59",
         [SKIPPED] = "does not exist: the clocks skip it when they go forward; write a later time",
-        [OUT_OF_RANGE] = "is too far away: write a time between the years 1678 and 2262",
+        [OUT_OF_RANGE] = "is too far away: use a time between the years 1678 and 2262",
     };
     int64_t found = 0;
     enum verdict verdict;

@@ -220,7 +220,7 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
         if (part.length > 20 || ss_units_count(word, &pid, &ignored) < 0 || pid < 1 ||
             pid > INT32_MAX)
             return ss_error_fail(
-                error, "'%s' is not a pid: write PID or PID,PID,...", ss_words_show(word).text);
+                error, "'%s' is not a pid: use PID or PID,PID,...", ss_words_show(word).text);
         if (add_process(attachments, (pid_t)pid, error) < 0)
             return -1;
     }

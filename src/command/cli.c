@@ -14,10 +14,10 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 static int check_name(const char *text, size_t length, struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
     if (!text[length])
-        return ss_error_fail(error, "'%s' has no value: write NAME=VALUE", shown.text);
+        return ss_error_fail(error, "'%s' has no value: use NAME=VALUE", shown.text);
     if (length == 0 || *text == '-' || strspn(text, letters) < length)
         return ss_error_fail(error,
-            "'%s' does not begin with a name: write NAME=VALUE, with letters, digits, _ and - in "
+            "'%s' does not begin with a name: use NAME=VALUE, with letters, digits, _ and - in "
             "NAME, which must not begin with -",
             shown.text);
     if (length > SS_LABEL_NAME_MAX)
@@ -36,7 +36,7 @@ static int check_value(const char *text, size_t name, struct ss_error *error) {
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             return ss_error_fail(error,
                 "the value of '%.*s' contains a control character, such as a line end or a tab: "
-                "write it on one line, with spaces",
+                "use one line, with spaces",
                 (int)name, text);
     }
     return 0;

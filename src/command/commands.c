@@ -134,7 +134,7 @@ static int read_lines(
         if (end > line && end[-1] == '\r')
             end[-1] = '\0';
         if (strchr(line, '\r'))
-            return ss_error_fail(error, "the line contains a carriage return: write the file with "
+            return ss_error_fail(error, "the line contains a carriage return: save the file with "
                                         "Unix line ends");
         if (read_line(commands, line, error) < 0)
             return -1;
@@ -156,7 +156,7 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
         return ss_error_wrap(error, "%s:%d", path, number);
     if (commands->count == 0)
         return ss_error_fail(
-            error, "%s: the file contains no workload: write one per line, COUNT COMMAND...", path);
+            error, "%s: the file contains no workload: use one per line, COUNT COMMAND...", path);
     return 0;
 }
 
@@ -289,7 +289,7 @@ static int check_interpreter(const char *path, struct ss_error *error) {
         const char *end = strchr(interpreter, '\r');
         if (missing && end)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
-                "interpreter %.*s is followed by a carriage return: write the script with Unix "
+                "interpreter %.*s is followed by a carriage return: save the script with Unix "
                 "line ends",
                 (int)(end - interpreter), interpreter);
         if (missing)

@@ -35,7 +35,7 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     }
     plan->cpu_count = ss_cpus_count(&plan->cpus);
     if (plan->cpu_count == 0)
-        return ss_error_fail(error, "--cpus: the list is empty: write CPU numbers, such as 0-3,8");
+        return ss_error_fail(error, "--cpus: the list is empty: use CPU numbers, such as 0-3,8");
     return 0;
 }
 
@@ -61,7 +61,7 @@ static void warn_of_percentage(
     struct ss_words_shown shown = ss_words_show(word);
     ss_commands_print_number(number, sizeof number, 0, commands->count);
     snprintf(text, sizeof text,
-        "in the command, %s becomes %.*s%s, because %% stands for the instance's number: write "
+        "in the command, %s becomes %.*s%s, because %% stands for the instance's number: use "
         "%s%% to keep the character, or give -p ''",
         shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
     ss_option_store_warn(&plan->set.store, text);
@@ -106,7 +106,7 @@ static int resolve_commands(
     if (cli->workloads)
         status = read_workloads(plan, &commands, cli, error);
     else if (!*cli->command)
-        return ss_error_fail(error, "no command is given: write showstopper -l 50%% COMMAND; "
+        return ss_error_fail(error, "no command is given: use showstopper -l 50%% COMMAND; "
                                     "see --help");
     else
         status = ss_commands_repeat(

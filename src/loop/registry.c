@@ -225,7 +225,7 @@ static int split_which(
         }
     }
     return ss_error_fail(error,
-        "'%s' does not name a module: write KIND/NAME, where KIND is trace, feedback, control, "
+        "'%s' does not name a module: use KIND/NAME, where KIND is trace, feedback, control, "
         "space or dithering",
         which);
 }

@@ -77,10 +77,10 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
     value = value ? value : next_word(cursor);
     const char *second = value && row->second ? next_word(cursor) : "";
     if (!value || !second)
-        return ss_error_fail(cursor->error, "--%s requires %s: write --%s %s", name,
+        return ss_error_fail(cursor->error, "--%s requires %s: use --%s %s", name,
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
-        return ss_error_fail(cursor->error, "--%s is empty: write --%s %s", name, name, row->value);
+        return ss_error_fail(cursor->error, "--%s is empty: use --%s %s", name, name, row->value);
     if (row->take)
         return call_taker(cursor, row, value);
     if (row->second)

@@ -102,7 +102,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
         char shown[32];
         ss_units_print_time(shown, sizeof shown, before);
         ss_error_fail(reader->error,
-            "'%s' is before the previous record: write a time of %s or more, or +TIME relative to "
+            "'%s' is before the previous record: use a time of %s or more, or +TIME relative to "
             "it",
             ss_words_show(text).text, shown);
         return blame(reader, column);
@@ -112,8 +112,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
 
 static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
     if (!*reader->field) {
-        ss_error_fail(
-            reader->error, "missing load: write TIME LOAD, such as 20s 60%%, or TIME free");
+        ss_error_fail(reader->error, "missing load: use TIME LOAD, such as 20s 60%%, or TIME free");
         return blame(reader, column);
     }
     record->free = strcmp(reader->field, "free") == 0;
@@ -121,7 +120,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
     if (!record->free && ss_units_load(reader->field, 0, &record->load, reader->error) != 0) {
         if (reader->error && !strpbrk(reader->field, "0123456789"))
             snprintf(reader->error->message, sizeof reader->error->message,
-                "'%s' is not a load: write a number from 0 to 1 (60%%, 0.6 or 6/10) or the word "
+                "'%s' is not a load: use a number from 0 to 1 (60%%, 0.6 or 6/10) or the word "
                 "free",
                 ss_words_show(reader->field).text);
         return blame(reader, column);
@@ -145,7 +144,7 @@ static int read_record(struct reader *reader) {
     column = next_field(reader, &at);
     if (*reader->field) {
         ss_error_fail(reader->error,
-            "unexpected '%s': write one record per line, TIME LOAD, and # before a comment",
+            "unexpected '%s': use one record per line, TIME LOAD, and # before a comment",
             ss_words_show(reader->field).text);
         return blame(reader, column);
     }
@@ -158,13 +157,13 @@ static int read_record(struct reader *reader) {
 static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {
-        ss_error_fail(reader->error,
-            "the line contains a null byte: write text, TIME LOAD, such as 20s 60%%");
+        ss_error_fail(
+            reader->error, "the line contains a null byte: use text, TIME LOAD, such as 20s 60%%");
         return blame(reader, reader->line + text);
     }
     if (reader->too_long) {
         ss_error_fail(reader->error,
-            "the line has more than %d characters: write one record per line, TIME LOAD",
+            "the line has more than %d characters: use one record per line, TIME LOAD",
             LINE_LONGEST);
         return blame(reader, reader->line + LINE_LONGEST);
     }
@@ -200,7 +199,7 @@ static int read_all(struct reader *reader) {
         return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
     if (!reader->any)
         return ss_error_fail(reader->error,
-            "%s:%llu:1: the trace has no record: write lines of TIME LOAD, such as 20s 60%%",
+            "%s:%llu:1: the trace has no record: use lines of TIME LOAD, such as 20s 60%%",
             name.text, (unsigned long long)reader->number + 1);
     return 0;
 }

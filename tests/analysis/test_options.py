@@ -39,9 +39,9 @@ NO_RECORD = "no record to report: none of the given folders holds one that can b
         ("--xyzzy", "unknown option '--xyzzy': see --help"),
         ("--TABL x", "unknown option '--TABL': did you mean '--table'?"),
         ("-qx", "unknown option '-x': see --help"),
-        ("--names", "--names requires a value: write --names A/B"),
-        ("-qo", "--output requires a value: write --output DIR"),
-        ("--output=", "--output is empty: write --output DIR"),
+        ("--names", "--names requires a value: use --names A/B"),
+        ("-qo", "--output requires a value: use --output DIR"),
+        ("--output=", "--output is empty: use --output DIR"),
         ("--quiet=1", "--quiet takes no value, but got '1'"),
         ("--format xml", "--format: 'xml' is not one of: csv md json"),
         ("--interval 1m", "--interval: '1m' is too small: use at least 10m; "

@@ -161,15 +161,15 @@ def test_a_trace_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"# x\n", "t:2:1: the trace has no record: write lines of TIME LOAD, such as 20s 60%"),
-        (b"0 1\n 5s", "t:2:4: missing load: write TIME LOAD, such as 20s 60%, or TIME free"),
-        (b"5s 1\n1s 1", "t:2:1: '1s' is before the previous record: write a time of 5s or more, or "),
+        (b"# x\n", "t:2:1: the trace has no record: use lines of TIME LOAD, such as 20s 60%"),
+        (b"0 1\n 5s", "t:2:4: missing load: use TIME LOAD, such as 20s 60%, or TIME free"),
+        (b"5s 1\n1s 1", "t:2:1: '1s' is before the previous record: use a time of 5s or more, or "),
         (b"0 40", "t:1:3: '40' is not a load: it must be between 0 and 1; for percent write 40%, in"),
-        (b"0 lots", "t:1:3: 'lots' is not a load: write a number from 0 to 1 (60%, 0.6 or 6/10) or"),
-        (b"0 1 x", "t:1:5: unexpected 'x': write one record per line, TIME LOAD, and # before a"),
-        (b"0 1\0", "t:1:4: the line contains a null byte: write text, TIME LOAD, such as 20s 60%"),
+        (b"0 lots", "t:1:3: 'lots' is not a load: use a number from 0 to 1 (60%, 0.6 or 6/10) or"),
+        (b"0 1 x", "t:1:5: unexpected 'x': use one record per line, TIME LOAD, and # before a"),
+        (b"0 1\0", "t:1:4: the line contains a null byte: use text, TIME LOAD, such as 20s 60%"),
         (b"\xff\xfe0", "t:1:1: this is UTF-16, but a trace is plain text or UTF-8: convert it with"),
-        (b"0 " + b"1" * 5000, "t:1:4097: the line has more than 4096 characters: write one record"),
+        (b"0 " + b"1" * 5000, "t:1:4097: the line has more than 4096 characters: use one record"),
         (b"0 1\n+213503d 1\n+1d 1", "t:3:1: the time '+1d' is too late: a trace lasts at most"),
     ],
 )

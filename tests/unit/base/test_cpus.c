@@ -69,7 +69,7 @@ TEST(invalid_cpu_lists_are_refused) {
     static const char *const texts[] = {"", "\n", ",", "0,", ",0", "0,,1", "0-", "-1", "0--1", "a",
         "0-3:", "0:2", "0 1", " 0", "0\n\n", "0-3/2", "0x1", "all"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_refused(texts[i], "is not a list of CPUs: write numbers and ranges, such as 0-3");
+        assert_refused(texts[i], "is not a list of CPUs: use numbers and ranges, such as 0-3");
 }
 
 TEST(invalid_cpu_ranges_are_refused) {

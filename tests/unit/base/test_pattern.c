@@ -39,14 +39,14 @@ TEST(digits_are_refused_unless_the_library_knows_them) {
         return;
     }
     assert_refused(
-        "(\\d+)", "'(\\d+)': \\d is not a POSIX extended regular expression: write [0-9]");
+        "(\\d+)", "'(\\d+)': \\d is not a POSIX extended regular expression: use [0-9]");
     assert_refused("took \\D", "write [^0-9]");
     assert_refused("[]]\\d", "\\d is no");
     assert_refused("\\\\\\d", "\\d is no");
 }
 
 TEST(non_posix_regex_syntax_is_refused) {
-    assert_refused("(?:a|b)", "(? is not a POSIX extended regular expression: write ( alone");
+    assert_refused("(?:a|b)", "(? is not a POSIX extended regular expression: use ( alone");
     assert_refused("(?i)a", "(? is no");
     assert_refused("a+?", "+?: POSIX extended regular expressions have no lazy repetition");
     assert_refused(".*?x", "*?: POSIX");

@@ -155,8 +155,7 @@ TEST(loads_may_be_given_in_cpus) {
     assert_refused(read_of_half, "1cpu", "a load of 100 % is 0.5 CPUs here");
     assert_refused(read_part, "0.5cpu",
         "'0.5cpu' is a number of CPUs, but how many CPUs make a load of 100 % is unknown here: "
-        "write "
-        "60%, 0.6 or 6/10");
+        "use 60%, 0.6 or 6/10");
     static const char *const texts[] = {"cpu", "1 cpu", "1CPU", "1cpu%", "50%cpu", "1cpuss"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_refused(read_of_two, texts[i], "is not a load");

@@ -110,7 +110,7 @@ TEST(invalid_start_times_are_refused) {
         "2026-11-20T08:00:00ZZ", "2026-11-20T08:00:00+24:00", "2026-11-20T08:00:00+01:60",
         "26-11-20T08:00:00Z", "2026/11/20T08:00:00Z", "+2026-11-20T08:00:00Z"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_refused(texts[i], "is not a point in time: write 2026-11-20T08:00:00Z, 08:00");
+        assert_refused(texts[i], "is not a point in time: use 2026-11-20T08:00:00Z, 08:00");
 }
 
 TEST(impossible_times_of_day_are_refused) {
@@ -122,7 +122,7 @@ TEST(impossible_times_of_day_are_refused) {
     for (size_t i = 0; i < sizeof days / sizeof *days; i++)
         assert_refused(days[i], "does not exist: there is no such day");
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
-        assert_refused(clocks[i], "does not exist: write a time of day from 00:00");
+        assert_refused(clocks[i], "does not exist: use a time of day from 00:00");
 }
 
 TEST(start_times_too_far_away_are_refused) {

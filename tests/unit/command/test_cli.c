@@ -281,9 +281,9 @@ TEST(label_options_are_collected) {
 
 TEST(invalid_labels_are_refused) {
     char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
-    refuse("--label", "--label requires a value: write --label NAME=VALUE");
-    refuse("--label pair", "--label: 'pair' has no value: write NAME=VALUE");
-    refuse("--label =x", "--label: '=x' does not begin with a name: write NAME=VALUE");
+    refuse("--label", "--label requires a value: use --label NAME=VALUE");
+    refuse("--label pair", "--label: 'pair' has no value: use NAME=VALUE");
+    refuse("--label =x", "--label: '=x' does not begin with a name: use NAME=VALUE");
     refuse("--label '' x", "--label: '' has no value");
     refuse("--label 'a b=x'", "--label: 'a b=x' does not begin with a name");
     refuse("--label a.b=x", "--label: 'a.b=x' does not begin with a name");
@@ -327,9 +327,9 @@ TEST(invalid_options_are_refused) {
         {"--inst 3", "unknown option '--inst"},
         {"--quiett", "unknown option '--quiett"},
         {"'--a\nb'", "unknown option '--a b"},
-        {"-qn", "--instances requires a value: write --instances N"},
-        {"--help-module", "--help-module requires a value: write --help-module KIND/NAME"},
-        {"--set 123", "--set requires two values: write --set PID LOAD"},
+        {"-qn", "--instances requires a value: use --instances N"},
+        {"--help-module", "--help-module requires a value: use --help-module KIND/NAME"},
+        {"--set 123", "--set requires two values: use --set PID LOAD"},
         {"--quiet=", "--quiet takes no value"},
         {"'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'"},
         {"-n 0", "--instances: '0' is too small: use at least 1"},
@@ -340,9 +340,9 @@ TEST(invalid_options_are_refused) {
         {"--progress sometimes", "--progress: 'sometimes' is not one of: auto always never"},
         {"--tolerance -1", "--tolerance: '-1' is negative"},
         {"--tolerance 5x", "--tolerance: '5x' is not a number"},
-        {"--record ''", "--record is empty: write --record DIR"},
-        {"-w ''", "--workloads is empty: write --workloads FILE"},
-        {"-c ''", "--control is empty: write --control NAME"},
+        {"--record ''", "--record is empty: use --record DIR"},
+        {"-w ''", "--workloads is empty: use --workloads FILE"},
+        {"-c ''", "--control is empty: use --control NAME"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         refuse(cases[i].line, cases[i].begin);

@@ -203,7 +203,7 @@ TEST(workload_files_may_have_carriage_returns) {
 
 /* Otherwise the rest of the line, or of the file, would be lost without a message. */
 TEST(carriage_return_inside_a_line_is_refused) {
-    refuse("1 a\r1 b\r", ":1: the line contains a carriage return: write the file with Unix");
+    refuse("1 a\r1 b\r", ":1: the line contains a carriage return: save the file with Unix");
     refuse("1 a\r\n2 b\r2 c\n", ":2: the line contains a carriage return");
 }
 
@@ -238,7 +238,7 @@ TEST(invalid_workload_line_is_reported) {
 }
 
 TEST(files_without_a_workload_are_refused) {
-    refuse("", ": the file contains no workload: write one per line, COUNT COMMAND...");
+    refuse("", ": the file contains no workload: use one per line, COUNT COMMAND...");
     refuse("\n# 1 a\n", ": the file contains no workload");
 }
 

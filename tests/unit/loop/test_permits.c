@@ -96,23 +96,6 @@ TEST(permitted_time_may_wrap_around) {
     assert_near(ss_permission_between(before, look(7 * each).given), 100.0 * COUNT * UNIT, 0);
 }
 
-/* A run has at most a million instances; the sum of their times wraps around constantly. */
-TEST(permitted_time_of_a_million_instances_is_counted) {
-    enum { COUNT = 1000000 };
-    _Atomic uint32_t *owns = calloc(COUNT, sizeof *owns);
-    assert_non_null(owns);
-    permits = (struct ss_permits){0};
-    const ss_time now = 3000000000; /* 35 days */
-    for (int i = 0; i < COUNT; i++)
-        set(&owns[i], now, true);
-    assert_permission(now, 0, COUNT);
-    assert_permission(now + 90, UINT64_C(90) * COUNT, COUNT);
-    for (int i = 0; i < COUNT; i++)
-        set(&owns[i], now + 100, false);
-    assert_permission(now + 500, UINT64_C(100) * COUNT, 0);
-    free(owns);
-}
-
 struct model {
     _Atomic uint32_t own;
     ss_time began;

@@ -340,7 +340,7 @@ TEST(module_help_requires_kind_and_name) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
         assert_int_equal(ss_registry_help(stream, wrong[i], &error), -1);
-        assert_non_null(strstr(error.message, "does not name a module: write KIND/NAME"));
+        assert_non_null(strstr(error.message, "does not name a module: use KIND/NAME"));
     }
     static const char *const unknown[] = {"control/", "control/..", "control/zzzzzz"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {

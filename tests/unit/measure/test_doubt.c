@@ -5,164 +5,71 @@
 #include "measure/doubt.h"
 #include "unit.h"
 
-/* Two instances on four CPUs that could use more; nothing else explains the low load. */
-static const struct ss_doubt below = {
-    .kind = SS_DOUBT_BELOW,
-    .part = 0.8,
-    .instances_use = 0.5,
-    .others_use = 0.01,
-    .idle = 0.48,
-    .instances = 2,
-    .running = 2,
-    .cpus = 4,
-};
-
-static const struct ss_doubt above = {
-    .kind = SS_DOUBT_ABOVE,
-    .part = 0.25,
-    .instances_use = 0.01,
-    .others_use = 0.98,
-    .idle = 0.01,
-    .instances = 2,
-    .running = 2,
-    .cpus = 4,
-};
-
-static void assert_reported(
-    const struct ss_doubt *doubt, enum ss_doubt_cause cause, const char *expected) {
-    char text[256];
-    assert_int_equal(ss_doubt_cause(doubt), cause);
-    ss_doubt_print(text, sizeof text, doubt);
-    assert_string_equal(text, expected);
-}
-
-#define BELOW "the target could not be reached in 80 % of the samples: "
-
-TEST(low_load_with_idle_cpus_suggests_more_instances) {
-    struct ss_doubt doubt = below;
-    assert_reported(&doubt, SS_DOUBT_FEW,
-        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
-              "instances");
-    doubt.attached = true;
-    assert_reported(&doubt, SS_DOUBT_FEW,
-        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; attach "
-              "more programs, or lower the target");
-    /* If CPUs are idle, other processes take none from the instances. */
-    doubt.others_use = 0.4;
-    doubt.idle = 0.06;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
-}
-
-TEST(low_load_without_idle_cpus_is_blamed_on_other_processes) {
-    struct ss_doubt doubt = below;
-    doubt.instances_use = 0.4;
-    doubt.others_use = 0.58;
-    doubt.idle = 0.02;
-    assert_reported(&doubt, SS_DOUBT_BUSY,
-        BELOW "the instances, always running, used 40 % of the CPUs, other processes 58 %; no CPU "
-              "was idle");
-}
-
-TEST(low_load_is_blamed_on_ended_instances) {
-    struct ss_doubt doubt = below;
-    doubt.running = 1;
-    doubt.instances_use = 0.25;
-    assert_reported(&doubt, SS_DOUBT_ENDED,
-        BELOW "the rest, always running, used 25 % of the CPUs, other processes 1 %; 1 of 2 "
-              "instances had ended");
-    doubt.open_loop = "fixed";
-    doubt.idle = 0;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_ENDED);
-    doubt.running = 1.6; /* fewer than 2 run too rarely to be the cause */
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
-}
-
-TEST(low_load_is_blamed_on_open_loop_control) {
-    struct ss_doubt doubt = below;
-    doubt.open_loop = "fixed";
-    assert_reported(&doubt, SS_DOUBT_OPEN_LOOP,
-        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; the "
-              "control module 'fixed' does not follow the load");
-}
-
-TEST(low_load_is_blamed_on_an_exhausted_quota) {
-    struct ss_doubt doubt = below;
-    doubt.quota_cpus = 0.5;
-    doubt.throttled = 0.97;
-    doubt.instances_use = 0.125;
-    doubt.running = 1;
-    assert_reported(&doubt, SS_DOUBT_QUOTA,
-        BELOW "the instances, always running, used 12 % of the CPUs, other processes 1 %; a CPU "
-              "quota limits their control group to 0.5 of 4 CPUs: raise it");
-    doubt.running = 2;
-    doubt.throttled = 0.1;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
-    doubt.throttled = 1;
-    doubt.quota_cpus = 0;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
-}
-
-TEST(unknown_shares_are_omitted_from_the_text) {
-    struct ss_doubt doubt = below;
-    doubt.instances_use = doubt.others_use = doubt.idle = NAN;
-    assert_reported(
-        &doubt, SS_DOUBT_FEW, BELOW "the instances were always running; run more instances");
-    doubt = above;
-    doubt.instances_use = doubt.others_use = doubt.idle = NAN;
-    assert_reported(&doubt, SS_DOUBT_OTHERS,
-        "other processes took more than the target in 25 % of the samples: the instances "
-        "stayed stopped");
-}
-
-TEST(high_load_is_blamed_on_other_processes) {
-    assert_reported(&above, SS_DOUBT_OTHERS,
-        "other processes took more than the target in 25 % of the samples: the instances "
-        "stayed stopped and used 1 % of the CPUs, other processes 98 %");
-}
-
-TEST(high_load_is_blamed_on_unstoppable_instances) {
-    struct ss_doubt doubt = above;
-    doubt.instances_use = 0.6;
-    doubt.others_use = 0.05;
-    assert_reported(&doubt, SS_DOUBT_ESCAPED,
-        "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "processes of the instances that cannot be stopped used 60 % of the CPUs, other processes "
-        "5 %");
-    /* On an idle machine no process uses much. */
-    doubt.instances_use = 0.015;
-    doubt.others_use = 0.01;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
-}
-
-/* Two executors with rounds of 10 us use much CPU time themselves. */
-TEST(high_load_is_blamed_on_cpu_time_of_showstopper) {
-    struct ss_doubt doubt = above;
-    doubt.own_use = 0.7;
-    doubt.others_use = 0.3;
-    assert_reported(&doubt, SS_DOUBT_OWN,
-        "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "Showstopper itself used 70 % of the CPUs, other processes 30 %; use a longer "
-        "round (-D) to reduce it");
-    doubt.others_use = 0.8;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
-    doubt.own_use = 0.015;
-    doubt.others_use = doubt.instances_use = 0.01;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
-    doubt = below;
-    doubt.own_use = 0.58;
-    doubt.instances_use = 0.4;
-    doubt.idle = 0.01;
-    assert_reported(&doubt, SS_DOUBT_OWN,
-        BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
-              "Showstopper itself used 58 %: use a longer round (-D) to reduce it");
-    doubt.idle = 0.2;
-    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
+/* Two instances on four CPUs. Each row gives their use of the CPUs, and what else is known. */
+TEST(doubts_are_blamed_on_their_cause) {
+    static const struct {
+        enum ss_doubt_kind kind;
+        double instances_use, others_use, own_use, idle;
+        double running;
+        double quota_cpus, throttled;
+        const char *open_loop;
+        bool attached;
+        enum ss_doubt_cause cause;
+        const char *advice; /* a part of the text */
+    } cases[] = {
+        {SS_DOUBT_BELOW, 0.5, 0.01, 0, 0.48, 2, 0, 0, NULL, 0, SS_DOUBT_FEW, "run more instances"},
+        {SS_DOUBT_BELOW, 0.5, 0.01, 0, 0.48, 2, 0, 0, NULL, 1, SS_DOUBT_FEW, "lower the target"},
+        {SS_DOUBT_BELOW, NAN, NAN, 0, NAN, 2, 0, 0, NULL, 0, SS_DOUBT_FEW, "run more instances"},
+        /* If CPUs are idle, other processes take none from the instances. */
+        {SS_DOUBT_BELOW, 0.5, 0.4, 0, 0.06, 2, 0, 0, NULL, 0, SS_DOUBT_FEW, "40 %"},
+        {SS_DOUBT_BELOW, 0.4, 0.58, 0, 0.02, 2, 0, 0, NULL, 0, SS_DOUBT_BUSY, "no CPU was idle"},
+        {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0.48, 1, 0, 0, NULL, 0, SS_DOUBT_ENDED, "1 of 2"},
+        {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0, 1, 0, 0, "fixed", 0, SS_DOUBT_ENDED, "1 of 2"},
+        /* Fewer than 2 run too rarely to be the cause. */
+        {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0, 1.6, 0, 0, "fixed", 0, SS_DOUBT_OPEN_LOOP, "'fixed'"},
+        {SS_DOUBT_BELOW, 0.5, 0.01, 0, 0.48, 2, 0, 0, "fixed", 0, SS_DOUBT_OPEN_LOOP, "'fixed'"},
+        {SS_DOUBT_BELOW, 0.125, 0.01, 0, 0.48, 1, 0.5, 0.97, NULL, 0, SS_DOUBT_QUOTA, "quota"},
+        {SS_DOUBT_BELOW, 0.125, 0.01, 0, 0.48, 2, 0.5, 0.1, NULL, 0, SS_DOUBT_FEW, "run more"},
+        {SS_DOUBT_BELOW, 0.125, 0.01, 0, 0.48, 2, 0, 1, NULL, 0, SS_DOUBT_FEW, "run more"},
+        {SS_DOUBT_BELOW, 0.4, 0.01, 0.58, 0.01, 2, 0, 0, NULL, 0, SS_DOUBT_OWN, "longer round"},
+        {SS_DOUBT_BELOW, 0.4, 0.01, 0.58, 0.2, 2, 0, 0, NULL, 0, SS_DOUBT_FEW, "run more"},
+        {SS_DOUBT_ABOVE, 0.01, 0.98, 0, 0.01, 2, 0, 0, NULL, 0, SS_DOUBT_OTHERS, "98 %"},
+        {SS_DOUBT_ABOVE, NAN, NAN, 0, NAN, 2, 0, 0, NULL, 0, SS_DOUBT_OTHERS, "stayed stopped"},
+        {SS_DOUBT_ABOVE, 0.6, 0.05, 0, 0.01, 2, 0, 0, NULL, 0, SS_DOUBT_ESCAPED, "60 %"},
+        /* On an idle machine no process uses much. */
+        {SS_DOUBT_ABOVE, 0.015, 0.01, 0, 0.9, 2, 0, 0, NULL, 0, SS_DOUBT_OTHERS, "stayed stopped"},
+        {SS_DOUBT_ABOVE, 0.01, 0.3, 0.7, 0.01, 2, 0, 0, NULL, 0, SS_DOUBT_OWN, "longer round"},
+        {SS_DOUBT_ABOVE, 0.01, 0.8, 0.7, 0.01, 2, 0, 0, NULL, 0, SS_DOUBT_OTHERS, "80 %"},
+        {SS_DOUBT_ABOVE, 0.01, 0.01, 0.015, 0.9, 2, 0, 0, NULL, 0, SS_DOUBT_OTHERS, "stopped"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ss_doubt doubt = {
+            .kind = cases[i].kind,
+            .part = 0.8,
+            .instances_use = cases[i].instances_use,
+            .others_use = cases[i].others_use,
+            .own_use = cases[i].own_use,
+            .idle = cases[i].idle,
+            .attached = cases[i].attached,
+            .instances = 2,
+            .running = cases[i].running,
+            .cpus = 4,
+            .quota_cpus = cases[i].quota_cpus,
+            .throttled = cases[i].throttled,
+            .open_loop = cases[i].open_loop,
+        };
+        char text[256];
+        ss_doubt_print(text, sizeof text, &doubt);
+        if (ss_doubt_cause(&doubt) != cases[i].cause || !strstr(text, "80 % of the samples") ||
+            !strstr(text, cases[i].advice) || strstr(text, "nan"))
+            fail_msg("case %zu: cause %d: %s", i, (int)ss_doubt_cause(&doubt), text);
+    }
 }
 
 TEST(longest_cause_fits_in_a_warning) {
     char text[1024];
     for (int i = 0; i < 128; i++) {
-        struct ss_doubt doubt = i & 1 ? above : below;
+        struct ss_doubt doubt = {.kind = i & 1 ? SS_DOUBT_ABOVE : SS_DOUBT_BELOW};
         doubt.part = 1;
         doubt.instances_use = i & 2 ? 1 : 0.3;
         doubt.others_use = i & 4 ? 1 : 0;

@@ -59,7 +59,7 @@ TEST(error_of_an_option_handler_names_the_option) {
     assert_string_equal(error.message, "'bad' is refused");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--text"), -1);
-    assert_string_equal(error.message, "--text requires a value: write --text TEXT");
+    assert_string_equal(error.message, "--text requires a value: use --text TEXT");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--mark=1"), -1);
     assert_string_equal(error.message, "--mark takes no value, but got '1'");

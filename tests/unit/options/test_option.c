@@ -139,19 +139,6 @@ TEST(main_option_may_omit_its_name) {
     assert_that(config.length, ==, 103 * SS_MILLISECOND);
 }
 
-TEST(only_first_item_may_omit_its_name) {
-    refuse(all, "a.trace,b.trace", "'b.trace' has no name");
-    refuse(all, "copies=5,a.trace", "'a.trace' has no name");
-    refuse(all, "a.trace,b.trace", "write name=value");
-}
-
-TEST(empty_option_items_are_refused) {
-    refuse(all, "a.trace,", "'' has no name");
-    refuse(all, "a.trace,,copies=5", "'' has no name");
-    refuse(bounded, "", "length: '' is not a time");
-    refuse(all, "copies=", "copies: '' is not a whole number");
-}
-
 TEST(backslashes_escape_commas_and_themselves) {
     parse(all, "a\\,b,copies=5");
     assert_string_equal(config.path, "a,b");
@@ -178,17 +165,6 @@ TEST(equals_signs_belong_to_paths_and_commands) {
     assert_string_equal(config.path, "mode=on");
 }
 
-TEST(unknown_option_gets_a_suggestion_and_the_list) {
-    refuse(all, "copeis=5",
-        "unknown option 'copeis': did you mean 'copies'? Available: path, "
-        "length, part, copies, gain, mode");
-    refuse(all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz'; available: path, length");
-    refuse(all, "cop=5", "did you mean 'copies'?");
-    /* A prefix of a name is not accepted. */
-    refuse(all, "copie=5", "unknown option 'copie'");
-    refuse(all, "copiess=5", "unknown option 'copiess'");
-}
-
 TEST(option_bounds_are_inclusive) {
     parse(bounded, "10m,part=0.1,copies=2,gain=0.5");
     assert_that(config.length, ==, 10 * SS_MILLISECOND);
@@ -202,17 +178,6 @@ TEST(option_bounds_are_inclusive) {
     assert_that(config.gain, ==, 1.5);
 }
 
-TEST(option_values_beyond_bounds_are_refused) {
-    refuse(bounded, "9999999n", "length: '9999999n' is too small: use at least 10m");
-    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: use at most 1M");
-    refuse(bounded, "part=9%", "part: '9%' is too small: use at least 1/10");
-    refuse(bounded, "part=0.91", "part: '0.91' is too large: use at most 90%");
-    refuse(bounded, "copies=1", "copies: '1' is too small: use at least 2");
-    refuse(bounded, "copies=11", "copies: '11' is too large: use at most 10");
-    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: use at least 1/2");
-    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: use at most 1.5");
-}
-
 TEST(option_may_have_a_single_bound) {
     parse(bounded, "offset=0");
     parse(bounded, "offset=3");
@@ -220,13 +185,6 @@ TEST(option_may_have_a_single_bound) {
     parse(bounded, "scale=1000000");
     parse(bounded, "scale=3");
     refuse(bounded, "scale=2.9", "at least 3");
-}
-
-TEST(error_for_an_invalid_module_value_names_the_option) {
-    refuse(all, "length=20", "length: '20' has no unit");
-    refuse(all, "part=1.5", "part: '1.5' is not a load");
-    refuse(all, "copies=1.5", "copies: '1.5' is not a whole number");
-    refuse(all, "gain=x", "gain: 'x' is not a number");
 }
 
 TEST(option_choices_must_be_whole_words) {
@@ -247,6 +205,51 @@ TEST(option_choices_must_be_whole_words) {
     refuse(last, "maybe", "'maybe' is not one of: on off");
 }
 
+TEST(invalid_options_are_refused) {
+    static const struct ss_option none[] = {SS_OPTION_END};
+    static const struct {
+        const struct ss_option *rows;
+        const char *text, *words;
+    } cases[] = {
+        {all, "a.trace,b.trace", "'b.trace' has no name"},
+        {all, "copies=5,a.trace", "'a.trace' has no name"},
+        {all, "a.trace,b.trace", "write name=value"},
+        {all, "a.trace,", "'' has no name"},
+        {all, "a.trace,,copies=5", "'' has no name"},
+        {bounded, "", "length: '' is not a time"},
+        {all, "copies=", "copies: '' is not a whole number"},
+        {all, "copeis=5",
+            "unknown option 'copeis': did you mean 'copies'? Available: path, length, part, "
+            "copies, gain, mode"},
+        {all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz'; available: path, length"},
+        {all, "cop=5", "did you mean 'copies'?"},
+        {all, "copie=5", "unknown option 'copie'"},
+        {all, "copiess=5", "unknown option 'copiess'"},
+        {bounded, "9999999n", "length: '9999999n' is too small: use at least 10m"},
+        {bounded, "60000000001n", "length: '60000000001n' is too large: use at most 1M"},
+        {bounded, "part=9%", "part: '9%' is too small: use at least 1/10"},
+        {bounded, "part=0.91", "part: '0.91' is too large: use at most 90%"},
+        {bounded, "copies=1", "copies: '1' is too small: use at least 2"},
+        {bounded, "copies=11", "copies: '11' is too large: use at most 10"},
+        {bounded, "gain=0.499", "gain: '0.499' is too small: use at least 1/2"},
+        {bounded, "gain=1.501", "gain: '1.501' is too large: use at most 1.5"},
+        {all, "length=20", "length: '20' has no unit"},
+        {all, "part=1.5", "part: '1.5' is not a load"},
+        {all, "copies=1.5", "copies: '1.5' is not a whole number"},
+        {all, "gain=x", "gain: 'x' is not a number"},
+        {all, "mode=on\noff", "is not one of"},
+        {all, "a.trace,b\nc", "has no name"},
+        {NULL, "a\nb", "this module has no options"},
+        {NULL, "x", "this module has no options: leave out 'x'"},
+        {none, "x=1", "this module has no options"},
+        {none, "", "this module has no options"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        refuse(cases[i].rows, cases[i].text, cases[i].words);
+    parse(NULL, NULL);
+    parse(none, NULL);
+}
+
 TEST(required_options_must_be_given) {
     refuse(needed, NULL, "path is missing: a file to read");
     refuse(needed, "length=1s,copies=1", "path is missing");
@@ -256,21 +259,6 @@ TEST(required_options_must_be_given) {
     parse(needed, "x,copies=1");
     parse(needed, "copies=1,path=x");
     parse(needed, "copies=1,path=");
-}
-
-TEST(module_without_options_refuses_options) {
-    static const struct ss_option none[] = {SS_OPTION_END};
-    parse(NULL, NULL);
-    parse(none, NULL);
-    refuse(NULL, "x", "this module has no options: leave out 'x'");
-    refuse(none, "x=1", "this module has no options");
-    refuse(none, "", "this module has no options");
-}
-
-TEST(option_errors_stay_on_one_line) {
-    refuse(all, "mode=on\noff", "is not one of");
-    refuse(all, "a.trace,b\nc", "has no name");
-    refuse(NULL, "a\nb", "this module has no options");
 }
 
 TEST(option_texts_live_as_long_as_the_store) {

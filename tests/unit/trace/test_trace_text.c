@@ -133,15 +133,15 @@ TEST(byte_order_mark_of_a_trace_is_skipped) {
 
 TEST(trace_errors_name_the_place_and_show_the_line) {
     assert_refused("0 10%\n\n20 60%\n",
-        "saw.txt:3:1: '20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes), in "
+        "saw.txt:3:1: '20' has no unit: use 20s, 20m (milliseconds) or 20M (minutes), in "
         "\"20 60%\"");
     assert_refused("0 10%\n  20s  1.5 # x\n",
         "saw.txt:2:8: '1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10), in "
         "\"  20s  1.5 \"");
     assert_refused("0 10% 5s\n", "saw.txt:1:7: unexpected '5s'");
-    assert_refused("0 Free\n", "saw.txt:1:3: 'Free' is not a load: write a number from 0 to 1 ");
+    assert_refused("0 Free\n", "saw.txt:1:3: 'Free' is not a load: use a number from 0 to 1 ");
     assert_refused("0 Free\n", "or the word free, in \"0 Free\"");
-    assert_refused("0 10%\n5s\n", "saw.txt:2:3: missing load: write TIME LOAD");
+    assert_refused("0 10%\n5s\n", "saw.txt:2:3: missing load: use TIME LOAD");
     assert_refused("0 10%\r\n5s \r\n", "saw.txt:2:4: missing load");
     assert_refused("0 10%\n+ 5s\n", "saw.txt:2:1: '' is not a time");
     assert_refused("0 10%\n++5s 5%\n", "saw.txt:2:1: '+5s' is not a time");
@@ -150,7 +150,7 @@ TEST(trace_errors_name_the_place_and_show_the_line) {
 
 TEST(decreasing_trace_times_are_refused) {
     assert_refused("0 10%\n20s 60%\n19s 10%\n",
-        "saw.txt:3:1: '19s' is before the previous record: write a time of 20s or more");
+        "saw.txt:3:1: '19s' is before the previous record: use a time of 20s or more");
 }
 
 TEST(excessive_trace_times_are_refused) {

@@ -104,9 +104,9 @@ def _take(values: Values, row: Option, value: str | None, words: Any) -> None:
     if row.value and value is None:
         value = next(words, None)
         if value is None:
-            raise UserError(f"{name} requires a value: write {name} {row.value}")
+            raise UserError(f"{name} requires a value: use {name} {row.value}")
     if row.value and row.kind == "text" and not value:
-        raise UserError(f"{name} is empty: write {name} {row.value}")
+        raise UserError(f"{name} is empty: use {name} {row.value}")
     try:
         if row.take:
             row.take(values, value or "")

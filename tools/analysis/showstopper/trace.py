@@ -47,7 +47,7 @@ def read(path: str) -> Trace:
     records = list(_read_text(data, name))
     if not records:
         line = data.removesuffix(b"\n").count(b"\n") + 1 + bool(data)
-        why = "the trace has no record: write lines of TIME LOAD, such as 20s 60%"
+        why = "the trace has no record: use lines of TIME LOAD, such as 20s 60%"
         raise UserError(f"{name}:{line}:1: {why}")
     times, loads, free = zip(*records)
     return Trace(np.array(times, dtype=np.uint64) / 1e9, np.array(loads), np.array(free))
@@ -89,10 +89,10 @@ def _split(line: bytes, is_first: bool) -> list[tuple[int, str]]:
         what = "this is UTF-16, but a trace is plain text or UTF-8"
         raise _Fault(0, f"{what}: convert it with iconv -f UTF-16 -t UTF-8")
     if b"\0" in line[:LINE_MAX]:
-        why = "the line contains a null byte: write text, TIME LOAD, such as 20s 60%"
+        why = "the line contains a null byte: use text, TIME LOAD, such as 20s 60%"
         raise _Fault(line.index(b"\0"), why)
     if len(line) > LINE_MAX:
-        why = f"the line has more than {LINE_MAX} characters: write one record per line, TIME LOAD"
+        why = f"the line has more than {LINE_MAX} characters: use one record per line, TIME LOAD"
         raise _Fault(LINE_MAX, why)
     found = re.finditer(rb"[^ \t]+", line)
     fields = [(field.start(), field[0].decode("utf-8", "surrogateescape")) for field in found]
@@ -110,20 +110,20 @@ def _read_time(at: int, field: str, before: int) -> int:
         most = "a trace lasts at most 213503d (584 years)"
         raise _Fault(at, f"the time '{show(field)}' is too late: {most}")
     if time < before:
-        remedy = f"write a time of {units.time_text(before)} or more, or +TIME relative to it"
+        remedy = f"use a time of {units.time_text(before)} or more, or +TIME relative to it"
         raise _Fault(at, f"'{show(field)}' is before the previous record: {remedy}")
     return time
 
 
 def _read_load(at: int, field: str, before: float) -> tuple[float, bool]:
     if not field:
-        raise _Fault(at, "missing load: write TIME LOAD, such as 20s 60%, or TIME free")
+        raise _Fault(at, "missing load: use TIME LOAD, such as 20s 60%, or TIME free")
     if field == "free":
         return before, True
     try:
         load = units.load(field, plain_percent=False)
     except UserError as error:
-        remedy = "write a number from 0 to 1 (60%, 0.6 or 6/10) or the word free"
+        remedy = "use a number from 0 to 1 (60%, 0.6 or 6/10) or the word free"
         why = f"'{show(field)}' is not a load: {remedy}"
         raise _Fault(at, str(error) if re.search("[0-9]", field) else why) from None
     return load if load >= LOAD_MIN else 0.0, False
@@ -132,7 +132,7 @@ def _read_load(at: int, field: str, before: float) -> tuple[float, bool]:
 def _refuse_more(fields: list[tuple[int, str]]) -> None:
     for at, field in fields:
         if field:
-            remedy = "write one record per line, TIME LOAD, and # before a comment"
+            remedy = "use one record per line, TIME LOAD, and # before a comment"
             raise _Fault(at, f"unexpected '{show(field)}': {remedy}")
 
 

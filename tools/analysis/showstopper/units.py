@@ -46,7 +46,7 @@ class _Number(NamedTuple):
         if max(len(digits.lstrip("0")) for digits in (over, under)) > _DIGITS_MAX:
             return cls(text, rest, fault="is too large")
         if under and not int(under):
-            return cls(text, rest, fault="divides by zero: write a fraction such as 1/3")
+            return cls(text, rest, fault="divides by zero: use a fraction such as 1/3")
         decimals = decimals[:_DECIMALS_MAX]
         return cls(text, rest, int(over + decimals), int(under or 10 ** len(decimals)))
 
@@ -57,9 +57,9 @@ class _Number(NamedTuple):
     def explain(self) -> str:
         """Return why the text is not a quantity of any kind; '' if there is no such reason."""
         if any(blank in self.text for blank in " \t\r\n\v\f"):
-            return "contains white space: write number and unit together"
+            return "contains white space: remove it"
         if self.text.startswith("-"):
-            return "is negative: write 0 or more"
+            return "is negative: use 0 or more"
         return "" if self.fault == "nothing" else self.fault
 
 
@@ -70,10 +70,10 @@ def _time_fault(number: _Number, milliseconds: bool) -> UserError:
     example = "20" if number.fault else text
     short = f", {example}m (milliseconds)" if milliseconds else ""
     if number.fault:
-        more = f"write a number and a unit, such as 20s{short} or 20M (minutes)"
+        more = f"use a number and a unit, such as 20s{short} or 20M (minutes)"
         return UserError(f"'{text}' is not a time: {more}")
     if not number.rest:
-        return UserError(f"'{text}' has no unit: write {text}s{short} or {text}M (minutes)")
+        return UserError(f"'{text}' has no unit: use {text}s{short} or {text}M (minutes)")
     unit = show(number.rest)
     return UserError(f"'{text}' has an unknown unit, '{unit}': units are {_LISTED}")
 
@@ -118,7 +118,7 @@ def load(text: str, plain_percent: bool = True) -> float:
     number = _Number.of(text)
     shown = show(text)
     if not number.fault and number.rest in ("cpu", "cpus"):
-        unknown = "but how many CPUs make a load of 100 % is unknown here: write 60%, 0.6 or 6/10"
+        unknown = "but how many CPUs make a load of 100 % is unknown here: use 60%, 0.6 or 6/10"
         raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
     is_percent = number.rest == "%"
     is_plain = not number.fault and not number.rest
@@ -135,7 +135,7 @@ def load(text: str, plain_percent: bool = True) -> float:
 
 def count(text: str) -> int:
     if not re.fullmatch("[0-9]+", text):
-        raise UserError(f"'{show(text)}' is not a whole number: write digits only")
+        raise UserError(f"'{show(text)}' is not a whole number: use digits only")
     if len(text.lstrip("0")) > _DIGITS_MAX or int(text) > _COUNT_MAX:
         raise UserError(f"'{show(text)}' is too large: use at most {_COUNT_MAX}")
     return int(text)
@@ -146,7 +146,7 @@ def number(text: str) -> float:
     read = _Number.of(text)
     if not read.fault and not read.rest:
         return read.value
-    example = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3"
+    example = "is not a number: use a decimal or a fraction, such as 1.5 or 1/3"
     raise UserError(f"'{show(text)}' {read.explain() or example}")
 
 
