@@ -43,7 +43,7 @@ struct ss_cli {
     int tty;
     const char *json;
     const char *record;
-    const char *decisions;
+    enum { SS_DECISIONS_ALL, SS_DECISIONS_NONE } decisions;
     struct ss_labels labels;
     const char *replay;
     int progress; /* enum ss_progress_when */

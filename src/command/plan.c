@@ -258,9 +258,9 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
     const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
-    ss_module_call_begin(trace->object.path);
+    ss_module_called = trace->object.path;
     ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
-    ss_module_call_end();
+    ss_module_called = NULL;
     if (length == 0)
         return ss_error_fail(error, "trace/%s: the trace has length 0", trace->head->name);
     if (length < plan->duration) {
@@ -340,26 +340,13 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* Parses --record-decisions: "all", "none", or the length of time to keep at the end. */
-static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
-    plan->no_decisions = strcmp(text, "none") == 0;
-    plan->decisions_last = 0;
-    if (plan->no_decisions || strcmp(text, "all") == 0)
-        return 0;
-    if (ss_units_time(text, &plan->decisions_last, error) < 0)
-        return ss_error_wrap(error, "expected all, none or a time");
-    return plan->decisions_last >= SS_SECOND
-               ? 0
-               : ss_error_fail(
-                     error, "'%s' is too short: use at least 1s", ss_words_show(text).text);
-}
-
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct stat status;
     plan->output = cli->output;
     plan->json = cli->json;
     plan->record = cli->record;
     plan->force = cli->force;
+    plan->no_decisions = cli->decisions == SS_DECISIONS_NONE;
     plan->labels = cli->labels;
     plan->counters = cli->counters;
     plan->arguments = cli->arguments;
@@ -373,8 +360,6 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->output && !output_exists && !cli->record &&
         ss_whole_file_check(cli->output, error) < 0)
         return ss_error_wrap(error, "--output");
-    if (take_decisions(plan, cli->decisions, error) < 0)
-        return ss_error_wrap(error, "--record-decisions");
     if (!cli->json)
         return 0;
     int result = strcmp(cli->json, "-") == 0 ? ss_streams_check_output(error)

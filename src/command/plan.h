@@ -65,7 +65,6 @@ struct ss_plan {
                                      clock is simulated */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
-    ss_time decisions_last; /* decisions are kept for at least this long before the end; 0: all */
     struct ss_labels labels;
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */

@@ -20,7 +20,10 @@
 #define MARK_TEXT    "This run has not finished.\n"
 #define SUMMARY_ROOM 16384
 
-/* The files of a record. --force removes only these and those of `prefixes`. */
+/*
+ * The files of a record, and decisions-before.csv of earlier versions. --force removes only these
+ * and those of `prefixes`.
+ */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
     "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};
@@ -33,7 +36,11 @@ static struct flock whole_lock(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-pid_t ss_record_writer(const char *folder) {
+/*
+ * Returns the pid of the process that is writing this record; 0 if there is none, -1 if it is in
+ * another PID namespace.
+ */
+static pid_t find_writer(const char *folder) {
     SS_OWNED(free) char *path = NULL;
     struct flock lock = whole_lock();
     if (asprintf(&path, "%s/" MARK, folder) < 0)
@@ -72,7 +79,7 @@ static bool is_record(int folder) {
  */
 static int refuse(const char *path, bool force, struct ss_error *error) {
     SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pid_t writer = ss_record_writer(path);
+    pid_t writer = find_writer(path);
     char pid[32] = "";
     if (writer > 0)
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);

@@ -2,8 +2,6 @@
 #ifndef SHOWSTOPPER_RECORD_FOLDER_H
 #define SHOWSTOPPER_RECORD_FOLDER_H
 
-#include <sys/types.h>
-
 #include <showstopper/contract.h>
 
 #include "command/plan.h"
@@ -13,12 +11,6 @@
 
 /* Checks whether a record may be written to `path`. Creates nothing. */
 SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
-
-/*
- * Returns the pid of the process that is writing this record; 0 if there is none, -1 if it is in
- * another PID namespace.
- */
-SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
 
 /*
  * The folder of the record being written. The one process that holds the lock of the mark owns the

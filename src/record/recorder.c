@@ -108,11 +108,6 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
     recorder->origin = SS_TIME_NEVER;
     recorder->second = INT64_MIN;
-    recorder->decisions = (struct ss_rotation){.name = files[SS_RECORD_DECISIONS].name,
-        .aside = "decisions-before.csv",
-        .heading = files[SS_RECORD_DECISIONS].header,
-        .keep = plan->decisions_last,
-        .began = SS_TIME_NEVER};
     recorder->iterations_second = -1;
     recorder->iterations_kept = 0;
     recorder->iterations_left = 0;
@@ -264,7 +259,6 @@ void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iterati
 static void put_interval(
     struct ss_recorder *recorder, uint32_t executor, const struct ss_interval *interval) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_DECISIONS];
-    ss_rotation_turn(&recorder->decisions, lines, recorder->record.folder, interval->begin);
     char *to = put_time(recorder, ss_lines_begin(lines, ROW), interval->begin);
     *to++ = ',';
     to = put_elapsed(recorder, to, interval->begin);
@@ -395,13 +389,6 @@ void ss_recorder_close(
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }
-    if (recorder->decisions.why)
-        ss_outcome_warn(outcome, "%s/decisions.csv: %s: it could not be shortened",
-            recorder->plan->record, strerror(recorder->decisions.why));
-    int why = -ss_rotation_join(&recorder->decisions, recorder->record.folder);
-    if (why > 0)
-        ss_outcome_warn(outcome, "%s/decisions.csv: %s: earlier decisions are in %s",
-            recorder->plan->record, strerror(why), recorder->decisions.aside);
     outcome->record = recorder->record;
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
 }

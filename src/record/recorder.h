@@ -12,7 +12,6 @@
 #include "record/folder.h"
 #include "record/iteration_table.h"
 #include "record/outcome.h"
-#include "record/rotation.h"
 
 enum ss_record_file {
     SS_RECORD_SAMPLES,
@@ -47,7 +46,6 @@ struct ss_recorder {
     uint32_t iterations_kept;  /* number of rows in that second */
     uint64_t iterations_left;  /* number of rows left out because their second was full */
     struct ss_iteration_table iteration_times;
-    struct ss_rotation decisions;
     double loads[SS_CPUS_MAX]; /* loads of the measured CPUs in the current sample */
     struct ss_lines files[SS_RECORD_FILES];
 };
