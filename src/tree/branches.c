@@ -142,12 +142,15 @@ const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot)
 }
 
 int ss_hold_signal(const struct ss_hold *hold, int signal) {
-    if (hold->pidfd >= 0 && hold->group)
-        return ss_platform_process_signal_group(hold->pidfd, signal);
+    int why = hold->pidfd >= 0 || hold->by_pid ? -ENOSYS : -ESRCH;
     if (hold->pidfd >= 0)
-        return ss_platform_process_signal(hold->pidfd, signal);
+        why = hold->group ? ss_platform_process_signal_group(hold->pidfd, signal)
+                          : ss_platform_process_signal(hold->pidfd, signal);
+    if (why != -ENOSYS)
+        return why;
+
     /* A process group ID cannot be reused as long as its leader lives. */
-    if (!hold->by_pid || hold->pid <= 1 || hold->started == 0 ||
+    if (hold->pid <= 1 || hold->started == 0 ||
         ss_platform_process_started(hold->pid) != hold->started)
         return -ESRCH;
     return kill(hold->group ? -hold->pid : hold->pid, signal) == 0 ? 0 : -errno;

@@ -31,10 +31,8 @@
 #define BLIND_INTERVAL 50
 
 struct ss_charge {
-    int executor_pidfd; /* negative: not open */
-    int leader_pidfd;   /* negative: not open, or not available */
-    pid_t leader_pid;
-    uint64_t leader_started;
+    int executor_pidfd;    /* negative: not open */
+    struct ss_hold leader; /* its group or, of an attached instance, the process itself */
 };
 
 static void hold_executor(struct ss_rescue *rescue, uint32_t index) {
@@ -50,36 +48,32 @@ static void hold_executor(struct ss_rescue *rescue, uint32_t index) {
 
 static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
-    struct ss_charge *charge = &rescue->charges[index];
-    pid_t leader = atomic_load(&row->leader);
-    if (leader == charge->leader_pid)
+    struct ss_hold *leader = &rescue->charges[index].leader;
+    pid_t pid = atomic_load(&row->leader);
+    if (pid == leader->pid)
         return;
-    if (charge->leader_pidfd >= 0)
-        close(charge->leader_pidfd);
-    charge->leader_pid = leader;
-    charge->leader_started = atomic_load(&row->leader_started);
-    charge->leader_pidfd =
-        leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
+
+    ss_hold_close(leader);
+    *leader = (struct ss_hold){
+        .pid = pid,
+        .started = atomic_load(&row->leader_started),
+        .group = !rescue->board->attached,
+        .pidfd = -1,
+    };
+    if (pid <= 1)
+        return;
+    ss_hold_open(leader);
+    /* While it is a zombie, the pid still belongs to its group. */
+    leader->by_pid = leader->pidfd < 0;
 }
 
 /*
  * Signals the group of an instance or, if attached, its first process; the other processes of an
- * attached instance are branches.
+ * attached instance are branches. Once the leader's pid may belong to an unrelated group, only the
+ * sweep can find our processes.
  */
 static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
-    const struct ss_charge *charge = &rescue->charges[index];
-    bool group = !rescue->board->attached;
-    int why = -ENOSYS;
-    if (charge->leader_pidfd >= 0)
-        why = group ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
-                    : ss_platform_process_signal(charge->leader_pidfd, signal);
-    /*
-     * Without pidfds, the start time shows whether the leader is gone. Then the pid may belong to
-     * an unrelated group, and only the sweep can find our processes.
-     */
-    if (why == -ENOSYS && charge->leader_pid > 1 &&
-        ss_platform_process_started(charge->leader_pid) == charge->leader_started)
-        kill(group ? -charge->leader_pid : charge->leader_pid, signal);
+    ss_hold_signal(&rescue->charges[index].leader, signal);
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
@@ -92,18 +86,12 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
  * if any of them is runnable.
  */
 static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool *runnable) {
-    const struct ss_charge *charge = &rescue->charges[index];
-    struct ss_hold leader = {
-        .pid = charge->leader_pid,
-        .started = charge->leader_started,
-        .pidfd = charge->leader_pidfd,
-        .by_pid = charge->leader_pid > 1 && charge->leader_pidfd < 0,
-    };
-    uint32_t left = !ss_hold_has_ended(&leader);
-    *runnable = ss_hold_is_runnable(&leader);
+    const struct ss_hold *leader = &rescue->charges[index].leader;
+    uint32_t left = !ss_hold_has_ended(leader);
+    *runnable = ss_hold_is_runnable(leader);
     for (uint32_t i = 0; i < rescue->holds->count; i++) {
         const struct ss_hold *hold = &rescue->holds->list[i];
-        if (hold->row != index || hold->pid == leader.pid || ss_hold_has_ended(hold))
+        if (hold->row != index || hold->pid == leader->pid || ss_hold_has_ended(hold))
             continue;
         left++;
         *runnable |= ss_hold_is_runnable(hold);
@@ -134,12 +122,12 @@ static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
  */
 static void list_processes(
     const struct ss_rescue *rescue, uint32_t index, bool stop, struct ss_descendants *list) {
-    const struct ss_charge *charge = &rescue->charges[index];
+    const struct ss_hold *leader = &rescue->charges[index].leader;
     if (stop) {
         signal_instance(rescue, index, SIGSTOP);
         ss_holds_signal(rescue->holds, 0, index, SIGSTOP);
     }
-    ss_descendants_add(list, charge->leader_pid, charge->leader_started);
+    ss_descendants_add(list, leader->pid, leader->started);
     ss_descendants_add_branches(list, rescue->holds, index);
     ss_descendants_find(list, stop);
 }
@@ -298,7 +286,7 @@ int ss_rescue_open(
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
-        rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader_pidfd = -1};
+        rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader.pidfd = -1};
     rescue->polls[SS_RESCUE_BELL].fd = bell;
     ss_sweep_open(&rescue->sweep, board, master);
     return 0;
