@@ -3,17 +3,4 @@
 
 #include <stddef.h>
 
-/* Volatile, because a handler reads it: that runs in the thread that crashed. */
-static _Thread_local const char *volatile module;
-
-void ss_module_call_begin(const char *path) {
-    module = path;
-}
-
-void ss_module_call_end(void) {
-    module = NULL;
-}
-
-const char *ss_module_call_path(void) {
-    return module;
-}
+_Thread_local const char *volatile ss_module_called;

@@ -125,20 +125,16 @@ static void write_word(const char *word) {
     (void)written;
 }
 
-/* Returns whether this process caused the signal. */
-static bool is_own_crash(const siginfo_t *info) {
-    return info->si_code > 0 || info->si_pid == getpid();
-}
-
 /*
  * Ends this process after a crash in a module; the guardian cleans up. Only async-signal-safe calls
  * are allowed. The default action is restored already, so another crash happens again when this
  * function returns, and ends the process where it happened; a signal that was sent does not.
  */
 static void exit_crashed(int number, siginfo_t *info, void *context) {
-    const char *module = ss_module_call_path();
+    const char *module = ss_module_called;
     (void)context;
-    if (!module || !is_own_crash(info)) {
+    bool is_own = info->si_code > 0 || info->si_pid == getpid();
+    if (!module || !is_own) {
         if (info->si_code <= 0)
             raise(number);
         return;

@@ -62,9 +62,9 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     if (!isnan(setpoint)) {
         target->load = setpoint;
     } else {
-        ss_module_call_begin(module->object.path);
+        ss_module_called = module->object.path;
         module->table.trace.target(trace, time, target);
-        ss_module_call_end();
+        ss_module_called = NULL;
     }
     if (!target->free && !isnan(target->load))
         target->load = limit_to_range(board, SS_KIND_TRACE, target->load);

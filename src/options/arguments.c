@@ -160,12 +160,6 @@ static bool is_capital(const struct ss_words_part *name) {
     return isupper((unsigned char)*name->text);
 }
 
-static void append(char *text, size_t size, const char *label, const char *value) {
-    size_t used = strlen(text);
-    if (value)
-        snprintf(text + used, size - used, "%s%s", label, value);
-}
-
 /* Appends "LABEL--one, --two or three". */
 static void append_names(char *text, size_t size, const char *label, const char *names) {
     struct ss_words_part name;
@@ -286,10 +280,10 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         append_names(text, sizeof text, "; requires ", rows->needs);
         append_names(text, sizeof text, "; not with ", rows->excludes);
         if (rows->only_with)
-            append(text, sizeof text, "; not with other options", "");
+            ss_option_append(text, sizeof text, "; not with other options", "");
         append_names(text, sizeof text, " but ", rows->only_with);
-        append(text, sizeof text, "; one of: ", option->choices);
-        append(text, sizeof text, "; default ", option->initial);
+        ss_option_append(text, sizeof text, "; one of: ", option->choices);
+        ss_option_append(text, sizeof text, "; default ", option->initial);
         ss_option_print_wrapped(stream, HELP_MARGIN, text);
     }
 }

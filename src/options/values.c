@@ -337,10 +337,10 @@ void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
     }
 }
 
-static void append(char *text, size_t size, const char *label, const char *value) {
+void ss_option_append(char *text, size_t size, const char *label, const char *value) {
     size_t used = strlen(text);
     if (value)
-        snprintf(text + used, size - used, "; %s%s", label, value);
+        snprintf(text + used, size - used, "%s%s", label, value);
 }
 
 void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
@@ -351,12 +351,12 @@ void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
     for (const struct ss_option *row = rows; row->name; row++) {
         char text[1024];
         snprintf(text, sizeof text, "%s", row->help);
-        append(text, sizeof text, "one of: ", row->choices);
-        append(text, sizeof text, "at least ", row->min);
-        append(text, sizeof text, "at most ", row->max);
-        append(text, sizeof text, row->scales ? "default in proportion to --window, " : "default ",
-            row->initial);
-        append(text, sizeof text, "", row->required ? "required" : NULL);
+        ss_option_append(text, sizeof text, "; one of: ", row->choices);
+        ss_option_append(text, sizeof text, "; at least ", row->min);
+        ss_option_append(text, sizeof text, "; at most ", row->max);
+        ss_option_append(text, sizeof text,
+            row->scales ? "; default in proportion to --window, " : "; default ", row->initial);
+        ss_option_append(text, sizeof text, "; ", row->required ? "required" : NULL);
         fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
             row == rows ? " (main option: may come first without its name)" : "");
         ss_option_print_wrapped(stream, 6, text);

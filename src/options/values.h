@@ -62,6 +62,10 @@ SS_WRITES(1, 2)
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config);
 
+/* Appends "LABELVALUE" to a help text, unless `value` is NULL. */
+SS_NONNULL(1, 3)
+void ss_option_append(char *text, size_t size, const char *label, const char *value);
+
 /* Prints text up to the 79th column, with a margin before all lines but the first. */
 SS_NONNULL() void ss_option_print_wrapped(FILE *stream, int margin, const char *text);
 

@@ -36,20 +36,12 @@ static const struct column {
 
 #define COLUMNS (sizeof columns_known / sizeof *columns_known)
 
-static bool is_there(const struct column *column, unsigned columns) {
-    return (column->only_with & columns) == column->only_with;
-}
-
-size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns) {
-    char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        if (i > 0)
-            *at++ = ',';
-        at = stpcpy(at, columns_known[i].name);
-    }
-    return (size_t)(stpcpy(at, "\n") - line);
+/* Returns the next column, or the first one after NULL; NULL at the end. */
+static const struct column *next_column(const struct column *column, unsigned columns) {
+    column = column ? column + 1 : columns_known;
+    while (column < columns_known + COLUMNS && (column->only_with & columns) != column->only_with)
+        column++;
+    return column < columns_known + COLUMNS ? column : NULL;
 }
 
 /* Prints one value. `quote` surrounds texts, `unknown` replaces unknown values. */
@@ -72,28 +64,27 @@ static char *print_value(char *at, const struct column *column, const struct ss_
     return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
 }
 
+size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns) {
+    char *at = line;
+    for (const struct column *column = NULL; (column = next_column(column, columns));)
+        at = stpcpy(stpcpy(at, at > line ? "," : ""), column->name);
+    return (size_t)(stpcpy(at, "\n") - line);
+}
+
 size_t ss_sample_row_csv(
     char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
     char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        if (i > 0)
-            *at++ = ',';
-        at = print_value(at, &columns_known[i], sample, "", "");
-    }
+    for (const struct column *column = NULL; (column = next_column(column, columns));)
+        at = print_value(stpcpy(at, at > line ? "," : ""), column, sample, "", "");
     return (size_t)(stpcpy(at, "\n") - line);
 }
 
 size_t ss_sample_row_json(
     char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
     char *at = line;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!is_there(&columns_known[i], columns))
-            continue;
-        at = stpcpy(stpcpy(at, i > 0 ? ", \"" : "{\""), columns_known[i].name);
-        at = stpcpy(at, "\": ");
-        at = print_value(at, &columns_known[i], sample, "\"", "null");
+    for (const struct column *column = NULL; (column = next_column(column, columns));) {
+        at = stpcpy(stpcpy(at, at > line ? ", \"" : "{\""), column->name);
+        at = print_value(stpcpy(at, "\": "), column, sample, "\"", "null");
     }
     return (size_t)(stpcpy(at, "}\n") - line);
 }

@@ -123,7 +123,7 @@ void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdi
     }
 }
 
-void ss_verdict_print_json_checks(struct ss_json *json, const struct ss_verdict *verdict) {
+static void print_checks(struct ss_json *json, const struct ss_verdict *verdict) {
     ss_json_open(json, "checks", '[');
     for (size_t i = 0; i < SS_CHECKS; i++) {
         const struct ss_check *check = &ss_checks[i];
@@ -145,6 +145,6 @@ void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdic
     ss_json_open(json, "verdict", '{');
     ss_json_text(json, "result", ss_verdict_word(verdict));
     ss_json_text(json, "reasons", text);
-    ss_verdict_print_json_checks(json, verdict);
+    print_checks(json, verdict);
     ss_json_close(json, '}');
 }

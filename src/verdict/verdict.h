@@ -107,8 +107,4 @@ struct ss_json;
 /* Writes the verdict as a member `verdict`: its word, and each check. */
 SS_NONNULL() void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict);
 
-/* Writes only the list `checks` of that member. */
-SS_NONNULL()
-void ss_verdict_print_json_checks(struct ss_json *json, const struct ss_verdict *verdict);
-
 #endif

@@ -28,11 +28,6 @@ int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *pro
     return -1;
 }
 
-int ss_linux_own_cgroup(
-    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
-    return ss_platform_cgroup_of(roots, "self", controller, path, size);
-}
-
 bool ss_platform_find_hierarchy(
     struct ss_hierarchy *hierarchy, const struct ss_platform_roots *roots, const char *controller) {
     static const struct {
@@ -61,8 +56,8 @@ bool ss_platform_find_hierarchy(
             places[i].folder);
         const char *mark = places[i].mark;
         if (access(ss_linux_path("%s%s", hierarchy->root, mark).text, F_OK) < 0 ||
-            ss_linux_own_cgroup(
-                roots, places[i].controller, hierarchy->own, sizeof hierarchy->own) < 0)
+            ss_platform_cgroup_of(
+                roots, "self", places[i].controller, hierarchy->own, sizeof hierarchy->own) < 0)
             continue;
         hierarchy->version = places[i].version;
         return true;

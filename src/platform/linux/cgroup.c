@@ -47,7 +47,8 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         char name[2048];
         if (group)
             snprintf(name, sizeof name, "%s%s", *group == '/' ? "" : "/", group);
-        else if (ss_linux_own_cgroup(roots, hierarchies[i].controller, name, sizeof name) < 0)
+        else if (ss_platform_cgroup_of(
+                     roots, "self", hierarchies[i].controller, name, sizeof name) < 0)
             continue;
         if (strcmp(name, "/") == 0)
             *name = '\0';
@@ -76,7 +77,7 @@ static void find_quota(struct ss_linux_quota *tightest, const char *folder, cons
     const char *root = ss_linux_cgroup_root(roots);
     char name[2048];
     ss_linux_tighten_quota(tightest, folder, root);
-    if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
+    if (group || ss_platform_cgroup_of(roots, "self", "cpu", name, sizeof name) < 0)
         snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         struct ss_linux_path other = ss_linux_path("%s%s%s", root, places[i], name);
@@ -100,7 +101,7 @@ static uint32_t allowed_cpus(const char *folder, const char *group,
     char name[2048];
     struct ss_cpus cpus;
     if (!read_cpus(ss_linux_path("%s/cpuset.cpus.effective", folder).text, &cpus)) {
-        if (group || ss_linux_own_cgroup(roots, "cpuset", name, sizeof name) < 0)
+        if (group || ss_platform_cgroup_of(roots, "self", "cpuset", name, sizeof name) < 0)
             snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
         if (!read_cpus(ss_linux_path("%s/cpuset%s/cpuset.effective_cpus", root, name).text, &cpus))
             return ss_cpus_count(measured);

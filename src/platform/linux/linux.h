@@ -81,11 +81,6 @@ struct ss_linux_quota {
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
 
-/* Finds the path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
-SS_WRITES(3, 4)
-int ss_linux_own_cgroup(
-    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
-
 /*
  * A path made of parts: open(ss_linux_path("/proc/%d", pid).text, ...). One that is longer than the
  * kernel allows is cut to a length that the kernel refuses, too.

@@ -209,7 +209,7 @@ TEST(throttled_time_is_that_of_the_tightest_quota) {
 static void assert_own(const char *controller, const char *expected) {
     char path[64] = "";
     struct ss_platform_roots roots = {.proc = tree_path("proc")};
-    int status = ss_linux_own_cgroup(&roots, controller, path, sizeof path);
+    int status = ss_platform_cgroup_of(&roots, "self", controller, path, sizeof path);
     assert_int_equal(status, expected ? 0 : -1);
     assert_string_equal(path, expected ? expected : "");
 }
