@@ -6,7 +6,6 @@
 #include "measure/doubt.h"
 #include "measure/figures.h"
 #include "measure/load.h"
-#include "measure/load_meter.h"
 #include "measure/load_sample.h"
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)

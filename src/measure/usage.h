@@ -10,7 +10,7 @@
 
 #include "loop/board.h"
 #include "measure/doubt.h"
-#include "measure/load_meter.h"
+#include "measure/load.h"
 #include "platform/platform.h"
 
 enum ss_process_owner {

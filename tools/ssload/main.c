@@ -9,7 +9,7 @@
 #include "base/words.h"
 #include "command.h"
 #include "load_output.h"
-#include "measure/load_meter.h"
+#include "measure/load.h"
 #include "platform/program.h"
 #include "trace/file.h"
 

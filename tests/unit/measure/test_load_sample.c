@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "measure/load_meter.h"
+#include "measure/load.h"
 #include "measure/load_sample.h"
 #include "tree.h"
 
