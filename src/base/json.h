@@ -15,7 +15,7 @@ struct ss_json {
 };
 
 /*
- * Returns the number of bytes of the UTF-8 character that begins here; 0 if JSON does not allow it.
+ * Returns the number of bytes of the UTF-8 character that begins here; 0 if it is not valid UTF-8.
  */
 SS_NONNULL() int ss_json_utf8_length(const char *text);
 

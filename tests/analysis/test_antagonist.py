@@ -402,7 +402,7 @@ def test_slots_are_read(text: str, tmp_path: Path) -> None:
         assert study.read_slots(str(tmp_path)).iteration() == math.inf
 
 
-def test_file_that_is_no_table_of_slots_is_refused(tmp_path: Path) -> None:
+def test_invalid_table_of_slots_is_refused(tmp_path: Path) -> None:
     (tmp_path / "slots.csv").write_text("slot\n")
     with pytest.raises(UserError, match="no column 'begin_epoch_seconds'"):
         study.read_slots(str(tmp_path))

@@ -45,7 +45,7 @@ def test_record_without_a_verdict_is_invalid(tmp_path: Path) -> None:
     assert [v.reasons for _, v in found] == reasons
 
 
-def test_neighbors_of_a_study_are_no_others(tmp_path: Path) -> None:
+def test_neighbors_in_a_study_do_not_count_as_other_load(tmp_path: Path) -> None:
     """ssbatch does not count the neighbors of a run: its figure is the true one."""
     write_record(tmp_path / "run" / "a", **whole())
     run = {"schema": 1, "status": "done", "others": 0.01, "columns": {"load": "20"}}
@@ -59,7 +59,7 @@ def test_neighbors_of_a_study_are_no_others(tmp_path: Path) -> None:
     assert judge([str(tmp_path)], [])[0][1].reasons == REASONS
 
 
-def test_check_loads_no_numpy(tmp_path: Path) -> None:
+def test_check_does_not_load_numpy(tmp_path: Path) -> None:
     record = write_record(tmp_path / "a", **whole())
     code = (
         "import sys; from showstopper import cli; cli.main(sys.argv[1:]);"

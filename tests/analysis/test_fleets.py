@@ -126,13 +126,13 @@ def predict(count, same):
     ("count", "same", "by", "any_trace", "low", "high"),
     [(30, 19, 19, "no", 0.01, 0.19), (60, 39, 39, "no", 0.02, 0.38), (30, 18, 30, "yes", 0.01, 0.3)],
 )
-def test_nineteen_nodes_with_the_same_trace_predict(count, same, by, any_trace, low, high):
+def test_nineteen_nodes_with_the_same_trace_give_a_prediction(count, same, by, any_trace, low, high):
     found = predict(count, same)
     assert (found["predicted_by"], found["any_trace"]) == (by, any_trace)
     assert (found["error_low"], found["error_high"]) == pytest.approx((low, high))
 
 
-def test_few_nodes_predict_nothing():
+def test_few_nodes_give_no_prediction():
     found = predict(18, 18)
     assert found["predicted_by"] == 0 and math.isnan(found["error_low"])
 

@@ -71,7 +71,7 @@ def test_folders_without_a_readable_record_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("instance", ["0.5", "-1", "1e9"])
-def test_an_iteration_of_no_instance_still_counts(tmp_path: Path, instance: str) -> None:
+def test_an_iteration_without_an_instance_counts(tmp_path: Path, instance: str) -> None:
     unpack("run-of-two-steps", tmp_path)
     (tmp_path / "two/iterations.csv").write_text(f"instance,start,end\n0,0,1\n{instance},1,2\n")
     found = Record(str(tmp_path / "two")).iterations
@@ -91,7 +91,7 @@ def test_a_record_inside_a_guest_begins_by_the_clock_of_the_host(tmp_path: Path)
     assert record.wall == wall - 2
 
 
-def test_runs_are_related_to_those_of_their_round_and_study() -> None:
+def test_runs_are_compared_within_their_round_and_study() -> None:
     runs = {"turn": [1, 2, 0, -1], "study": ["a", "a", "a", "b"], "throughput": [2, 4, 6, 8]}
     base = {"turn": [1, 1, 0, -1], "study": ["b", "a", "b", "b"], "throughput": [4, 8, 3, 0]}
     found = study._relative(pd.DataFrame(runs), pd.DataFrame(base))

@@ -132,7 +132,7 @@ def crossing(noise: float = 0.002) -> Report:
     return report_of(*found)
 
 
-def test_placements_cross_where_their_curves_do() -> None:
+def test_placements_change_where_their_curves_cross() -> None:
     report = crossing()
     found = Placements.compare(report, report.once(pairs.find)[0], FOREGROUND)
     assert found.names == ["per-chip", "per-core"]
@@ -181,7 +181,7 @@ def test_best_placement_and_question() -> None:
     assert headline and headline.question == "Where should fop and h2 run?"
 
 
-def test_outliers_do_not_pale_the_others() -> None:
+def test_outliers_do_not_lighten_other_fields() -> None:
     names = "abcde"
     metrics = {(one, other): 1.0 + names.index(one) / 10 for one in names for other in names}
     metrics |= {("e", other): 60.0 for other in names} | {(one, "a"): 40.0 for one in "abcd"}
@@ -192,7 +192,7 @@ def test_outliers_do_not_pale_the_others() -> None:
     assert most == interference.RANGE_MIN
 
 
-def test_pairs_with_an_unlike_load_of_others_are_not_compared() -> None:
+def test_pairs_with_different_load_of_others_are_not_compared() -> None:
     report = crossing()
     found = report.once(pairs.find)
     found[3].foreground.others = 0.05  # per-core in the second round
@@ -207,7 +207,7 @@ def test_placements_of_one_round_are_drawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert pair_pictures.plot_placements(report) == ["free"]
 
 
-def test_steps_without_a_staircase_have_marks_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_without_a_staircase_have_separate_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     marks: dict[str, int] = {}
     monkeypatch.setattr(pair_pictures.figures, "mark", lambda ax, x, *_, marker, **__: marks.update({marker: len(x)}))
     pair = make_pair("free", LOADS)

@@ -66,7 +66,7 @@ def test_steady_drift_does_not_widen_the_interval() -> None:
     assert line.done(0.75).y == pytest.approx(0.75)
 
 
-def test_throughput_is_that_of_the_observed_load() -> None:
+def test_throughput_refers_to_the_observed_load() -> None:
     visits = climb()
     for row, factor in ((1, 1.1), (5, 0.94)):
         visits.loc[row, ["load", "throughput"]] *= factor
@@ -76,7 +76,7 @@ def test_throughput_is_that_of_the_observed_load() -> None:
     assert line.done(0.51).y == pytest.approx(0.51)
 
 
-def test_full_load_is_all_without_error() -> None:
+def test_full_load_has_no_error() -> None:
     line = loadline_of(climb())
     assert line.done(1) == Band(*(pytest.approx(1),) * 3)
     assert line.throughput(1).y == pytest.approx(100) and line.throughput(1).low < 100
@@ -160,7 +160,7 @@ def test_power_is_interpolated_at_tenths_of_the_maximum() -> None:
     assert power_of(loadline_of(convex))["watts"][5] == pytest.approx(150 + 25 * 20 / 45)
 
 
-def test_power_is_unknown_without_that_of_a_level_or_of_idle() -> None:
+def test_power_is_unknown_if_a_level_or_idle_has_none() -> None:
     assert len(power_of(loadline_of(climb()))) == 0
     assert len(power_of(loadline_of(with_idle(math.nan)))) == 0
     visits = with_idle()

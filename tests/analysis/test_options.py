@@ -17,7 +17,7 @@ READERS = {
 }
 
 
-def test_quantities_are_those_of_c() -> None:
+def test_quantities_agree_with_c() -> None:
     vectors = (Path(__file__).parents[1] / "data/units.tsv").read_text().splitlines()[1:]
     for kind, text, expected in (line.split("\t") for line in vectors):
         try:

@@ -130,7 +130,7 @@ def test_rows_of_a_run_have_no_first_column() -> None:
     assert re.findall("<td[^>]*>([^<]*)", html) == ["1", "3"]
 
 
-def test_pictures_and_their_tables_stand_side_by_side() -> None:
+def test_pictures_and_their_tables_are_side_by_side() -> None:
     picture = Picture(draw(), "Load")
     html = body_of(picture, picture, Rows(sheet_of(2), "r1"), "then", picture, sheet_of(1))
     assert re.findall('class="plots"|<figure>|<table>|<p>', html) == [
@@ -172,7 +172,7 @@ def test_picture_has_titles_variables_and_its_texts() -> None:
     assert "var(--orange)" in draw() and not re.search("#[0-9a-f]{6}[;\"]", draw())
 
 
-def test_axes_have_lines_at_their_begin_and_a_tick_at_each_number() -> None:
+def test_axes_have_lines_at_their_start_and_a_tick_at_each_number() -> None:
     fig = figures.figure(width=100, height=100)
     figures.axis_between(fig.axes[0], "x", "", 5, 7)
     figures.axis_between(fig.axes[0], "y", "", 5, 7)
@@ -209,7 +209,7 @@ def test_logarithmic_axis_has_round_numbers() -> None:
     assert texts in (["0.01", "1", "100", "10000", "1e6"], ["0.1", "10", "1000", "100000", "1e7"])
 
 
-def test_axis_of_whole_numbers_has_no_others() -> None:
+def test_axis_of_whole_numbers_has_no_fractions() -> None:
     fig = figures.figure()
     figures.axis_between(fig.axes[0], "x", "", -0.5, 0.5, numbers=False)
     figures.axis_between(fig.axes[0], "y", "instance", -0.5, 0.5, whole=True)

@@ -26,7 +26,7 @@ def _figures() -> published.Published:
     return figures
 
 
-def test_the_folder_is_beside_the_package() -> None:
+def test_the_folder_is_next_to_the_package() -> None:
     assert Path(published.folder()).resolve() == FOLDER.resolve()
 
 
@@ -45,7 +45,7 @@ def test_every_published_number_is_found_by_its_keys(figures: published.Publishe
         assert numbers > 0
 
 
-def test_words_of_this_project_find_published_ones(figures: published.Published) -> None:
+def test_words_of_this_project_match_published_ones(figures: published.Published) -> None:
     keys = ["serial", "25"]
     assert figures.number("constant-load-mean-error", keys, "pi-even") == -0.14
     assert figures.find("constant-load-mean-error", keys, "pi_even") is not None
@@ -133,7 +133,7 @@ def test_iterations_are_in_proportion_to_time(
     assert bool(found["note"]) == ("others" in values)
 
 
-def test_published_throughput_is_that_of_the_same_time(figures: published.Published) -> None:
+def test_published_throughput_covers_the_same_time(figures: published.Published) -> None:
     report: Any = SimpleNamespace(published_figures=figures)
     found = topic._rates(report, "dacapo/fop", "pi-even", 3)
     assert found["published_seconds"] == 540

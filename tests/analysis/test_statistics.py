@@ -149,7 +149,7 @@ def test_functions_take_many_trials() -> None:
     assert st.student(0.95, [1, 9]) == pytest.approx([12.70620473617471, 2.262157162740992])
 
 
-def test_interval_of_the_median_is_of_two_values() -> None:
+def test_interval_of_the_median_ends_at_two_values() -> None:
     assert st.median_interval([3, 1, 2, 5, 4]) == st.Interval(-math.inf, math.inf)
     assert st.median_interval([3, 1, 2, 6, 5, 4]) == st.Interval(1, 6)
     assert st.median_interval(range(100)) == st.Interval(39, 60)

@@ -58,13 +58,13 @@ BODIES += [
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_fields_are_found_as_line_by_line(tmp_path, monkeypatch, body):
+def test_fields_are_the_same_as_line_by_line(tmp_path, monkeypatch, body):
     found = _read(tmp_path, body.encode(), monkeypatch, False)
     assert found == _read(tmp_path, body.encode(), monkeypatch, True)
 
 
 @pytest.mark.parametrize("decimals", (0, 1, 6, 9))
-def test_decimals_are_those_of_the_c_library(tmp_path, decimals):
+def test_decimals_agree_with_the_c_library(tmp_path, decimals):
     make = random.Random(decimals)
     texts = [f"{make.uniform(-1, 1) * 10 ** make.randint(0, 5):.{decimals}f}" for _ in range(20000)]
     (tmp_path / "one.csv").write_text("\n".join(["start", *texts, ""]))

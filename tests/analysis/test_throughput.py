@@ -196,7 +196,7 @@ def test_a_compiled_trace_is_read_and_damage_is_found(tmp_path: Path) -> None:
         assert why in fault(tmp_path, data)
 
 
-def test_a_path_that_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     for path, why in (("none", "cannot be opened: No such file"), (".", "cannot be read: Is a ")):
         with pytest.raises(UserError, match=why):
             trace.read(str(tmp_path / path))

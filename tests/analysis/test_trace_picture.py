@@ -24,7 +24,7 @@ def test_unit_suits_the_length(length: int, axis: tuple[str, float]) -> None:
     assert trace_picture.time_axis(length) == axis
 
 
-def test_loads_reach_to_the_ends_of_their_sections() -> None:
+def test_loads_extend_to_the_ends_of_their_sections() -> None:
     _, columns = trace_picture.read_columns(io.StringIO("6\n" + TABLE))
     x, least, mean, most = trace_picture.points(columns).T
     assert x.tolist() == [0.5, 1, 1.5, 2.5, 3.5, 4, 4.5, 5, 5.5, 6]

@@ -42,7 +42,7 @@ refuses_at_once() {
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
 
-samplers_and_make_guest_have_the_status_of_the_others() { # case
+samplers_and_make_guest_have_the_usual_exit_statuses() { # case
     local call status
     for call in "energy --none" "energy rapl --root $scratch --output $scratch/e" "idle --none" "idle" \
         "make-guest --none" "make-guest $scratch"; do

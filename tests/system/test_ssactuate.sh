@@ -1077,7 +1077,7 @@ the_duty_knob_throttles_by_showstopper() { # case
     says out " -D 30000u,jitter=0 "
 }
 
-with_duty_percent_signs_stay_as_they_are() { # case
+with_duty_percent_signs_are_kept() { # case
     expect 0 ssactuate run duty=50% -- echo +%s 100%
     is out '+%s 100%'
 }
@@ -1099,7 +1099,7 @@ the_exit_status_of_the_command_is_returned() { # case
 }
 
 # The command starts no processes, for which it would wait before it handles the signal.
-with_duty_the_status_after_a_signal_is_that_of_the_signal() { # case
+with_duty_a_signal_determines_the_status() { # case
     local knob status
     while read -r knob status; do
         rm -f begun caught

@@ -358,7 +358,7 @@ options_that_would_be_ignored_are_refused() { # case
 }
 
 # Runs that are needed or refused do not change this.
-the_order_of_a_dry_run_is_that_of_the_call() { # case
+a_dry_run_shows_the_order_of_the_call() { # case
     local i seed
     begin
     for i in 1 2 3 4; do
@@ -801,7 +801,7 @@ assert 0 < run["others"] <= most, (run["others"], most)
 END
 }
 
-runs_are_not_disturbed_by_their_own_cpu_time_and_that_of_the_study() { # case
+cpu_time_of_a_run_and_its_study_does_not_disturb_it() { # case
     begin
     start_burners
     # The CPU time of a daemon counts as that of its run.
@@ -992,7 +992,7 @@ values_in_afters_above_the_first_run_are_refused() { # case
 }
 
 # The user must know that something may still run.
-an_after_of_the_study_that_fails_is_reported_beside_another_error() { # case
+a_failed_after_of_the_study_is_reported_with_another_error() { # case
     local text='ssbatch: the study: warning: cannot undo it: after ended with status 3: no bridge; the next call'
     begin
     printf '%s\n' 'before -- sh -c "[ -e fixed ] || exit 2"' 'after -- sh -c "echo no bridge >&2; exit 3"' \

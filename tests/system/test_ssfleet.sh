@@ -346,7 +346,7 @@ END
     [ ! -e other ] || fail "a study was begun"
 }
 
-absent_cpus_are_refused() { # case
+missing_cpus_are_refused() { # case
     write_plan 1 0
     write_traces
     refuses 125 '--nodes: CPU 8191 is not available' ssfleet run --engine local --nodes a=0,b=8191 study plan
@@ -1024,7 +1024,7 @@ END
     [ "$(cat out)" = 'a, failed: the connection was lost' ] || fail "$(cat out)"
 }
 
-nodes_end_at_the_end_of_their_input() { # case
+nodes_exit_when_their_input_ends() { # case
     local lead
     write_node 1h
     for lead in 5 20 60; do

@@ -402,7 +402,7 @@ a_start_that_passes_while_the_service_starts_is_refused() { # case
     [ "$requests" -eq 0 ] || fail "$requests requests were sent"
 }
 
-nothing_is_left_of_a_run_that_a_signal_ends_before_its_start() { # case
+a_run_interrupted_before_its_start_leaves_nothing() { # case
     local options
     for options in '--each each --control control' '--capacity mean=1s'; do
         # shellcheck disable=SC2086 # several options

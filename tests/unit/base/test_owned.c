@@ -42,7 +42,7 @@ TEST(owned_folders_and_streams_are_closed_with_their_variables) {
     assert_false(is_open(stream));
 }
 
-TEST(absent_owned_values_are_not_released) {
+TEST(missing_owned_values_are_not_released) {
     SS_OWNED(close) int descriptor = -1;
     SS_OWNED(closedir) DIR *folder = NULL;
     SS_OWNED(fclose) FILE *stream = NULL;

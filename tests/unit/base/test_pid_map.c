@@ -38,7 +38,7 @@ TEST(latest_value_set_for_a_pid_is_returned) {
     ss_pid_map_close(&map);
 }
 
-TEST(removing_an_absent_pid_has_no_effect) {
+TEST(removing_a_missing_pid_has_no_effect) {
     open_map(10);
     set(5, 1);
     const pid_t others[] = {0, -1, -5, 4, 6, INT32_MAX};

@@ -39,7 +39,7 @@ TEST(blanks_separate_words) {
     assert_words("  2 java\t-jar  x.jar\r\n", "[2][java][-jar][x.jar]");
 }
 
-TEST(quotes_keep_blanks) {
+TEST(quotes_preserve_blanks) {
     assert_words("sh -c 'echo \"$HOME\" \\n'", "[sh][-c][echo \"$HOME\" \\n]");
     assert_words("\"a b\"'c d'e", "[a bc de]");
     assert_words("'' \"\"", "[][]");

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 /* A load in CPUs is a different fraction of a run on fewer CPUs. */
-TEST(loads_in_cpus_are_relative_to_those_of_the_run) {
+TEST(loads_in_cpus_are_relative_to_the_cpus_of_the_run) {
     struct ss_host host = ss_host;
     struct ss_error error = {0};
     double load = 0, loads[2] = {0};

@@ -99,7 +99,7 @@ SETPOINTS_TEST(unfinished_change_holds_up_later_ones_only_for_a_while) {
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 2);
 }
 
-SETPOINTS_TEST(last_look_does_not_wait_for_unfinished_changes) {
+SETPOINTS_TEST(final_check_does_not_wait_for_unfinished_changes) {
     put_unfinished();
     put_unfinished();
     put(3);

@@ -76,7 +76,7 @@ TEST(process_with_an_unknown_ancestor_is_foreign) {
 }
 
 /* Instances are programs of other parents; 42 and the members of group 50 were found in a tree. */
-TEST(attached_trees_include_what_has_left_them) {
+TEST(attached_trees_include_processes_that_left_them) {
     struct ss_board *board = make_board();
     struct ss_branch *branches = ss_board_branches(board);
     board->attached = true;

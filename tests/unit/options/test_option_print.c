@@ -97,7 +97,7 @@ TEST(round_and_small_numbers_are_read_back) {
     assert_printed(SS_OPTION_LOAD, "0.001%", "0.00001");
 }
 
-TEST(absent_option_text_is_printed_as_empty) {
+TEST(missing_option_text_is_printed_as_empty) {
     struct ss_option row = row_of(SS_OPTION_TEXT);
     const char *none = NULL;
     char printed[8] = "before";

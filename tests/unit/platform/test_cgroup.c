@@ -177,7 +177,7 @@ TEST(v1_limits_are_the_capacity) {
 }
 
 /* Throttling affects the group with the tightest quota. */
-TEST(throttled_time_is_that_of_the_tightest_quota) {
+TEST(throttled_time_comes_from_the_tightest_quota) {
     static const struct {
         const char *group;
         uint64_t period, throttled; /* milliseconds and nanoseconds */

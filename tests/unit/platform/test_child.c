@@ -77,7 +77,7 @@ TEST(failed_step_is_reported) {
     assert_int_equal(failure.number, EDOM);
 }
 
-TEST(streams_are_those_given) {
+TEST(given_streams_are_used) {
     char script[] = "read word && echo out-$word && echo err >&2", text[64] = "";
     int input[2], output[2], errors[2];
     assert_int_equal(pipe2(input, O_CLOEXEC) | pipe2(output, O_CLOEXEC), 0);

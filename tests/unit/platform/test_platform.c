@@ -272,7 +272,7 @@ static bool read_wait(ss_time *waited) {
     return true;
 }
 
-TEST(own_wait_is_what_the_kernel_counts) {
+TEST(own_wait_agrees_with_the_kernel) {
     ss_time before, after;
     if (!read_wait(&before)) {
         assert_true(ss_platform_own_wait() == SS_TIME_NEVER);

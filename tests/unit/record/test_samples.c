@@ -137,7 +137,7 @@ static int read_then(void *context, struct ss_cpu_reading *reading) {
  * The master begins 100 ms late, when the instance has already run for 60 ms and stopped. The first
  * sample has the load and the duty of the other 400 ms, in which it runs for 60 ms again.
  */
-TEST(duty_of_a_sample_is_that_of_its_readings) {
+TEST(duty_of_a_sample_comes_from_its_readings) {
     open_monitor(SS_SOURCE_SYSTEM);
     meter.read = read_then;
     ss_board_join(board, 0);

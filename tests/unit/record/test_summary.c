@@ -168,7 +168,7 @@ SUMMARY_TEST(json_summary_says_how_times_count) {
     }
 }
 
-SUMMARY_TEST(summary_says_how_the_feedback_counts_otherwise) {
+SUMMARY_TEST(summary_says_if_the_feedback_counts_differently) {
     plan.feedback_differs = true;
     snprintf(plan.found[SS_KIND_FEEDBACK], sizeof plan.found[0], "the statistics differ");
     const char *text = printed(ss_summary_print);

@@ -110,7 +110,7 @@ TEST(line_that_is_cut_does_not_end_there) {
     close_output();
 }
 
-TEST(group_that_is_not_a_time_leaves_the_time_from_line_to_line) {
+TEST(group_that_is_not_a_time_means_the_time_from_line_to_line) {
     static const char *const lines[] = {"done request", "5 s request", "1,5 request", "-1 request",
         "inf request", "nan request", "0x10 request", "1e999 request", " request", "e request"};
     size_t count = sizeof lines / sizeof *lines;
@@ -122,7 +122,7 @@ TEST(group_that_is_not_a_time_leaves_the_time_from_line_to_line) {
     close_output();
 }
 
-TEST(group_that_is_absent_leaves_the_time_from_line_to_line) {
+TEST(missing_group_means_the_time_from_line_to_line) {
     open_output("^done|took ([0-9]+) ms");
     assert_length("done", INTERVAL);
     assert_length("took 5 ms", 5 * SS_MILLISECOND);
@@ -139,7 +139,7 @@ static uint64_t read_three(void) {
     return ss_iterations_in_bursts(&iterations, 0, 1) - before;
 }
 
-TEST(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst) {
+TEST(lines_read_together_because_the_reader_waited_for_a_cpu_are_not_a_burst) {
     open_output("^x");
     assert_int_equal(read_three(), 3);
     own_wait += 800 * SS_MILLISECOND;
@@ -152,7 +152,7 @@ TEST(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst) {
     close_output();
 }
 
-TEST(lines_read_together_because_the_target_was_full_are_no_burst) {
+TEST(lines_read_together_because_the_target_was_full_are_not_a_burst) {
     static char chunk[65536];
     int ends[2];
     open_output("^x");
@@ -175,7 +175,7 @@ TEST(lines_read_together_because_the_target_was_full_are_no_burst) {
     close_output();
 }
 
-TEST(lines_read_together_because_the_reader_was_busy_are_no_burst) {
+TEST(lines_read_together_because_the_reader_was_busy_are_not_a_burst) {
     open_output("^x");
     ss_output_wait_ends(&output, now);
     ss_output_wait_begins(&output, now + 800 * SS_MILLISECOND);

@@ -30,7 +30,7 @@ static void assert_has(const char *text, const char *part) {
         fail_msg("no '%s' in:\n%s", part, text);
 }
 
-TEST(absent_actuators_have_a_reason_as_text_and_as_json) {
+TEST(missing_actuators_have_a_reason_as_text_and_as_json) {
     char *text = list(ssactuate_list_print), *json = list(ssactuate_list_write);
     assert_has(text, "frequency  absent: the kernel has no cpufreq policy");
     assert_has(text, "\ninstances  1 to 64\n           by ssactuate");

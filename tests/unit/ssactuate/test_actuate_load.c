@@ -41,7 +41,7 @@ static void make_machine(void) {
 }
 
 /* The time between samples is real, so only the ends of the scale are exact. */
-TEST(load_of_the_machine_is_its_time_without_idle_time) {
+TEST(load_of_the_machine_excludes_idle_time) {
     make_machine();
     open_load(SSACTUATE_MACHINE, NULL);
     tree_write("proc/stat", "cpu0 11 0 0 10\ncpu1 11 0 0 10\n");
@@ -63,7 +63,7 @@ TEST(load_of_a_group_is_its_cpu_time) {
     ssactuate_load_close(&load);
 }
 
-TEST(load_of_a_trace_is_that_of_the_current_time) {
+TEST(load_of_a_trace_follows_the_current_time) {
     make_machine();
     tree_write("trace", "1s 0.2\n3s 0.6\n4s free\n6s 0.5\n");
     open_load(SSACTUATE_TRACE, tree_path("trace"));

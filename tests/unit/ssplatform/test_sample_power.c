@@ -118,7 +118,7 @@ TEST(sensor_reports_its_scope) {
 }
 
 /* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
-TEST(mean_power_is_that_of_the_last_sample) {
+TEST(mean_power_comes_from_the_last_sample) {
     struct sample_power power;
     const char *root = tree_new();
     tree_write(SENSOR, "100000000\n");

@@ -84,7 +84,7 @@ static struct ssprofile_benchmark benchmark(char *name, struct ssprofile_repetit
 }
 
 /* Ratios in between do not count. */
-TEST(scatter_is_that_of_the_extreme_ratios) {
+TEST(scatter_comes_from_the_extreme_ratios) {
     struct ssprofile_repetition steady[] = {{a, 10}, {b, 10}};
     struct ssprofile_repetition twice[] = {{a, 20}, {b, 20.1}};
     struct ssprofile_repetition wild[] = {{a, 10}, {b, 18}};

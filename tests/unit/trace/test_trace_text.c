@@ -196,7 +196,7 @@ TEST(unreadable_trace_files_are_refused) {
 }
 
 /* Free for 10 s, up to 60 % within 20 s, a step down, free again; a loop starts at 10 s. */
-TEST(load_of_a_trace_is_that_at_a_time) {
+TEST(load_of_a_trace_is_returned_for_a_time) {
     struct ss_trace_record items[] = {{.time = 0, .free = true}, {.time = 10, .load = 0.2},
         {.time = 30, .load = 0.6}, {.time = 30, .load = 0.4},
         {.time = 40, .load = 0.4, .free = true}, {.time = 50, .load = 0.8}};

@@ -272,7 +272,7 @@ TEST(group_the_executor_cannot_hold_becomes_single_branches) {
 }
 
 /* Until the next recount, a second later, the group would neither be stopped nor ended. */
-TEST(group_that_cannot_be_held_is_split_at_the_next_look) {
+TEST(group_that_cannot_be_held_is_split_in_the_next_pass) {
     world_pass(1500 * SS_MILLISECOND);
     pid_t worker = fork_missed_group();
     world_take();

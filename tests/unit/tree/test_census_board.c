@@ -84,7 +84,7 @@ TEST(reused_executor_pid_is_not_an_executor) {
 }
 
 /* Like the first look of a successor: existing processes are found, once each. */
-TEST(first_look_finds_existing_processes_once) {
+TEST(first_pass_finds_existing_processes_once) {
     world_renew(32768);
     world_fork_strangers(300);
     world_start_instance(0);
@@ -153,7 +153,7 @@ TEST(excess_branches_are_claimed_when_slots_become_free) {
  * Processes that do not fit on the board do not count as found, so there is no reason to look
  * sooner.
  */
-TEST(full_board_does_not_shorten_the_look_interval) {
+TEST(full_board_does_not_shorten_the_interval_between_passes) {
     world.partial = true;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));

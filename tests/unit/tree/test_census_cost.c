@@ -35,7 +35,7 @@ static unsigned long count_looks(int strangers) {
     return world.looks - looks;
 }
 
-TEST(existing_processes_do_not_raise_the_cost_of_a_look) {
+TEST(existing_processes_do_not_raise_the_cost_of_a_pass) {
     unsigned long alone = count_looks(0);
     assert_in_range(alone, 1, 600);
     assert_in_range(count_looks(5000), 1, alone + 20);
@@ -49,7 +49,7 @@ static ss_time wait_after_a_stranger(void) {
     return world.due - world.now;
 }
 
-TEST(look_interval_grows_if_only_foreign_processes_start) {
+TEST(passes_are_rarer_if_only_foreign_processes_start) {
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
     for (int i = 0; i < 10; i++) {
@@ -63,7 +63,7 @@ TEST(look_interval_grows_if_only_foreign_processes_start) {
     assert_that(wait_after_a_stranger(), ==, 100 * SS_MILLISECOND);
 }
 
-TEST(quiet_system_restores_the_usual_look_interval) {
+TEST(quiet_system_restores_the_usual_interval_between_passes) {
     world_pass(5 * SS_SECOND);
     for (int i = 0; i < 10; i++)
         wait_after_a_stranger();
@@ -72,7 +72,7 @@ TEST(quiet_system_restores_the_usual_look_interval) {
     assert_that(world.due - world.now, ==, (world_reports ? 500 : 100) * SS_MILLISECOND);
 }
 
-TEST(looks_are_rare_while_forks_are_reported) {
+TEST(passes_are_rare_while_forks_are_reported) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     world_pass(10 * SS_SECOND);
@@ -82,7 +82,7 @@ TEST(looks_are_rare_while_forks_are_reported) {
         assert_in_range(world.takes - takes, 90, 110);
 }
 
-TEST(reported_fork_causes_an_immediate_look) {
+TEST(reported_fork_causes_an_immediate_pass) {
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
     world_pass(world_reports ? 0 : 100 * SS_MILLISECOND);
@@ -106,7 +106,7 @@ TEST(frequent_forks_turn_off_fork_reports) {
 }
 
 /* Threads that end or change their name are reported, too. */
-TEST(frequent_events_other_than_forks_do_not_cause_frequent_looks) {
+TEST(frequent_events_other_than_forks_do_not_cause_frequent_passes) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
     for (int i = 0; i < 1000; i++) {
@@ -138,7 +138,7 @@ TEST(fork_before_listening_begins_is_found) {
     world_expect_branch(1, born_too_early, true);
 }
 
-TEST(found_process_causes_an_early_look) {
+TEST(found_process_causes_an_early_pass) {
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
     world.now = world.due;
@@ -150,7 +150,7 @@ TEST(found_process_causes_an_early_look) {
 }
 
 /* Like `setsid make`: groups are made once, followed by many forks. */
-TEST(forks_within_groups_cost_no_extra_looks) {
+TEST(forks_within_groups_cost_no_extra_passes) {
     pid_t session = world_fork_session(world_leader(0));
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -166,7 +166,7 @@ TEST(forks_within_groups_cost_no_extra_looks) {
     assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
 }
 
-TEST(each_look_follows_only_a_few_lines_of_descent) {
+TEST(each_pass_follows_only_a_few_lines_of_descent) {
     world_pass(5 * SS_SECOND);
     world_fork_strangers(1000);
     pid_t session = world_fork_session(world_leader(0));
