@@ -137,14 +137,13 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0 && given.doubt[0] && !options->quiet)
         fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
     /* Check the plan before the folder of the study is made. */
-    if (status == 0 &&
-        ssbatch_study_open(study, options->study, &ssbatch_disk_real, false, &absent) < 0 &&
+    if (status == 0 && ssbatch_study_open(study, options->study, false, &absent) < 0 &&
         !*study->path)
         status = ss_error_fail(error, "%s", absent.message);
     if (status == 0)
         status = ssbatch_check_runs(study, &given, NULL, options->redo, error);
     if (status == 0)
-        status = ssbatch_study_open(study, options->study, &ssbatch_disk_real, true, error);
+        status = ssbatch_study_open(study, options->study, true, error);
     if (status == 0) {
         SS_OWNED(close) int lock = ssbatch_study_lock(study, error);
         status = lock < 0 ? -1 : ssbatch_merge(study, &given, options->redo, error);
@@ -166,8 +165,8 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
 static int open_kept(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     struct ssbatch_study *study = &batch->carrier.study;
-    if (ssbatch_study_open(study, options->study, &ssbatch_disk_real, false, error) < 0 ||
-        ssbatch_disk_sync(study->disk, ssbatch_study_path(study, ".study").text, error) < 0)
+    if (ssbatch_study_open(study, options->study, false, error) < 0 ||
+        ssbatch_disk_sync(ssbatch_study_path(study, ".study").text, error) < 0)
         return -1;
     return read_kept(batch, error);
 }
@@ -562,8 +561,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
     if (!batch)
         return ss_error_memory(error);
     batch->options = options;
-    int result =
-        ssbatch_study_open(&batch->carrier.study, options->study, &ssbatch_disk_real, false, error);
+    int result = ssbatch_study_open(&batch->carrier.study, options->study, false, error);
     if (result == 0)
         result = open_call(batch, error);
     if (result == 0) {

@@ -79,7 +79,7 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     struct ssbatch_study study;
     struct ss_error ignored = {0};
     struct preview preview = {.options = options, .missing = {.run = "the study"}};
-    if (ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &ignored) == 0)
+    if (ssbatch_study_open(&study, options->study, false, &ignored) == 0)
         preview.study = &study;
     if ((options->only && !preview.study) || !*study.path)
         return ss_error_fail(error, "%s", ignored.message);

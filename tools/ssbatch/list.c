@@ -322,7 +322,7 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
     struct ssbatch_study study;
     struct ssbatch_plan plan = {0};
     struct table table = {.stream = stdout, .json = {.stream = stdout}};
-    int result = ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, error);
+    int result = ssbatch_study_open(&study, options->study, false, error);
     if (result == 0)
         result = ssbatch_kept_plan_read(&plan, &study, error);
     if (result == 0)

@@ -321,11 +321,9 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
 
     /* The commands that found the values, or what runs beside them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
-        status = ssbatch_disk_unlink(
-            study->disk, ssbatch_study_path(study, ".study/values").text, error);
+        status = ssbatch_disk_unlink(ssbatch_study_path(study, ".study/values").text, error);
     if (status == 0)
-        status = ssbatch_disk_write(
-            study->disk, ssbatch_study_path(study, ".study/plan").text, text, error);
+        status = ssbatch_disk_write(ssbatch_study_path(study, ".study/plan").text, text, error);
     ssbatch_plan_free(&kept);
     return status;
 }

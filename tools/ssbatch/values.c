@@ -41,7 +41,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);
-    return lines ? ssbatch_disk_write(study->disk, path.text, lines, error) : -1;
+    return lines ? ssbatch_disk_write(path.text, lines, error) : -1;
 }
 
 int ssbatch_values_keep(

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Results and journals survive a power cut. The log of syncs and renames shows what is on disk at
- * each moment; a case fails if one of the syncs is missing.
- */
+/* The folder of a study, its locks and journals. tests/process/test_power.c cuts the power. */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -16,87 +12,26 @@
 
 #include "calls.h"
 #include "study_folder.h"
-#include "unit.h"
-
-static char root[64];
-static char operations[4000];
-
-/* Logs an operation with its path relative to the root. */
-static void note(const char *what, const char *path) {
-    size_t length = strlen(operations), skip = strlen(root);
-    assert_memory_equal(path, root, skip);
-    snprintf(operations + length, sizeof operations - length, "%s%s%s", length ? " " : "", what,
-        path[skip] ? path + skip + 1 : ".");
-}
-
-static int sync_logged(int descriptor, const char *path) {
-    struct stat opened, named;
-    assert_int_equal(fstat(descriptor, &opened), 0);
-    assert_int_equal(stat(path, &named), 0);
-    assert_int_equal(opened.st_ino, named.st_ino);
-    note("sync:", path);
-    return 0;
-}
-
-static int rename_logged(const char *from, const char *to) {
-    note("move:", from);
-    note("to:", to);
-    return rename(from, to);
-}
-
-static int unlink_logged(const char *path) {
-    note("drop:", path);
-    return unlink(path);
-}
-
-static const struct ssbatch_disk disk = {
-    .sync = sync_logged, .rename = rename_logged, .unlink = unlink_logged};
+#include "tree.h"
 
 static struct ssbatch_study study;
 
 static int make_study(void **state) {
     struct ss_error error = {0};
-    char path[100];
-    strcpy(root, "/tmp/ssbatch-disk-XXXXXX");
-    if (!mkdtemp(root))
-        return -1;
-    snprintf(path, sizeof path, "%s/study", root);
-    operations[0] = '\0';
-    if (ssbatch_study_open(&study, path, &disk, true, &error) < 0)
-        return -1;
+    tree_new();
+    assert_int_equal(ssbatch_study_open(&study, tree_path("study"), true, &error), 0);
     strcpy(study.host, "here");
     strcpy(study.boot, "12345678-9");
     return 0;
 }
 
-static int remove_study(void **state) {
-    struct ss_error error = {0};
-    return ssbatch_disk_remove_tree(root, &error);
-}
-
-/* Returns the path of a file below the root, until the next two calls. */
-static const char *whole(const char *path) {
-    static char paths[2][300];
-    static int call;
-    char *text = paths[call++ % 2];
-    snprintf(text, sizeof paths[0], "%s/%s", root, path);
-    return text;
-}
-
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(whole(path), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static bool exists(const char *path) {
     struct stat status;
-    return lstat(whole(path), &status) == 0;
+    return lstat(tree_path(path), &status) == 0;
 }
 
 static void make_folder(const char *path) {
-    assert_int_equal(mkdir(whole(path), 0777), 0);
+    assert_int_equal(mkdir(tree_path(path), 0777), 0);
 }
 
 static int lock_run(const char *name) {
@@ -110,13 +45,8 @@ static int lock_run(const char *name) {
 /* Leaves an earlier result of run a. */
 static void leave_result(void) {
     make_folder("study/a");
-    write_text("study/a/run.json", "");
-    write_text("study/a/old", "");
-}
-
-static void assert_operations(const char *expected) {
-    assert_string_equal(operations, expected);
-    operations[0] = '\0';
+    tree_write("study/a/run.json", "");
+    tree_write("study/a/old", "");
 }
 
 static void begin_run(const char *name, enum ssbatch_reuse reuse) {
@@ -124,124 +54,38 @@ static void begin_run(const char *name, enum ssbatch_reuse reuse) {
     assert_int_equal(ssbatch_study_begin(&study, name, reuse, &error), 0);
 }
 
-static void commit_run(const char *name) {
-    struct ss_error error = {0};
-    assert_int_equal(ssbatch_study_commit(&study, name, &error), 0);
-}
-
-TEST_WITH(folders_of_a_new_study_are_synced_to_disk, make_study, remove_study) {
-    assert_operations("sync:. sync:study"); /* the folders in .study follow with the plan */
-}
-
-TEST_WITH(a_file_is_synced_before_it_is_renamed, make_study, remove_study) {
-    struct ss_error error = {0};
-    operations[0] = '\0';
-    assert_int_equal(ssbatch_disk_write(&disk, whole("study/.study/plan"), "plan 1\n", &error), 0);
-    assert_operations("sync:study/.study/plan.new move:study/.study/plan.new "
-                      "to:study/.study/plan sync:study/.study");
-}
-
-TEST_WITH(a_result_is_synced_before_it_is_renamed, make_study, remove_study) {
-    begin_run("a", SSBATCH_REUSE_NOTHING);
-    make_folder("study/.a.part/result/record");
-    write_text("study/.a.part/result/record/samples.csv", "1\n");
-    operations[0] = '\0';
-    commit_run("a");
-    assert_operations("sync:study/.a.part/result/record/samples.csv "
-                      "sync:study/.a.part/result/record sync:study/.a.part/result "
-                      "move:study/.a.part/result to:study/a sync:study");
-    assert_true(exists("study/a/record/samples.csv"));
-    assert_false(exists("study/.a.part"));
-}
-
-TEST_WITH(a_new_result_replaces_the_old_one, make_study, remove_study) {
-    leave_result();
-    begin_run("a", SSBATCH_REUSE_NOTHING);
-    write_text("study/.a.part/result/new", "");
-    assert_true(exists("study/a/old")); /* kept until the new one is complete */
-    commit_run("a");
-    assert_true(exists("study/a/new"));
-    assert_false(exists("study/a/old"));
-    assert_false(exists("study/.study/old-a"));
-}
-
-/* Fails the second rename, as if the call had been killed before it. */
-static int rename_once(const char *from, const char *to) {
-    static int calls;
-    errno = EIO;
-    return calls++ == 0 ? rename(from, to) : -1;
-}
-
-TEST_WITH(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study) {
-    static const struct ssbatch_disk killed = {
-        .sync = sync_logged, .rename = rename_once, .unlink = unlink_logged};
+/* A call is killed after it has moved the old result away. */
+TEST_WITH(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, NULL) {
     struct ss_error error = {0};
     leave_result();
     begin_run("a", SSBATCH_REUSE_NOTHING);
-    write_text("study/.a.part/result/run.json", "");
-    study.disk = &killed;
-    assert_int_equal(ssbatch_study_commit(&study, "a", &error), -1);
-    study.disk = &disk;
-    assert_false(exists("study/a"));
-    error = (struct ss_error){0};
+    tree_write("study/.a.part/result/run.json", "");
+    assert_int_equal(rename(tree_path("study/a"), tree_path("study/.study/old-a")), 0);
     int lock = lock_run("a");
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
     assert_false(exists("study/a")); /* the other call has the lock and will rename it */
     ssbatch_study_unlock_run(&study, "a", lock);
-    operations[0] = '\0';
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
-    assert_operations("move:study/.a.part/result to:study/a sync:study");
     assert_true(exists("study/a/run.json"));
     assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
     assert_false(exists("study/.study/old-a"));
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
-    assert_operations("");
 }
 
-TEST_WITH(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, remove_study) {
+TEST_WITH(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, NULL) {
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
-    write_text("study/.a.part/result/half", "");
+    tree_write("study/.a.part/result/half", "");
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     assert_true(exists("study/.a.part/result/half"));
     begin_run("a", SSBATCH_REUSE_NOTHING);
     assert_false(exists("study/.a.part/result/half"));
 }
 
-TEST_WITH(a_failed_attempt_with_a_kept_folder_continues_there, make_study, remove_study) {
-    make_folder("study/a");
-    write_text("study/a/half", "");
-    operations[0] = '\0';
-    begin_run("a", SSBATCH_REUSE_RESULT);
-    assert_operations("sync:study move:study/a to:study/.a.part/result sync:study/.a.part");
-    assert_true(exists("study/.a.part/result/half"));
-    assert_false(exists("study/a"));
-}
-
-TEST_WITH(a_finished_attempt_with_a_kept_folder_is_not_continued, make_study, remove_study) {
-    make_folder("study/a");
-    write_text("study/a/whole", "");
-    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
-    assert_false(exists("study/.a.part/result/whole"));
-    assert_true(exists("study/a/whole"));
-}
-
-/*
- * Files that a command syncs in a kept folder must survive a power cut, so the folder is synced
- * first.
- */
-TEST_WITH(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study) {
-    operations[0] = '\0';
-    begin_run("a", SSBATCH_REUSE_NOTHING);
-    assert_operations("");
-    begin_run("b", SSBATCH_REUSE_INTERRUPTED);
-    assert_operations("sync:study sync:study/.b.part");
-}
-
-TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study) {
+TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, NULL) {
     struct ss_error error = {0};
     make_folder("study/.a.part");
-    write_text("study/.a.part/temporary", "");
+    tree_write("study/.a.part/temporary", "");
     make_folder("study/.study/old-a");
     int lock = lock_run("a");
     assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
@@ -253,16 +97,16 @@ TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_stud
     assert_false(exists("study/.study/runs/a"));
 }
 
-TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, remove_study) {
+TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, NULL) {
     struct ss_error error = {0};
     struct ssbatch_study other;
-    assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", &disk, true, &error), -1);
+    assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", true, &error), -1);
     assert_non_null(strstr(error.message, "placeholder"));
     error = (struct ss_error){0};
-    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", &disk, true, &error), -1);
+    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", true, &error), -1);
 }
 
-TEST_WITH(a_locked_run_names_its_holder, make_study, remove_study) {
+TEST_WITH(a_locked_run_names_its_holder, make_study, NULL) {
     struct ssbatch_holder holder;
     struct ss_error error = {0};
     int lock = lock_run("a");
@@ -279,7 +123,7 @@ TEST_WITH(a_locked_run_names_its_holder, make_study, remove_study) {
     close(copy);
 }
 
-TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, remove_study) {
+TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, NULL) {
     struct ssbatch_holder holder;
     assert_false(ssbatch_study_is_locked(&study, "a", &holder));
     int lock = lock_run("a");
@@ -299,10 +143,10 @@ static void close_reader(int number) {
     close(reader);
 }
 
-TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study) {
+TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, NULL) {
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
-    write_text("study/.study/runs/a", "here 1\n");
-    reader = open(whole("study/.study/runs/a"), O_RDONLY | O_CLOEXEC);
+    tree_write("study/.study/runs/a", "here 1\n");
+    reader = open(tree_path("study/.study/runs/a"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(reader, LOCK_SH), 0);
     signal(SIGALRM, close_reader);
     setitimer(ITIMER_REAL, &soon, NULL);
@@ -310,47 +154,54 @@ TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_
     ssbatch_study_unlock_run(&study, "a", lock);
 }
 
-/* Removes the other one of two files. */
-static int sync_and_remove(int descriptor, const char *path) {
-    char other[300];
-    size_t length = strlen(path);
-    snprintf(other, sizeof other, "%.*s%c", (int)length - 1, path, path[length - 1] ^ 3);
-    unlink(other);
+static bool removes; /* whether a sync of one of two files removes the other one */
+
+/* Replaces the function of the C library. */
+int fsync(int descriptor) {
+    char link[32], path[300];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (removes && length > 0) {
+        path[length] = '\0';
+        path[length - 1] ^= 3;
+        unlink(path);
+    }
     return 0;
 }
 
-TEST_WITH(files_that_vanish_are_not_synced, make_study, remove_study) {
-    static const struct ssbatch_disk removing = {.sync = sync_and_remove};
+TEST_WITH(files_that_vanish_are_not_synced, make_study, NULL) {
     struct ss_error error = {0};
     make_folder("folder");
-    write_text("folder/1", "");
-    write_text("folder/2", "");
-    assert_int_equal(ssbatch_disk_sync_tree(&removing, whole("folder"), &error), 0);
+    tree_write("folder/1", "");
+    tree_write("folder/2", "");
+    removes = true;
+    assert_int_equal(ssbatch_disk_sync_tree(tree_path("folder"), &error), 0);
+    removes = false;
     assert_true(exists("folder/1") != exists("folder/2"));
 }
 
 static void make_link(const char *path) {
-    assert_int_equal(symlink("elsewhere", whole(path)), 0);
+    assert_int_equal(symlink("elsewhere", tree_path(path)), 0);
 }
 
 static void remove_tree(const char *path) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_disk_remove_tree(whole(path), &error), 0);
+    assert_int_equal(ssbatch_disk_remove_tree(tree_path(path), &error), 0);
 }
 
 static void copy_tree(const char *path, const char *copy) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_disk_copy_tree(whole(path), whole(copy), &error), 0);
+    assert_int_equal(ssbatch_disk_copy_tree(tree_path(path), tree_path(copy), &error), 0);
 }
 
 /* A later copy has no files that were removed from the original, or replaced by folders or links.
  */
-TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, remove_study) {
+TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, NULL) {
     make_folder("from");
     make_folder("to");
-    write_text("from/file", "");
+    tree_write("from/file", "");
     make_folder("from/folder");
-    write_text("from/folder/inner", "");
+    tree_write("from/folder/inner", "");
     make_link("from/link");
     copy_tree("from", "to");
     assert_true(exists("to/file") && exists("to/folder/inner") && exists("to/link"));
@@ -359,7 +210,7 @@ TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, remove_study) {
     remove_tree("from/link");
     make_link("from/folder");
     make_folder("from/link");
-    write_text("from/link/inner", "");
+    tree_write("from/link/inner", "");
     copy_tree("from", "to");
     assert_false(exists("to/file") || exists("to/folder/inner"));
     assert_true(exists("to/folder") && exists("to/link/inner"));
@@ -396,7 +247,6 @@ static void open_call(struct ssbatch_call *call) {
     fails = lives = false;
     ended = 0;
     assert_int_equal(ssbatch_call_open(call, &study, 77, &error), 0);
-    operations[0] = '\0';
 }
 
 static void note_journal(const struct ssbatch_call *call, const char *name, const char *text) {
@@ -427,33 +277,13 @@ static void clear_all(void) {
     assert_int_equal(clear_calls(NULL, &error), 0);
 }
 
-TEST_WITH(a_journal_is_synced_before_it_is_renamed, make_study, remove_study) {
+TEST_WITH(journals_of_a_dead_call_are_undone, make_study, NULL) {
     struct ssbatch_call call;
-    struct ss_error error = {0};
-    char expected[1200];
-    open_call(&call);
-    note_journal(&call, "a", "after close a\n");
-    snprintf(expected, sizeof expected,
-        "sync:study/.study/calls/%s/a.undo.new move:study/.study/calls/%s/a.undo.new "
-        "to:study/.study/calls/%s/a.undo sync:study/.study/calls/%s",
-        call.mark, call.mark, call.mark, call.mark);
-    assert_operations(expected);
-    assert_int_equal(ssbatch_call_forget(&call, "a", &error), 0);
-    snprintf(expected, sizeof expected,
-        "drop:study/.study/calls/%s/a.undo sync:study/.study/calls/%s", call.mark, call.mark);
-    assert_operations(expected);
-    ssbatch_call_close(&call);
-    snprintf(expected, sizeof expected, "study/.study/calls/%s", call.mark);
-    assert_false(exists(expected));
-}
-
-TEST_WITH(journals_of_a_dead_call_are_undone, make_study, remove_study) {
-    struct ssbatch_call call;
-    char path[200];
+    char path[600];
     open_call(&call);
     make_folder("ram");
-    write_text("ram/file", "x");
-    snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", root);
+    tree_write("ram/file", "x");
+    snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", tree_root);
     note_journal(&call, "", "folder /var\nafter stop all\n");
     note_journal(&call, "a", path);
     die(&call);
@@ -465,7 +295,7 @@ TEST_WITH(journals_of_a_dead_call_are_undone, make_study, remove_study) {
     assert_false(exists(path));
 }
 
-TEST_WITH(journals_have_the_statuses_of_an_after, make_study, remove_study) {
+TEST_WITH(journals_have_the_statuses_of_an_after, make_study, NULL) {
     struct ssbatch_call call;
     leave_call(&call, "statuses 0,1\nafter close\nafter close2\n");
     clear_all();
@@ -474,11 +304,12 @@ TEST_WITH(journals_have_the_statuses_of_an_after, make_study, remove_study) {
 
 /* Leaves a call that was killed while it carried out run a, whose files are in memory. */
 static void leave_files(struct ssbatch_call *call) {
-    char journal[200];
+    char journal[600];
     make_folder("ram");
     make_folder("ram/result");
-    write_text("ram/result/half", "x");
-    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
+    tree_write("ram/result/half", "x");
+    snprintf(
+        journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", tree_root, tree_root);
     leave_call(call, journal);
 }
 
@@ -487,14 +318,14 @@ static void claim(const struct ssbatch_call *call, bool in_memory) {
     assert_int_equal(ssbatch_call_claim(call, "a", in_memory, &error), 0);
 }
 
-TEST_WITH(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study) {
+TEST_WITH(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
     claim(&call, true);
     int lock = lock_run("a");
-    write_text("study/.study/runs/a", "elsewhere 1\n");
+    tree_write("study/.study/runs/a", "elsewhere 1\n");
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_string_equal(error.message, "a: it is being carried out on elsewhere by process 1");
     assert_false(exists("study/.a.part/result/half"));
@@ -509,7 +340,7 @@ TEST_WITH(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, re
 }
 
 /* The call on the other host was killed, too, or is interrupted. */
-TEST_WITH(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study) {
+TEST_WITH(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, NULL) {
     struct ssbatch_call call, later = {.study = &study, .mark = "elsewhere:1:2:3"};
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         begin_run("a", SSBATCH_REUSE_INTERRUPTED);
@@ -524,20 +355,20 @@ TEST_WITH(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study,
 }
 
 /* It may be the only copy. */
-TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study) {
+TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
-    assert_int_equal(symlink(".call", whole("study/.a.part/.call")), 0); /* a loop of links */
+    assert_int_equal(symlink(".call", tree_path("study/.a.part/.call")), 0); /* a loop of links */
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_non_null(strstr(error.message, ".a.part/.call: "));
     assert_true(exists("ram/result/half"));
-    assert_int_equal(unlink(whole("study/.a.part/.call")), 0);
+    assert_int_equal(unlink(tree_path("study/.a.part/.call")), 0);
     make_folder("study/.a.part/.call"); /* it can be opened, but not read */
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_true(exists("ram/result/half"));
-    assert_int_equal(rmdir(whole("study/.a.part/.call")), 0);
+    assert_int_equal(rmdir(tree_path("study/.a.part/.call")), 0);
     claim(&call, true);
     clear_all();
     assert_true(exists("study/.a.part/result/half"));
@@ -545,7 +376,7 @@ TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study,
 }
 
 /* Killed between naming the result and removing the hidden folder. */
-TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study) {
+TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, NULL) {
     struct ssbatch_call call;
     make_folder("study/.a.part");
     leave_files(&call);
@@ -556,7 +387,7 @@ TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_s
 }
 
 /* In a folder that is not in memory, files remain, but may be damaged. */
-TEST_WITH(results_from_before_a_reboot_are_not_copied, make_study, remove_study) {
+TEST_WITH(results_from_before_a_reboot_are_not_copied, make_study, NULL) {
     struct ssbatch_call call;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
@@ -567,7 +398,7 @@ TEST_WITH(results_from_before_a_reboot_are_not_copied, make_study, remove_study)
     assert_false(exists("study/.a.part/result/half"));
 }
 
-TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, remove_study) {
+TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     open_call(&call);
@@ -582,7 +413,7 @@ TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, remove_study) {
 }
 
 /* A call that begins has its folder before it has its lock. */
-TEST_WITH(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove_study) {
+TEST_WITH(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, NULL) {
     struct ssbatch_call call;
     char path[200];
     open_call(&call);
@@ -596,7 +427,7 @@ TEST_WITH(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove
     assert_false(exists(path));
 }
 
-TEST_WITH(journals_of_another_host_are_left_alone, make_study, remove_study) {
+TEST_WITH(journals_of_another_host_are_left_alone, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     leave_call(&call, "after close\n");
@@ -607,7 +438,7 @@ TEST_WITH(journals_of_another_host_are_left_alone, make_study, remove_study) {
     assert_string_equal(undone, "");
 }
 
-TEST_WITH(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, remove_study) {
+TEST_WITH(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, NULL) {
     struct ssbatch_call call;
     leave_call(&call, "after close\n");
     strcpy(study.boot, "87654321-9");
@@ -616,7 +447,7 @@ TEST_WITH(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, r
     assert_int_equal(ended, 0);
 }
 
-TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, remove_study) {
+TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     leave_call(&call, "after close\nafter close2\n");

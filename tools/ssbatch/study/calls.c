@@ -39,7 +39,7 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
     snprintf(call->mark, sizeof call->mark, "%s:%.8s:%d:%" PRIu64, study->host, study->boot,
         (int)getpid(), started);
     const struct ssbatch_path path = call_file(study, call->mark, "lock");
-    if (ssbatch_disk_make_folder(study->disk, call_file(study, call->mark, "").text, error) < 0)
+    if (ssbatch_disk_make_folder(call_file(study, call->mark, "").text, error) < 0)
         return -1;
     call->lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
@@ -55,14 +55,14 @@ static struct ssbatch_path journal_path(
 int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
     struct ss_error *error) {
     const struct ssbatch_path path = journal_path(call->study, call->mark, name);
-    return ssbatch_disk_write(call->study->disk, path.text, journal, error);
+    return ssbatch_disk_write(path.text, journal, error);
 }
 
 int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
     const struct ssbatch_path path = ssbatch_study_path(call->study, CLAIM, name);
-    return in_memory ? ssbatch_disk_write(call->study->disk, path.text, call->mark, error)
-                     : ssbatch_disk_unlink(call->study->disk, path.text, error);
+    return in_memory ? ssbatch_disk_write(path.text, call->mark, error)
+                     : ssbatch_disk_unlink(path.text, error);
 }
 
 /*
@@ -84,7 +84,7 @@ static int has_claim(
 
 int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
     const struct ssbatch_path path = journal_path(call->study, call->mark, name);
-    return ssbatch_disk_unlink(call->study->disk, path.text, error);
+    return ssbatch_disk_unlink(path.text, error);
 }
 
 /* Returns whether this is a complete journal. A file that is being written has another suffix. */
@@ -245,8 +245,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
         int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
         snprintf(undoing.name, sizeof undoing.name, "%.*s", length, entry->d_name);
         const struct ssbatch_path path = call_file(study, mark, entry->d_name);
-        if (undo_journal(path.text, &undoing) == 0 &&
-            ssbatch_disk_unlink(study->disk, path.text, &failure) == 0)
+        if (undo_journal(path.text, &undoing) == 0 && ssbatch_disk_unlink(path.text, &failure) == 0)
             continue;
         status =
             ss_error_fail(error, "%s: %s", of_study ? "the study" : undoing.name, failure.message);

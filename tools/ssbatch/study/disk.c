@@ -14,17 +14,6 @@
 #include "base/streams.h"
 #include "base/words.h"
 
-static int real_sync(int descriptor, const char *path) {
-    (void)path;
-    return fsync(descriptor);
-}
-
-const struct ssbatch_disk ssbatch_disk_real = {
-    .sync = real_sync,
-    .rename = rename,
-    .unlink = unlink,
-};
-
 static int fail(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
 }
@@ -43,28 +32,27 @@ int ssbatch_disk_path(
     return ss_error_fail(error, "%s: the path is too long", ss_words_show(name).text);
 }
 
-int ssbatch_disk_sync(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+int ssbatch_disk_sync(const char *path, struct ss_error *error) {
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return fail_to_read(path, error);
-    return disk->sync(file, path) < 0 ? fail(path, error) : 0;
+    return fsync(file) < 0 ? fail(path, error) : 0;
 }
 
-static int sync_parent(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+static int sync_parent(const char *path, struct ss_error *error) {
     char parent[SSBATCH_PATH];
     snprintf(parent, sizeof parent, "%s", path);
     char *slash = strrchr(parent, '/');
     if (!slash)
-        return ssbatch_disk_sync(disk, ".", error);
+        return ssbatch_disk_sync(".", error);
     slash[slash == parent] = '\0';
-    return ssbatch_disk_sync(disk, parent, error);
+    return ssbatch_disk_sync(parent, error);
 }
 
-int ssbatch_disk_make_folder(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+int ssbatch_disk_make_folder(const char *path, struct ss_error *error) {
     if (mkdir(path, 0777) < 0 && errno != EEXIST)
         return fail(path, error);
-    return sync_parent(disk, path, error); /* the folder may exist but not be on disk yet */
+    return sync_parent(path, error); /* the folder may exist but not be on disk yet */
 }
 
 typedef int visitor(
@@ -101,12 +89,7 @@ static int each_entry(
     return result;
 }
 
-struct syncing {
-    const struct ssbatch_disk *disk;
-    bool *unreadable; /* something could not be opened */
-};
-
-static int sync_tree(const struct syncing *syncing, const char *path, struct ss_error *error);
+static int sync_tree(const char *path, bool *unreadable, struct ss_error *error);
 
 /*
  * Syncs a file or folder. Links, pipes and sockets have no contents; the sync of their folder
@@ -114,29 +97,27 @@ static int sync_tree(const struct syncing *syncing, const char *path, struct ss_
  */
 static int sync_entry(
     const void *context, const char *path, const struct stat *status, struct ss_error *error) {
-    const struct syncing *syncing = context;
+    bool *const *unreadable = context;
     struct ss_error failure = {0};
     if (!S_ISDIR(status->st_mode) && !S_ISREG(status->st_mode))
         return 0;
-    int synced = S_ISDIR(status->st_mode) ? sync_tree(syncing, path, &failure)
-                                          : ssbatch_disk_sync(syncing->disk, path, &failure);
+    int synced = S_ISDIR(status->st_mode) ? sync_tree(path, *unreadable, &failure)
+                                          : ssbatch_disk_sync(path, &failure);
     if (synced == SSBATCH_UNREADABLE)
-        *syncing->unreadable = true;
+        **unreadable = true;
     else if (synced < 0 && (access(path, F_OK) == 0 || errno != ENOENT))
         return ss_error_fail(error, "%s", failure.message);
     return 0;
 }
 
-static int sync_tree(const struct syncing *syncing, const char *path, struct ss_error *error) {
-    int status = each_entry(path, sync_entry, syncing, error);
-    return status < 0 ? status : ssbatch_disk_sync(syncing->disk, path, error);
+static int sync_tree(const char *path, bool *unreadable, struct ss_error *error) {
+    int status = each_entry(path, sync_entry, &unreadable, error);
+    return status < 0 ? status : ssbatch_disk_sync(path, error);
 }
 
-int ssbatch_disk_sync_tree(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+int ssbatch_disk_sync_tree(const char *path, struct ss_error *error) {
     bool unreadable = false;
-    const struct syncing syncing = {disk, &unreadable};
-    if (sync_tree(&syncing, path, error) < 0)
+    if (sync_tree(path, &unreadable, error) < 0)
         return -1;
     if (!unreadable)
         return 0;
@@ -144,28 +125,25 @@ int ssbatch_disk_sync_tree(
     return folder < 0 || syncfs(folder) < 0 ? fail(path, error) : 0;
 }
 
-int ssbatch_disk_rename(
-    const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error) {
-    if (disk->rename(from, to) < 0)
+int ssbatch_disk_rename(const char *from, const char *to, struct ss_error *error) {
+    if (rename(from, to) < 0)
         return fail(to, error);
-    return sync_parent(disk, to, error);
+    return sync_parent(to, error);
 }
 
-int ssbatch_disk_unlink(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
-    if (disk->unlink(path) == 0)
-        return sync_parent(disk, path, error);
+int ssbatch_disk_unlink(const char *path, struct ss_error *error) {
+    if (unlink(path) == 0)
+        return sync_parent(path, error);
     return errno == ENOENT ? 0 : fail(path, error);
 }
 
-int ssbatch_disk_write(
-    const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error) {
+int ssbatch_disk_write(const char *path, const char *text, struct ss_error *error) {
     char temporary[SSBATCH_PATH + 8];
     snprintf(temporary, sizeof temporary, "%s.new", path);
     SS_OWNED(fclose) FILE *file = fopen(temporary, "we");
-    if (!file || fputs(text, file) == EOF || fflush(file) == EOF ||
-        disk->sync(fileno(file), temporary) < 0)
+    if (!file || fputs(text, file) == EOF || fflush(file) == EOF || fsync(fileno(file)) < 0)
         return fail(temporary, error);
-    return ssbatch_disk_rename(disk, temporary, path, error);
+    return ssbatch_disk_rename(temporary, path, error);
 }
 
 bool ssbatch_disk_is_own(const char *path) {

@@ -7,18 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/*
- * Files that survive a power cut. The caller supplies the operations whose order matters for that,
- * so that tests can log them and cut the power between any two.
- */
-struct ssbatch_disk {
-    int (*sync)(int descriptor, const char *path); /* these set errno */
-    int (*rename)(const char *from, const char *to);
-    int (*unlink)(const char *path);
-};
-
-/* The operations of the operating system. */
-extern const struct ssbatch_disk ssbatch_disk_real;
+/* Files that survive a power cut. */
 
 #define SSBATCH_PATH 4200
 
@@ -27,31 +16,27 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
     char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error);
 
 /* Makes a folder, unless it exists, and syncs its parent. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_make_folder(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(const char *path, struct ss_error *error);
 
 /* Returned with the error set if this user must not read a file, such as one that sudo has made. */
 #define SSBATCH_UNREADABLE (-4)
 
 /* Syncs a file or a folder, without the folder's contents. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync(const char *path, struct ss_error *error);
 
 /* Syncs a folder with all that is in it, contents first, even if this user cannot read it. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync_tree(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync_tree(const char *path, struct ss_error *error);
 
 /* Renames a file or folder, and syncs the folder of the new name. */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_rename(
-    const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_rename(
+    const char *from, const char *to, struct ss_error *error);
 
 /* Removes a file and syncs its folder; succeeds if it does not exist. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_unlink(
-    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_unlink(const char *path, struct ss_error *error);
 
 /* Writes a file under a temporary name, syncs it, renames it, and syncs its folder. */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
-    const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_write(
+    const char *path, const char *text, struct ss_error *error);
 
 /*
  * Returns whether this is a folder of this user. Where all users may write, such as /dev/shm,

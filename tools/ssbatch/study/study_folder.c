@@ -37,8 +37,8 @@ static int make_folder(const char *path, struct ss_error *error) {
  */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
     const struct ssbatch_path inner = ssbatch_study_path(study, ".study");
-    if (ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
-        ssbatch_disk_make_folder(study->disk, inner.text, error) < 0 ||
+    if (ssbatch_disk_make_folder(study->path, error) < 0 ||
+        ssbatch_disk_make_folder(inner.text, error) < 0 ||
         make_folder(ssbatch_study_path(study, ".study/runs").text, error) < 0)
         return -1;
     return make_folder(ssbatch_study_path(study, ".study/calls").text, error);
@@ -65,10 +65,10 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
     return 0;
 }
 
-int ssbatch_study_open(struct ssbatch_study *study, const char *path,
-    const struct ssbatch_disk *disk, bool create, struct ss_error *error) {
+int ssbatch_study_open(
+    struct ssbatch_study *study, const char *path, bool create, struct ss_error *error) {
     struct stat status;
-    *study = (struct ssbatch_study){.disk = disk, .boot = "unknown"};
+    *study = (struct ssbatch_study){.boot = "unknown"};
     if (resolve(study->path, path, error) < 0) {
         study->path[0] = '\0';
         return -1;
@@ -184,11 +184,11 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
         return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
         return make_folder(hidden.text, error) < 0 ? -1 : make_folder(inner.text, error);
-    if (ssbatch_disk_make_folder(study->disk, hidden.text, error) < 0)
+    if (ssbatch_disk_make_folder(hidden.text, error) < 0)
         return -1;
     if (reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text))
-        return ssbatch_disk_rename(study->disk, result.text, inner.text, error);
-    return ssbatch_disk_make_folder(study->disk, inner.text, error);
+        return ssbatch_disk_rename(result.text, inner.text, error);
+    return ssbatch_disk_make_folder(inner.text, error);
 }
 
 int ssbatch_study_check_place(
@@ -211,7 +211,7 @@ static int displace(const struct ssbatch_study *study, const char *name, const c
     if (ssbatch_study_check_place(study, name, error) < 0 ||
         ssbatch_disk_remove_tree(old, error) < 0)
         return -1;
-    if (study->disk->rename(result, old) < 0)
+    if (rename(result, old) < 0)
         return fail(result, error);
     return 0;
 }
@@ -229,9 +229,9 @@ int ssbatch_study_commit(
     const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
     const struct ssbatch_path inner =
         ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
-    if (ssbatch_disk_sync_tree(study->disk, inner.text, error) < 0 ||
+    if (ssbatch_disk_sync_tree(inner.text, error) < 0 ||
         displace(study, name, result.text, old.text, error) < 0 ||
-        ssbatch_disk_rename(study->disk, inner.text, result.text, error) < 0)
+        ssbatch_disk_rename(inner.text, result.text, error) < 0)
         return -1;
     return remove_both(old.text, hidden.text, error);
 }
@@ -252,8 +252,8 @@ int ssbatch_study_recover(
         return lock == SSBATCH_HELD ? 0 : -1;
     int status = 0;
     if (!exists(result.text) && exists(old.text)) /* another call may just have done this */
-        status = ssbatch_disk_rename(
-            study->disk, exists(document.text) ? inner.text : old.text, result.text, error);
+        status =
+            ssbatch_disk_rename(exists(document.text) ? inner.text : old.text, result.text, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
 }

@@ -23,7 +23,6 @@
  *   .study/calls/    what calls have to undo, see calls.h
  */
 struct ssbatch_study {
-    const struct ssbatch_disk *disk;
     char path[SSBATCH_PATH]; /* absolute path */
     char host[65];
     char boot[40]; /* changes with each start of the host */
@@ -33,8 +32,8 @@ struct ssbatch_study {
  * Opens a study. With `create`, makes it if it does not exist. If only the study is absent, its
  * path is set; an invalid path is "".
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
-    const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_open(
+    struct ssbatch_study *study, const char *path, bool create, struct ss_error *error);
 
 struct ssbatch_path {
     char text[SSBATCH_PATH];
