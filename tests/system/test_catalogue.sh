@@ -201,16 +201,6 @@ catalogue_files_without_a_folder_are_in_the_current_folder() { # case
         [ "$(cat "$scratch/here/"*/output/0.err)" = "$scratch" ] || fail "wrong current folder"
 }
 
-# A workload without an expression for iterations is repeated, unless the catalogue forbids it.
-a_workload_without_iterations_causes_a_warning() { # case
-    need_built ssbatch
-    write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
-    experiment throughput --dry-run --quick --methods 1cdc --catalogue "$scratch/catalogue" \
-        --workload repeated,uncounted
-    prints "Warning: uncounted has no throughput: .*"
-    ! grep -q "repeated has no throughput" "$output" || fail "wrong warning"
-}
-
 # A command after -- must not get the settings of a workload with its name.
 # shellcheck disable=SC2016 # the instance expands it
 a_command_after_the_options_ignores_the_catalogue() { # case
@@ -277,12 +267,6 @@ shipped_workloads_are_planned() { # case
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
 }
 
-missing_programs_are_named() { # case
-    env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --check-workloads xz 2>"$output" &&
-        fail "xz is not missing"
-    prints ".*xz cannot run here: no xz, no awk"
-}
-
 options_of_plans_are_checked() { # case
     local part options
     while IFS='|' read -r part options; do
@@ -340,11 +324,7 @@ END
         # shellcheck disable=SC2086 # a list of words
         refuses "$part" interference $words
     done <<'END'
-'some' is not a pair|--pairs some
-'serial:' is not a pair|--pairs serial:
-serial:cereal is named twice|--pairs serial:serial,serial:cereal,serial:cereal
 --pairs: cereal: no such workload|--pairs serial:cereal
-'xz' is named twice|--pairs all --workloads xz,xz
 --background|--pairs all --background serial
 --share requires --sets|--share
 --background-method: nbench|--background-method nbench

@@ -34,6 +34,7 @@ list_says_why_an_actuator_is_absent() { # case
     says out "power      absent: the kernel has no package with a power limit"
     says out "idle       absent: the kernel has no idle injection"
     says out "replace neither cpus nor quota"
+    says out "reserves no CPU and no time."
     expect 3 ssactuate get frequency --root "$folder/empty"
     says err "ssactuate: frequency is absent: the kernel has no cpufreq policy"
     expect 125 ssactuate run frequency=min --root "$folder/empty" -- touch "$folder/started"

@@ -17,23 +17,6 @@ begin() {
     cd "$folder/work"
 }
 
-# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err`.
-expect() {
-    local status=0
-    timeout "$patience" "${@:2}" >out 2>err || status=$?
-    [ "$status" = "$1" ] || fail "status $status instead of $1: ${*:2}: $(cat out err)"
-}
-
-# says FILE TEXT: fails unless the file contains this text.
-says() {
-    grep -qF -e "$2" "$1" || fail "$1 does not have '$2': $(cat "$1")"
-}
-
-# is FILE TEXT: fails unless this is all of the file.
-is() {
-    [ "$(cat "$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$1")"
-}
-
 finished_runs_are_not_repeated() { # case
     begin
     cat >plan <<'END'

@@ -146,29 +146,11 @@ static size_t begin_run_of_two_files(void) {
     return a;
 }
 
-TEST_WITH(values_of_a_dead_run_are_restored, open_state, close_state) {
-    size_t a = begin_run_of_two_files();
-    set(a, "170");
-    assert_file("sys/a", "170");
-    assert_that(restore_dead().restored, ==, 1);
-    assert_file("sys/a", "100");
-    assert_file("sys/b", "200");
-    assert_that(restore_dead().restored, ==, 0);
-}
-
 /* Begins a run that sets sys/a from 100 to 150. */
 static void begin_run(void) {
     size_t a = add("sys/a", "one");
     arm();
     set(a, "150");
-}
-
-TEST_WITH(value_set_by_another_program_is_kept_and_reported, open_state, close_state) {
-    begin_run();
-    tree_write("sys/a", "160\n");
-    assert_that(restore_dead().restored, ==, 1);
-    assert_file("sys/a", "160");
-    assert_non_null(strstr(reported, "/sys/a was changed to 160 by another program meanwhile"));
 }
 
 /* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
@@ -247,40 +229,12 @@ TEST_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
     assert_string_equal(reported, "");
 }
 
-TEST_WITH(journal_of_an_earlier_boot_changes_nothing, open_state, close_state) {
-    begin_run();
-    ssactuate_journal_close(&journal);
-    snprintf(folder.boot, sizeof folder.boot, "next-boot");
-    assert_that(restore_dead().outdated, ==, 1);
-    assert_file("sys/a", "150");
-}
-
 TEST_WITH(restoring_removes_groups, open_state, close_state) {
     struct ss_error error = {0};
     check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
     arm();
     assert_that(restore_dead().restored, ==, 1);
     assert_that(groups_removed, ==, 1);
-}
-
-TEST_WITH(only_one_run_may_lock_a_knob, open_state, close_state) {
-    struct ss_error error = {0};
-    struct ssactuate_journal other;
-    char expected[100];
-    add("sys/a", "one");
-    other = journal; /* another process, which has no locks */
-    other.locks = NULL;
-    other.lock_count = other.lock_room = 0;
-    assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
-    snprintf(expected, sizeof expected, "one is in use by process %d", (int)getpid());
-    assert_non_null(strstr(error.message, expected));
-}
-
-TEST_WITH(missing_files_are_refused, open_state, close_state) {
-    struct ss_error error = {0};
-    struct ssactuate_setting setting = {.knob = "one", .path = "sys/none"};
-    assert_int_equal(ssactuate_journal_add(&journal, &setting, &error), -1);
-    assert_non_null(strstr(error.message, "cannot read /sys/none"));
 }
 
 TEST_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {

@@ -87,14 +87,6 @@ TEST(sources_that_cannot_be_read_are_refused) {
     refuse(SSACTUATE_MACHINE, NULL, "load: ");
 }
 
-TEST(load_of_a_record_is_read_from_its_folder) {
-    make_machine();
-    tree_write("record/samples.csv", "time,target,load\n1,0.5,0.4\n");
-    open_load(SSACTUATE_RECORD, tree_path("record"));
-    assert_near(ssactuate_load_sample(&load, ss_platform_now()), 0.4, 1e-12);
-    ssactuate_load_close(&load);
-}
-
 TEST(load_is_read_from_the_last_complete_row_of_a_record) {
     tree_new();
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy.h"
-#include "unit.h"
+#include "text.h"
 
 static struct ssactuate_policy policy;
 
 static int read_policy(const char *text, struct ss_error *error) {
-    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-    assert_non_null(stream);
+    FILE *stream = text_read(text);
     int status = ssactuate_policy_read(&policy, stream, "policy", error);
     fclose(stream);
     return status;

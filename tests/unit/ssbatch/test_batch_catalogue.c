@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "catalogue.h"
-#include "unit.h"
+#include "text.h"
+#include "tree.h"
 #include "workload.h"
 
-/* Returns the descriptor of a file in memory; `path` is valid while the descriptor is open. */
-static int write_file(const char *text, char path[64]) {
-    int file = memfd_create("catalogue", MFD_CLOEXEC);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    snprintf(path, 64, "/proc/self/fd/%d", file);
-    return file;
-}
-
 static int add(struct ssbatch_catalogue *catalogue, const char *text, struct ss_error *error) {
-    char path[64];
-    int file = write_file(text, path);
-    int status = ssbatch_catalogue_read(catalogue, path, error);
-    close(file);
-    return status;
+    tree_new();
+    return ssbatch_catalogue_read(catalogue, tree_write("catalogue", text), error);
 }
 
 static struct ssbatch_catalogue *read_text(const char *text) {
@@ -49,9 +33,7 @@ static void assert_printed(const struct ssbatch_catalogue *catalogue, enum print
     static const struct ssbatch_use no_role;
     const struct ssbatch_workload *workload = catalogue->items;
     struct ss_error error = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_begin();
     use = use ? use : &no_role;
     if (what == WORDS)
         assert_int_equal(ssbatch_workload_print(stream, workload, use, "", &error), 0);
@@ -67,11 +49,10 @@ static void assert_printed(const struct ssbatch_catalogue *catalogue, enum print
         free(lacks);
     } else
         assert_int_equal(ssbatch_catalogue_list(stream, catalogue, &error), 0);
-    assert_int_equal(fclose(stream), 0);
+    char *text = text_end();
     if (what == SETUP)
         text[strcspn(text, "\n") + 1] = '\0';
     assert_string_equal(text, expected);
-    free(text);
 }
 
 TEST(adjacent_headings_share_the_lines_below_them) {
@@ -90,19 +71,6 @@ TEST(adjacent_headings_share_the_lines_below_them) {
     struct ss_error error = {0};
     assert_null(ssbatch_catalogue_find(catalogue, "c/e", &error));
     assert_non_null(strstr(error.message, "did you mean 'c/d'"));
-    ssbatch_catalogue_free(catalogue);
-}
-
-TEST(first_catalogue_that_defines_a_name_wins) {
-    struct ssbatch_catalogue *catalogue = read_text("[a b]\ncommand = x\n");
-    struct ss_error error = {0};
-    assert_int_equal(
-        add(catalogue, "[b c]\nnote = other\ncommand = y\n[d]\ncommand = z\n", &error), 0);
-    assert_int_equal(catalogue->count, 4);
-    assert_string_equal(find(catalogue, "b")->values[SSBATCH_COMMAND], "x");
-    assert_null(find(catalogue, "b")->values[SSBATCH_NOTE]);
-    assert_string_equal(find(catalogue, "c")->values[SSBATCH_COMMAND], "y");
-    assert_string_equal(catalogue->items[3].name, "d");
     ssbatch_catalogue_free(catalogue);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 
 #include "catalogue.h"
 #include "planned_run.h"
-#include "unit.h"
+#include "text.h"
 
 static const struct ssbatch_method *find(const char *name) {
     struct ss_error error = {0};
@@ -49,15 +48,6 @@ TEST(other_methods_use_the_given_number_of_instances) {
     assert_int_equal(ssbatch_control_instances(&control), 1);
 }
 
-TEST(unknown_methods_are_refused) {
-    struct ss_error error = {0};
-    assert_null(ssbatch_method_find("pi-evn", &error));
-    assert_string_equal(error.message,
-        "unknown method 'pi-evn': did you mean 'pi-even'? Available: nbench, nbench-fit, cdc, "
-        "1cdc, 1cdc-4s, independent, stagger, pi-even, pi-uneven, geom-even, geom-uneven, default, "
-        "cpulimit, quota, uncontrolled");
-}
-
 static const struct ssbatch_workload *define(const char *command, const char *iteration) {
     static struct ssbatch_catalogue catalogue;
     const struct ssbatch_definition definition = {
@@ -71,15 +61,9 @@ static const struct ssbatch_workload *define(const char *command, const char *it
 
 static void assert_plan(const struct ssbatch_planned_run *run, const char *expected) {
     struct ss_error error = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    if (ssbatch_planned_run_print(stream, run, &error) < 0)
+    if (ssbatch_planned_run_print(text_begin(), run, &error) < 0)
         fail_msg("%s", error.message);
-    assert_int_equal(fclose(stream), 0);
-    assert_string_equal(text, expected);
-    free(text);
+    assert_string_equal(text_end(), expected);
 }
 
 TEST(method_sets_columns_and_options_of_a_run) {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "order.h"
 #include "progress.h"
-#include "unit.h"
+#include "text.h"
 
 static struct ssbatch_plan plan;
 static const struct ssbatch_run *runs[64];
 
 static void read_plan(const char *text) {
     struct ss_error error = {0};
-    FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    FILE *stream = text_read(text);
     if (ssbatch_plan_read(&plan, stream, "plan", &error) < 0)
         fail_msg("%s", error.message);
     fclose(stream);
@@ -55,20 +53,18 @@ TEST(a_shuffle_loses_no_run) {
     ssbatch_plan_free(&plan);
 }
 
-TEST(equal_seeds_give_equal_orders) {
+static void print_shuffled(uint64_t seed, char text[500]) {
+    read_rounds();
+    ssbatch_shuffle(runs, plan.run_count, seed);
+    print_order(text);
+    ssbatch_plan_free(&plan);
+}
+
+TEST(only_equal_seeds_give_equal_orders) {
     char first[500], second[500], other[500];
-    read_rounds();
-    ssbatch_shuffle(runs, plan.run_count, 5);
-    print_order(first);
-    ssbatch_plan_free(&plan);
-    read_rounds();
-    ssbatch_shuffle(runs, plan.run_count, 5);
-    print_order(second);
-    ssbatch_plan_free(&plan);
-    read_rounds();
-    ssbatch_shuffle(runs, plan.run_count, 6);
-    print_order(other);
-    ssbatch_plan_free(&plan);
+    print_shuffled(5, first);
+    print_shuffled(5, second);
+    print_shuffled(6, other);
     assert_string_equal(first, second);
     assert_string_not_equal(first, other);
 }

@@ -2,10 +2,8 @@
 
 /* The vectors of FIPS 180-4 and of NIST's examples. */
 
-#include <stdlib.h>
-
 #include "sha256.h"
-#include "unit.h"
+#include "tree.h"
 
 static void assert_digest(const char *text, size_t times, const char *expected) {
     struct ssbatch_sha256 hash;
@@ -36,12 +34,9 @@ TEST(digests_are_correct_for_every_padding_length) {
 }
 
 TEST(file_digest_equals_digest_of_its_contents) {
-    char path[] = "/tmp/ssbatch-sha256-XXXXXX";
     char digest[SSBATCH_SHA256_TEXT];
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert_non_null(file);
-    fputs("abc", file);
-    assert_int_equal(fclose(file), 0);
+    tree_new();
+    const char *path = tree_write("file", "abc");
     assert_int_equal(ssbatch_sha256_of_file(path, digest), 0);
     assert_string_equal(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     remove(path);

@@ -2,13 +2,11 @@
 
 /* A run in virtual time: no process is started. */
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "placeholders.h"
 #include "quiet.h"
 #include "stage.h"
-#include "unit.h"
+#include "text.h"
+#include "tree.h"
 
 #define COMMANDS 32
 
@@ -157,25 +155,13 @@ static struct ssbatch_spawner spawner = {
     .cpus = 2,
 };
 
-static char scratch[64];
 static struct ssbatch_plan plan;
 static struct ssbatch_values values;
 static struct ssbatch_stage stage;
 
-static int make_scratch(void **state) {
-    strcpy(scratch, "/tmp/ssbatch-stage-XXXXXX");
-    return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_scratch(void **state) {
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", scratch);
-    return system(command);
-}
-
 static void read_plan(const char *text) {
     struct ss_error error = {0};
-    FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    FILE *stream = text_read(text);
     if (ssbatch_plan_read(&plan, stream, "plan", &error) < 0)
         fail_msg("%s", error.message);
     fclose(stream);
@@ -189,7 +175,7 @@ static int open_stage(const struct script *scripts, struct ss_error *error) {
         .spawner = &spawner,
         .lines = &plan.runs[0].lines,
         .name = plan.runs[0].name,
-        .out = scratch,
+        .out = tree_new(),
         .scratch = "/scratch",
         .folder = "/",
         .values = &values,
@@ -270,7 +256,7 @@ static void assert_outcomes(
 #define ASSERT_OUTCOMES(outcomes, scripts)                                                         \
     assert_outcomes(outcomes, sizeof(outcomes) / sizeof *(outcomes), scripts)
 
-TEST_WITH(lines_are_carried_out_in_order, make_scratch, remove_scratch) {
+TEST(lines_are_carried_out_in_order) {
     static const struct outcome outcomes[] = {
         {"before -- prepare\nbefore -- prepare2\nmain -- work\nafter -- close\nafter -- close2\n",
             "+prepare +prepare2 +work +close +close2", ""},
@@ -283,7 +269,7 @@ TEST_WITH(lines_are_carried_out_in_order, make_scratch, remove_scratch) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-TEST_WITH(failures_end_the_run_with_the_first_reason, make_scratch, remove_scratch) {
+TEST(failures_end_the_run_with_the_first_reason) {
     static const struct outcome outcomes[] = {
         {"beside -- serve\nbefore -- broken\nmain -- work\nafter -- close\n",
             "+serve +broken -serve +close", "before ended with status 3: no disk"},
@@ -292,6 +278,8 @@ TEST_WITH(failures_end_the_run_with_the_first_reason, make_scratch, remove_scrat
         {"beside -- serve\nmain -- absent\nafter -- close\n", "+serve -serve +close",
             "main: absent: not found"},
         {"main x -- broken\nafter -- broken\n", "+broken +broken", "x ended with status 3"},
+        {"main -- work\nafter -- broken\nafter -- close\n", "+work +broken +close",
+            "after ended with status 3: no disk"},
         {"main -- remote\n", "+remote", "ended with status 255"}, /* not a signal */
         {"main -- signaled\nafter -- close\n", "+signaled +close", "ended by signal 15"},
         {"main -- hung\nafter -- close\n", "+hung -hung +close", "its limit of 1 min"},
@@ -308,7 +296,7 @@ TEST_WITH(failures_end_the_run_with_the_first_reason, make_scratch, remove_scrat
 }
 
 /* A command with a pattern must print a line that matches. */
-TEST_WITH(unmatched_output_fails_the_run, make_scratch, remove_scratch) {
+TEST(unmatched_output_fails_the_run) {
     static const struct outcome outcomes[] = {
         {"before found ready='^name' -- tell\nmain -- work\n", "+tell",
             "found: no line of the output of 'tell' matched '^name'"},
@@ -319,7 +307,7 @@ TEST_WITH(unmatched_output_fails_the_run, make_scratch, remove_scratch) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-TEST_WITH(unknown_placeholders_of_a_run_fail_it, make_scratch, remove_scratch) {
+TEST(unknown_placeholders_of_a_run_fail_it) {
     static const struct outcome outcomes[] = {
         {"before -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n", "",
             "{srv.pid} is not known yet"},
@@ -331,7 +319,7 @@ TEST_WITH(unknown_placeholders_of_a_run_fail_it, make_scratch, remove_scratch) {
     ASSERT_OUTCOMES(outcomes, usual);
 }
 
-TEST_WITH(cpu_time_includes_commands_that_run, make_scratch, remove_scratch) {
+TEST(cpu_time_includes_commands_that_run) {
     struct ss_error error = {0};
     read_plan("run a takes 1s\nbeside -- serve\nmain -- work\n");
     assert_int_equal(open_stage(usual, &error), 0);
@@ -342,7 +330,7 @@ TEST_WITH(cpu_time_includes_commands_that_run, make_scratch, remove_scratch) {
     close_stage();
 }
 
-TEST_WITH(adjacent_mains_run_simultaneously, make_scratch, remove_scratch) {
+TEST(adjacent_mains_run_simultaneously) {
     begin("run a takes 1s\nmain x -- work\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1005 * SS_SECOND);
@@ -350,14 +338,14 @@ TEST_WITH(adjacent_mains_run_simultaneously, make_scratch, remove_scratch) {
     close_stage();
 }
 
-TEST_WITH(mains_separated_by_other_lines_run_one_after_another, make_scratch, remove_scratch) {
+TEST(mains_separated_by_other_lines_run_one_after_another) {
     begin("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1009 * SS_SECOND);
     close_stage();
 }
 
-TEST_WITH(reason_has_the_beginning_of_a_long_error, make_scratch, remove_scratch) {
+TEST(reason_has_the_beginning_of_a_long_error) {
     char error[300], why[300];
     const struct script scripts[] = {
         {"broken", .lasts = SS_SECOND, .status = 1, .complains = error}, {0}};
@@ -375,7 +363,7 @@ static int judge(
     return strcmp(act->words[0], "work2") == 0 ? ss_error_fail(error, "nothing was counted") : 0;
 }
 
-TEST_WITH(main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch) {
+TEST(main_without_a_result_ends_the_other_mains) {
     begin("run a takes 1s\nmain x -- hung\nmain y -- brief\nmain z -- work2\n", usual);
     stage.judge = judge;
     carry_out();
@@ -384,16 +372,7 @@ TEST_WITH(main_without_a_result_ends_the_other_mains, make_scratch, remove_scrat
     close_stage();
 }
 
-TEST_WITH(failed_after_fails_the_run_and_keeps_its_journal, make_scratch, remove_scratch) {
-    begin("run a takes 1s\nmain -- work\nafter -- broken\nafter -- close\n", usual);
-    carry_out();
-    assert_string_equal(stage.why.message, "after ended with status 3: no disk");
-    assert_string_equal(world.log, "+work +broken +close");
-    assert_int_not_equal(stage.left.status, 0);
-    close_stage();
-}
-
-TEST_WITH(signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch) {
+TEST(signal_ends_commands_in_the_usual_order) {
     begin("run a takes 1s\nbeside -- serve\nmain -- work\nafter -- close\n", usual);
     world.signal_at = 1002 * SS_SECOND;
     carry_out();
@@ -403,7 +382,7 @@ TEST_WITH(signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch)
 }
 
 /* Signals to all processes of a job may reach the command first. */
-TEST_WITH(command_that_ends_just_before_a_signal_has_not_failed, make_scratch, remove_scratch) {
+TEST(command_that_ends_just_before_a_signal_has_not_failed) {
     begin("run a takes 1s\nmain -- signaled\nafter -- close\n", usual);
     world.signal_at = 1002 * SS_SECOND + 100 * SS_MILLISECOND;
     carry_out();
@@ -421,8 +400,8 @@ static void assert_words(const struct words *rows, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char text[500], expected[500];
         snprintf(text, sizeof text, "run a takes 1s\n%s", rows[i].lines);
-        snprintf(expected, sizeof expected, rows[i].words, scratch, scratch);
         begin(text, usual);
+        snprintf(expected, sizeof expected, rows[i].words, tree_root, tree_root);
         carry_out();
         assert_string_equal(stage.why.message, "");
         assert_string_equal(world.last, expected);
@@ -432,7 +411,7 @@ static void assert_words(const struct words *rows, size_t count) {
 
 #define ASSERT_WORDS(rows) assert_words(rows, sizeof(rows) / sizeof *(rows))
 
-TEST_WITH(placeholders_are_replaced, make_scratch, remove_scratch) {
+TEST(placeholders_are_replaced) {
     static const struct words rows[] = {
         {"main fg -- work {record} {run} {out} {scratch}/x\n", "work %s/fg a %s /scratch/x"},
         {"main -- work {record} {out}\n", "work %s/record %s"},
@@ -451,7 +430,7 @@ TEST_WITH(placeholders_are_replaced, make_scratch, remove_scratch) {
     ASSERT_WORDS(rows);
 }
 
-TEST_WITH(matching_line_may_follow_much_output, make_scratch, remove_scratch) {
+TEST(matching_line_may_follow_much_output) {
     static const char line[] = "0123456789abcdefghijklmnopqrstuvwxyz\n", last[] = "port 80\n";
     static char text[4000000];
     const struct script flood[] = {
@@ -469,7 +448,7 @@ TEST_WITH(matching_line_may_follow_much_output, make_scratch, remove_scratch) {
     ASSERT_OUTCOMES(outcomes, flood);
 }
 
-TEST_WITH(afters_with_placeholders_of_the_run_are_refused, make_scratch, remove_scratch) {
+TEST(afters_with_placeholders_of_the_run_are_refused) {
     struct ss_error error = {0};
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
     assert_int_equal(open_stage(usual, &error), -1);
@@ -477,7 +456,7 @@ TEST_WITH(afters_with_placeholders_of_the_run_are_refused, make_scratch, remove_
     close_stage();
 }
 
-TEST_WITH(only_showstopper_commands_get_a_record_option, make_scratch, remove_scratch) {
+TEST(only_showstopper_commands_get_a_record_option) {
     static const struct words rows[] = {
         {"main -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x"},
         {"main fg -- showstopper --record {record} x\n", "showstopper --record %s/fg x"},
@@ -496,18 +475,12 @@ TEST_WITH(only_showstopper_commands_get_a_record_option, make_scratch, remove_sc
     ASSERT_WORDS(rows);
 }
 
-/* Opens the stage of the study of the plan, whose run has been opened by begin(). */
-static struct ssbatch_stage open_study(void) {
-    struct ssbatch_stage study = stage;
-    study.lines = &plan.study;
-    assert_int_equal(ssbatch_stage_open(&study, NULL), 0);
-    return study;
-}
-
 /* Carries out the lines of a study that fail for this reason. */
 static void assert_study_fails(const char *text, const char *why) {
     begin(text, usual);
-    struct ssbatch_stage study = open_study();
+    struct ssbatch_stage study = stage;
+    study.lines = &plan.study;
+    assert_int_equal(ssbatch_stage_open(&study, NULL), 0);
     assert_int_equal(ssbatch_stage_run(&study), -1);
     ssbatch_stage_end(&study);
     assert_non_null(strstr(study.why.message, why));
@@ -515,61 +488,22 @@ static void assert_study_fails(const char *text, const char *why) {
     close_stage();
 }
 
-TEST_WITH(value_is_computed_only_once, make_scratch, remove_scratch) {
-    begin(
-        "once base match='^base ([0-9]+)' -- print\nrun a takes 1s\nmain -- work {base}\n", usual);
-    struct ssbatch_stage study = open_study();
-    assert_int_equal(ssbatch_stage_run(&study), 0);
-    ssbatch_stage_end(&study);
-    assert_string_equal(ssbatch_values_get(&values, "base"), "17");
-    assert_int_equal(ssbatch_stage_run(&study), 0); /* the value is known now */
-    stage.outer = &study;
-    carry_out();
-    assert_string_equal(world.log, "+print +work");
-    assert_string_equal(world.last, "work 17");
-    ssbatch_stage_free(&study);
-    close_stage();
-}
-
-/* On the first call, the braces would remain in the command. */
-TEST_WITH(values_that_are_not_found_yet_are_refused, make_scratch, remove_scratch) {
-    struct ss_error error = {0};
-    begin("after -- close {base}\nonce base match='^base ([0-9]+)' -- print\n"
-          "run a takes 1s\nmain -- work {base}\n",
-        usual);
-    struct ssbatch_stage study = stage;
-    study.lines = &plan.study;
-    assert_int_equal(ssbatch_stage_open(&study, &error), -1);
-    assert_non_null(strstr(error.message, "line 1: {base} is unknown in an `after`"));
-    ssbatch_stage_free(&study);
-    assert_int_equal(ssbatch_values_set(&values, "base", "17", NULL), 0);
-    study = open_study(); /* as in a later call */
-    assert_string_equal(study.acts[0].words[1], "17");
-    ssbatch_stage_free(&study);
-    close_stage();
+TEST(value_that_is_not_found_fails_the_study) {
+    assert_study_fails("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n",
+        "base: no line of the output of 'print'");
+    assert_study_fails("once base match='^seed( [0-9]+)?' -- print\nrun a takes 1s\nmain -- work\n",
+        "base: the group of '^seed( [0-9]+)?' matched nothing");
     assert_study_fails("before -- prepare {base}\nonce base match='^base ([0-9]+)' -- print\n"
                        "run a takes 1s\nmain -- work {base}\n",
         "before: {base} is not known yet");
 }
 
-TEST_WITH(value_without_matching_output_fails, make_scratch, remove_scratch) {
-    assert_study_fails("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n",
-        "base: no line of the output of 'print'");
-    assert_study_fails("once base match='^seed( [0-9]+)?' -- print\nrun a takes 1s\nmain -- work\n",
-        "base: the group of '^seed( [0-9]+)?' matched nothing");
-}
-
-TEST_WITH(journal_has_afters_with_placeholders_replaced, make_scratch, remove_scratch) {
-    char *text = NULL;
-    size_t size;
+TEST(journal_has_afters_with_placeholders_replaced) {
     begin("run a takes 1s\nmain -- work\nafter -- close {run}.bg 'a b'\n"
           "after ok=7,0 -- close2\n",
         usual);
-    FILE *stream = open_memstream(&text, &size);
-    ssbatch_stage_print_journal(&stage, stream);
-    fclose(stream);
-    assert_string_equal(text, "after close a.bg 'a b'\nstatuses 0,7\nafter close2\n");
-    free(text);
+    ssbatch_stage_print_journal(&stage, text_begin());
+    assert_string_equal(text_end(), "after close a.bg 'a b'\nstatuses 0,7\nafter close2\n");
     close_stage();
 }
 
@@ -579,7 +513,7 @@ static void count_announcement(void *context, const char *text) {
     ++*count;
 }
 
-TEST_WITH(run_waits_until_the_machine_is_quiet, make_scratch, remove_scratch) {
+TEST(run_waits_until_the_machine_is_quiet) {
     struct ss_error error = {0};
     unsigned said = 0;
     double waited = 0;

@@ -1,43 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "unit.h"
+#include "tree.h"
 #include "verdict.h"
-
-static char folder[] = "/tmp/batch-verdict-XXXXXX";
-
-static void write_summary(const char *text) {
-    char path[100];
-    snprintf(path, sizeof path, "%s/summary.json", folder);
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int make_folder(void **state) {
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    char path[100];
-    snprintf(path, sizeof path, "%s/summary.json", folder);
-    unlink(path);
-    return rmdir(folder);
-}
 
 static void assert_fails(const char *const *words, const char *message) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_check_record(folder, (char *const *)words, true, &error), -1);
+    assert_int_equal(ssbatch_check_record(tree_root, (char *const *)words, true, &error), -1);
     assert_string_equal(error.message, message);
 }
 
-TEST_WITH(repeat_is_suggested_only_for_commands, make_folder, remove_folder) {
+TEST(repeat_is_suggested_only_for_commands) {
     static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
     static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
     static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
-    write_summary("{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
+    tree_new();
+    tree_write("summary.json", "{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
     assert_fails(command, "it ended before the trace of the run did: the command ended by itself; "
                           "--repeat starts it again");
     assert_fails(pid,

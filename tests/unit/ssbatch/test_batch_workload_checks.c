@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the checks that precede a plan. */
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "text.h"
+#include "tree.h"
 #include "workload_checks.h"
 
 static const char text[] = "[ready]\ncommand = sh\niteration = done\n"
@@ -14,7 +13,6 @@ static const char text[] = "[ready]\ncommand = sh\niteration = done\n"
                            "[silent]\ncommand = sh\nrepeat = no\n"
                            "[slow]\ncommand = sh\nrepeat = yes\nwarmup = 2M\n"
                            "[long]\ncommand = sh\nrepeat = yes\nwarmup = 90\n"
-                           "[bad]\ncommand = sh\nrepeat = yes\nnote = unfit: it sleeps\n"
                            "[suite/gone]\ncommand = no-program\n"
                            "[suite/lost]\ncommand = no-program\n"
                            "[other]\ncommand = sh\npublished = suite/other\n"
@@ -25,14 +23,11 @@ static struct ssbatch_catalogue catalogue;
 static int open_catalogue(void **state) {
     static const struct ssbatch_definition typed = {.name = "typed", .command = "sh"};
     struct ss_error error = {0};
-    char path[64];
-    int file = memfd_create("catalogue", MFD_CLOEXEC);
-    assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (ssbatch_catalogue_read(&catalogue, path, &error) < 0 ||
+    tree_new();
+    if (ssbatch_catalogue_read(&catalogue, tree_write("catalogue", text), &error) < 0 ||
         ssbatch_catalogue_define(&catalogue, &typed, &error) < 0)
         fail_msg("%s", error.message);
-    return close(file);
+    return 0;
 }
 
 static int close_catalogue(void **state) {
@@ -42,8 +37,7 @@ static int close_catalogue(void **state) {
 
 /* The output of a call to its stream and to standard error, and its error. */
 static struct {
-    char *out;
-    size_t size;
+    const char *out;
     FILE *stream;
     char warnings[1024];
     struct ss_error error;
@@ -51,13 +45,11 @@ static struct {
 } said;
 
 static void begin(void) {
-    free(said.out);
-    said.out = NULL;
     said.error = (struct ss_error){0};
-    said.stream = open_memstream(&said.out, &said.size);
+    said.stream = text_begin();
     said.file = memfd_create("warnings", MFD_CLOEXEC);
     said.before = dup(STDERR_FILENO);
-    assert_true(said.stream && said.file >= 0 && said.before >= 0);
+    assert_true(said.file >= 0 && said.before >= 0);
     fflush(stderr);
     dup2(said.file, STDERR_FILENO);
 }
@@ -66,7 +58,7 @@ static void end(void) {
     fflush(stderr);
     dup2(said.before, STDERR_FILENO);
     close(said.before);
-    fclose(said.stream);
+    said.out = text_end();
     ssize_t length = pread(said.file, said.warnings, sizeof said.warnings - 1, 0);
     said.warnings[length > 0 ? length : 0] = '\0';
     close(said.file);
@@ -101,18 +93,12 @@ static int represent(char *const *names, char *const *stand_ins) {
 #define CHECK(...) ((struct ssbatch_workload_checks){__VA_ARGS__})
 
 static char ready[] = "ready", absent[] = "absent", silent[] = "silent", slow[] = "slow",
-            lasting[] = "long", bad[] = "bad", typed[] = "typed", unknown[] = "readdy",
-            gone[] = "suite/gone", lost[] = "suite/lost", other[] = "other", mine[] = "mine";
+            lasting[] = "long", typed[] = "typed", unknown[] = "readdy", gone[] = "suite/gone",
+            lost[] = "suite/lost", other[] = "other", mine[] = "mine";
 
 TEST_WITH(counted_workloads_are_printed, open_catalogue, close_catalogue) {
     assert_int_equal(check(CHECK(.warmup = "30s"), NAMES(ready, silent, typed)), 0);
     assert_said("ready\ntyped\n", "");
-}
-
-TEST_WITH(unknown_workloads_are_refused, open_catalogue, close_catalogue) {
-    assert_int_equal(check(CHECK(.even_if_missing = true), NAMES(ready, unknown)), -1);
-    assert_string_equal(
-        said.error.message, "--background: readdy: no such workload: see --list-workloads");
 }
 
 TEST_WITH(
@@ -140,11 +126,6 @@ TEST_WITH(warmups_that_are_too_short_cause_a_warning, open_catalogue, close_cata
     assert_said("long\n", "Warning: long takes 90s to warm up, longer than --warmup\n");
     assert_int_equal(check(CHECK(.warmup = "2M"), NAMES(slow, lasting)), 0);
     assert_said("slow\nlong\n", "");
-}
-
-TEST_WITH(unfit_workloads_cause_a_warning, open_catalogue, close_catalogue) {
-    assert_int_equal(check(CHECK(.warmup = NULL), NAMES(bad)), 0);
-    assert_said("bad\n", "Warning: bad is unfit: it sleeps\n");
 }
 
 TEST_WITH(missing_published_workloads_are_represented, open_catalogue, close_catalogue) {
