@@ -77,7 +77,7 @@ a_limit_that_no_group_can_have_is_refused() { # case
     says "showstopper-place: no hierarchy of control groups has the controller cpu"
     [ ! -e root/sys/fs/cgroup/showstopper-y ] || fail "a group was created"
     place 1 why-not disk
-    says "showstopper-place: 'disk': not one of quota, cpus, memory"
+    says "showstopper-place: unknown limit 'disk'; available: quota, cpus, memory"
 }
 
 # The kernel accepts at least 1 ms in each period.

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "enter.h"
@@ -46,16 +47,12 @@ static int why_not(const struct ssplace_options *options, int *status, struct ss
     struct ss_error reason = {0};
     struct limit_group group;
     char probe[64];
-    unsigned limits = 0;
-    for (int i = 0; i < LIMIT_KINDS; i++) {
-        if (strcmp(options->words[0], names[i]) == 0)
-            limits = 1U << i;
-    }
-    if (!limits)
-        return ss_error_fail(
-            error, "'%s': not one of quota, cpus, memory", ss_words_show(options->words[0]).text);
+    static const struct ss_suggest_names known = {"limit", SS_SUGGEST_ROWS(names)};
+    int limit = ss_suggest_find(&known, options->words[0], error);
+    if (limit < 0)
+        return -1;
     snprintf(probe, sizeof probe, "showstopper-probe.%d", (int)getpid());
-    if (limit_group_make_named(&group, limits, probe, &options->roots, &reason) < 0)
+    if (limit_group_make_named(&group, 1U << limit, probe, &options->roots, &reason) < 0)
         puts(reason.message);
     else
         *status = 1;
