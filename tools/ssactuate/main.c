@@ -43,8 +43,8 @@ static int list(const struct ssactuate_options *options, int *status, struct ss_
 }
 
 /* Writes the level of one knob, which may fail halfway. */
-static int write_knob(FILE *stream, const struct ssactuate_machine *machine,
-    const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
+static int write_knob(
+    FILE *stream, const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
     struct ss_json json = {.stream = stream};
     const struct ssactuate_output output = {stream, as_json ? &json : NULL};
     if (as_json) {
@@ -52,19 +52,18 @@ static int write_knob(FILE *stream, const struct ssactuate_machine *machine,
         ss_json_text(&json, "name", knob->actuator->name);
         ss_json_text(&json, "target", *knob->target ? knob->target : NULL);
     }
-    int result = knob->actuator->get(machine, knob, &output, error);
+    int result = knob->actuator->get(knob, &output, error);
     if (as_json)
         ss_json_close(&json, '}');
     return result;
 }
 
 /* Prints the level of one knob, or nothing if it is unknown. */
-static int print_knob(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    bool as_json, struct ss_error *error) {
+static int print_knob(const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
-    int result = write_knob(text.stream, machine, knob, as_json, error);
+    int result = write_knob(text.stream, knob, as_json, error);
     SS_OWNED(free) char *level = ss_text_close(&text, error);
     if (!level || result < 0)
         return -1;
@@ -75,7 +74,7 @@ static int print_knob(const struct ssactuate_machine *machine, const struct ssac
 static int get(const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct ssactuate_machine machine;
     struct ssactuate_knob knob;
-    char reason[SSACTUATE_REASON];
+    struct ss_error reason = {0};
     if (ssactuate_knob_parse(&knob, options->words[0], error) < 0)
         return -1;
     if (*knob.level)
@@ -83,12 +82,11 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
             ss_words_show(options->words[0]).text);
     if (ssactuate_machine_open(&machine, options->root, error) < 0)
         return -1;
-    int result = 0;
-    if (knob.actuator->probe(&machine, &knob, reason))
-        result = print_knob(&machine, &knob, options->json, error);
-    else
-        result =
-            ss_error_set(error, STATUS_ABSENT, "%s is absent: %s", knob.actuator->name, reason);
+    knob.machine = &machine;
+    int result = ssactuate_knob_probe(&knob, &reason) == 0
+                     ? print_knob(&knob, options->json, error)
+                     : ss_error_set(error, STATUS_ABSENT, "%s is absent: %s", knob.actuator->name,
+                           reason.message);
     ssactuate_machine_close(&machine);
     (void)status;
     return result;

@@ -114,15 +114,24 @@ static int append(
     return ftruncate(journal->file, before.st_size) < 0 ? fail(journal->name, error) : -1;
 }
 
+struct number {
+    char text[32];
+};
+
+static struct number print_number(long long value) {
+    struct number number;
+    snprintf(number.text, sizeof number.text, "%lld", value);
+    return number;
+}
+
 #define APPEND(journal, error, ...) append(journal, (const char *const[]){__VA_ARGS__, NULL}, error)
 
 int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssactuate_state *state,
     struct ss_error *error) {
-    char path[SSACTUATE_PATH * 3], hidden[SSACTUATE_PATH * 3], pid[32], name[120];
+    char path[SSACTUATE_PATH * 3], hidden[SSACTUATE_PATH * 3], name[120];
     *journal = (struct ssactuate_journal){.state = state, .file = -1, .pid = getpid()};
     snprintf(journal->boot, sizeof journal->boot, "%s", state->boot);
-    snprintf(pid, sizeof pid, "%d", (int)journal->pid);
-    snprintf(journal->name, sizeof journal->name, "%s-%llu-%.8s" SUFFIX, pid,
+    snprintf(journal->name, sizeof journal->name, "%d-%llu-%.8s" SUFFIX, (int)journal->pid,
         (unsigned long long)ss_platform_process_started(journal->pid), state->boot);
     snprintf(name, sizeof name, ".%s.new", journal->name);
     state_path(state, journal->name, path);
@@ -134,7 +143,7 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
         return fail(hidden, error);
     if (APPEND(journal, error, "boot", state->boot) < 0)
         return -1;
-    return APPEND(journal, error, "run", pid);
+    return APPEND(journal, error, "run", print_number(journal->pid).text);
 }
 
 static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
@@ -244,13 +253,11 @@ static int lock_running(struct ssactuate_journal *journal, pid_t group, struct s
 
 static int note_member(struct ssactuate_journal *journal, size_t number,
     const struct ssactuate_member *member, struct ss_error *error) {
-    char index[32], process[32], id[32], started[32], cpus[8 * SS_CPUS_MAX];
-    snprintf(index, sizeof index, "%zu", number);
-    snprintf(process, sizeof process, "%d", (int)member->process);
-    snprintf(id, sizeof id, "%d", (int)member->id);
-    snprintf(started, sizeof started, "%llu", (unsigned long long)member->started);
+    char cpus[8 * SS_CPUS_MAX];
     ss_cpus_print(cpus, sizeof cpus, &member->before);
-    return APPEND(journal, error, "thread", index, process, id, started, cpus);
+    return APPEND(journal, error, "thread", print_number((long long)number).text,
+        print_number(member->process).text, print_number(member->id).text,
+        print_number((long long)member->started).text, cpus);
 }
 
 /* The lines need no fsync(): they are needed after a kill, but not after a reboot. */
@@ -270,15 +277,13 @@ int ssactuate_journal_look(
 
 int ssactuate_journal_add_running(
     struct ssactuate_journal *journal, pid_t group, struct ss_error *error) {
-    char text[32];
     size_t number = journal->running_count;
-    snprintf(text, sizeof text, "%d", (int)group);
     if (number == SSACTUATE_RUNNING_MAX)
         return ss_error_fail(error, "too many process groups (at most %d)", SSACTUATE_RUNNING_MAX);
     if (lock_running(journal, group, error) < 0)
         return -1;
     journal->running[journal->running_count++] = (struct ssactuate_running){.group = group};
-    if (APPEND(journal, error, "processes", text) < 0)
+    if (APPEND(journal, error, "processes", print_number(group).text) < 0)
         return -1;
     int status = ssactuate_journal_look(journal, number, error);
     return status > 0    ? (int)number
@@ -289,13 +294,12 @@ int ssactuate_journal_add_running(
 int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number,
     const struct ss_cpus *cpus, struct ss_error *error) {
     struct ssactuate_running *running = &journal->running[number];
-    char index[32], text[8 * SS_CPUS_MAX];
+    char text[8 * SS_CPUS_MAX];
     if (ssactuate_running_has_given(running, cpus))
         return 0;
-    snprintf(index, sizeof index, "%zu", number);
     ss_cpus_print(text, sizeof text, cpus);
     /* First the line: an affinity that was given once is not noted again. */
-    if (APPEND(journal, error, "cpus", index, text) < 0)
+    if (APPEND(journal, error, "cpus", print_number((long long)number).text, text) < 0)
         return -1;
     return ssactuate_running_give(running, cpus) ? 0 : ss_error_memory(error);
 }
@@ -359,9 +363,7 @@ static bool is_made_of(const struct ssactuate_setting *setting, const char *foun
 
 static int note(struct ssactuate_journal *journal, const char *word, size_t number,
     const char *value, struct ss_error *error) {
-    char text[32];
-    snprintf(text, sizeof text, "%zu", number);
-    if (APPEND(journal, error, word, text, value) < 0)
+    if (APPEND(journal, error, word, print_number((long long)number).text, value) < 0)
         return -1;
     return fdatasync(journal->file) < 0 ? fail(journal->name, error) : 0;
 }

@@ -75,6 +75,10 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
     return 0;
 }
 
+int ssactuate_knob_probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    return knob->actuator->probe ? knob->actuator->probe(knob, reason) : 0;
+}
+
 void ssactuate_level_print(
     const struct ssactuate_output *output, const char *name, const char *format, ...) {
     SS_OWNED(free) char *level = NULL;
@@ -109,10 +113,10 @@ static const char guests[] =
 void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream) {
     for (size_t i = 0; i < COUNT; i++) {
         const struct ssactuate_knob knob = {
-            .actuator = table[i], .text = table[i]->name, .level = ""};
-        char reason[SSACTUATE_REASON];
-        if (!table[i]->probe(machine, &knob, reason)) {
-            fprintf(stream, "%-10s absent: %s\n", table[i]->name, reason);
+            .machine = machine, .actuator = table[i], .text = table[i]->name, .level = ""};
+        struct ss_error reason = {0};
+        if (ssactuate_knob_probe(&knob, &reason) < 0) {
+            fprintf(stream, "%-10s absent: %s\n", table[i]->name, reason.message);
             continue;
         }
         char *levels = write_levels(machine, table[i]);
@@ -129,14 +133,14 @@ void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream)
     ss_json_open(&json, "actuators", '[');
     for (size_t i = 0; i < COUNT; i++) {
         const struct ssactuate_knob knob = {
-            .actuator = table[i], .text = table[i]->name, .level = ""};
-        char reason[SSACTUATE_REASON];
-        bool present = table[i]->probe(machine, &knob, reason);
+            .machine = machine, .actuator = table[i], .text = table[i]->name, .level = ""};
+        struct ss_error reason = {0};
+        bool present = ssactuate_knob_probe(&knob, &reason) == 0;
         char *levels = present ? write_levels(machine, table[i]) : NULL;
         ss_json_open(&json, NULL, '{');
         ss_json_text(&json, "name", table[i]->name);
         ss_json_bool(&json, "present", present);
-        ss_json_text(&json, "reason", present ? NULL : reason);
+        ss_json_text(&json, "reason", present ? NULL : reason.message);
         ss_json_text(&json, "form", table[i]->form);
         ss_json_text(&json, "levels", levels);
         ss_json_text(&json, "by", table[i]->by);

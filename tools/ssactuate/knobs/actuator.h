@@ -60,6 +60,7 @@ SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);
 
 /* A word of the command line: ACTUATOR[@TARGET][=LEVEL]. */
 struct ssactuate_knob {
+    const struct ssactuate_machine *machine; /* NULL: not known */
     const struct ssactuate_actuator *actuator;
     char target[64];   /* empty: not given */
     const char *text;  /* the whole word */
@@ -72,28 +73,25 @@ struct ssactuate_output {
     struct ss_json *json;
 };
 
-#define SSACTUATE_REASON 1024
-
 /* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {
     const char *name;
     const char *form; /* how a level is written */
     const char *by;   /* what turns it */
 
-    /* Returns whether the machine has the knob; otherwise sets the reason. */
-    bool (*probe)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-        char reason[SSACTUATE_REASON]);
+    /* Fails, with the reason, unless the machine has the knob. If NULL, every machine has it. */
+    int (*probe)(const struct ssactuate_knob *knob, struct ss_error *reason);
 
     /* Writes the levels available on this machine. If NULL, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
     /* Writes the current level, in a form that set() accepts. */
-    int (*get)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-        const struct ssactuate_output *output, struct ss_error *error);
+    int (*get)(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+        struct ss_error *error);
 
     /* Checks the level of a knob, and adds its changes to the plan. */
-    int (*set)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-        struct ssactuate_plan *plan, struct ss_error *error);
+    int (*set)(
+        const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error);
 
     bool has_targets;
 };
@@ -111,6 +109,10 @@ SS_MUST_USE SS_NONNULL() int ssactuate_pin_place(const struct ssactuate_machine 
 
 /* Finds showstopper in the folder of this program or in PATH. */
 SS_NONNULL() bool ssactuate_find_showstopper(char path[4096]);
+
+/* Fails, with the reason, unless the machine has the knob. */
+SS_MUST_USE SS_NONNULL() int ssactuate_knob_probe(
+    const struct ssactuate_knob *knob, struct ss_error *reason);
 
 /* Finds the actuator of a word and splits it. `text` must outlive the knob. */
 SS_MUST_USE SS_NONNULL() int ssactuate_knob_parse(

@@ -18,38 +18,25 @@
 #define QUOTA_TIME_MIN SS_MILLISECOND /* CPU time per period that the kernel accepts */
 #define MEMORY_MIN     (UINT64_C(1) << 20)
 
-static bool always(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    (void)machine;
-    (void)knob;
-    (void)reason;
-    return true;
-}
-
-/* Returns whether a control group with this limit can be created; otherwise sets the reason. */
-static bool may_limit(
-    const struct ssactuate_machine *machine, enum limit limit, char reason[SSACTUATE_REASON]) {
+/* Fails, with the reason, if no control group with this limit can be created. */
+static int may_limit(
+    const struct ssactuate_machine *machine, enum limit limit, struct ss_error *reason) {
     struct limit_group group;
-    struct ss_error error = {0};
-    if (limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) == 0)
-        return true;
-    snprintf(reason, SSACTUATE_REASON, "%s", error.message);
-    return false;
+    return limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, reason);
 }
 
-/* Splits "LEVEL,NAME=VALUE" into the level and the value of the option, which may be absent. */
+/* Splits "LEVEL,NAME=VALUE" into the level and the value of the option, NULL if there is none. */
 static int split_option(const struct ssactuate_knob *knob, const char *name, char level[64],
-    char value[64], struct ss_error *error) {
+    const char **value, struct ss_error *error) {
     const char *comma = strchr(knob->level, ',');
-    size_t length = comma ? (size_t)(comma - knob->level) : strlen(knob->level);
-    *value = '\0';
-    snprintf(level, 64, "%.*s", (int)length, knob->level);
+    *value = NULL;
+    snprintf(level, 64, "%.*s", (int)strcspn(knob->level, ","), knob->level);
     if (!comma)
         return 0;
     if (strncmp(comma + 1, name, strlen(name)) != 0 || comma[1 + strlen(name)] != '=')
         return ss_error_fail(
             error, "%s: unknown part '%s': use %s", knob->text, comma + 1, knob->actuator->form);
-    snprintf(value, 64, "%s", comma + strlen(name) + 2);
+    *value = comma + strlen(name) + 2;
     return 0;
 }
 
@@ -136,16 +123,16 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     return 0;
 }
 
-static int set_pin(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    if (ssactuate_pin_place(machine, knob->level, 0, plan, error) < 0)
+static int set_pin(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
+    if (ssactuate_pin_place(knob->machine, knob->level, 0, plan, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     return 0;
 }
 
-static int get_pin(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    struct topology_usable cpus = topology_usable_read(&machine->tree);
+static int get_pin(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     char text[8 * SS_CPUS_MAX];
     (void)error;
     ss_cpus_print(text, sizeof text, &cpus.usable);
@@ -159,30 +146,29 @@ const struct ssactuate_actuator ssactuate_pin = {
     .form = "free|first:N|one-node[:N]|one-chip[:N]|spread[:N]|per-chip[:N]|per-core[:N]|"
             "per-thread[:N]|LIST[,each]",
     .by = "affinity, and a cpuset if a control group can be made",
-    .probe = always,
     .get = get_pin,
     .set = set_pin,
 };
 
 static void print_cpus(const struct ssactuate_machine *machine, FILE *stream) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
-    char reason[SSACTUATE_REASON];
+    struct ss_error reason = {0};
     fprintf(stream, "1 to %u", (unsigned)ss_cpus_count(&cpus.usable));
-    if (!may_limit(machine, LIMIT_CPUS, reason))
-        fprintf(stream, ", by affinity alone: %s", reason);
+    if (may_limit(machine, LIMIT_CPUS, &reason) < 0)
+        fprintf(stream, ", by affinity alone: %s", reason.message);
 }
 
-static int get_cpus(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    struct topology_usable cpus = topology_usable_read(&machine->tree);
+static int get_cpus(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     (void)error;
     ssactuate_level_print(output, knob->text, "%u", (unsigned)ss_cpus_count(&cpus.usable));
     return 0;
 }
 
-static int set_cpus(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    struct topology_usable cpus = topology_usable_read(&machine->tree);
+static int set_cpus(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     uint32_t count = ss_cpus_count(&cpus.usable);
     if (ss_units_count(knob->level, &plan->cpu_count, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
@@ -196,23 +182,20 @@ const struct ssactuate_actuator ssactuate_cpus = {
     .name = "cpus",
     .form = "N",
     .by = "a cpuset, or affinity",
-    .probe = always,
     .levels = print_cpus,
     .get = get_cpus,
     .set = set_cpus,
 };
 
-static bool probe_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    (void)knob;
-    return may_limit(machine, LIMIT_QUOTA, reason);
+static int probe_quota(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    return may_limit(knob->machine, LIMIT_QUOTA, reason);
 }
 
-static int get_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
+static int get_quota(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
     struct ss_quota quota = {0};
     (void)error;
-    ss_platform_quota_read(&machine->roots, &quota);
+    ss_platform_quota_read(&knob->machine->roots, &quota);
     if (quota.cpus > 0)
         ssactuate_level_print(output, knob->text, "%g%%", 100 * quota.cpus);
     else
@@ -220,14 +203,14 @@ static int get_quota(const struct ssactuate_machine *machine, const struct ssact
     return 0;
 }
 
-static int set_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    char level[64], period[64];
+static int set_quota(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
+    char level[64];
+    const char *period;
     double percent;
-    (void)machine;
-    if (split_option(knob, "period", level, period, error) < 0)
+    if (split_option(knob, "period", level, &period, error) < 0)
         return -1;
-    if (*period && ss_units_time(period, &plan->period, error) < 0)
+    if (period && ss_units_time(period, &plan->period, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (plan->period < PERIOD_MIN || plan->period > PERIOD_MAX)
         return ss_error_fail(error, "%s: the period must be from 1m to 1s", knob->text);
@@ -255,15 +238,13 @@ const struct ssactuate_actuator ssactuate_quota = {
     .set = set_quota,
 };
 
-static bool probe_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    (void)knob;
-    return may_limit(machine, LIMIT_MEMORY, reason);
+static int probe_memory(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    return may_limit(knob->machine, LIMIT_MEMORY, reason);
 }
 
-static int get_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    uint64_t bytes = limit_group_inherited_memory(&machine->roots);
+static int get_memory(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
+    uint64_t bytes = limit_group_inherited_memory(&knob->machine->roots);
     char text[40] = "none";
     (void)error;
     if (bytes > 0)
@@ -272,9 +253,8 @@ static int get_memory(const struct ssactuate_machine *machine, const struct ssac
     return 0;
 }
 
-static int set_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    (void)machine;
+static int set_memory(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     plan->memory = 0;
     if (strcmp(knob->level, "none") == 0)
         return 0;
@@ -294,9 +274,8 @@ const struct ssactuate_actuator ssactuate_memory = {
     .set = set_memory,
 };
 
-static int get_instances(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    (void)machine;
+static int get_instances(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
     (void)error;
     ssactuate_level_print(output, knob->text, "1");
     return 0;
@@ -307,14 +286,13 @@ static void print_instances(const struct ssactuate_machine *machine, FILE *strea
     fprintf(stream, "1 to %d", SSACTUATE_INSTANCES_MAX);
 }
 
-static int set_instances(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    const char *url = strstr(knob->level, ",url=");
+static int set_instances(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     char count[64];
+    const char *url;
     uint64_t instances;
-    (void)machine;
-    snprintf(count, sizeof count, "%.*s",
-        (int)(url ? (size_t)(url - knob->level) : strlen(knob->level)), knob->level);
+    if (split_option(knob, "url", count, &url, error) < 0)
+        return -1;
     if (ss_units_count(count, &instances, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (instances == 0 || instances > SSACTUATE_INSTANCES_MAX)
@@ -325,7 +303,7 @@ static int set_instances(const struct ssactuate_machine *machine, const struct s
             error, "%s: the URL has no {port}: put it where each copy has its port", knob->text);
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
-        url ? url + sizeof ",url=" - 1 : "http://127.0.0.1:{port}/");
+        url ? url : "http://127.0.0.1:{port}/");
     return 0;
 }
 
@@ -333,7 +311,6 @@ const struct ssactuate_actuator ssactuate_instances = {
     .name = "instances",
     .form = "N[,url=http://127.0.0.1:{port}/]",
     .by = "ssactuate, which starts and ends copies of the command",
-    .probe = always,
     .levels = print_instances,
     .get = get_instances,
     .set = set_instances,
@@ -357,33 +334,29 @@ bool ssactuate_find_showstopper(char path[4096]) {
     return false;
 }
 
-static bool probe_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    char path[4096];
-    (void)machine;
+static int probe_duty(const struct ssactuate_knob *knob, struct ss_error *reason) {
     (void)knob;
-    if (ssactuate_find_showstopper(path))
-        return true;
-    snprintf(reason, SSACTUATE_REASON, "showstopper is neither next to ssactuate nor in PATH");
-    return false;
+    char path[4096];
+    return ssactuate_find_showstopper(path)
+               ? 0
+               : ss_error_fail(reason, "showstopper is neither next to ssactuate nor in PATH");
 }
 
-static int get_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    (void)machine;
+static int get_duty(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
     (void)error;
     ssactuate_level_print(output, knob->text, "100%%");
     return 0;
 }
 
-static int set_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
-    char level[64], tau[64];
-    (void)machine;
+static int set_duty(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
+    char level[64];
+    const char *tau;
     plan->tau = 20 * SS_MILLISECOND;
-    if (split_option(knob, "tau", level, tau, error) < 0)
+    if (split_option(knob, "tau", level, &tau, error) < 0)
         return -1;
-    if ((*tau && ss_units_time(tau, &plan->tau, error) < 0) ||
+    if ((tau && ss_units_time(tau, &plan->tau, error) < 0) ||
         ss_units_load(level, 0, &plan->duty, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (plan->duty < 1e-8 || plan->tau < SS_MILLISECOND || plan->tau > 3600 * SS_SECOND)

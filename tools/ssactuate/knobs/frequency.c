@@ -64,25 +64,20 @@ static bool has_writable(
     return true;
 }
 
-static bool probe(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
+static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     struct cpufreq_policies policies;
-    struct ss_error error = {0};
-    (void)knob;
-    *reason = '\0';
-    if (cpufreq_read(&policies, &machine->tree, &error) < 0)
-        snprintf(reason, SSACTUATE_REASON, "%s", error.message);
-    else if (policies.count == 0)
-        snprintf(reason, SSACTUATE_REASON,
+    int status = cpufreq_read(&policies, &knob->machine->tree, reason);
+    if (status == 0 && policies.count == 0)
+        status = ss_error_fail(reason,
             "the kernel has no cpufreq policy in /" CPUFREQ ": no driver, or a virtual machine");
-    for (size_t i = 0; !*reason && i < policies.count; i++) {
-        if (!has_writable(machine, &policies.items[i]))
-            snprintf(reason, SSACTUATE_REASON,
-                "/%s cannot be written: run as root, outside a container",
-                policies.items[i].folder);
+    for (size_t i = 0; status == 0 && i < policies.count; i++) {
+        if (!has_writable(knob->machine, &policies.items[i]))
+            status =
+                ss_error_fail(reason, "/%s cannot be written: run as root, outside a container",
+                    policies.items[i].folder);
     }
     cpufreq_free(&policies);
-    return !*reason;
+    return status;
 }
 
 /* Finds the turbo switch of a policy. `inverted` means that writing 1 switches turbo off. */
@@ -174,26 +169,26 @@ static void write_policy(const struct ssactuate_machine *machine,
     ss_json_close(json, '}');
 }
 
-static int get(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
+static int get(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
     struct cpufreq_policies policies;
     char level[2][100];
     bool alike = true;
-    if (cpufreq_read(&policies, &machine->tree, error) < 0 ||
+    if (cpufreq_read(&policies, &knob->machine->tree, error) < 0 ||
         keep_target(&policies, knob, error) < 0) {
         cpufreq_free(&policies);
         return -1;
     }
-    print_level(machine, &policies.items[0], level[0]);
+    print_level(knob->machine, &policies.items[0], level[0]);
     for (size_t i = 1; i < policies.count; i++) {
-        print_level(machine, &policies.items[i], level[1]);
+        print_level(knob->machine, &policies.items[i], level[1]);
         alike &= strcmp(level[0], level[1]) == 0;
     }
     if (output->json) {
         ss_json_text(output->json, "level", alike ? level[0] : NULL);
         ss_json_open(output->json, "policies", '[');
         for (size_t i = 0; i < policies.count; i++)
-            write_policy(machine, &policies.items[i], output->json);
+            write_policy(knob->machine, &policies.items[i], output->json);
         ss_json_close(output->json, ']');
     } else if (alike) {
         ssactuate_level_print(output, knob->text, "%s", level[0]);
@@ -201,7 +196,7 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
         for (size_t i = 0; i < policies.count; i++) {
             char cpus[8 * SS_CPUS_MAX];
             ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
-            print_level(machine, &policies.items[i], level[1]);
+            print_level(knob->machine, &policies.items[i], level[1]);
             fprintf(output->stream, "frequency@%s=%s\n", cpus, level[1]);
         }
     }
@@ -367,17 +362,17 @@ static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_po
     return add_range(plan, policy, low, high, error);
 }
 
-static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
+static int set(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     struct cpufreq_policies policies;
     struct level level;
-    int status = cpufreq_read(&policies, &machine->tree, error);
+    int status = cpufreq_read(&policies, &knob->machine->tree, error);
     if (status == 0)
         status = parse_level(knob, &level, error);
     if (status == 0)
         status = keep_target(&policies, knob, error);
     for (size_t i = 0; status == 0 && i < policies.count; i++)
-        status = set_policy(machine, &policies.items[i], &level, plan, error);
+        status = set_policy(knob->machine, &policies.items[i], &level, plan, error);
     cpufreq_free(&policies);
     return status < 0 ? ss_error_wrap(error, "frequency") : 0;
 }

@@ -62,7 +62,6 @@ static int note_knob(
 
 static int plan_word(struct given *given, const char *word, struct ss_error *error) {
     struct ssactuate_knob knob;
-    char reason[SSACTUATE_REASON];
     if (ssactuate_knob_parse(&knob, word, error) < 0)
         return -1;
     if (!*knob.level)
@@ -70,9 +69,10 @@ static int plan_word(struct given *given, const char *word, struct ss_error *err
             knob.actuator->name, knob.actuator->form);
     if (note_knob(given, &knob, error) < 0)
         return -1;
-    if (!knob.actuator->probe(given->machine, &knob, reason))
-        return ss_error_fail(error, "%s is absent: %s", knob.actuator->name, reason);
-    return knob.actuator->set(given->machine, &knob, given->plan, error);
+    knob.machine = given->machine;
+    if (ssactuate_knob_probe(&knob, error) < 0)
+        return ss_error_wrap(error, "%s is absent", knob.actuator->name);
+    return knob.actuator->set(&knob, given->plan, error);
 }
 
 /* Plans one part of a size, such as quota=50%,period=10m. */

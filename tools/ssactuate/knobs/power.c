@@ -18,11 +18,10 @@ static bool is_package(const char *name) {
 }
 
 /* Returns whether the knob names the zone. Without a target it does not name the whole platform. */
-static bool is_named(
-    const struct ssactuate_machine *machine, const struct ssactuate_knob *knob, const char *zone) {
+static bool is_named(const struct ssactuate_knob *knob, const char *zone) {
     if (*knob->target)
         return strcmp(knob->target, zone) == 0;
-    char *name = sys_tree_line(&machine->tree, POWERCAP "/%.100s/name", zone);
+    char *name = sys_tree_line(&knob->machine->tree, POWERCAP "/%.100s/name", zone);
     bool is_platform = name && strcmp(name, "psys") == 0;
     free(name);
     return !is_platform;
@@ -33,17 +32,16 @@ static void name_limit(char path[SSACTUATE_PATH], const char *zone) {
 }
 
 /* Returns the packages that the knob names. */
-static struct sys_tree_names find_zones(
-    const struct ssactuate_machine *machine, const struct ssactuate_knob *knob) {
-    struct sys_tree_names names = sys_tree_list(&machine->tree, POWERCAP);
+static struct sys_tree_names find_zones(const struct ssactuate_knob *knob) {
+    const struct sys_tree *tree = &knob->machine->tree;
+    struct sys_tree_names names = sys_tree_list(tree, POWERCAP);
     size_t count = names.count;
     names.count = 0;
     for (size_t i = 0; i < count; i++) {
         char path[SSACTUATE_PATH];
         char *name = names.list[i];
         name_limit(path, name);
-        if (is_package(name) && is_named(machine, knob, name) &&
-            sys_tree_has(&machine->tree, "%s", path))
+        if (is_package(name) && is_named(knob, name) && sys_tree_has(tree, "%s", path))
             names.list[names.count++] = name;
         else
             free(name);
@@ -51,33 +49,32 @@ static struct sys_tree_names find_zones(
     return names;
 }
 
-static bool probe(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    struct sys_tree_names zones = find_zones(machine, knob);
+static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    struct sys_tree_names zones = find_zones(knob);
     char path[SSACTUATE_PATH];
-    *reason = '\0';
+    int status = 0;
     if (zones.count == 0)
-        snprintf(reason, SSACTUATE_REASON, "the kernel has no %s with a power limit in /" POWERCAP,
+        status = ss_error_fail(reason, "the kernel has no %s with a power limit in /" POWERCAP,
             *knob->target ? knob->target : "package");
     for (size_t i = 0; i < zones.count; i++) {
         name_limit(path, zones.list[i]);
-        if (!ssactuate_file_is_writable(machine->tree.folder, path))
-            snprintf(reason, SSACTUATE_REASON, "/%s cannot be written", path);
+        if (!ssactuate_file_is_writable(knob->machine->tree.folder, path))
+            status = ss_error_fail(reason, "/%s cannot be written", path);
     }
     sys_tree_names_free(&zones);
-    return !*reason;
+    return status;
 }
 
-static int get(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    const struct ssactuate_output *output, struct ss_error *error) {
-    struct sys_tree_names zones = find_zones(machine, knob);
+static int get(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
+    struct ss_error *error) {
+    struct sys_tree_names zones = find_zones(knob);
     (void)error;
     if (output->json)
         ss_json_open(output->json, "packages", '[');
     for (size_t i = 0; i < zones.count; i++) {
         char path[SSACTUATE_PATH], text[40] = "unknown";
         name_limit(path, zones.list[i]);
-        double limit = sys_tree_number(&machine->tree, "%s", path);
+        double limit = sys_tree_number(&knob->machine->tree, "%s", path);
         if (limit > 0)
             quantity_print(&quantity_power, text, sizeof text, (uint64_t)limit);
         if (output->json) {
@@ -95,14 +92,14 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
     return 0;
 }
 
-static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    struct ssactuate_plan *plan, struct ss_error *error) {
+static int set(
+    const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     uint64_t microwatts;
     int status = 0;
     if (quantity_parse(&quantity_power, knob->level, &microwatts, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
 
-    struct sys_tree_names zones = find_zones(machine, knob);
+    struct sys_tree_names zones = find_zones(knob);
     for (size_t i = 0; status == 0 && i < zones.count; i++) {
         struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
         snprintf(setting.knob, sizeof setting.knob, "power-%.50s", zones.list[i]);
@@ -124,22 +121,20 @@ const struct ssactuate_actuator ssactuate_power = {
     .has_targets = true,
 };
 
-static bool probe_idle(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    char reason[SSACTUATE_REASON]) {
-    struct sys_tree_names names = sys_tree_list(&machine->tree, "sys/class/thermal");
+static int probe_idle(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    struct sys_tree_names names = sys_tree_list(&knob->machine->tree, "sys/class/thermal");
     bool found = false;
-    (void)knob;
     for (size_t i = 0; i < names.count; i++) {
-        char *type = sys_tree_line(&machine->tree, "sys/class/thermal/%s/type", names.list[i]);
+        char *type =
+            sys_tree_line(&knob->machine->tree, "sys/class/thermal/%s/type", names.list[i]);
         found |= type && strcmp(type, "intel_powerclamp") == 0;
         free(type);
     }
     sys_tree_names_free(&names);
-    snprintf(reason, SSACTUATE_REASON, "%s",
+    return ss_error_fail(reason, "%s",
         found ? "intel_powerclamp does not report the share that it was set to, so it could not be "
                 "verified or restored"
               : "the kernel has no idle injection: intel_powerclamp is not loaded");
-    return false;
 }
 
 const struct ssactuate_actuator ssactuate_idle = {
