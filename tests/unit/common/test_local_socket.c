@@ -3,28 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "tree.h"
 
-static char folder[64], path[96];
+static const char *path;
 
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/local-socket-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/socket", folder);
-    return 0;
-}
-
-/* Fails unless the folder is empty. */
-static int remove_folder(void **state) {
-    (void)state;
-    return rmdir(folder);
+static void make_folder(void) {
+    tree_new();
+    path = tree_path("socket");
 }
 
 static struct local_socket open_it(mode_t permissions) {
@@ -50,7 +39,8 @@ static void assert_refused(const char *where, const char *why) {
     local_socket_remove(&local);
 }
 
-TEST_WITH(socket_permissions_hold_from_the_start, make_folder, remove_folder) {
+TEST(socket_permissions_hold_from_the_start) {
+    make_folder();
     struct stat status;
     mode_t before = umask(027);
     struct local_socket local = open_it(0777);
@@ -64,7 +54,8 @@ TEST_WITH(socket_permissions_hold_from_the_start, make_folder, remove_folder) {
     assert_int_equal(umask(before), 027);
 }
 
-TEST_WITH(other_files_and_live_sockets_are_not_replaced, make_folder, remove_folder) {
+TEST(other_files_and_live_sockets_are_not_replaced) {
+    make_folder();
     struct local_socket local = open_it(0777);
     assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);
@@ -78,7 +69,8 @@ TEST_WITH(other_files_and_live_sockets_are_not_replaced, make_folder, remove_fol
     assert_int_equal(unlink(path), 0);
 }
 
-TEST_WITH(stale_socket_is_replaced, make_folder, remove_folder) {
+TEST(stale_socket_is_replaced) {
+    make_folder();
     struct local_socket first = open_it(0777);
     assert_int_equal(unlink(path), 0);
     close(open_it(0777).file);

@@ -21,9 +21,15 @@
 
 struct type;
 
+/* Where a value goes, and what it must be. */
+struct output {
+    FILE *stream;
+    const struct ssbatch_option_value *value;
+    const struct type *type;
+};
+
 /* Writes a value, or an item of one that is a list. */
-typedef int printer(FILE *stream, const struct ssbatch_option_value *value, const struct type *type,
-    const char *text, struct ss_error *error);
+typedef int printer(const struct output *output, const char *text, struct ss_error *error);
 
 struct type {
     const char *name;
@@ -51,52 +57,51 @@ static void put_decimal(FILE *stream, const char *text) {
 }
 
 /*
- * Reads a time with a unit. Warns if it is in `m` and below `sensible`: the user probably meant
- * minutes.
+ * Reads a time with a unit. Warns if it is in `m` and shorter than is sensible: the user probably
+ * meant minutes.
  */
-static int read_time(const struct ssbatch_option_value *value, const char *text, ss_time sensible,
-    ss_time *time, struct ss_error *error) {
+static int read_time(
+    const struct output *output, const char *text, ss_time *time, struct ss_error *error) {
     struct ss_units_doubt doubt;
-    if (ss_units_time_sensible(text, sensible, time, &doubt, error) < 0)
+    if (ss_units_time_sensible(text, output->type->sensible, time, &doubt, error) < 0)
         return -1;
     if (*doubt.text)
-        fprintf(stderr, "%s: warning: --%s: %s\n", value->program, value->option, doubt.text);
+        fprintf(stderr, "%s: warning: --%s: %s\n", output->value->program, output->value->option,
+            doubt.text);
     return 0;
 }
 
-static int check_positive(const struct type *type, double number, const char *text,
+static int check_positive(const struct output *output, double number, const char *text,
     const char *what, struct ss_error *error) {
-    if (!type->is_positive || number > 0)
+    if (!output->type->is_positive || number > 0)
         return 0;
     return ss_error_fail(error, "'%s' is not a %s above 0", ss_words_show(text).text, what);
 }
 
 /* Writes a time in seconds. A number without a unit is in seconds. */
-static int print_time(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_time(const struct output *output, const char *text, struct ss_error *error) {
     ss_time time;
     if (is_decimal(text)) {
-        put_decimal(stream, text);
-        return check_positive(type, strtod(text, NULL), text, "time", error);
+        put_decimal(output->stream, text);
+        return check_positive(output, strtod(text, NULL), text, "time", error);
     }
-    if (read_time(value, text, type->sensible, &time, error) < 0)
+    if (read_time(output, text, &time, error) < 0)
         return -1;
-    fprintf(stream, "%.10g", ss_time_seconds(time));
-    return check_positive(type, ss_time_seconds(time), text, "time", error);
+    fprintf(output->stream, "%.10g", ss_time_seconds(time));
+    return check_positive(output, ss_time_seconds(time), text, "time", error);
 }
 
-static int print_round(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_round(const struct output *output, const char *text, struct ss_error *error) {
     char shown[64];
     ss_time time;
-    if (read_time(value, text, type->sensible, &time, error) < 0)
+    if (read_time(output, text, &time, error) < 0)
         return -1;
     if (time < ROUND_MIN)
         return ss_error_fail(error, "'%s' is too short: use at least 1m", ss_words_show(text).text);
     if (time > ROUND_MAX)
         return ss_error_fail(error, "'%s' is too long: use at most 1h", ss_words_show(text).text);
     ss_units_print_time(shown, sizeof shown, time);
-    fprintf(stream, "%s", shown);
+    fprintf(output->stream, "%s", shown);
     return 0;
 }
 
@@ -110,47 +115,39 @@ static int read_percent(const char *text, double *percent, struct ss_error *erro
 }
 
 /* Writes a load in percent. 15 digits are as many as decimals keep exactly: 1/3 is not rounded. */
-static int print_load(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_load(const struct output *output, const char *text, struct ss_error *error) {
     double percent;
-    (void)value;
     if (read_percent(text, &percent, error) < 0)
         return -1;
-    fprintf(stream, "%.15g", percent);
-    return check_positive(type, percent, text, "load", error);
+    fprintf(output->stream, "%.15g", percent);
+    return check_positive(output, percent, text, "load", error);
 }
 
-static int print_whole(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
-    (void)value;
+static int print_whole(const struct output *output, const char *text, struct ss_error *error) {
     if (!*text || text[strspn(text, "0123456789")])
         return ss_error_fail(
             error, "'%s' is not a whole number: use one such as 180", ss_words_show(text).text);
-    if (type->is_positive && !text[strspn(text, "0")])
+    if (output->type->is_positive && !text[strspn(text, "0")])
         return ss_error_fail(error, "'%s' is too small: use at least 1", ss_words_show(text).text);
-    put_decimal(stream, text);
+    put_decimal(output->stream, text);
     return 0;
 }
 
-static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_percent(const struct output *output, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *number = strndup(text, strcspn(text, "%"));
-    (void)value, (void)type;
     if (!number)
         return ss_error_memory(error);
     const char *rest = text + strlen(number);
     if (!is_decimal(number) || (*rest && rest[1]))
         return ss_error_fail(
             error, "'%s' is not a valid number: use one such as 180", ss_words_show(text).text);
-    put_decimal(stream, number);
+    put_decimal(output->stream, number);
     return 0;
 }
 
 /* Writes the number of CPUs in a list. All of them must be available. */
-static int print_cpus(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_cpus(const struct output *output, const char *text, struct ss_error *error) {
     struct ss_cpus cpus, available;
-    (void)value, (void)type;
     if (ss_cpus_parse(text, &cpus, error) < 0)
         return -1;
     ss_platform_affinity(&available);
@@ -160,17 +157,15 @@ static int print_cpus(FILE *stream, const struct ssbatch_option_value *value,
         ss_cpus_print(list, sizeof list, &available);
         return ss_error_fail(error, "CPU %u is not available here; available: %s", outside, list);
     }
-    fprintf(stream, "%u", ss_cpus_count(&cpus));
+    fprintf(output->stream, "%u", ss_cpus_count(&cpus));
     return 0;
 }
 
 /* Writes both sets of "A/B", the number of CPUs in each, and the first CPU in both, or -. */
-static int print_sets(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_sets(const struct output *output, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *left = strdup(text);
     char *right = left ? strchr(left, '/') : NULL;
     struct ss_cpus sets[2], both;
-    (void)value, (void)type;
     if (!left)
         return ss_error_memory(error);
     if (!right || strchr(right + 1, '/') || strchr(text, '\n'))
@@ -179,15 +174,16 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value,
     *right++ = '\0';
     if (ss_cpus_parse(left, &sets[0], error) < 0 || ss_cpus_parse(right, &sets[1], error) < 0)
         return -1;
-    fprintf(stream, "%s %s %u %u ", left, right, ss_cpus_count(&sets[0]), ss_cpus_count(&sets[1]));
+    fprintf(output->stream, "%s %s %u %u ", left, right, ss_cpus_count(&sets[0]),
+        ss_cpus_count(&sets[1]));
     both = sets[0];
     ss_cpus_keep(&both, &sets[1]);
     struct ss_cpus none = {0};
     uint32_t shared = ss_cpus_first_outside(&both, &none);
     if (shared < SS_CPUS_MAX)
-        fprintf(stream, "%u", shared);
+        fprintf(output->stream, "%u", shared);
     else
-        fputc('-', stream);
+        fputc('-', output->stream);
     return 0;
 }
 
@@ -209,8 +205,7 @@ static int split_levels(char *text, char *parts[3]) {
  * Writes the levels HIGH:LOW:STEP in percent, and the number of steps down and up again. Levels
  * without a percent sign are in percent, even below 2.
  */
-static int print_stairs(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_stairs(const struct output *output, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *levels = strdup(text);
     char *parts[3] = {NULL};
     double percents[3];
@@ -223,7 +218,6 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value,
             "95%%:5%%:5%%",
             ss_words_show(text).text);
     bool bare = strtod(parts[0], NULL) >= 2 && !text[strspn(text, "0123456789:")];
-    (void)value, (void)type;
     for (int i = 0; i < 3; i++) {
         if (bare)
             percents[i] = strtod(parts[i], NULL);
@@ -236,8 +230,8 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value,
     if (ss_stairs_set(&stairs, percents[0], percents[1], percents[2], error) < 0)
         return -1;
     for (int i = 0; i < 3; i++)
-        fprintf(stream, "%s%.15g", i > 0 ? ":" : "", percents[i]);
-    fprintf(stream, " %llu", (unsigned long long)ss_stairs_count(&stairs));
+        fprintf(output->stream, "%s%.15g", i > 0 ? ":" : "", percents[i]);
+    fprintf(output->stream, " %llu", (unsigned long long)ss_stairs_count(&stairs));
     return 0;
 }
 
@@ -252,21 +246,19 @@ void ssbatch_span_print(FILE *stream, ss_time time) {
         fprintf(stream, "%llu h %02llu min", whole / 3600, whole % 3600 / 60);
 }
 
-static int print_span(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, const char *text, struct ss_error *error) {
+static int print_span(const struct output *output, const char *text, struct ss_error *error) {
     ss_time time;
     if (is_decimal(text))
         time = ss_time_from_double(strtod(text, NULL) * 1e9);
-    else if (read_time(value, text, type->sensible, &time, error) < 0)
+    else if (read_time(output, text, &time, error) < 0)
         return -1;
-    ssbatch_span_print(stream, time);
+    ssbatch_span_print(output->stream, time);
     return 0;
 }
 
 /* Prints the items of a list, and skips empty ones. */
-static int print_list(FILE *stream, const struct ssbatch_option_value *value,
-    const struct type *type, struct ss_error *error) {
-    SS_OWNED(free) char **items = ss_words_split_list(value->text, NULL, error);
+static int print_list(const struct output *output, const char *text, struct ss_error *error) {
+    SS_OWNED(free) char **items = ss_words_split_list(text, NULL, error);
     bool any = false;
     if (!items)
         return -1;
@@ -274,9 +266,9 @@ static int print_list(FILE *stream, const struct ssbatch_option_value *value,
         if (!**item)
             continue;
         if (any)
-            fputc(',', stream);
+            fputc(',', output->stream);
         any = true;
-        if (type->print(stream, value, type, *item, error) < 0)
+        if (output->type->print(output, *item, error) < 0)
             return -1;
     }
     return any ? 0 : ss_error_fail(error, "a value is required: see --help");
@@ -304,10 +296,9 @@ int ssbatch_option_value_print(
     int found = ss_suggest_find(&known, value->type, error);
     if (found < 0)
         return -1;
-    const struct type *type = &types[found];
-    int status = type->is_list ? print_list(stream, value, type, error)
-                               : type->print(stream, value, type, value->text, error);
-    if (status < 0)
+    const struct output output = {stream, value, &types[found]};
+    printer *print = types[found].is_list ? print_list : types[found].print;
+    if (print(&output, value->text, error) < 0)
         return ss_error_wrap(error, "--%s", value->option);
     fputc('\n', stream);
     return 0;

@@ -305,6 +305,11 @@ static int check_use(const struct request *request, struct ss_error *error) {
     return 0;
 }
 
+/* Returns the parts of a list, none if it is not given, or NULL. free() the result. */
+static char **split_list(const char *text, struct ss_error *error) {
+    return ss_words_split_list(text ? text : "", NULL, error);
+}
+
 /* Carries out --check-workloads or --represent. */
 static int print_lists(FILE *stream, const struct request *request,
     const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
@@ -313,10 +318,9 @@ static int print_lists(FILE *stream, const struct request *request,
         .warmup = request->warmup,
         .even_if_missing = request->anyway,
         .warn_uncounted = request->counted};
-    const char *text = request->check ? request->check : request->represent;
-    const char *others = request->stand_ins ? request->stand_ins : "";
-    SS_OWNED(free) char **names = ss_words_split_list(text, NULL, error);
-    SS_OWNED(free) char **stand_ins = ss_words_split_list(others, NULL, error);
+    SS_OWNED(free)
+    char **names = split_list(request->check ? request->check : request->represent, error);
+    SS_OWNED(free) char **stand_ins = split_list(request->stand_ins, error);
     if (!names || !stand_ins)
         return ss_error_memory(error);
     if (request->check)
@@ -345,32 +349,18 @@ static int print_from_catalogue(
     return status;
 }
 
-static int print_pair_lists(
-    FILE *stream, const struct request *request, char **lists[3], struct ss_error *error) {
-    struct ssbatch_pairs pairs = {0};
-    SS_OWNED(free) char *form = request->pairs ? strdup(request->pairs) : NULL;
-    if (request->pairs && !form)
-        return ss_error_memory(error);
-    int status = ssbatch_pairs_add(&pairs, form, lists[0], lists[1], error);
-    if (status == 0)
-        status = ssbatch_pairs_print(stream, &pairs, lists[2], request->rounds, error);
-    ssbatch_pairs_free(&pairs);
-    return status;
-}
-
 static int print_pairs(FILE *stream, const struct request *request, struct ss_error *error) {
-    const char *texts[3] = {request->workloads, request->background, request->places};
-    char *none[] = {NULL};
-    char **lists[3] = {none, none, none}, **owned[3] = {NULL};
-    int status = 0;
-    for (int i = 0; status == 0 && i < 3; i++) {
-        if (texts[i] && !(lists[i] = owned[i] = ss_words_split_list(texts[i], NULL, error)))
-            status = -1;
-    }
+    struct ssbatch_pairs pairs = {0};
+    SS_OWNED(free) char **names = split_list(request->workloads, error);
+    SS_OWNED(free) char **background = split_list(request->background, error);
+    SS_OWNED(free) char **places = split_list(request->places, error);
+    SS_OWNED(free) char *form = request->pairs ? strdup(request->pairs) : NULL;
+    if (!names || !background || !places || (request->pairs && !form))
+        return ss_error_memory(error);
+    int status = ssbatch_pairs_add(&pairs, form, names, background, error);
     if (status == 0)
-        status = print_pair_lists(stream, request, lists, error);
-    for (int i = 0; i < 3; i++)
-        free(owned[i]);
+        status = ssbatch_pairs_print(stream, &pairs, places, request->rounds, error);
+    ssbatch_pairs_free(&pairs);
     return status;
 }
 
