@@ -20,7 +20,7 @@ struct queue_options {
     struct queue_run_options run;      /* after complete() */
     uint64_t requests;                 /* 0: no limit */
     uint64_t workers;
-    uint64_t servers; /* 0: one for each speed, or 1 without speeds */
+    uint64_t servers; /* 0 until check(): one for each speed, or 1 without speeds */
     const char *speeds;
     const char *frequency, *base;
     double beta;
@@ -156,7 +156,6 @@ static bool parse_ab(const char *text, struct queue_contention *contention) {
     return count == 2;
 }
 
-/* Call this after parse_speeds(), which may set the number of servers. */
 static int check_contention(struct queue_options *options, struct ss_error *error) {
     const char *text = options->contention;
     if (!text)
@@ -169,14 +168,13 @@ static int check_contention(struct queue_options *options, struct ss_error *erro
     if (!parse_ab(text + 8, &options->fitted) &&
         queue_contention_read(&options->fitted, text + 8, error) < 0)
         return ss_error_wrap(error, "--contention");
-    uint64_t servers = options->servers ? options->servers : 1;
-    options->factor *=
-        queue_contention_speed(&options->fitted, (double)(workers ? options->workers : servers));
+    options->factor *= queue_contention_speed(
+        &options->fitted, (double)(workers ? options->workers : options->servers));
     return 0;
 }
 
 static int check_power(struct queue_options *options, struct ss_error *error) {
-    uint64_t cpus = options->workers * (options->servers ? options->servers : 1);
+    uint64_t cpus = options->workers * options->servers;
     if (!options->power_file)
         return 0;
     if (queue_power_read(&options->power, options->power_file, error) < 0)
@@ -194,8 +192,7 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
     if (check_frequency(options, error) < 0 || check_contention(options, error) < 0 ||
         check_power(options, error) < 0)
         return -1;
-    uint64_t servers = options->servers ? options->servers : 1;
-    for (uint64_t i = 0; i < servers; i++)
+    for (uint64_t i = 0; i < options->servers; i++)
         options->speed[i] = (options->speeds ? options->speed[i] : 1) * options->factor;
     return 0;
 }
@@ -208,7 +205,11 @@ static int check(struct queue_options *options, struct ss_error *error) {
             error, "--settle requires --profile constant: a changing rate never settles");
     if (!(options->run.duty > 0))
         return ss_error_fail(error, "--duty must be above 0: a stopped server answers no requests");
-    return parse_speeds(options, error) < 0 ? -1 : check_machine(options, error);
+    if (parse_speeds(options, error) < 0)
+        return -1;
+    if (options->servers == 0)
+        options->servers = 1;
+    return check_machine(options, error);
 }
 
 /*
@@ -240,7 +241,7 @@ static int complete(struct queue_options *options, struct ss_error *error) {
     run->arrival = (enum request_arrival)given->arrival;
     run->seed = run->service.seed = given->seed;
     run->timeout = given->timeout ? given->timeout : SS_TIME_NEVER;
-    run->service.servers = options->servers ? (uint32_t)options->servers : 1;
+    run->service.servers = (uint32_t)options->servers;
     run->service.workers = (uint32_t)options->workers;
     run->service.speeds = options->speeds || options->factor != 1 ? options->speed : NULL;
     run->power = options->power.count > 0 ? &options->power : NULL;
