@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,40 +168,6 @@ TEST_CASE(a_script_without_interpreter_line_runs_in_a_shell) {
 /* The leak check at exit forks another process. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
 
-/*
- * Lowers a limit between the plan and the start of a run, `lead` seconds later. Returns the run
- * after its end, or NULL if the limit was lowered too late.
- */
-static struct run *lower_before_start(
-    const struct run_setup *setup, int lead, void (*lower)(void)) {
-    pid_t pids[RUN_PIDS_MAX];
-    double start = wall_clock() + lead;
-    const char *at = run_format("@%.0f", start);
-    struct run *run = START_IN(
-        setup, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--start-at", at, PAYLOAD, "exit", "9");
-    RUN_UNTIL(run, run->ended || run_named("ss-guardian", pids) == 1);
-    lower();
-    /* Instances are forked at most half a second before the start. */
-    bool early = wall_clock() < start - 1;
-    run_wait(run);
-    if (early)
-        return run;
-    return NULL;
-}
-
-/* `raise_limit`: called before each try, or NULL. */
-static struct run *lower_in_time(
-    const struct run_setup *setup, void (*raise_limit)(void), void (*lower)(void)) {
-    struct run *run = NULL;
-    for (int lead = 4; !run; lead *= 4) {
-        ck_assert_msg(lead <= 64, "this machine is too slow");
-        if (raise_limit)
-            raise_limit();
-        run = lower_before_start(setup, lead, lower);
-    }
-    return run;
-}
-
 /* In this order, because a user who already has more processes could not execute anything. */
 static void allow_one_process(void) {
     family_become_nobody();
@@ -216,80 +181,18 @@ TEST_CASE(a_limit_on_processes_at_the_start_is_reported) {
     fault_expect_refusal(run, 125, "ulimit -u");
 }
 
-/*
- * A child of the same user sets the limit: not every root may set that of other users' processes.
- */
-static void forbid_processes(const struct family *family) {
-    int status = 1;
-    pid_t child = fork();
-    if (child == 0) {
-        family_become_nobody();
-        for (size_t i = 0; i < family->count; i++)
-            prlimit(family->pids[i], RLIMIT_NPROC, &(struct rlimit){0, 0}, NULL);
-        _exit(0);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
-}
-
-/* Executors that have just been forked have the name of the master. */
-static void forbid_processes_of_master(void) {
-    struct family family = family_find("showstopper");
-    forbid_processes(&family);
-}
-
-/* The plan is valid, but afterwards other processes use up the limit. */
-TEST_CASE(a_limit_on_processes_after_the_plan_is_reported) {
-    family_need_nobody();
-    struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
-    struct run *run = lower_in_time(&setup, NULL, forbid_processes_of_master);
-    fault_expect_refusal(run, 125, "limit on processes");
-}
-
-TEST_CASE(a_limit_on_processes_between_two_iterations_is_reported) {
-    family_need_nobody();
-    struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
-    struct run *run = START_IN(
-        &setup, "-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", PAYLOAD, "say", "done");
-    RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
-    struct family executors = family_find("ss-executor");
-    forbid_processes(&executors);
-    fault_expect_refusal(run, 125, "fewer instances");
-}
-
 static struct control_group group;
 
 static void enter_group(void) {
     control_group_enter(&group);
 }
 
-static void allow_processes(const char *count) {
-    ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
-}
-
-static void allow_all_processes(void) {
-    allow_processes("max");
-}
-
-/* Two of ours, two executors, one instance. */
-static void allow_five_processes(void) {
-    allow_processes("5");
-}
-
 TEST_CASE(the_process_limit_of_a_control_group_is_reported) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
-    allow_processes("3");
+    ck_assert(control_group_limit(&group, "pids.max", "pids.max", "3"));
     struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
     fault_expect_refusal(run, 125, "pids.max");
-    fault_expect_refusal(
-        lower_in_time(&setup, allow_all_processes, allow_five_processes), 125, ": ");
-    allow_processes("max");
-    run = START_IN(
-        &setup, "-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", PAYLOAD, "say", "done");
-    RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
-    allow_processes("1");
-    fault_expect_refusal(run, 125, ": ");
     control_group_remove(&group);
 }
 

@@ -79,17 +79,13 @@ static void set_uid(const char *copy) {
     ck_assert_int_eq(chmod(copy, 04755), 0);
 }
 
-TEST_CASE(set_uid_programs_are_refused) {
-    need_raised_rights();
-    expect_all_to_refuse(set_uid);
-}
-
 static void set_gid(const char *copy) {
     ck_assert_int_eq(chmod(copy, 02755), 0);
 }
 
-TEST_CASE(set_gid_programs_are_refused) {
+TEST_CASE(set_uid_and_set_gid_programs_are_refused) {
     need_raised_rights();
+    expect_all_to_refuse(set_uid);
     expect_all_to_refuse(set_gid);
 }
 

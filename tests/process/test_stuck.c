@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A module that never returns ends the run; time without CPU does not. */
+/* A module that never returns ends the run; a slow one does not. */
 
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,20 +19,26 @@
     "    for (volatile int i = 1; i;) {\n"                                                         \
     "    }\n"
 
+/* A control module whose update carries out these lines. */
+#define CONTROL(lines)                                                                             \
+    "#include <time.h>\n"                                                                          \
+    "#include <showstopper/control.h>\n"                                                           \
+    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"   \
+    "    static int done;\n"                                                                       \
+    "    if (done || self->executor != 1 ||\n"                                                     \
+    "        input->moment.now < input->moment.since + 300000000)\n"                               \
+    "        return input->target;\n" lines "    done = 1;\n"                                      \
+    "    return input->target;\n"                                                                  \
+    "}\n"                                                                                          \
+    "SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {\n"                     \
+    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL,\n"         \
+    "        \"stuck\", \"takes long in one executor\"},\n"                                        \
+    "    .open_loop = true,\n"                                                                     \
+    "    .update = update,\n"                                                                      \
+    "};\n"
+
 /* Both modules begin an endless loop during the run, one in an executor, one in the master. */
-static const char control_source[] =
-    "#include <showstopper/control.h>\n"
-    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
-    "    if (self->executor == 1 && input->moment.now > input->moment.since + 300000000)\n" LOOP
-    "    return input->target;\n"
-    "}\n"
-    "SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {\n"
-    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL, "
-    "\"stuck\",\n"
-    "        \"loops in one executor\"},\n"
-    "    .open_loop = true,\n"
-    "    .update = update,\n"
-    "};\n";
+static const char control_source[] = CONTROL(LOOP);
 
 static const char trace_source[] =
     "#include <showstopper/trace.h>\n"
@@ -49,28 +54,11 @@ static const char trace_source[] =
 
 /* Uses 0.7 s of CPU time once, as if memory were short and the kernel slow. */
 static const char slow_source[] =
-    "#include <time.h>\n"
-    "#include <showstopper/control.h>\n"
-    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
-    "    static int done;\n"
-    "    if (self->executor == 1 && !done && input->moment.now > input->moment.since + 300000000) "
-    "{\n"
-    "        struct timespec from, at;\n"
-    "        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);\n"
-    "        do\n"
-    "            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);\n"
-    "        while ((at.tv_sec - from.tv_sec) + (at.tv_nsec - from.tv_nsec) / 1e9 < 0.7);\n"
-    "        done = 1;\n"
-    "    }\n"
-    "    return input->target;\n"
-    "}\n"
-    "SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {\n"
-    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL, "
-    "\"slow\",\n"
-    "        \"takes long once\"},\n"
-    "    .open_loop = true,\n"
-    "    .update = update,\n"
-    "};\n";
+    CONTROL("    struct timespec from, at;\n"
+            "    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);\n"
+            "    do\n"
+            "        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);\n"
+            "    while ((at.tv_sec - from.tv_sec) + (at.tv_nsec - from.tv_nsec) / 1e9 < 0.7);\n");
 
 /* Gives up real-time priority and takes a high ordinary one. */
 static void be_ordinary(void) {
@@ -185,73 +173,4 @@ TEST_CASE(an_executor_that_is_only_slow_is_not_killed) {
     for (int i = 0; i < 5 && !lowered; i++)
         lowered = is_lowered_while_slow(folder);
     ck_assert(lowered);
-}
-
-static void stop_all(struct run *run, const struct family *family) {
-    family_signal(family, SIGSTOP);
-    RUN_UNTIL(run, family_count(family, 'T') == family->count);
-}
-
-/*
- * Stops a run of some seconds: the master first, because it would continue the others. After a
- * while continues all, beginning with the guardian. Without `all`, guardian and instances are not
- * stopped, and the guardian continues the executors. Returns false if the run ended before it was
- * stopped.
- */
-static bool stop_for_a_while(bool all, int seconds) {
-    const char *duration = run_format("%ds", seconds);
-    double begin = run_now();
-    struct run *run =
-        START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", duration, PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
-    double ready = run_now();
-    /* Until then, the guardian has checked all of them. */
-    RUN_UNTIL(run, run->ended || run_now() > ready + 1.2);
-    if (!run->ended)
-        kill(run->pid, SIGSTOP);
-    RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
-    struct family master = {.pids = {run->pid}, .count = 1};
-    struct family guardian = family_find("ss-guardian");
-    struct family executors = family_find("ss-executor");
-    struct family instances = family_find("payload");
-    bool early = !run->ended && guardian.count == 1 && executors.count == 2 && instances.count == 2;
-    if (early && all) {
-        stop_all(run, &guardian);
-        stop_all(run, &executors);
-        stop_all(run, &instances);
-    } else if (early) {
-        family_signal(&executors, SIGSTOP); /* the guardian may continue them before we look */
-    }
-    double stopped = run_now();
-    RUN_UNTIL(run, !early || run_now() > stopped + 3);
-    if (early && all)
-        ck_assert_uint_eq(family_count(&executors, 'T'), executors.count);
-    else
-        RUN_UNTIL(run, family_count(&executors, 'T') == 0);
-    family_signal(&guardian, SIGCONT);
-    RUN_UNTIL(run, !early || family_count(&guardian, 'S') == 1);
-    if (!run->ended)
-        family_signal(&master, SIGCONT);
-    family_signal(&executors, SIGCONT);
-    family_signal(&instances, SIGCONT);
-    run_succeed(run);
-    ck_assert_double_ge(run_now() - begin, seconds - 0.1);
-    ck_assert_msg(strstr(run->err.bytes, "was lost") == NULL, "%s", run->err.bytes);
-    run_free_clean(run);
-    return early;
-}
-
-static void stand_still(bool all) {
-    for (int seconds = 6; !stop_for_a_while(all, seconds); seconds *= 4)
-        ck_assert_int_le(seconds, 24);
-}
-
-/* As on a suspended machine, except that the monotonic clock continues. */
-TEST_CASE(a_suspended_run_is_not_killed) {
-    stand_still(true);
-}
-
-/* As on a machine so busy that the master gets no CPU. */
-TEST_CASE(a_starved_run_is_not_killed) {
-    stand_still(false);
 }
