@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_TESTS_SURROUNDINGS_H
 #define SHOWSTOPPER_TESTS_SURROUNDINGS_H
 
-#include <linux/filter.h>
 #include <stdbool.h>
 
 #include "process.h"
@@ -46,11 +45,11 @@ const char *surroundings_new_namespaces(void);
 /* Returns whether unshare(1) can create them. */
 bool surroundings_have_namespaces(void);
 
-/* Applies a seccomp filter to our system calls. Returns false if that is not permitted. */
-bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
-
 /* Makes this system call fail with this error. For run_setup.prepare: exits if not permitted. */
 void surroundings_deny(long call, unsigned error);
+
+/* The same where this argument, counted from 0, has a bit of the mask. */
+void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error);
 
 /*
  * For run_setup.prepare: enters a mount namespace, so that later mounts affect only this program.

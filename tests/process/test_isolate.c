@@ -4,8 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -141,21 +139,8 @@ TEST_CASE(isolation_works_without_privilege) {
     isolated_expect_nobody(&isolated);
 }
 
-/* Offset of the lower half of a call's first argument. */
-#define FIRST_ARGUMENT                                                                             \
-    (offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
-
 static void deny_namespaces(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST_ARGUMENT),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWPID, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
-        _exit(SURROUNDINGS_MISSING);
+    surroundings_deny_if(SYS_clone, 0, CLONE_NEWPID, EPERM);
 }
 
 static void deny_mounts(void) {

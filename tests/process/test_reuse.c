@@ -3,8 +3,6 @@
 /* Processes that reuse the pid of a process of a run are never signaled. */
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -23,16 +21,7 @@
 
 /* Before Linux 6.9, pidfds can signal processes but not groups. */
 static void deny_group_signals(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_send_signal, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
-        _exit(SURROUNDINGS_MISSING);
+    surroundings_deny_if(SYS_pidfd_send_signal, 3, ~0U, EINVAL);
 }
 
 /* This kernel, one before 6.9, and one without pidfds. */
