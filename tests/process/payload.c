@@ -30,6 +30,16 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void) 
     return "detect_leaks=0";
 }
 
+long payload_number(char **words, int which) {
+    for (int i = 0; i <= which; i++) {
+        if (!words[i]) {
+            fprintf(stderr, "payload: expected %d numbers\n", which + 1);
+            exit(98);
+        }
+    }
+    return atol(words[which]);
+}
+
 static void print_limit(const char *name, int which) {
     struct rlimit limit;
     getrlimit(which, &limit);
@@ -64,7 +74,7 @@ static void print_descriptors(void) {
         closedir(directory);
 }
 
-static int print_environment(int argc, char **argv) {
+static int print_environment(char **words) {
     char text[4096];
     struct sched_param parameters;
     sched_getparam(0, &parameters);
@@ -81,8 +91,8 @@ static int print_environment(int argc, char **argv) {
     ssize_t length = readlink("/proc/self/fd/0", text, sizeof text - 1);
     printf("stdin=%.*s\n", (int)length, text);
     printf("leads its group=%d\n", getpgrp() == getpid());
-    for (int i = 1; i < argc; i++)
-        printf("argument=%s\n", argv[i]);
+    for (; *words; words++)
+        printf("argument=%s\n", *words);
     for (char **variable = environ; *variable; variable++)
         printf("variable %s\n", *variable);
     return 0;
@@ -102,7 +112,7 @@ _Noreturn void payload_spin(void) {
     }
 }
 
-static void *spin_in_thread(void *nothing) {
+void *payload_spin_in_thread(void *nothing) {
     payload_spin();
 }
 
@@ -128,11 +138,13 @@ void payload_nap(long milliseconds) {
     }
 }
 
-static void print_lines(long count, long interval) {
-    for (long i = 0; i < count; i++) {
+/* Prints a number of lines, with a pause of some milliseconds after each. */
+static int print_lines(char **words) {
+    for (long count = payload_number(words, 0); count > 0; count--) {
         payload_say("done 12.5 ms");
-        payload_nap(interval);
+        payload_nap(payload_number(words, 1));
     }
+    return 0;
 }
 
 /* Prints a line for each iteration of `interval` milliseconds; stdio buffers the lines. */
@@ -159,9 +171,9 @@ static void flood(void) {
 }
 
 /* A sensor: prints the same number repeatedly while its output is read. */
-static int print_value(const char *value) {
+static int print_value(char **words) {
     while (!ferror(stdout)) {
-        payload_say(value);
+        payload_say(*words);
         payload_nap(20);
     }
     return 1;
@@ -190,16 +202,17 @@ static void on_signal(int number) {
     caught = number;
 }
 
-/* Prints how often the process was continued. Ends early after `max` times. */
-static void count_continuations(long milliseconds, long max) {
-    double begin = seconds(CLOCK_MONOTONIC);
-    long times = 0;
+/* Prints how often it was continued in some milliseconds, or up to `max` times. */
+static int count_continuations(char **words) {
+    double end = seconds(CLOCK_MONOTONIC) + (double)payload_number(words, 0) / 1e3;
+    long times = 0, max = words[1] ? payload_number(words, 1) : LONG_MAX;
     signal(SIGCONT, on_signal);
-    while (times < max && seconds(CLOCK_MONOTONIC) < begin + (double)milliseconds / 1e3) {
+    while (times < max && seconds(CLOCK_MONOTONIC) < end) {
         times += caught == SIGCONT;
         caught = 0;
     }
     printf("\"continued\": %ld\n", times);
+    return 0;
 }
 
 /* Waits for a termination signal, prints its name and exits with 0. */
@@ -255,13 +268,13 @@ static void spin_with(long megabytes) {
 }
 
 /* Adds a byte to a file. Exits with 7 when the file has `max` bytes, otherwise with 0. */
-static int count(const char *path, long max) {
+static int count(char **words) {
     struct stat status;
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int file = open(*words, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0 || write(file, "x", 1) != 1 || fstat(file, &status) < 0)
         return 99;
     run_for(100);
-    return status.st_size >= max ? 7 : 0;
+    return status.st_size >= payload_number(words, 1) ? 7 : 0;
 }
 
 /* Prints every byte, without a line feed at the end. */
@@ -282,45 +295,40 @@ static void ignore_term(void) {
 static void start_threads(void) {
     pthread_t thread;
     for (int i = 0; i < 2; i++)
-        pthread_create(&thread, NULL, spin_in_thread, NULL);
+        pthread_create(&thread, NULL, payload_spin_in_thread, NULL);
     payload_say("ready");
     pause();
 }
 
-static int do_exit(const char *text) {
-    return atoi(text);
+static int do_exit(char **words) {
+    return (int)payload_number(words, 0);
 }
 
-static int do_signal(const char *text) {
-    return kill(getpid(), atoi(text));
+static int do_signal(char **words) {
+    return kill(getpid(), (int)payload_number(words, 0));
 }
 
-static int do_spin(const char *text) {
+static int do_spin(char **words) {
     payload_spin();
 }
 
-static int do_stop(const char *text) {
+static int do_stop(char **words) {
     payload_say("ready");
     raise(SIGSTOP);
     pause();
-    return *text;
-}
-
-static int do_touch(const char *text) {
-    return open(text, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) < 0;
-}
-
-static int do_say(const char *text) {
-    payload_say(text);
     return 0;
 }
 
-static const struct {
-    const char *name;
-    int (*act)(const char *text);
-    void (*act_for)(long number);
-    void (*act_alone)(void);
-} acts[] = {
+static int do_touch(char **words) {
+    return open(*words, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) < 0;
+}
+
+static int do_say(char **words) {
+    payload_say(*words);
+    return 0;
+}
+
+static const struct payload_act acts[] = {
     {"exit", .act = do_exit},
     {"signal", .act = do_signal},
     {"spin", .act = do_spin},
@@ -340,56 +348,39 @@ static const struct {
     {"tree", .act_alone = grow_tree},
     {"binary", .act_alone = print_binary},
     {"output", .act_alone = describe_output},
+    {"env", .act = print_environment},
+    {"stops", .act = count_continuations},
+    {"count", .act = count},
+    {"lines", .act = print_lines},
+    {0},
 };
 
-static const struct payload_act *const other_acts[] = {
+static const struct payload_act *const tables[] = {
+    acts,
     payload_tree_acts,
     payload_tty_acts,
     payload_rights_acts,
 };
 
-static int act_otherwise(const char *name, char **words) {
-    for (size_t i = 0; i < sizeof other_acts / sizeof *other_acts; i++) {
-        for (const struct payload_act *other = other_acts[i]; other->name; other++) {
-            if (strcmp(other->name, name) == 0)
-                return other->act(words);
-        }
-    }
-    fprintf(stderr, "payload: unknown act '%s'\n", name);
-    return 98;
-}
-
-static int act(const char *name, char **words) {
-    const char *text = *words ? *words : "";
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
-        if (strcmp(acts[i].name, name) != 0)
-            continue;
-        if (acts[i].act)
-            return acts[i].act(text);
-        if (acts[i].act_for)
-            acts[i].act_for(atol(text));
-        else
-            acts[i].act_alone();
-        return 0;
-    }
-    return act_otherwise(name, words);
+static int carry_out(const struct payload_act *act, char **words) {
+    if (act->act)
+        return act->act(words);
+    if (act->act_for)
+        act->act_for(payload_number(words, 0));
+    else
+        act->act_alone();
+    return 0;
 }
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    const char *text = argc > 2 ? argv[2] : "";
-    if (strcmp(name, "env") == 0)
-        return print_environment(argc, argv);
     alarm(LIFE_SECONDS);
-    if (strcmp(name, "stops") == 0) {
-        count_continuations(atol(text), argc > 3 ? atol(argv[3]) : LONG_MAX);
-        return 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const struct payload_act *act = tables[i]; act->name; act++) {
+            if (strcmp(act->name, name) == 0)
+                return carry_out(act, argv + 2);
+        }
     }
-    if (strcmp(name, "count") == 0 && argc > 3)
-        return count(text, atol(argv[3]));
-    if (strcmp(name, "lines") == 0 && argc > 3) {
-        print_lines(atol(text), atol(argv[3]));
-        return 0;
-    }
-    return act(name, argv + (argc > 1 ? 2 : 1));
+    fprintf(stderr, "payload: unknown act '%s'\n", name);
+    return 98;
 }

@@ -11,6 +11,9 @@ struct payload_act {
     const char *name;
     /* `words`: the arguments after the act's name, ended by NULL. Returns the exit status. */
     int (*act)(char **words);
+    /* Acts with one number, or without arguments, exit with 0. */
+    void (*act_for)(long number);
+    void (*act_alone)(void);
 };
 
 /* Each table ends with an act without a name. */
@@ -18,8 +21,14 @@ extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
+/* Returns an argument. Exits unless there are so many. */
+long payload_number(char **words, int which);
+
 /* Spins for a part of the available CPU time, or for all of it if the test is greedy. */
 _Noreturn void payload_spin(void);
+
+/* The same for pthread_create(). */
+void *payload_spin_in_thread(void *nothing);
 
 bool payload_is_gentle(void);
 

@@ -68,7 +68,7 @@ static int do_deaf(char **words) {
 }
 
 const struct payload_act payload_rights_acts[] = {
-    {"become-root", do_become_root},
-    {"deaf", do_deaf},
+    {"become-root", .act = do_become_root},
+    {"deaf", .act = do_deaf},
     {0},
 };

@@ -18,16 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static long word_number(char **words, int which) {
-    for (int i = 0; i <= which; i++) {
-        if (!words[i]) {
-            fprintf(stderr, "payload: expected %d numbers\n", which + 1);
-            exit(98);
-        }
-    }
-    return atol(words[which]);
-}
-
 /* Forks a child and sets the child's alarm, which fork() clears. */
 static pid_t fork_named(const char *name) {
     pid_t child = fork();
@@ -123,17 +113,17 @@ static void leave_group(void) {
 }
 
 static int do_setsid(char **words) {
-    return lead_leavers(word_number(words, 0), "payload-session", leave_session, 0);
+    return lead_leavers(payload_number(words, 0), "payload-session", leave_session, 0);
 }
 
 /* `large-setsid COUNT MEBIBYTES` */
 static int do_large_setsid(char **words) {
-    long mebibytes = word_number(words, 1);
-    return lead_leavers(word_number(words, 0), "payload-session", leave_session, mebibytes);
+    long mebibytes = payload_number(words, 1);
+    return lead_leavers(payload_number(words, 0), "payload-session", leave_session, mebibytes);
 }
 
 static int do_groups(char **words) {
-    return lead_leavers(word_number(words, 0), "payload-group", leave_group, 0);
+    return lead_leavers(payload_number(words, 0), "payload-group", leave_group, 0);
 }
 
 /*
@@ -141,8 +131,8 @@ static int do_groups(char **words) {
  * soon as it runs; all processes spin.
  */
 static int do_bloom(char **words) {
-    long levels = word_number(words, 0);
-    long children = word_number(words, 1);
+    long levels = payload_number(words, 0);
+    long children = payload_number(words, 1);
     long child = 0;
     for (long level = 1; level <= levels; level++) {
         for (child = 0; child < children && fork_named("payload-bloom") != 0;)
@@ -182,7 +172,7 @@ static pid_t daemonise(void) {
 }
 
 static int do_daemon(char **words) {
-    long count = word_number(words, 0);
+    long count = payload_number(words, 0);
     struct gate gate = open_gate();
     for (long i = 0; i < count; i++) {
         if (daemonise() == 0) {
@@ -195,7 +185,7 @@ static int do_daemon(char **words) {
 }
 
 static int do_daemon_storm(char **words) {
-    long interval = word_number(words, 0);
+    long interval = payload_number(words, 0);
     for (bool first = true;; first = false) {
         if (daemonise() == 0) {
             spin_for(300);
@@ -219,7 +209,7 @@ static int do_late_daemons(char **words) {
     payload_say("ready");
     while (!continued)
         payload_nap(5);
-    for (long i = word_number(words, 0); i > 0; i--) {
+    for (long i = payload_number(words, 0); i > 0; i--) {
         if (daemonise() == 0)
             payload_spin();
         payload_nap(20);
@@ -262,7 +252,7 @@ static void reap_all(void) {
 }
 
 static int do_fork_storm(char **words) {
-    long interval = word_number(words, 0);
+    long interval = payload_number(words, 0);
     for (bool first = true;; first = false) {
         if (fork_named("payload-brief") == 0) {
             spin_for(5);
@@ -281,7 +271,7 @@ static int do_fork_storm(char **words) {
  */
 static int do_brood(char **words) {
     pid_t child = 1;
-    for (long i = word_number(words, 0); i > 0 && child; i--)
+    for (long i = payload_number(words, 0); i > 0 && child; i--)
         child = fork_named("payload-parent");
     if (child) {
         payload_say("ready");
@@ -303,7 +293,7 @@ static int do_brood(char **words) {
  * time. Prints `gone NUMBER` as soon as its pid is free again.
  */
 static int do_gone(char **words) {
-    for (long milliseconds = word_number(words, 0);;) {
+    for (long milliseconds = payload_number(words, 0);;) {
         pid_t child = fork_named("payload-brief");
         if (child == 0) {
             leave_session();
@@ -321,10 +311,10 @@ static int do_gone(char **words) {
  * this many milliseconds forks the next one and exits. A chain ends after LIFE_SECONDS.
  */
 static int do_chain(char **words) {
-    long milliseconds = word_number(words, 1);
+    long milliseconds = payload_number(words, 1);
     time_t end = time(NULL) + LIFE_SECONDS;
     pid_t child = 1;
-    for (long i = word_number(words, 0); i > 0 && child; i--)
+    for (long i = payload_number(words, 0); i > 0 && child; i--)
         child = fork_named("payload-link");
     if (child) {
         payload_say("ready");
@@ -342,7 +332,7 @@ static int do_chain(char **words) {
 static int do_late_setsid(char **words) {
     if (fork_named("payload-early") == 0) {
         if (*words[0] != '/')
-            spin_for(word_number(words, 0));
+            spin_for(payload_number(words, 0));
         else
             while (access(words[0], F_OK) < 0)
                 spin_for(1);
@@ -355,7 +345,7 @@ static int do_late_setsid(char **words) {
 }
 
 static int do_orphans(char **words) {
-    long count = word_number(words, 0);
+    long count = payload_number(words, 0);
     struct gate gate = open_gate();
     pid_t parent = fork_named("payload-parent");
     if (parent == 0) {
@@ -430,7 +420,7 @@ static int do_heir(char **words) {
     if (child < 0)
         return 98;
     if (child > 0) {
-        payload_nap(word_number(words, 1));
+        payload_nap(payload_number(words, 1));
         return 0;
     }
     alarm(LIFE_SECONDS);
@@ -453,7 +443,7 @@ static int do_spawn(char **words) {
             prctl(PR_SET_NAME, "payload-spawned");
             payload_spin();
         }
-        payload_nap(word_number(words, 0));
+        payload_nap(payload_number(words, 0));
     }
     payload_spin();
 }
@@ -463,18 +453,14 @@ _Noreturn static void wait_for_the_end(void) {
         pause();
 }
 
-static void *spin_in_thread(void *nothing) {
-    payload_spin();
-}
-
 static int do_threads_many(char **words) {
-    long count = word_number(words, 0);
+    long count = payload_number(words, 0);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 65536);
     for (long i = 0; i < count; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, &attributes, spin_in_thread, NULL) != 0) {
+        if (pthread_create(&thread, &attributes, payload_spin_in_thread, NULL) != 0) {
             fprintf(stderr, "payload: only %ld threads\n", i);
             return 98;
         }
@@ -484,25 +470,25 @@ static int do_threads_many(char **words) {
 }
 
 const struct payload_act payload_tree_acts[] = {
-    {"setsid", do_setsid},
-    {"large-setsid", do_large_setsid},
-    {"groups", do_groups},
-    {"bloom", do_bloom},
-    {"daemon", do_daemon},
-    {"daemon-storm", do_daemon_storm},
-    {"late-daemons", do_late_daemons},
-    {"daemon-at-end", do_daemon_at_end},
-    {"outlast", do_outlast},
-    {"fork-storm", do_fork_storm},
-    {"brood", do_brood},
-    {"gone", do_gone},
-    {"chain", do_chain},
-    {"late-setsid", do_late_setsid},
-    {"orphans", do_orphans},
-    {"heir", do_heir},
-    {"spawn", do_spawn},
-    {"stop-self", do_stop_self},
-    {"bystander", do_bystander},
-    {"threads-many", do_threads_many},
+    {"setsid", .act = do_setsid},
+    {"large-setsid", .act = do_large_setsid},
+    {"groups", .act = do_groups},
+    {"bloom", .act = do_bloom},
+    {"daemon", .act = do_daemon},
+    {"daemon-storm", .act = do_daemon_storm},
+    {"late-daemons", .act = do_late_daemons},
+    {"daemon-at-end", .act = do_daemon_at_end},
+    {"outlast", .act = do_outlast},
+    {"fork-storm", .act = do_fork_storm},
+    {"brood", .act = do_brood},
+    {"gone", .act = do_gone},
+    {"chain", .act = do_chain},
+    {"late-setsid", .act = do_late_setsid},
+    {"orphans", .act = do_orphans},
+    {"heir", .act = do_heir},
+    {"spawn", .act = do_spawn},
+    {"stop-self", .act = do_stop_self},
+    {"bystander", .act = do_bystander},
+    {"threads-many", .act = do_threads_many},
     {0},
 };

@@ -63,8 +63,8 @@ static int write_lines(char **words) {
 }
 
 const struct payload_act payload_tty_acts[] = {
-    {"tty-raw", make_raw},
-    {"tty-read", read_byte},
-    {"tty-write", write_lines},
+    {"tty-raw", .act = make_raw},
+    {"tty-read", .act = read_byte},
+    {"tty-write", .act = write_lines},
     {NULL, NULL},
 };
