@@ -117,6 +117,13 @@ void family_end_all(void) {
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, kill_all_found() == 0);
 }
 
+void family_end_kept(const struct family *kept) {
+    RUN_UNTIL(NULL, family_find("ss-").count == 0);
+    ck_assert_uint_eq(family_count_living(kept), kept->count);
+    family_expect_to_run(NULL, kept, 0.01);
+    family_end_all();
+}
+
 void family_deny_pidfds(void) {
     surroundings_deny(SYS_pidfd_open, ENOSYS);
 }

@@ -54,6 +54,9 @@ pid_t family_find_guardian(struct run *run, pid_t except);
 /* Kills every remaining process with our mark. */
 void family_end_all(void);
 
+/* Fails unless all of `kept` live and run after the run; then ends them. */
+void family_end_kept(const struct family *kept);
+
 /* For run_setup.prepare: simulates a kernel without pidfds. */
 void family_deny_pidfds(void);
 

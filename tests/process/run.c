@@ -280,6 +280,12 @@ char run_state(pid_t pid) {
     return bracket ? bracket[2] : 0;
 }
 
+const char *run_status(pid_t pid, const char *field) {
+    const char *label = run_format("\n%s:", field);
+    char *at = strstr(run_read_file(run_format("/proc/%d/status", (int)pid)).bytes, label);
+    return at ? at + strlen(label) : "";
+}
+
 bool run_lives(pid_t pid) {
     char state = run_state(pid);
     return state && state != 'Z' && state != 'X';

@@ -192,6 +192,9 @@ pid_t run_find(struct run *run, const char *name);
 /* Returns the state letter of the process as in ps, or 0 if there is no such process. */
 char run_state(pid_t pid);
 
+/* Returns the value of a field of its status in /proc as text; "" if it has none. */
+const char *run_status(pid_t pid, const char *field);
+
 /* Returns whether the process exists and is not a zombie. */
 bool run_lives(pid_t pid);
 

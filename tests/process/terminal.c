@@ -20,7 +20,7 @@
 #define ROWS    50
 #define COLUMNS 1000
 
-static char line_name[64]; /* prepare() has no argument */
+static char line_name[TERMINAL_PATH]; /* prepare() has no argument */
 
 /*
  * Resets signals, because a shell keeps ignoring those that were ignored at its start, as in a
@@ -61,16 +61,21 @@ static void prepare(void) {
     set_environment();
 }
 
+int terminal_make(char path[TERMINAL_PATH]) {
+    int keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    SKIP_UNLESS(keyboard >= 0, "terminal: cannot open a pseudo-terminal");
+    ck_assert_msg(grantpt(keyboard) == 0 && unlockpt(keyboard) == 0 &&
+                      ptsname_r(keyboard, path, TERMINAL_PATH) == 0,
+        "there is no pseudo-terminal: %s", strerror(errno));
+    return keyboard;
+}
+
 struct terminal *terminal_open(const char *const *words) {
     struct run_setup setup = {.prepare = prepare};
     struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
     struct terminal *terminal = calloc(1, sizeof *terminal);
     ck_assert_ptr_nonnull(terminal);
-    int keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    SKIP_UNLESS(keyboard >= 0, "terminal: cannot open a pseudo-terminal");
-    ck_assert_msg(grantpt(keyboard) == 0 && unlockpt(keyboard) == 0 &&
-                      ptsname_r(keyboard, line_name, sizeof line_name) == 0,
-        "there is no pseudo-terminal: %s", strerror(errno));
+    int keyboard = terminal_make(line_name);
     terminal->line = open(line_name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     ck_assert_msg(terminal->line >= 0 && ioctl(terminal->line, TIOCSWINSZ, &size) == 0, "%s: %s",
         line_name, strerror(errno));

@@ -20,9 +20,14 @@ struct terminal {
     struct termios at_first; /* its settings before a program could change them */
 };
 
+#define TERMINAL_PATH 64
+
 #define TERMINAL_CTRL_C         "\003"
 #define TERMINAL_CTRL_Z         "\032"
 #define TERMINAL_CTRL_BACKSLASH "\034"
+
+/* Opens a pseudo-terminal that is not read unless the test does. Gets the path of its other end. */
+int terminal_make(char path[TERMINAL_PATH]);
 
 /*
  * Starts a program as leader of the terminal's session, as a terminal window does. It writes no

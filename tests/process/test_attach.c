@@ -51,15 +51,6 @@ static struct run *attach(const struct run *target, size_t count) {
     return attach_in(NULL, target, count);
 }
 
-/* Fails unless all of `kept` live and run; then ends them. */
-static void expect_free(const struct family *kept, struct run *target) {
-    RUN_UNTIL(NULL, family_find("ss-").count == 0);
-    ck_assert_uint_eq(family_count_living(kept), kept->count);
-    family_expect_to_run(NULL, kept, 0.01);
-    run_free(target);
-    family_end_all();
-}
-
 static struct run *start_one(void) {
     return start_target(WORDS(PAYLOAD, "ignore-term"));
 }
@@ -98,7 +89,8 @@ TEST_CASE(attached_processes_stay_in_their_control_groups) {
             ck_assert_str_eq(run_read_file(path).bytes, group.bytes);
         }
         run_end(run, SIGINT);
-        expect_free(&tree, target);
+        family_end_kept(&tree);
+        run_free(target);
     }
 }
 
@@ -119,7 +111,7 @@ TEST_CASE(a_process_is_left_running_at_the_planned_end) {
     record_expect_events(record, 1, "\"event\":\"instance_left\",\"instance\":0}");
     run_expect_text(&run->err, "instance 0 was left running");
     ck_assert_uint_eq(run_count_text(&run->err, "ended as requested"), 0);
-    expect_free(&one, target);
+    family_end_kept(&one);
 }
 
 TEST_CASE(the_run_ends_when_the_attached_process_dies) {
@@ -194,7 +186,8 @@ static void expect_to_survive(const char *const *command, size_t count) {
             RUN_UNTIL(run, family_is_stopped("payload", count));
             run_end(run, SIGTERM);
         }
-        expect_free(&kept, target);
+        family_end_kept(&kept);
+        run_free(target);
     }
 }
 
@@ -217,7 +210,7 @@ TEST_CASE(a_stopped_master_that_survives_alone_leaves_a_tree_running) {
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     family_kill_together(&killed, 0);
     run_expect(run_wait(run), 125);
-    expect_free(&limited.tree, limited.target);
+    family_end_kept(&limited.tree);
 }
 
 /* The kernel continues the guardian when all executors are dead; the master stays stopped. */
@@ -233,7 +226,7 @@ TEST_CASE(stopped_guardian_and_master_leave_a_tree_running) {
     ck_assert_int_eq(run_state(run->pid), 'T');
     kill(run->pid, SIGCONT);
     run_expect(run_wait(run), 125);
-    expect_free(&limited.tree, limited.target);
+    family_end_kept(&limited.tree);
 }
 
 /* The master is stopped, so only the guardian can continue the executor. */
@@ -248,7 +241,7 @@ TEST_CASE(throttling_continues_after_executor_and_master_are_stopped) {
     }
     kill(run->pid, SIGCONT);
     run_end(run, SIGTERM);
-    expect_free(&limited.tree, limited.target);
+    family_end_kept(&limited.tree);
 }
 
 #define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo leader $$; wait' & "
@@ -277,7 +270,8 @@ TEST_CASE(group_without_leader_is_continued_by_another_executor) {
         RUN_UNTIL(run, family_is_stopped("payload", 2));
         family_kill_together(&killed, run->pid);
         run_expect(run_wait(run), -SIGKILL);
-        expect_free(&kept, target);
+        family_end_kept(&kept);
+        run_free(target);
         run_free(other);
     }
 }
@@ -297,7 +291,7 @@ TEST_CASE(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
     RUN_UNTIL(run, access(run_path(folder, "hold.held"), F_OK) == 0);
     kill(guardian, SIGKILL);
     run_expect(run_wait(run), 125);
-    expect_free(&limited.tree, limited.target);
+    family_end_kept(&limited.tree);
 }
 
 TEST_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds) {
@@ -305,7 +299,7 @@ TEST_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds) {
     struct limited limited = limit_tree(&setup);
     kill(run_find(limited.run, "ss-executor"), SIGKILL);
     run_expect(run_wait(limited.run), 125);
-    expect_free(&limited.tree, limited.target);
+    family_end_kept(&limited.tree);
 }
 
 static pid_t parent_of(pid_t pid) {
@@ -338,7 +332,7 @@ TEST_CASE(later_descendants_are_limited_and_orphans_survive) {
     family_expect_to_run(run, &both, 0.001);
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     run_end(run, SIGKILL);
-    expect_free(&both, target);
+    family_end_kept(&both);
 }
 
 /* Returns a script that starts daemons, which are orphans, once the file `go` exists. */
@@ -417,12 +411,7 @@ static bool payloads_are_orphans(const struct run *run, size_t count) {
 
 /* Returns how often the process has begun to wait. */
 static long count_waits(pid_t pid) {
-    const char *path = run_format("/proc/%d/status", (int)pid);
-    struct run_text text = run_read_file(path);
-    const char *at = strstr(text.bytes, "\nvoluntary_ctxt_switches:");
-    long count = at ? atol(strchr(at, ':') + 1) : 0;
-    free(text.bytes);
-    return count;
+    return atol(run_status(pid, "voluntary_ctxt_switches"));
 }
 
 /*
@@ -489,7 +478,7 @@ TEST_CASE(descendants_run_freely_after_the_attached_process_ends) {
     ck_assert_uint_eq(others.count, 2);
     kill(target->pid, SIGKILL);
     run_succeed(run);
-    expect_free(&others, target);
+    family_end_kept(&others);
 }
 
 TEST_CASE(each_attached_process_is_an_instance) {
@@ -660,7 +649,7 @@ TEST_CASE(a_tree_cannot_be_attached_twice) {
     run_free(other);
     run_end(run, SIGTERM);
     struct family tree = family_find("payload");
-    expect_free(&tree, target);
+    family_end_kept(&tree);
 }
 
 /* The run that comes second must not start. */
@@ -712,7 +701,7 @@ TEST_CASE(stopped_and_claimed_trees_are_refused) {
     struct family tree = family_find("payload");
     struct run *run = attach(target, 3);
     run_end(run, SIGTERM);
-    expect_free(&tree, target);
+    family_end_kept(&tree);
 }
 
 TEST_CASE(a_replay_of_a_run_with_attached_processes_is_refused) {

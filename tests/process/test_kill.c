@@ -382,12 +382,7 @@ TEST_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running) {
 
 /* Returns whether the process has stopped and was continued since a SIGSTOP was sent. */
 static bool was_continued(pid_t pid) {
-    const char *path = run_format("/proc/%d/status", (int)pid);
-    struct run_text text = run_read_file(path);
-    const char *pending = strstr(text.bytes, "\nShdPnd:");
-    ck_assert_ptr_nonnull(pending);
-    unsigned long long signals = strtoull(strchr(pending, ':') + 1, NULL, 16);
-    free(text.bytes);
+    unsigned long long signals = strtoull(run_status(pid, "ShdPnd"), NULL, 16);
     return !(signals & 1ULL << (SIGSTOP - 1)) && run_state(pid) != 'T';
 }
 

@@ -13,6 +13,7 @@
 #include "record.h"
 #include "run.h"
 #include "surroundings.h"
+#include "terminal.h"
 
 #define TICKS                                                                                      \
     "-n", "1", "-l", "100%", "-c", "fixed", "--json", "-", "--iteration", "^tick 0+1$", "--output"
@@ -128,7 +129,7 @@ TEST_CASE(missing_pseudo_terminals_are_reported_before_the_start) {
     ck_assert_int_lt(access(file, F_OK), 0);
 }
 
-static char unread_name[64]; /* prepare() has no argument */
+static char unread_name[TERMINAL_PATH]; /* prepare() has no argument */
 
 static void print_to_unread(void) {
     int line = open(unread_name, O_RDWR | O_NOCTTY);
@@ -139,10 +140,7 @@ static void print_to_unread(void) {
 /* It has room for a part of what is read at a time. */
 TEST_CASE(a_terminal_that_is_not_read_blocks_only_the_instance) {
     struct run_setup setup = {.prepare = print_to_unread};
-    int reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    SKIP_UNLESS(reader >= 0, "terminal: cannot open a pseudo-terminal");
-    ck_assert(grantpt(reader) == 0 && unlockpt(reader) == 0 &&
-              ptsname_r(reader, unread_name, sizeof unread_name) == 0);
+    terminal_make(unread_name);
     struct run *run = RUN_IN(&setup, "-q", "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
         "--duration", "2s", "--iteration", "^xx", "sh", "-c",
         "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 400000; sleep 30");

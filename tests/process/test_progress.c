@@ -260,10 +260,9 @@ static void open_stage(struct stage *stage, int height, int width) {
     *stage = (struct stage){.state = 1, .now = 1000 * SS_SECOND};
     stage->shown = screen_new(height, width);
     stage->alone = screen_new(height, width);
-    stage->keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    SKIP_UNLESS(stage->keyboard >= 0, "terminal: cannot open a pseudo-terminal");
-    ck_assert(grantpt(stage->keyboard) == 0 && unlockpt(stage->keyboard) == 0);
-    int line = open(ptsname(stage->keyboard), O_RDWR | O_NOCTTY);
+    char path[TERMINAL_PATH];
+    stage->keyboard = terminal_make(path);
+    int line = open(path, O_RDWR | O_NOCTTY);
     ck_assert_int_ge(line, 0);
     dup2(line, STDERR_FILENO);
     close(line);
@@ -501,9 +500,7 @@ TEST_CASE(block_disappears_during_the_grace_period) {
     struct screen screen;
     RUN_UNTIL(
         terminal->run, (screen = screen_of(terminal->run->out.bytes), !screen_has(&screen, BLOCK)));
-    double begin = run_now();
-    RUN_UNTIL(terminal->run,
-        run_now() > begin + 0.5); /* a second signal earlier would count as the first */
+    run_let_pass(terminal->run, 0.5); /* a second signal earlier would count as the first */
     ck_assert(!terminal->run->ended);
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
@@ -582,7 +579,7 @@ TEST_CASE(ctrl_s_does_not_stop_the_run) {
     }
 }
 
-static char unread_name[64]; /* prepare() has no argument */
+static char unread_name[TERMINAL_PATH]; /* prepare() has no argument */
 static int unread_reader;
 static int unread_line;
 
@@ -608,10 +605,7 @@ static bool has_text(void) {
 static void open_unread(void) {
     static char text[4096];
     struct winsize size = {.ws_row = SCREEN_ROWS, .ws_col = SCREEN_COLUMNS};
-    unread_reader = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    SKIP_UNLESS(unread_reader >= 0, "terminal: cannot open a pseudo-terminal");
-    ck_assert(grantpt(unread_reader) == 0 && unlockpt(unread_reader) == 0 &&
-              ptsname_r(unread_reader, unread_name, sizeof unread_name) == 0);
+    unread_reader = terminal_make(unread_name);
     unread_line = open(unread_name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     ck_assert(unread_line >= 0 && ioctl(unread_line, TIOCSWINSZ, &size) == 0);
     memset(text, '\r', sizeof text);

@@ -96,8 +96,7 @@ TEST_CASE(a_signal_ends_ssload_with_status_0_and_an_average) {
 TEST_CASE(interrupted_sample_is_omitted) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
-    double until = run_now() + 0.1;
-    RUN_UNTIL(run, run_now() > until);
+    run_let_pass(run, 0.1);
     kill(run->pid, SIGINT);
     run_succeed(run);
     /* A delayed test sees more than one row, but none shorter than a second. */
@@ -126,12 +125,11 @@ TEST_CASE(late_samples_do_not_pile_up) {
     run_wait_text(run, "\n2");
     kill(run->pid, SIGSTOP);
     RUN_UNTIL(NULL, run_state(run->pid) == 'T');
-    double until = run_now() + 1.5;
-    RUN_UNTIL(NULL, run_now() > until);
+    run_let_pass(NULL, 1.5);
     run_look(run);
     size_t before = run->out.length;
     kill(run->pid, SIGCONT);
-    until = run_now() + 0.3;
+    double until = run_now() + 0.3;
     RUN_UNTIL(run, run_now() > until && run->out.length > before + 200);
     kill(run->pid, SIGINT);
     run_succeed(run);
@@ -363,8 +361,7 @@ static double late_target(const char *trace) {
     struct run *run = START_LOAD("-i", "200m", "-d", "2s", "--target", trace);
     run_wait_text(run, "\n2");
     kill(run->pid, SIGSTOP);
-    double until = run_now() + 0.8;
-    RUN_UNTIL(run, run_now() > until);
+    run_let_pass(run, 0.8);
     kill(run->pid, SIGCONT);
     run_succeed(run);
     for (size_t i = 1; i < count_rows(run); i++) {

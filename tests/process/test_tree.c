@@ -236,25 +236,17 @@ static struct run *start_planned(
     ck_abort_msg("the daemons did not appear in time");
 }
 
-/* Fails unless all of them run; then ends them. */
-static void end_kept(const struct family *kept) {
-    RUN_UNTIL(NULL, family_find("ss-").count == 0);
-    ck_assert_uint_eq(family_count_living(kept), kept->count);
-    family_expect_to_run(NULL, kept, 0.02);
-    family_end_all();
-}
-
 TEST_CASE(kept_instances_and_daemons_keep_running) {
     struct family kept;
     struct run *run = start_planned("1", 3, "--keep", &kept);
     run_succeed(run);
-    end_kept(&kept);
+    family_end_kept(&kept);
     run = START("-q", "-n", "1", ROUNDS, "--keep", PAYLOAD, "daemon", "2");
     run_wait_ready(run, 1);
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     kept = family_find("payload");
     run_end(run, SIGTERM);
-    end_kept(&kept);
+    family_end_kept(&kept);
 }
 
 TEST_CASE(daemons_end_after_the_planned_duration) {

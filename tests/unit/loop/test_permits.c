@@ -161,37 +161,26 @@ TEST(each_permit_change_loses_less_than_a_unit) {
 static pthread_barrier_t barrier;
 static _Atomic uint32_t working;
 
-/* Threads use the same time, so each reading must find no permitted time. */
-static void *stand_still(void *context) {
-    _Atomic uint32_t own = 0;
-    pthread_barrier_wait(&barrier);
-    for (int i = 0; i < TURNS; i++) {
-        set(&own, 1000, true);
-        set(&own, 1000, true);
-        set(&own, 1000, false);
-    }
-    atomic_fetch_sub(&working, 1);
-    return NULL;
-}
-
-static void *move_on(void *context) {
+static void *work(void *context) {
+    const ss_time *step = context;
     _Atomic uint32_t own = 0;
     pthread_barrier_wait(&barrier);
     for (ss_time i = 0; i < TURNS; i++) {
-        set(&own, 1000 + 10 * i, true);
-        set(&own, 1003 + 10 * i, true);
-        set(&own, 1007 + 10 * i, false);
+        set(&own, 1000 + *step * 10 * i, true);
+        set(&own, 1000 + *step * (10 * i + 3), true);
+        set(&own, 1000 + *step * (10 * i + 7), false);
     }
     atomic_fetch_sub(&working, 1);
     return NULL;
 }
 
-static void start(pthread_t *threads, void *(*work)(void *context)) {
+/* Starts threads whose time stands still if `step` is 0. */
+static void start(pthread_t *threads, ss_time *step) {
     permits = (struct ss_permits){0};
     atomic_store(&working, THREADS);
     assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS + 1), 0);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, work, step), 0);
     pthread_barrier_wait(&barrier);
 }
 
@@ -203,7 +192,8 @@ static void join(pthread_t *threads) {
 
 TEST(readers_never_see_half_a_permit_change) {
     pthread_t threads[THREADS];
-    start(threads, stand_still);
+    ss_time step = 0; /* so each reading must find no permitted time */
+    start(threads, &step);
     uint64_t bad = 0;
     while (atomic_load(&working)) {
         struct ss_permission permission = look(1000);
@@ -216,7 +206,8 @@ TEST(readers_never_see_half_a_permit_change) {
 
 TEST(concurrent_permit_changes_lose_no_time) {
     pthread_t threads[THREADS];
-    start(threads, move_on);
+    ss_time step = 1;
+    start(threads, &step);
     join(threads);
     assert_permission(UINT64_C(9000000), UINT64_C(7) * TURNS * THREADS, 0);
 }
