@@ -24,12 +24,23 @@ prints() {
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-own_cpu_bench_prints_cpu_time_and_memory() { # case, timing
-    bench own-cpu.sh --instances 4 --control fixed --rounds 1 --seconds 1
-    prints "\| showstopper \| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "\| floor +\| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "ratio $number"
-    prints "Private memory of an executor: median $number kB, largest $number kB"
+# What they print depends on the machine.
+benches_run_in_their_shortest_form() { # case, timing
+    local name options
+    need_built ssbatch ssprofile ssrequest serve
+    have_first_cpus $(($(nproc) - 1)) || skip "cpus: the first ones may not be used"
+    echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" >battery
+    while read -r name options; do
+        # shellcheck disable=SC2086 # words
+        bench "$name.sh" $options </dev/null
+    done <<END
+own-cpu --instances 4 --control fixed --rounds 1 --seconds 1
+batch --runs 5 --memory $scratch --disk $scratch
+profile --parts speed --throttles duty --battery $scratch/battery --repetitions 1
+requests --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 --caps 5 --minutes 0.02 --output $scratch/requests
+tree --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
+traces --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
+END
 }
 
 guests_bench_prints_the_load_in_a_guest() { # case, timing
@@ -156,77 +167,6 @@ questions_bench_compares_the_same_levels_of_two_studies() { # case
     ! awk -f "$benches/levels.awk" "$scratch"/{second,first}.csv >"$output" 2>&1 || fail "an additional level is left out"
 }
 
-batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() { # case, timing
-    local place
-    need_built ssbatch
-    bench batch.sh --runs 5 --memory "$scratch" --disk "$scratch"
-    for place in memory disk; do
-        prints "\| $place +\| +$number \| +$number \| +$number \| +$number \|"
-    done
-}
-
-profile_bench_compares_throttled_speeds() { # case, timing
-    need_built ssprofile
-    echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
-        >"$scratch/battery"
-    bench profile.sh --parts speed --throttles duty --battery "$scratch/battery" --repetitions 1
-    for duty in 25 50 75 100; do
-        prints "\| duty=$duty% \| +1 \| +0 \| +$number \| +$number \| +$number \| int64 \|"
-    done
-}
-
-requests_bench_compares_generators() { # case, timing
-    local program percent="[-+]$number"
-    local lateness="( \| $number){5}"
-    need_built ssrequest
-    "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
-    have_first_cpus $(($(nproc) - 1)) || skip "cpus: the first ones may not be used"
-    bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
-        --caps 5 --minutes 0.02 --output "$scratch/requests"
-    prints "\| 50 \| 50 \| [0-9]+$lateness \|"
-    for program in ab wrk ssrequest; do
-        if [ "$program" = ssrequest ] || command -v "$program" >/dev/null; then
-            [ "$(grep -Exc "\| $program \| $number \| $number \| $number \| ($number)? \| [0-9]+ \|" \
-                "$output")" -eq 2 ] || fail "expected two rows of $program"
-        else
-            prints "$program is not installed: it is left out"
-        fi
-    done
-    prints "\| even \| 50 \| [0-9]+( \| $number \| $number \| $percent){2} \|"
-    prints "\| poisson \| [0-9]+ \| [0-9]+ \| $number \| 15\.0 \| $percent \| $number \| - \| - \|"
-    prints "\| concurrent \| 50 \| [0-9]+ \| $number \| 255\.0 \| $percent \| $number \| 480\.0 \| $percent \|"
-    prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
-    prints "\| 200 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    prints "\| 1 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    # A service without CPU time may answer no request in this second.
-    prints "\| 5 \| ([1-9][0-9]* \| [0-9]+ \| 5( \| $number){3} \| $percent|0 \| [0-9]+ \| 5 \| $number( \| -){3}) \|"
-    prints "\| 1 \| 120 \| $number \| $number \|"
-    # Existing measurements are not repeated.
-    cp "$output" "$scratch/before"
-    bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
-        --caps 5 --minutes 0.02 --output "$scratch/requests"
-    cmp "$scratch/before" "$output" || fail "a second call with the same --output changed the result"
-}
-
-tree_bench_measures_stops_of_a_large_tree() { # case, timing
-    local held beside by ratio="$number, $number\.\.$number"
-    local figures="+$number \| +$number\.\. *$number \| +$number"
-    bench tree.sh --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
-    for by in floor "showstopper, 0 beside" "showstopper, 20 beside"; do
-        prints "Stopped at once of 12 by $by: least 0, most 12; $number looks, $number in between"
-    done
-    for held in tree spin; do
-        for beside in 0 20; do
-            for by in showstopper floor; do
-                prints "\| $held \| +$beside \| $by +\| $figures \|"
-            done
-        done
-        prints "ratio of 20 beside to 0, $held: $ratio"
-    done
-    prints "ratio to the floor, tree, 0 beside \(at most 1\.3 wanted\): $ratio"
-    prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
-}
-
 environments_bench_prints_the_load_in_a_container() { # case, timing
     local measured row=() why
     if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
@@ -294,15 +234,6 @@ questions.sh --parts speed
 requests.sh --parts speed
 zoo.sh --programs gcc
 END
-}
-
-traces_bench_measures_long_traces() { # case, timing
-    bench traces.sh --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
-    prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "\| split 700 rows +\| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "\| split 6000 rows +\| +$number \| +$number\.\. *$number \| +$number \|"
-    prints "\| +1000 \| +$number \| +$number \|"
 }
 
 # Other processes may add load, so loads have only a lower bound. A late judge makes longer windows; the means must
@@ -399,25 +330,6 @@ zoo_bench_prints_tables_and_gains() { # case, timing
     "$build/bin/sssim" -P 2 -n 2 --class "profile:$profile" -l 25% --duration 5s >"$output" ||
         fail "invalid profile: $(cat "$profile")"
     prints "samples +10"
-}
-
-# One program is missing; a copy of another one fails.
-zoo_bench_reports_why_programs_are_skipped() { # case, timing
-    mkdir "$scratch/bin"
-    cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
-    rm -f "$scratch/bin/xz"
-    ! PATH=$scratch/bin "$benches/zoo.sh" --build "$build" --quick >"$output" 2>&1 || fail "zoo succeeds without xz"
-    prints "xz is skipped: not installed: xz-utils"
-    prints "zoo.sh: no program is left"
-    cat >"$scratch/bin/xz" <<'END'
-#!/bin/sh
-[ "$SHOWSTOPPER_INSTANCE" = 1 ] || exec sleep 100
-echo worn out >&2
-exit 3
-END
-    chmod 755 "$scratch/bin/xz"
-    PATH=$scratch/bin bench zoo.sh --quick --seconds 1
-    prints "xz, 2 instances: ended early: worn out"
 }
 
 # The input is synthetic, so the result is known: windows of 20 ms alternate between 1.5 CPUs and 1 CPU, and in another
