@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_LOOP_MODULE_SET_H
 
 #include <showstopper/error.h>
+#include <showstopper/host.h>
 #include <showstopper/module.h>
 
 #include "loop/board.h"
@@ -67,6 +68,9 @@
                     "window needs more stops and continues"                                        \
         }                                                                                          \
     }
+
+/* The services that modules may call. */
+extern const struct ss_host ss_host;
 
 /* The five modules of a run, loaded and configured. Zero-initialized: empty. */
 struct ss_module_set {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "loop/module_host.h"
+#include "loop/module_set.h"
 #include "loop/registry.h"
 #include "options/values.h"
 #include <showstopper/random.h>

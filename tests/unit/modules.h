@@ -15,7 +15,7 @@
 
 #include <showstopper/module.h>
 
-#include "loop/module_host.h"
+#include "loop/module_set.h"
 #include "options/values.h"
 #include "unit.h"
 

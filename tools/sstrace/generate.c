@@ -8,7 +8,7 @@
 #include <showstopper/trace.h>
 
 #include "base/owned.h"
-#include "loop/module_host.h"
+#include "loop/module_set.h"
 #include "options/values.h"
 #include "stages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loop/module_host.h"
+#include "loop/module_set.h"
 #include "unit.h"
 
 /* A load in CPUs is a different fraction of a run on fewer CPUs. */
