@@ -325,13 +325,6 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
     return 0;
 }
 
-static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_error *error) {
-    if (ss_pattern_compile(&plan->iteration, pattern, error) < 0)
-        return ss_error_wrap(error, "--iteration");
-    plan->has_iteration = true;
-    return 0;
-}
-
 static size_t count_option_words(const struct ss_cli *cli) {
     size_t count = 1;
     while (cli->arguments[count] && cli->arguments + count != cli->command)
@@ -351,8 +344,9 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->counters = cli->counters;
     plan->arguments = cli->arguments;
     plan->option_words = count_option_words(cli);
-    if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
-        return -1;
+    if (cli->iteration && ss_pattern_compile(&plan->iteration, cli->iteration, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    plan->has_iteration = cli->iteration != NULL;
     bool output_exists = cli->output && stat(cli->output, &status) == 0;
     if (output_exists && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--output: %s is not a folder: name a folder", cli->output);

@@ -164,13 +164,6 @@ void ss_signals_catch_crashes(void) {
     }
 }
 
-static void release_crashes(void) {
-    for (size_t i = 0; i < CRASHES; i++) {
-        if (crashes_caught[i])
-            signal(crashes[i].number, SIG_DFL);
-    }
-}
-
 static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigaction(SIGXCPU, &action, NULL);
@@ -260,7 +253,10 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
         sigaction(known[i].number, &action, NULL);
     }
     catch_overrun(slow_down);
-    release_crashes();
+    for (size_t i = 0; i < CRASHES; i++) {
+        if (crashes_caught[i])
+            signal(crashes[i].number, SIG_DFL);
+    }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -206,8 +206,8 @@ void ss_iterations_add(
     ss_windows_add(&iterations->parts_in_time, from, to, 1);
     if (iterations->shares)
         add_share(iterations, &iteration, from, part);
-    if (iterations->tell)
-        iterations->tell(iterations->context, &iteration);
+    if (iterations->added)
+        iterations->added(iterations->context, &iteration);
 }
 
 void ss_iterations_add_evenly(

@@ -89,7 +89,7 @@ struct ss_iterations {
     char untimed_example[96];   /* the first text that is there instead */
 
     /* Called with each iteration; may be NULL. */
-    void (*tell)(void *context, const struct ss_iteration *iteration);
+    void (*added)(void *context, const struct ss_iteration *iteration);
     void *context;
 };
 

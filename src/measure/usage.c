@@ -289,7 +289,7 @@ double ss_usage_to_blame(const struct ss_usage *usage) {
     return blamed && doubt.others_use >= BLAMED_MIN ? doubt.others_use : NAN;
 }
 
-void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt) {
+void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt) {
     const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
     set_use(doubt, sum);
     doubt->quota_cpus = usage->quota.cpus;

@@ -104,7 +104,7 @@ void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time no
 SS_NONNULL() double ss_usage_to_blame(const struct ss_usage *usage);
 
 /* Sets the doubt's CPU use and idle time, which are NaN if unknown, and its quota. */
-void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt);
+void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);
 

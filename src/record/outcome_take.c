@@ -76,7 +76,7 @@ static void warn_of_doubt(
     };
     if (doubt.part < DOUBTFUL_PART)
         return;
-    ss_usage_tell(input->usage, &doubt);
+    ss_usage_describe(input->usage, &doubt);
     outcome->held_back |=
         ss_doubt_cause(&doubt) == SS_DOUBT_OTHERS && doubt.part >= DOUBTFUL_THROUGHOUT;
     ss_doubt_print(text, sizeof text, &doubt);

@@ -97,14 +97,6 @@ static void print_bound(FILE *stream, const char *label, const struct ss_iterati
 /* A smaller uncertainty than this is not worth a line. */
 #define UNCERTAINTY_SHOWN 0.005
 
-static void print_estimate(FILE *stream, const struct ss_iteration_rate *rate) {
-    if (rate->uncertainty >= UNCERTAINTY_SHOWN * rate->per_second)
-        fprintf(stream,
-            "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
-            "%-34sended and are estimated\n",
-            "", rate->uncertainty, rate->estimated, "");
-}
-
 static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
     const struct ss_iteration_rate *rate = &outcome->rate;
     print_row(stream, "iterations", outcome->iterations, 0, "", "ended in the counted time");
@@ -117,8 +109,11 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
     else
         print_row(stream, "throughput", rate->per_second, 3, "/s",
             "iterations per second, mean of %.1f s", outcome->duration_seconds);
-    if (rate->estimated > 0)
-        print_estimate(stream, rate);
+    if (rate->estimated > 0 && rate->uncertainty >= UNCERTAINTY_SHOWN * rate->per_second)
+        fprintf(stream,
+            "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
+            "%-34sended and are estimated\n",
+            "", rate->uncertainty, rate->estimated, "");
     if (outcome->throughput_count > 1)
         print_intervals(stream, outcome);
 }

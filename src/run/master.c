@@ -142,7 +142,7 @@ static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
         return ss_error_memory(master->error);
-    master->iterations.tell = record_iteration;
+    master->iterations.added = record_iteration;
     master->iterations.context = master->recorder;
     int status = ss_recorder_open(master->recorder, master->plan, master->error);
     if (status == 0 && master->plan->record && ss_end_signals_are_held(&master->caller_mask)) {

@@ -219,7 +219,7 @@ static void add_own_delay(struct ss_output *output, struct ss_stream *stream, ss
     stream->away = output->away;
 }
 
-static void tell_of_read(
+static void report_read(
     struct ss_output *output, struct ss_stream *stream, uint32_t count, ss_time now) {
     double duty =
         ss_double_from_word(atomic_load(&output->board->rows[stream->instance].local_duty));
@@ -249,14 +249,14 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         stream->matches++;
         return;
     }
-    tell_of_read(output, stream, 1, now);
+    report_read(output, stream, 1, now);
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
 
 /* Adds the iterations that ended in one read. */
 static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (stream->matches > 0) {
-        tell_of_read(output, stream, stream->matches, now);
+        report_read(output, stream, stream->matches, now);
         ss_iterations_add_evenly(output->iterations, stream->instance, stream->matches, now);
     }
     stream->matches = 0;

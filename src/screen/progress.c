@@ -24,11 +24,6 @@
 #define LINE_DOWN "\033D"  /* moves down in the same column; scrolls if necessary */
 #define ERASE_ROW "\033[K" /* erases from the cursor to the end of the row */
 
-static bool is_set(const char *name) {
-    const char *value = getenv(name);
-    return value && *value;
-}
-
 /*
  * Returns whether rows can be reserved. Without the height of the terminal, the position of the
  * block is not known.
@@ -41,6 +36,7 @@ static bool can_reserve(void) {
 
 void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
+    const char *no_color = getenv("NO_COLOR");
     int file = ss_streams_open_unblocked(STDERR_FILENO);
     *progress = (struct ss_progress){
         .file = file > 0 ? file : 0,
@@ -50,7 +46,7 @@ void ss_progress_open(
         .foreground_only = when == SS_PROGRESS_AUTO,
         .summary_follows = !quiet,
         .unicode = ss_screen_is_unicode(),
-        .color = !is_set("NO_COLOR"),
+        .color = !no_color || !*no_color,
         .total = total,
         .view = view,
     };

@@ -9,16 +9,11 @@
 #include "trace/compiled.h"
 #include "trace/text.h"
 
-/* Peeks at the first byte without consuming it. */
-static bool is_compiled(FILE *stream) {
-    int first = getc(stream);
-    ungetc(first, stream);
-    return first == SS_TRACE_MAGIC_FIRST;
-}
-
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
-    if (is_compiled(stream))
+    int first = getc(stream);
+    ungetc(first, stream);
+    if (first == SS_TRACE_MAGIC_FIRST)
         return ss_trace_compiled_read(stream, name, sink, error);
     return ss_trace_text_read(stream, name, sink, error);
 }

@@ -107,14 +107,6 @@ _Noreturn static void send_last(int report, int kind, int value) {
     _exit(0);
 }
 
-/* Returns when the other end of a pipe is closed. */
-static void await_close(int pipe) {
-    char byte;
-    while (read(pipe, &byte, 1) < 0 && errno == EINTR) {
-    }
-    close(pipe);
-}
-
 /*
  * Runs the first process inside; everything inside ends with it. Returns only in the run. Both
  * processes have groups of their own, so that signals from the keyboard, or to the whole group of
@@ -136,7 +128,11 @@ static void run_init(int report, const struct ss_isolation *isolation) {
         setpgid(0, 0);
         close(report);
         close(named[1]);
-        await_close(named[0]); /* until ss-init has its name, which an instance may see */
+        /* Wait until ss-init has its name, which an instance may see. */
+        char byte;
+        while (read(named[0], &byte, 1) < 0 && errno == EINTR) {
+        }
+        close(named[0]);
         return;
     }
     if (run < 0)

@@ -175,7 +175,7 @@ static struct seen look_at(uint64_t seed) {
     options.work.use = (struct memory_use){.accesses = 30, .waiting = 0.5};
     options.memory_rate = 100;
     open_trial(&trial, &options);
-    trial.iterations.tell = see;
+    trial.iterations.added = see;
     trial.iterations.context = &seen;
     advance(&trial, 20 * SS_SECOND);
     trial_close(&trial);

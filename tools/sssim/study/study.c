@@ -252,7 +252,7 @@ static int open_recording(struct study *study, int side, const struct experiment
         return -1;
     }
     recording->recorder = recorder;
-    trial->iterations.tell = take_iteration;
+    trial->iterations.added = take_iteration;
     trial->iterations.context = recorder;
     for (uint32_t i = 0; i < trial->options.instances; i++)
         ss_iterations_start(&trial->iterations, i, trial->start);
