@@ -37,7 +37,7 @@ SS_NONNULL() uint32_t ss_cpus_last(const struct ss_cpus *cpus);
 SS_NONNULL()
 uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed);
 
-/* Parses a list as the kernel prints it, also with the strides of taskset: 0-3,8,10-14:2. */
+/* Parses a list as the kernel prints it, or with the strides of taskset: 0-3,8,10-14:2. */
 SS_NONNULL(1, 2) int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error);
 
 /* Prints a list. If it does not fit, the buffer ends with "..." after the last number that does. */

@@ -6,7 +6,7 @@
 
 #include "tree/freezer.h"
 
-/* Time until the next look: after a find, normally, with fork events on, at most. */
+/* Time until the next pass: after a find, normally, with fork events on, at most. */
 #define SHORT_INTERVAL   (5 * SS_MILLISECOND)
 #define USUAL_INTERVAL   (100 * SS_MILLISECOND)
 #define IDLE_INTERVAL    (500 * SS_MILLISECOND)
@@ -33,7 +33,7 @@
 /* How many entries must be free again before searching for processes that did not fit. */
 #define MEMBERS_SPARE (MEMBERS_MAX / 32)
 
-/* With so few pids, all of them may have been reused between two looks. */
+/* With so few pids, all of them may have been reused between two passes. */
 #define FEW_PIDS 4096
 
 /* Above this many new pids, all processes are scanned instead of each pid. */
@@ -46,7 +46,7 @@
 #define DEPTH_MAX    256
 #define ATTEMPTS_MAX 3
 
-/* Lines of descent followed in one look, which bounds the time that a look takes. */
+/* Lines of descent followed in one pass, which bounds the time that a pass takes. */
 #define BUDGET 128
 
 #define NO_ROW SS_PID_MAP_NONE
@@ -168,7 +168,7 @@ static void read_births(struct ss_census *census) {
 }
 
 /*
- * Without reports, any pid assigned since the last look may have a new owner: forgets those up to
+ * Without reports, any pid assigned since the last pass may have a new owner: forgets those up to
  * `latest`.
  */
 static void forget_reused_kin(struct ss_census *census, pid_t latest) {
@@ -709,7 +709,7 @@ void ss_census_survey(struct ss_census *census) {
     examine_all(census);
     census->surveying = false;
     /*
-     * A process that was just being started, with no leader on the board yet, needs a second look.
+     * A process that was just being started, with no leader on the board yet, needs a second pass.
      */
     census->settled[0] = census->settled[1] = 0;
 }
@@ -771,9 +771,9 @@ static bool is_notified(struct ss_census *census, bool news, bool early) {
 }
 
 /*
- * Returns how long to wait until the next look. A process that has made a group is likely to make
+ * Returns how long to wait until the next pass. A process that has made a group is likely to make
  * another one, so a tree that forks at its start is followed closely. If only unrelated processes
- * come and go, the next look can wait, because most of them will have ended by then.
+ * come and go, the next pass can wait, because most of them will have ended by then.
  */
 static ss_time next_interval(const struct ss_census *census, bool news) {
     ss_time longer = 2 * census->interval;

@@ -8,7 +8,7 @@
  * Determines which processes belong to which instance. An instance's own group needs no
  * bookkeeping: one signal reaches all of it. The census finds descendants in other groups and
  * writes them to the board as branches. Its cost depends on the number of new processes, not of
- * all: it examines only pids assigned since the last look. It checks the group of a known process
+ * all: it examines only pids assigned since the last pass. It checks the group of a known process
  * again, every 0.1 s in the first second of the process and more often at the very start, because
  * most processes that leave their group do so when they begin, and once a second after that. A
  * process can leave its group only while it may run. Once some have left, the census therefore
@@ -73,18 +73,18 @@ struct ss_census {
     pid_t limit;      /* the largest pid */
     pid_t latest;     /* the last pid that was examined */
     pid_t settled[2]; /* `latest` two recounts ago, and one recount ago */
-    pid_t again;      /* pids after this one, up to `until`, get a second look */
+    pid_t again;      /* pids after this one, up to `until`, get a second pass */
     pid_t until;      /* see `again` */
     ss_time interval;
-    ss_time due;               /* the next look, unless an event arrives earlier */
-    uint32_t missed;           /* the board's count of missed groups at the last look */
+    ss_time due;               /* the next pass, unless an event arrives earlier */
+    uint32_t missed;           /* the board's count of missed groups at the last pass */
     ss_time recount;           /* when all members are checked again */
-    uint32_t budget;           /* lines of descent that may still be followed in this look */
-    pid_t stranger;            /* a parent known in this look not to be ours; 0: none */
-    bool ours;                 /* this look has met one of our processes */
-    bool found;                /* this look has added a branch */
+    uint32_t budget;           /* lines of descent that may still be followed in this pass */
+    pid_t stranger;            /* a parent known in this pass not to be ours; 0: none */
+    bool ours;                 /* this pass has met one of our processes */
+    bool found;                /* this pass has added a branch */
     bool listening;            /* every new process is reported */
-    bool surveying;            /* the first look of this census: births may predate it */
+    bool surveying;            /* the first pass of this census: births may predate it */
     bool fresh;                /* the processes examined now have just been started */
     bool crowded;              /* some processes did not fit */
     struct ss_pid_map covered; /* maps groups that one signal reaches to rows */
@@ -97,7 +97,7 @@ struct ss_census {
      * of a second each. The dead are thus known for long enough to attribute their children.
      */
     struct ss_pid_map kin[2];
-    enum ss_births births; /* births since the last look */
+    enum ss_births births; /* births since the last pass */
     pid_t own_session;     /* session of showstopper itself, in which not all processes are ours */
     struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
     pid_t *leaders;           /* leader of each row, as entered in `covered` */
@@ -109,7 +109,7 @@ struct ss_census {
     uint32_t young;   /* how many of them are ours */
     ss_time *left_at; /* for each row, when one of its processes was last found outside its group;
                          0: never */
-    ss_time now;      /* time of this look */
+    ss_time now;      /* time of this pass */
 };
 
 /* Opens a census that counts processes whose pids were assigned after `since`. */
@@ -120,7 +120,7 @@ void ss_census_close(struct ss_census *census);
 /* Examines new processes. Returns when to look again; fork events may make that earlier. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
 
-/* Returns whether the last look examined every pid that had been assigned by then. */
+/* Returns whether the last pass examined every pid that had been assigned by then. */
 bool ss_census_is_complete(const struct ss_census *census);
 
 /*

@@ -76,8 +76,8 @@ void ss_instance_signal(struct ss_instance *instance, int signal);
 void ss_instance_follow(struct ss_instance *instance, int signal);
 
 /*
- * Continues all processes of an instance that outlives us, also those that are not branches yet.
- * Returns false if memory was short, so that some may have stayed stopped.
+ * Continues all processes of an instance that outlives us, including those that are not branches
+ * yet. Returns false if memory was short, so that some may have stayed stopped.
  */
 SS_MUST_USE bool ss_instance_release(struct ss_instance *instance);
 

@@ -61,7 +61,7 @@ def test_unwritable_picture_is_an_error(
     assert main(["sstrace", "plot"]) == 125
 
 
-def test_ends_of_lines_do_not_depend_on_a_user() -> None:
+def test_ends_of_lines_do_not_depend_on_user_settings() -> None:
     _, columns = trace_picture.read_columns(io.StringIO("6\n" + TABLE))
     before = figures.svg(trace_picture.plot_trace(6, columns))
     with matplotlib.rc_context({"lines.solid_capstyle": "round"}):

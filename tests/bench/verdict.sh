@@ -4,7 +4,7 @@
 # shellcheck source=common.sh
 . "$(dirname "$0")/common.sh"
 
-# Each kind of fault, and the checks of which one must find it.
+# Each kind of fault, and the checks, one of which must find it.
 faults="
 competitor         others
 preempted          others|throughput

@@ -109,7 +109,7 @@ void run_end_clean(struct run *run, int signal);
 /* Waits until this text has appeared on either stream. */
 void run_wait_text(struct run *run, const char *text);
 
-/* Kills the program if it still runs, and frees `run`. */
+/* Kills the program if it is still running, and frees `run`. */
 void run_free(struct run *run);
 
 /*

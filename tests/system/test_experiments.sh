@@ -118,7 +118,7 @@ interference --sets 0/1 --pairs serial:serial --workloads xz|--pairs: a list can
 END
 }
 
-# If no run of a study is possible on this machine, the exit status is 1, also with --dry-run.
+# If no run of a study is possible on this machine, the exit status is 1, even with --dry-run.
 studies_without_a_possible_run_fail() { # case
     need_built ssbatch
     mkdir "$scratch/usual"

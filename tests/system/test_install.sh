@@ -118,7 +118,7 @@ PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
 
-# check_order FOLDER: checks that scripts find other programs as the caller does, also if the folder of ours, which is
+# check_order FOLDER: checks that scripts find other programs as the caller does, even if our folder, which is
 # in PATH, has programs of these names, as /usr/bin may.
 check_order() {
     mkdir first

@@ -376,7 +376,7 @@ only_locked_runs_are_listed_as_running() { # case
     echo "elsewhere 1" >study/.study/runs/a
     expect 0 ssbatch --list --csv study
     says out "a,,running,on elsewhere by process 1,"
-    for status in 1 0; do # also if it failed before
+    for status in 1 0; do # even if it failed before
         expect "$status" ssbatch study plan
         says during "running"
         says during "on $(uname -n) by process "

@@ -647,7 +647,7 @@ options_of_ssbatch_are_checked_before_a_study() { # case
         refused "${word%=*} is not allowed after --: " run --engine local study plan -- --quiet "$word"
     done
     refused '--redo is not allowed after --: ' run --engine local study plan -- --redo r1
-    # A run without a folder is carried out again, also if the plan has changed it.
+    # A run without a folder is carried out again, even if the plan has changed it.
     expect 0 ssfleet run --engine local study plan
     sed -i 's/r1 >>/again >>/' plan
     expect 1 ssfleet run --engine local study plan

@@ -272,7 +272,7 @@ later_calls_may_add_levels() { # case
     wikis=$(grep '^after .*/mediawiki ' "$output")
     experiment tradeoffs --plan --service mediawiki --knobs 'instances=1 instances=3' --rounds 1
     [ "$(grep '^after .*/mediawiki ' "$output")" = "$wikis" ] || fail "not as with one instance: $wikis"
-    ssbatch_accepts # also if this machine lacks a knob
+    ssbatch_accepts # even if this machine lacks a knob
 }
 
 the_cool_down_ends_at_the_idle_power() { # case

@@ -157,7 +157,7 @@ note_failure() {
     say "$1: $2"
 }
 
-# await_ready: waits until all nodes have reported, or --patience is over.
+# await_ready: waits until all nodes have reported, or --patience has passed.
 await_ready() {
     local end node left
     end=$(awk -v a="$(now)" -v b="$(seconds "$patience")" 'BEGIN { printf "%.3f", a + b }')

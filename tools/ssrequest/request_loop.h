@@ -65,7 +65,7 @@ ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 SS_NONNULL()
 void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
-/* Runs until the generator is over. `beside` may be NULL. Returns 0 or a negative errno. */
+/* Runs until the generator has finished. `beside` may be NULL. Returns 0 or a negative errno. */
 SS_NONNULL(1, 2, 3, 5)
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,

@@ -28,7 +28,7 @@ static struct ss_progress progress;
 
 static int open_socket(void **state) {
     int pair[2];
-    /* They would replace the size of the screen. */
+    /* These variables would override the size of the screen. */
     unsetenv("COLUMNS");
     unsetenv("LINES");
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);

@@ -221,7 +221,7 @@ TEST(requests_due_exactly_at_the_end_are_sent) {
     life_check(&life);
 }
 
-/* If the caller was away, all due requests are sent even after the end of the profile. */
+/* If the call is late, all due requests are sent even after the end of the profile. */
 TEST(late_call_sends_all_due_requests) {
     make(500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, REQUEST_EVEN, 1);

@@ -197,7 +197,7 @@ static inline void world_take(void) {
     world_hold_all();
 }
 
-/* Lets `time` pass and takes every look that becomes due. */
+/* Lets `time` pass and runs every pass that becomes due. */
 static inline void world_pass(ss_time time) {
     ss_time end = world.now + time;
     while (world.due <= end || world.reported) {

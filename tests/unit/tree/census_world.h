@@ -68,7 +68,7 @@ static struct {
     bool silent;   /* the latest pid is unknown */
     bool freezers; /* unsignalable processes can be frozen */
     bool listens;
-    bool reported; /* a fork was reported, but no look followed yet */
+    bool reported; /* a fork was reported, but no pass followed yet */
     unsigned long takes;
     unsigned long looks;
     unsigned long asks; /* number of lookups of groups */
@@ -78,7 +78,7 @@ static struct {
     uint32_t births_count;
     uint32_t births_room;
     bool loses;                 /* reports of births get lost */
-    void (*on_look)(pid_t pid); /* called at every look; may change the world */
+    void (*on_look)(pid_t pid); /* called at every pass; may change the world */
     void (*on_listen)(void);    /* called before listening for forks */
     struct world_hold guardian[SS_BOARD_BRANCHES];
     struct world_hold executors[SS_BOARD_BRANCHES];

@@ -194,7 +194,7 @@ TEST(children_of_a_reused_pid_are_foreign) {
     }
 }
 
-/* Leaves a daemon: its parent is a child that forks and ends before the next look. */
+/* Leaves a daemon: its parent is a child that forks and ends before the next pass. */
 static pid_t leave_daemon(pid_t parent) {
     pid_t child = world_fork(parent);
     pid_t daemon = world_fork(child);
@@ -231,7 +231,7 @@ TEST(daemon_is_found_by_its_fork_event) {
 }
 
 /*
- * On an overloaded machine the next look may be late, and it follows only a few lines of descent.
+ * On an overloaded machine the next pass may be late, and it follows only a few lines of descent.
  */
 TEST(daemon_after_many_foreign_processes_is_found) {
     pid_t root = attach(start_job());
@@ -307,7 +307,7 @@ TEST(foreign_daemons_are_left_alone) {
     assert_int_equal(strays(), 0);
 }
 
-/* Between two looks a child ends, and a foreign process reuses its pid and becomes a daemon. */
+/* Between two passes a child ends, and a foreign process reuses its pid and becomes a daemon. */
 TEST(daemon_of_a_reused_pid_is_foreign) {
     world_renew(5000);
     world.board->attached = true;

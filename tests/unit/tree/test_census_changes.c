@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests with worlds that change during a look of the census. */
+/* Tests with worlds that change during a pass of the census. */
 
 #include "census_run.h"
 
-/* Number of lookups in a look that can be changed, one per try. */
+/* Number of lookups in a pass that can be changed, one per try. */
 #define TRIES 60
 
 static unsigned long change_at;
@@ -16,7 +16,7 @@ static void change_on_look(pid_t pid) {
 }
 
 /*
- * For each lookup of a look in turn, restarts with `prepare` and changes the world at that lookup.
+ * For each lookup of a pass in turn, restarts with `prepare` and changes the world at that lookup.
  * With `whole`, all our processes must still be found.
  */
 static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {

@@ -41,7 +41,7 @@ TEST(existing_processes_do_not_raise_the_cost_of_a_pass) {
     assert_in_range(count_looks(5000), 1, alone + 20);
 }
 
-/* Returns the time to the next look, after one more foreign process. */
+/* Returns the time to the next pass, after one more foreign process. */
 static ss_time wait_after_a_stranger(void) {
     world_fork_strangers(1);
     world.now = world.due;
@@ -93,7 +93,7 @@ TEST(reported_fork_causes_an_immediate_pass) {
     world_expect_branch(2, session, true);
 }
 
-/* Handling every report would cost more than periodic looks. */
+/* Handling every report would cost more than periodic passes. */
 TEST(frequent_forks_turn_off_fork_reports) {
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -126,7 +126,7 @@ static void fork_before_listening(void) {
     world.on_listen = NULL;
 }
 
-/* A fork between the look and the request for reports is not reported. */
+/* A fork between the pass and the request for reports is not reported. */
 TEST(fork_before_listening_begins_is_found) {
     world_pass(5 * SS_SECOND);
     world.on_listen = fork_before_listening;
@@ -197,7 +197,7 @@ TEST(foreign_siblings_cost_one_lookup_each) {
     assert_in_range(world.looks - looks, 100, 150);
 }
 
-/* A foreign line of descent is remembered for only one look. */
+/* A foreign line of descent is remembered for only one pass. */
 TEST(process_with_a_reused_foreign_pid_is_found) {
     pid_t parent = world_fork_session(WORLD_SHELL);
     pid_t child = world_fork_session(parent);

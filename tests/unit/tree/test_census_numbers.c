@@ -37,7 +37,7 @@ TEST(process_with_the_highest_pid_is_examined) {
     world_expect_branch(0, session, true);
 }
 
-/* All pids may be reused between two looks, so new ones cannot be determined. */
+/* All pids may be reused between two passes, so new ones cannot be determined. */
 TEST(small_pid_range_is_scanned_fully) {
     open_with_limit(4096);
     world_pass(3 * SS_SECOND);
