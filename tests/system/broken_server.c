@@ -27,7 +27,7 @@
 #define REQUEST    4096 /* maximum length of the headers, in bytes */
 #define STACK_SIZE (256 * 1024)
 
-/* At the end, clients that have not closed their connections are awaited for this many seconds. */
+/* How many seconds to wait at the end for clients to close their connections. */
 #define PATIENCE 10
 
 static atomic_ulong connections, requests;

@@ -138,7 +138,7 @@ static double leap(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.1 : 0.9;
 }
 
-TEST(switches_are_at_least_the_shortest_stay_apart) {
+TEST(switches_keep_the_shortest_stay_between_them) {
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
     ss_time latest = 0;

@@ -211,7 +211,7 @@ TEST(contention_follows_from_exact_capacities) {
     assert_int_equal(queue_contention_fit(&found, points, 2, &alone, &error), -1);
 }
 
-/* Capacity that grows faster than n would need a below 0. */
+/* Capacity that grows faster than n would require a negative `a`. */
 TEST(contention_is_never_negative) {
     const struct queue_capacity points[] = {{1, 10}, {2, 22}, {3, 34}, {4, 46}};
     struct queue_contention found;
