@@ -2,7 +2,6 @@
 
 /* Kernels for floating point and matrices. */
 
-#include <complex.h>
 #include <math.h>
 
 #include "kernels.h"
@@ -44,22 +43,6 @@ static bool long_double_round(struct kernel_hand *hand) {
 const struct kernel kernel_long_double = {
     "long-double", "long-double", "pi by a series in extended precision", long_double_round};
 
-/* Computes exp(x) by Horner's rule, with products and sums only. */
-static bool polynomial_round(struct kernel_hand *hand) {
-    double sum = 0, x = (double)(hand->state++ % 8) / 8;
-    for (int i = 0; i < 5000; i++) {
-        double y = 1;
-        KERNEL_MEMORY_SEEN();
-        for (int n = 16; n > 0; n--)
-            y = y * x * (1.0 / n) + 1;
-        sum += y;
-    }
-    return fabs(sum / 5000 - exp(x)) < 1e-9;
-}
-
-const struct kernel kernel_polynomial = {
-    "polynomial", "float", "polynomials: products and sums", polynomial_round};
-
 /* Integrates sqrt(x) from 0 to 1, which is 2/3. */
 static bool sqrt_round(struct kernel_hand *hand) {
     double sum = 0;
@@ -83,33 +66,6 @@ static bool trig_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_trig = {"trig", "float", "sine and cosine of the C library", trig_round};
-
-static bool explog_round(struct kernel_hand *hand) {
-    double apart = 0, begin = (double)(hand->state++ & 7);
-    for (int i = 0; i < 2000; i++) {
-        double x = begin + i * 0.001;
-        apart += fabs(log(exp(x)) - x);
-    }
-    return apart < 1e-9;
-}
-
-const struct kernel kernel_explog = {
-    "explog", "float", "exponential and logarithm of the C library", explog_round};
-
-static bool complex_round(struct kernel_hand *hand) {
-    const int steps = 20000;
-    double complex turn = cexp(2 * M_PI * I / steps), z = 1;
-    (void)hand;
-    for (int i = 0; i < steps; i++) {
-        double re = creal(z) * creal(turn) - cimag(z) * cimag(turn);
-        z = re + I * (creal(z) * cimag(turn) + cimag(z) * creal(turn));
-        KERNEL_MEMORY_SEEN();
-    }
-    return cabs(z - 1) < 1e-9;
-}
-
-const struct kernel kernel_complex = {
-    "complex", "float", "products of complex numbers", complex_round};
 
 #define POINTS 1024
 
@@ -215,36 +171,3 @@ static bool matrix_int_round(struct kernel_hand *hand) {
 const struct kernel kernel_matrix_int = {"matrix-int", "matrix",
     "products of 48 x 48 matrices of 32-bit integers", matrix_int_round, KERNEL_FIXED,
     3 * SIDE *SIDE * sizeof(int32_t)};
-
-/*
- * Solves a system by Gaussian elimination. A dominant diagonal needs no pivoting; the solution is
- * 1, 2, 3, ...
- */
-static bool matrix_solve_round(struct kernel_hand *hand) {
-    double(*a)[SIDE + 1] = hand->memory, apart = 0;
-    for (size_t i = 0; i < SIDE; i++) {
-        a[i][SIDE] = 0;
-        for (size_t j = 0; j < SIDE; j++) {
-            a[i][j] = i == j ? 1000 : (double)((i * 5 + j) % 7);
-            a[i][SIDE] += a[i][j] * (double)(j + 1);
-        }
-    }
-    for (size_t k = 0; k < SIDE; k++) {
-        for (size_t i = k + 1; i < SIDE; i++) {
-            double factor = a[i][k] / a[k][k];
-            for (size_t j = k; j <= SIDE; j++)
-                a[i][j] -= factor * a[k][j];
-        }
-    }
-    for (size_t k = SIDE; k-- > 0;) {
-        for (size_t j = k + 1; j < SIDE; j++)
-            a[k][SIDE] -= a[k][j] * a[j][SIDE];
-        a[k][SIDE] /= a[k][k];
-        apart += fabs(a[k][SIDE] - (double)(k + 1));
-    }
-    return apart < 1e-8;
-}
-
-const struct kernel kernel_matrix_solve = {"matrix-solve", "matrix",
-    "solving 48 linear equations by elimination", matrix_solve_round, KERNEL_FIXED,
-    SIDE *(SIDE + 1) * sizeof(double)};

@@ -34,73 +34,6 @@ static bool int64_round(struct kernel_hand *hand) {
 const struct kernel kernel_int64 = {"int64", "integer",
     "64-bit multiplications and additions, each depending on the last", int64_round};
 
-static bool int32_round(struct kernel_hand *hand) {
-    uint32_t x[4] = {1, 2, 3, 4}, begin = (uint32_t)hand->state++;
-    for (uint32_t i = 0; i < 50000; i++) {
-        x[0] += i ^ begin;
-        x[1] -= i ^ begin;
-        x[2] += (i << 3) + 1;
-        x[3] -= (i << 3) + 1;
-        KERNEL_OPAQUE(x[0]);
-        KERNEL_OPAQUE(x[2]);
-    }
-    return x[0] + x[1] == 3 && x[2] + x[3] == 7;
-}
-
-const struct kernel kernel_int32 = {"int32", "integer",
-    "32-bit additions, shifts and exclusive ors, several at a time", int32_round};
-
-static bool int8_round(struct kernel_hand *hand) {
-    uint8_t sum = 0, times = (uint8_t)(hand->state++ | 1);
-    for (int i = 0; i < 256 * 200; i++) {
-        sum = (uint8_t)(sum + (uint8_t)(i * times));
-        KERNEL_OPAQUE(sum);
-    }
-    /* Each value occurs 200 times: 200 * 255 * 128 modulo 256. */
-    return sum == (uint8_t)(200 * 255 * 128);
-}
-
-const struct kernel kernel_int8 = {
-    "int8", "integer", "8-bit additions and multiplications", int8_round};
-
-#define MERSENNE ((UINT64_C(1) << 61) - 1)
-
-#ifdef __SIZEOF_INT128__
-static uint64_t mulmod(uint64_t a, uint64_t b) {
-    unsigned __int128 product = (unsigned __int128)a * b;
-    uint64_t sum = (uint64_t)(product & MERSENNE) + (uint64_t)(product >> 61);
-    return sum >= MERSENNE ? sum - MERSENNE : sum;
-}
-#else
-/* Compilers for 32-bit targets have no 128-bit integers. 2^61 is 1 modulo p, and 2^64 is 8. */
-static uint64_t mulmod(uint64_t a, uint64_t b) {
-    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-    uint64_t low = a_low * b_low, middle = a_low * b_high + a_high * b_low;
-    uint64_t sum = (low & MERSENNE) + (low >> 61) + (middle << 32 & MERSENNE) + (middle >> 29) +
-                   8 * a_high * b_high;
-    sum = (sum & MERSENNE) + (sum >> 61);
-    return sum >= MERSENNE ? sum - MERSENNE : sum;
-}
-#endif
-
-/* Checks Fermat's little theorem: a^(p - 1) is 1 modulo a prime p. */
-static bool int128_round(struct kernel_hand *hand) {
-    bool right = true;
-    for (int i = 0; i < 200; i++) {
-        uint64_t base = hand->state++ % 1000000 + 2, power = 1;
-        for (uint64_t e = MERSENNE - 1; e > 0; e >>= 1) {
-            if (e & 1)
-                power = mulmod(power, base);
-            base = mulmod(base, base);
-        }
-        right &= power == 1;
-    }
-    return right;
-}
-
-const struct kernel kernel_int128 = {
-    "int128", "integer", "powers modulo a prime of 61 bits, in 128 bits", int128_round};
-
 static bool gcd_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 2000; i++) {
@@ -158,25 +91,6 @@ static bool bits_round(struct kernel_hand *hand) {
 const struct kernel kernel_bits = {
     "bits", "bit", "counting the bits of words by masks", bits_round};
 
-static uint64_t reverse(uint64_t x) {
-    x = (x >> 1 & UINT64_C(0x5555555555555555)) | (x & UINT64_C(0x5555555555555555)) << 1;
-    x = (x >> 2 & UINT64_C(0x3333333333333333)) | (x & UINT64_C(0x3333333333333333)) << 2;
-    x = (x >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4;
-    return __builtin_bswap64(x);
-}
-
-static bool reverse_round(struct kernel_hand *hand) {
-    uint64_t begin = kernel_random(&(uint64_t){++hand->state}), x = begin;
-    for (int i = 0; i < 20000; i++) {
-        x = reverse(x);
-        KERNEL_OPAQUE(x);
-    }
-    return x == begin;
-}
-
-const struct kernel kernel_reverse = {
-    "reverse", "bit", "reversing the bits of 64-bit words", reverse_round};
-
 static bool gray_round(struct kernel_hand *hand) {
     uint32_t before = 0, wrong = 0;
     (void)hand;
@@ -192,25 +106,6 @@ static bool gray_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_gray = {"gray", "bit", "conversions to Gray code and back", gray_round};
-
-/* Finds the longest Collatz chain below 10000, which begins at 6171. */
-static bool collatz_round(struct kernel_hand *hand) {
-    unsigned longest = 0, from = 0;
-    (void)hand;
-    for (unsigned begin = 1; begin < 10000; begin++) {
-        unsigned length = 1;
-        for (unsigned x = begin; x != 1; length++)
-            x = x & 1 ? 3 * x + 1 : x / 2;
-        if (length > longest) {
-            longest = length;
-            from = begin;
-        }
-    }
-    return from == 6171 && longest == 262;
-}
-
-const struct kernel kernel_collatz = {
-    "collatz", "branch", "Collatz chains: branches that are hard to predict", collatz_round};
 
 static unsigned place_queens(unsigned columns, unsigned left, unsigned right) {
     unsigned found = 0;

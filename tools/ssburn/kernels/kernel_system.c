@@ -139,17 +139,3 @@ static bool fork_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_fork = {
     "fork", "system", "starting a child and waiting for its end", fork_round};
-
-static bool mutex_round(struct kernel_hand *hand) {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    uint64_t begin = hand->state;
-    for (int i = 0; i < 5000; i++) {
-        pthread_mutex_lock(&mutex);
-        hand->state++;
-        pthread_mutex_unlock(&mutex);
-    }
-    return hand->state == begin + 5000;
-}
-
-const struct kernel kernel_mutex = {
-    "mutex", "system", "taking and releasing a lock without contention", mutex_round};

@@ -89,22 +89,6 @@ static bool crc32_round(struct kernel_hand *hand) {
 const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks, bit by bit",
     crc32_round, KERNEL_FIXED, TEXT, text_open};
 
-static bool fnv_round(struct kernel_hand *hand) {
-    const char *text = "foobar";
-    bool right = true;
-    (void)hand;
-    for (int i = 0; i < 5000; i++) {
-        uint64_t hash = UINT64_C(0xcbf29ce484222325);
-        KERNEL_OPAQUE(text);
-        for (const char *at = text; *at; at++)
-            hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
-        right &= hash == UINT64_C(0x85944171f73967e8);
-    }
-    return right;
-}
-
-const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
-
 /* Inserts keys into a hash table with open addressing, and checks that lookups find all of them. */
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
