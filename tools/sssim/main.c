@@ -7,7 +7,6 @@
 #include "fleet_command.h"
 #include "platform/program.h"
 #include "queue_command.h"
-#include "run_progress.h"
 #include "simulation.h"
 #include "study.h"
 #include "sweep.h"
@@ -80,12 +79,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     if (csv)
         puts("elapsed_seconds,target,load,error");
-    struct progress progress;
-    progress_open(&progress, 1);
-    if (csv && isatty(STDOUT_FILENO))
-        progress.stream = NULL; /* the rows of samples show the progress already */
-    int status = progress_advance(&progress, &trial, length, error);
-    progress_clear(&progress);
+    int status = trial_advance(&trial, length, error);
     if (status == 0 && !csv)
         print_figures(&trial);
     struct ss_option_store excesses = {0};

@@ -8,7 +8,6 @@
 #include "base/streams.h"
 #include "base/words.h"
 #include "quote.h"
-#include "run_progress.h"
 
 /* The command line of a run. The swept options come last, so that they take precedence. */
 struct words {
@@ -50,8 +49,8 @@ static int blame(const struct words *words, struct ss_error *error) {
  * Runs one simulation. If `figures` is NULL, only checks the command line. Adds warnings to
  * `store`.
  */
-static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
-    struct ss_option_store *store, struct ss_error *error) {
+static int simulate(char **argv, struct trial_figures *figures, struct ss_option_store *store,
+    struct ss_error *error) {
     static struct trial trial; /* static because it is too large for the stack */
     struct simulation simulation;
     ss_time length;
@@ -62,7 +61,7 @@ static int simulate(char **argv, struct progress *progress, struct trial_figures
         if (!figures) {
             ss_option_store_merge(store, &simulation.store);
         } else {
-            status = progress_advance(progress, &trial, length, error);
+            status = trial_advance(&trial, length, error);
             trial_get_figures(&trial, figures);
         }
         ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
@@ -155,14 +154,11 @@ struct sweep {
     const struct grid *grid;
     bool runs;                    /* false: command lines are only checked */
     struct ss_option_store store; /* warnings of all runs, without duplicates */
-    struct progress progress;
     bool csv;
 };
 
-static int print_row(struct sweep *sweep, const size_t *place, const struct trial_figures *row,
-    struct ss_error *error) {
-    progress_clear(&sweep->progress);
-    sweep->progress.done++;
+static int print_row(const struct sweep *sweep, const size_t *place,
+    const struct trial_figures *row, struct ss_error *error) {
     if (sweep->csv)
         print_csv_row(sweep->grid, place, row);
     else
@@ -178,7 +174,7 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
     do {
         struct words words;
         status = make_words(&words, sweep->grid, place, argv, error);
-        if (status == 0 && simulate(words.argv, &sweep->progress, row, &sweep->store, error) < 0)
+        if (status == 0 && simulate(words.argv, row, &sweep->store, error) < 0)
             status = blame(&words, error);
         if (status == 0 && row)
             status = print_row(sweep, place, row, error);
@@ -201,11 +197,5 @@ int sweep_run(const struct grid *grid, char **argv, bool csv, struct ss_error *e
     else
         print_table_heading(grid);
     sweep.runs = true;
-    size_t runs = 1;
-    for (size_t i = 0; i < grid->count; i++)
-        runs *= grid->axes[i].count;
-    progress_open(&sweep.progress, runs);
-    int status = run_all(&sweep, argv, error);
-    progress_clear(&sweep.progress);
-    return status;
+    return run_all(&sweep, argv, error);
 }
