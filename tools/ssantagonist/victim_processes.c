@@ -101,7 +101,7 @@ static int add_listening(
 int suspects_add_listeners(struct suspects *victims, const char *url, struct ss_error *error) {
     struct search search = {.sockets = true, .found = victims};
     long port = port_of(url);
-    if (strncmp(url, "http+unix:", 10) == 0 || port <= 0)
+    if (port <= 0)
         return 0;
     if (add_listening(&search, "/proc/net/tcp", port, error) < 0 ||
         add_listening(&search, "/proc/net/tcp6", port, error) < 0) {

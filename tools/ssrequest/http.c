@@ -68,7 +68,7 @@ struct watch {
     uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
-/* A host and port, or a Unix socket. libcurl keeps its connections across sets of targets. */
+/* A host and port. libcurl keeps its connections across sets of targets. */
 struct origin {
     char *name;
     uint64_t connections; /* number of open connections */
@@ -403,8 +403,7 @@ static char *name_origin(const struct ssrequest_target *target) {
     char *host = NULL, *port = NULL, *name = NULL;
     if (!curl_url_get(target->url, CURLUPART_HOST, &host, 0) &&
         !curl_url_get(target->url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
-        asprintf(&name, "%d %s %s %s", target->tls, target->socket ? target->socket : "", host,
-            port) < 0)
+        asprintf(&name, "%d %s %s", target->tls, host, port) < 0)
         name = NULL;
     curl_free(host);
     curl_free(port);
@@ -525,7 +524,7 @@ static bool point(struct slot *slot, uint32_t number) {
     slot->set = http->set_number;
     slot->target = NO_TARGET;
     CURLU *url = curl_url_dup(target->url);
-    if (!url || curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
+    if (!url || curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, http->targets.socket) ||
         curl_easy_setopt(slot->easy, CURLOPT_CURLU, url)) {
         curl_url_cleanup(url);
         return false;

@@ -15,7 +15,7 @@ struct ssrequest_lookup {
      * because a thread in getaddrinfo() can be neither cancelled safely nor joined in time.
      */
     _Atomic int owners;
-    char *socket;
+    const char *socket;
     int event;
     bool busy; /* only the caller uses this */
     char **urls;
@@ -39,7 +39,6 @@ static void leave(struct ssrequest_lookup *lookup) {
         return;
     ssrequest_targets_free(&lookup->targets);
     free_urls(lookup);
-    free(lookup->socket);
     if (lookup->event >= 0)
         close(lookup->event);
     free(lookup);
@@ -69,15 +68,11 @@ int ssrequest_lookup_open(
     if (!lookup)
         return ss_error_memory(error);
     lookup->owners = 1;
-    lookup->socket = socket ? strdup(socket) : NULL;
+    lookup->socket = socket;
     lookup->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int result = 0;
-    if (lookup->event < 0)
-        result = ss_error_fail(error, "cannot create an eventfd: %s", strerror(errno));
-    else if (socket && !lookup->socket)
-        result = ss_error_memory(error);
-    if (result == 0)
+    if (lookup->event >= 0)
         return 0;
+    ss_error_fail(error, "cannot create an eventfd: %s", strerror(errno));
     leave(lookup);
     *opened = NULL;
     return -1;

@@ -13,7 +13,10 @@
 
 struct ssrequest_lookup;
 
-/* Opens a lookup for requests to this Unix socket, or with NULL to the hosts of their URLs. */
+/*
+ * Opens a lookup for requests to this Unix socket, whose path must live as long as the process, or
+ * with NULL to the hosts of their URLs.
+ */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_lookup_open(
     struct ssrequest_lookup **lookup, const char *socket, struct ss_error *error);
 

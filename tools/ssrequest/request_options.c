@@ -47,7 +47,7 @@ static const struct ss_argument rows[] = {
         .help = "with TLS, trust only the authorities in this file (PEM)"},
         .excludes = "insecure"},
     {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
-        .help = "connect to this socket instead of the URL's host; for one of several URLs, write http+unix://%2Frun%2Fa.sock/page"}},
+        .help = "connect to this socket instead of the URL's host"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "create this folder with a line per second and all figures, for ssreport"},
         .heading = "Output:"},

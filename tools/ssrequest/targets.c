@@ -19,7 +19,6 @@
 void ssrequest_targets_free(struct ssrequest_targets *targets) {
     for (uint32_t i = 0; i < targets->count; i++) {
         curl_url_cleanup(targets->list[i].url);
-        free(targets->list[i].socket);
         free(targets->list[i].lost);
     }
     free(targets->list);
@@ -29,51 +28,12 @@ void ssrequest_targets_free(struct ssrequest_targets *targets) {
 
 static int refuse_url(const char *url, const char *why, struct ss_error *error) {
     SS_OWNED(free) char *shown = request_show_url(url);
-    return ss_error_fail(error, "'%s' %s: use http://HOST[:PORT]/PATH, https:// or http+unix://",
+    return ss_error_fail(error, "'%s' %s: use http://HOST[:PORT]/PATH or https://",
         ss_words_show(shown ? shown : "the URL").text, why);
-}
-
-/* Splits "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
-static int split_socket(
-    struct ssrequest_target *target, const char *url, char **text, struct ss_error *error) {
-    const char *host = strchr(url, '/') + 2;
-    size_t length = strcspn(host, "/?#");
-    if (length == 0)
-        return refuse_url(url, "names no socket", error);
-    int unescaped = 0;
-    char *path = curl_easy_unescape(NULL, host, (int)length, &unescaped);
-    bool whole = path && strlen(path) == (size_t)unescaped;
-    target->socket = path ? strdup(path) : NULL;
-    curl_free(path);
-    if (target->socket && !whole)
-        return refuse_url(url, "has %00 in its socket path", error);
-    if (asprintf(text, "%s://localhost%s", target->tls ? "https" : "http", host + length) < 0)
-        *text = NULL;
-    if (!target->socket || !*text)
-        return ss_error_memory(error);
-    return 0;
 }
 
 static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
-}
-
-/* Checks the scheme, and sets `text` to a URL that libcurl accepts. */
-static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
-    char **text, struct ss_error *error) {
-    bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
-    target->tls = begins(url, "https");
-    if (joined)
-        return split_socket(target, url, text, error) < 0
-                   ? -1
-                   : local_socket_check(target->socket, error);
-    if (!begins(url, "http://") && !begins(url, "https://"))
-        return refuse_url(url, "is not an HTTP URL", error);
-    *text = strdup(url);
-    target->socket = socket ? strdup(socket) : NULL;
-    if (!*text || (socket && !target->socket))
-        return ss_error_memory(error);
-    return socket ? local_socket_check(socket, error) : 0;
 }
 
 /* Returns "HOST:PORT:ADDRESS,ADDRESS" for CURLOPT_RESOLVE. */
@@ -130,8 +90,12 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
 
 /* Parses the URL with libcurl, and looks up its host. */
 static int examine_url(struct ssrequest_targets *targets, struct ssrequest_target *target,
-    const char *text, const char *given, struct ss_error *error) {
+    const char *text, struct ss_error *error) {
     char *host = NULL, *port = NULL;
+    target->tls = begins(text, "https://");
+    if (!target->tls && !begins(text, "http://"))
+        return refuse_url(text, "is not an HTTP URL", error);
+
     CURLU *url = target->url = curl_url();
     CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
     why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
@@ -139,8 +103,8 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
     struct in_addr address;
     int result = 0;
     if (why)
-        result = refuse_url(given, curl_url_strerror(why), error);
-    else if (!target->socket && *host != '[' && inet_pton(AF_INET, host, &address) != 1)
+        result = refuse_url(text, curl_url_strerror(why), error);
+    else if (!targets->socket && *host != '[' && inet_pton(AF_INET, host, &address) != 1)
         result = look_up(targets, target, host, port, error);
     curl_free(host);
     curl_free(port);
@@ -149,15 +113,15 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
 
 int ssrequest_targets_make(const char *const *urls, uint32_t count, const char *socket,
     struct ssrequest_targets *targets, struct ss_error *error) {
-    *targets =
-        (struct ssrequest_targets){.list = calloc(count, sizeof *targets->list), .count = count};
+    *targets = (struct ssrequest_targets){0};
+    if (socket && local_socket_check(socket, error) < 0)
+        return -1;
+    *targets = (struct ssrequest_targets){
+        .list = calloc(count, sizeof *targets->list), .count = count, .socket = socket};
     if (!targets->list)
         return ss_error_memory(error);
     for (uint32_t i = 0; i < count; i++) {
-        struct ssrequest_target *target = &targets->list[i];
-        SS_OWNED(free) char *text = NULL;
-        if (read_url(target, urls[i], socket, &text, error) < 0 ||
-            examine_url(targets, target, text, urls[i], error) < 0) {
+        if (examine_url(targets, &targets->list[i], urls[i], error) < 0) {
             ssrequest_targets_free(targets);
             return -1;
         }

@@ -13,7 +13,6 @@
 struct ssrequest_target {
     /* Parsed once: parsing it for each request would cost a tenth of the maximum rate. */
     struct Curl_URL *url;
-    char *socket; /* path of a Unix socket; NULL: TCP */
     bool tls;
     uint32_t origin; /* set by the transport: number of its host and port */
     char *lost;      /* why its host has no address; NULL if it has one */
@@ -23,13 +22,14 @@ struct ssrequest_target {
 struct ssrequest_targets {
     struct ssrequest_target *list;
     uint32_t count;
+    const char *socket;           /* path of a Unix socket, owned by the caller; NULL: TCP */
     struct curl_slist *addresses; /* addresses of all hosts, for CURLOPT_RESOLVE */
 };
 
 /*
  * Parses URLs and looks up their hosts, which may take many seconds; any thread may call this once
- * libcurl is initialized. With `socket`, all requests go to this Unix socket, except those to
- * http+unix URLs. Does not fail if a host has no address: the target is then `lost`.
+ * libcurl is initialized. With `socket`, all requests go to this Unix socket, and no host is looked
+ * up. Does not fail if a host has no address: the target is then `lost`.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_targets_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_targets *targets, struct ss_error *error);

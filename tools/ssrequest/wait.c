@@ -40,7 +40,7 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_tar
     attempts->easy = curl_easy_init();
     attempts->url = curl_url_dup(target->url);
     if (!attempts->easy || !attempts->url || !aim_at_port(attempts->url) ||
-        curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
+        curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, targets->socket) ||
         curl_easy_setopt(attempts->easy, CURLOPT_CURLU, attempts->url))
         return false;
     curl_easy_setopt(attempts->easy, CURLOPT_RESOLVE, targets->addresses);
