@@ -79,7 +79,6 @@ loses 125 showstopper --dry-run -l 50% true
 loses 125 showstopper --json - -q -l 50% -c fixed --duration 100m sleep 1
 loses 125 showstopper-platform
 loses 125 ssactuate list
-loses 125 ssactuate list --json
 loses 125 ssbatch --dry-run study plan
 loses 125 ssbatch --list-workloads
 loses 1 ssburn serial --work 1000 --iterations 1

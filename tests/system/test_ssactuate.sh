@@ -41,24 +41,10 @@ list_says_why_an_actuator_is_absent() { # case
     [ ! -e "$folder/started" ] || fail "the command was started without its knob"
 }
 
-list_is_json_on_demand() { # case
-    mkdir -p "$folder/empty/sys"
-    expect 0 ssactuate list --json --root "$folder/empty"
-    python3 - out <<'END' || fail "another list"
-import json, sys
-text = open(sys.argv[1]).read()
-rows = {row["name"]: row for row in json.loads(text)["actuators"]}
-assert len(rows) == 9, rows.keys()
-assert not rows["power"]["present"] and "no package" in rows["power"]["reason"] and rows["power"]["levels"] is None
-assert rows["pin"]["present"] and rows["pin"]["reason"] is None and rows["pin"]["levels"].startswith("free|")
-assert text.endswith("}\n") and not text.endswith("\n\n"), "an empty line follows"
-END
-}
-
 unknown_knobs_and_options_are_refused() { # case
     local words text
     unpack acpi-cpufreq
-    expect 125 actuate get frequency@99 --json
+    expect 125 actuate get frequency@99
     [ ! -s out ] || fail "a part was printed"
     while IFS='|' read -r -u 3 words text; do
         # shellcheck disable=SC2086 # a list of words

@@ -35,7 +35,6 @@ static int take_side(
 static const struct ss_argument rows[] = {
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
         .help = "use /proc, /sys and /run of the machine whose root folder is DIR"}},
-    {0, NULL, {"json", AT(json), .help = "for `list` and `get`: print JSON"}},
     {0, "FILE", {"record", SS_OPTION_TEXT, AT(record),
         .help = "write JSON to FILE (-: standard output): for `run`, what was set, the values read back and the actual frequency; for `follow`, the switches"}},
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
@@ -103,8 +102,6 @@ static int check(struct ssactuate_options *options, const struct ss_suggest_name
     if (options->word_count > 0 && !verb->takes_words)
         return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
             ss_words_show(options->words[0]).text, verb->name);
-    if (options->json && !verb->takes_json)
-        return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
     if (options->check && !verb->takes_check)

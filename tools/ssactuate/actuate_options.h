@@ -10,7 +10,7 @@ struct ssactuate_options;
 /* A verb of the command line: the words and options that it takes, and its function. */
 struct ssactuate_verb {
     const char *name;
-    bool takes_words, takes_command, takes_json, takes_record, takes_policy, takes_check;
+    bool takes_words, takes_command, takes_record, takes_policy, takes_check;
     bool changes; /* it changes the machine, and identifies processes by /proc */
     int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
 };
@@ -30,7 +30,6 @@ struct ssactuate_options {
     const char *control;
     int check;
     int force;
-    int json;
     int help;
     int version;
     struct ss_option_store store;

@@ -34,36 +34,17 @@ static int list(const struct ssactuate_options *options, int *status, struct ss_
     (void)status;
     if (ssactuate_machine_open(&machine, options->root, error) < 0)
         return -1;
-    if (options->json)
-        ssactuate_list_write(&machine, stdout);
-    else
-        ssactuate_list_print(&machine, stdout);
+    ssactuate_list_print(&machine, stdout);
     ssactuate_machine_close(&machine);
     return 0;
 }
 
-/* Writes the level of one knob, which may fail halfway. */
-static int write_knob(
-    FILE *stream, const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
-    struct ss_json json = {.stream = stream};
-    const struct ssactuate_output output = {stream, as_json ? &json : NULL};
-    if (as_json) {
-        ss_json_open(&json, NULL, '{');
-        ss_json_text(&json, "name", knob->actuator->name);
-        ss_json_text(&json, "target", *knob->target ? knob->target : NULL);
-    }
-    int result = knob->actuator->get(knob, &output, error);
-    if (as_json)
-        ss_json_close(&json, '}');
-    return result;
-}
-
 /* Prints the level of one knob, or nothing if it is unknown. */
-static int print_knob(const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
+static int print_knob(const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
-    int result = write_knob(text.stream, knob, as_json, error);
+    int result = knob->actuator->get(knob, text.stream, error);
     SS_OWNED(free) char *level = ss_text_close(&text, error);
     if (!level || result < 0)
         return -1;
@@ -84,7 +65,7 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
         return -1;
     knob.machine = &machine;
     int result = ssactuate_knob_probe(&knob, &reason) == 0
-                     ? print_knob(&knob, options->json, error)
+                     ? print_knob(&knob, error)
                      : ss_error_set(error, STATUS_ABSENT, "%s is absent: %s", knob.actuator->name,
                            reason.message);
     ssactuate_machine_close(&machine);
@@ -93,8 +74,8 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
 }
 
 static const struct ssactuate_verb verbs[] = {
-    {"list", .takes_json = true, .action = list},
-    {"get", .takes_words = true, .takes_json = true, .action = get},
+    {"list", .action = list},
+    {"get", .takes_words = true, .action = get},
     {"run", .takes_words = true, .takes_command = true, .takes_record = true, .takes_check = true,
         .changes = true, .action = ssactuate_run},
     {"follow", .takes_command = true, .takes_record = true, .takes_policy = true, .changes = true,

@@ -2,6 +2,7 @@
 #ifndef SSACTUATE_RUN_RECORD_H
 #define SSACTUATE_RUN_RECORD_H
 
+#include "base/json.h"
 #include "session.h"
 
 /* The layout of the file of --record, of run and of follow. */

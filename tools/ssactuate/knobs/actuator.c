@@ -79,20 +79,6 @@ int ssactuate_knob_probe(const struct ssactuate_knob *knob, struct ss_error *rea
     return knob->actuator->probe ? knob->actuator->probe(knob, reason) : 0;
 }
 
-void ssactuate_level_print(
-    const struct ssactuate_output *output, const char *name, const char *format, ...) {
-    SS_OWNED(free) char *level = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&level, format, arguments) < 0)
-        level = NULL;
-    va_end(arguments);
-    if (output->json)
-        ss_json_text(output->json, "level", level);
-    else
-        fprintf(output->stream, "%s=%s\n", name, level ? level : "unknown");
-}
-
 /* Returns the levels as text; NULL if memory is exhausted. free() the result. */
 static char *write_levels(
     const struct ssactuate_machine *machine, const struct ssactuate_actuator *actuator) {
@@ -125,28 +111,4 @@ void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream)
         free(levels);
     }
     fprintf(stream, "\n%s", guests);
-}
-
-void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream) {
-    struct ss_json json = {.stream = stream};
-    ss_json_open(&json, NULL, '{');
-    ss_json_open(&json, "actuators", '[');
-    for (size_t i = 0; i < COUNT; i++) {
-        const struct ssactuate_knob knob = {
-            .machine = machine, .actuator = table[i], .text = table[i]->name, .level = ""};
-        struct ss_error reason = {0};
-        bool present = ssactuate_knob_probe(&knob, &reason) == 0;
-        char *levels = present ? write_levels(machine, table[i]) : NULL;
-        ss_json_open(&json, NULL, '{');
-        ss_json_text(&json, "name", table[i]->name);
-        ss_json_bool(&json, "present", present);
-        ss_json_text(&json, "reason", present ? NULL : reason.message);
-        ss_json_text(&json, "form", table[i]->form);
-        ss_json_text(&json, "levels", levels);
-        ss_json_text(&json, "by", table[i]->by);
-        ss_json_close(&json, '}');
-        free(levels);
-    }
-    ss_json_close(&json, ']');
-    ss_json_close(&json, '}');
 }

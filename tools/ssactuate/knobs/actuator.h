@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
 #include "journal.h"
 #include "limit_group.h"
 #include "placement.h"
@@ -67,12 +66,6 @@ struct ssactuate_knob {
     const char *level; /* a part of `text`; empty: not given */
 };
 
-/* Where to write the level of a knob: as text if `json` is NULL. */
-struct ssactuate_output {
-    FILE *stream;
-    struct ss_json *json;
-};
-
 /* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {
     const char *name;
@@ -85,9 +78,8 @@ struct ssactuate_actuator {
     /* Writes the levels available on this machine. If NULL, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
-    /* Writes the current level, in a form that set() accepts. */
-    int (*get)(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-        struct ss_error *error);
+    /* Writes the current level as NAME=LEVEL, in a form that set() accepts. */
+    int (*get)(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error);
 
     /* Checks the level of a knob, and adds its changes to the plan. */
     int (*set)(
@@ -125,13 +117,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_knob_parse(
 SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
     const struct ssactuate_machine *machine, const char *const *words, struct ss_error *error);
 
-/* Writes the table, one actuator per line, or as JSON. */
+/* Writes the table, one actuator per line. */
 SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
-SS_NONNULL() void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream);
-
-/* Writes the level of a knob: as NAME=LEVEL or, in JSON, as the member `level`. */
-SS_FORMAT(3, 4)
-void ssactuate_level_print(
-    const struct ssactuate_output *output, const char *name, const char *format, ...);
 
 #endif

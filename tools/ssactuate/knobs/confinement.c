@@ -130,14 +130,13 @@ static int set_pin(
     return 0;
 }
 
-static int get_pin(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_pin(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     char text[8 * SS_CPUS_MAX];
     (void)error;
     ss_cpus_print(text, sizeof text, &cpus.usable);
     bool is_free = ss_cpus_count(&cpus.usable) == ss_cpus_count(&cpus.online);
-    ssactuate_level_print(output, knob->text, "%s", is_free ? "free" : text);
+    fprintf(stream, "%s=%s\n", knob->text, is_free ? "free" : text);
     return 0;
 }
 
@@ -158,11 +157,10 @@ static void print_cpus(const struct ssactuate_machine *machine, FILE *stream) {
         fprintf(stream, ", by affinity alone: %s", reason.message);
 }
 
-static int get_cpus(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_cpus(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     (void)error;
-    ssactuate_level_print(output, knob->text, "%u", (unsigned)ss_cpus_count(&cpus.usable));
+    fprintf(stream, "%s=%u\n", knob->text, (unsigned)ss_cpus_count(&cpus.usable));
     return 0;
 }
 
@@ -191,15 +189,14 @@ static int probe_quota(const struct ssactuate_knob *knob, struct ss_error *reaso
     return may_limit(knob->machine, LIMIT_QUOTA, reason);
 }
 
-static int get_quota(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_quota(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct ss_quota quota = {0};
     (void)error;
     ss_platform_quota_read(&knob->machine->roots, &quota);
     if (quota.cpus > 0)
-        ssactuate_level_print(output, knob->text, "%g%%", 100 * quota.cpus);
+        fprintf(stream, "%s=%g%%\n", knob->text, 100 * quota.cpus);
     else
-        ssactuate_level_print(output, knob->text, "none");
+        fprintf(stream, "%s=none\n", knob->text);
     return 0;
 }
 
@@ -242,14 +239,13 @@ static int probe_memory(const struct ssactuate_knob *knob, struct ss_error *reas
     return may_limit(knob->machine, LIMIT_MEMORY, reason);
 }
 
-static int get_memory(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_memory(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     uint64_t bytes = limit_group_inherited_memory(&knob->machine->roots);
     char text[40] = "none";
     (void)error;
     if (bytes > 0)
         quantity_print(&quantity_size, text, sizeof text, bytes);
-    ssactuate_level_print(output, knob->text, "%s", text);
+    fprintf(stream, "%s=%s\n", knob->text, text);
     return 0;
 }
 
@@ -274,10 +270,9 @@ const struct ssactuate_actuator ssactuate_memory = {
     .set = set_memory,
 };
 
-static int get_instances(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_instances(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     (void)error;
-    ssactuate_level_print(output, knob->text, "1");
+    fprintf(stream, "%s=1\n", knob->text);
     return 0;
 }
 
@@ -342,10 +337,9 @@ static int probe_duty(const struct ssactuate_knob *knob, struct ss_error *reason
                : ss_error_fail(reason, "showstopper is neither next to ssactuate nor in PATH");
 }
 
-static int get_duty(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get_duty(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     (void)error;
-    ssactuate_level_print(output, knob->text, "100%%");
+    fprintf(stream, "%s=100%%\n", knob->text);
     return 0;
 }
 

@@ -152,25 +152,7 @@ static void print_level(
     }
 }
 
-static void write_policy(const struct ssactuate_machine *machine,
-    const struct cpufreq_policy *policy, struct ss_json *json) {
-    char cpus[8 * SS_CPUS_MAX], level[100];
-    ss_cpus_print(cpus, sizeof cpus, &policy->cpus);
-    print_level(machine, policy, level);
-    ss_json_open(json, NULL, '{');
-    ss_json_text(json, "cpus", cpus);
-    ss_json_text(json, "level", level);
-    ss_json_text(json, "driver", *policy->driver ? policy->driver : NULL);
-    ss_json_text(json, "governor", *policy->governor ? policy->governor : NULL);
-    ss_json_number(json, "min_hz", 1000 * policy->minimum);
-    ss_json_number(json, "max_hz", 1000 * policy->maximum);
-    ss_json_number(json, "actual_hz",
-        1000 * sys_tree_number(&machine->tree, "%s/scaling_cur_freq", policy->folder));
-    ss_json_close(json, '}');
-}
-
-static int get(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct cpufreq_policies policies;
     char level[2][100];
     bool alike = true;
@@ -184,21 +166,13 @@ static int get(const struct ssactuate_knob *knob, const struct ssactuate_output 
         print_level(knob->machine, &policies.items[i], level[1]);
         alike &= strcmp(level[0], level[1]) == 0;
     }
-    if (output->json) {
-        ss_json_text(output->json, "level", alike ? level[0] : NULL);
-        ss_json_open(output->json, "policies", '[');
-        for (size_t i = 0; i < policies.count; i++)
-            write_policy(knob->machine, &policies.items[i], output->json);
-        ss_json_close(output->json, ']');
-    } else if (alike) {
-        ssactuate_level_print(output, knob->text, "%s", level[0]);
-    } else {
-        for (size_t i = 0; i < policies.count; i++) {
-            char cpus[8 * SS_CPUS_MAX];
-            ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
-            print_level(knob->machine, &policies.items[i], level[1]);
-            fprintf(output->stream, "frequency@%s=%s\n", cpus, level[1]);
-        }
+    if (alike)
+        fprintf(stream, "%s=%s\n", knob->text, level[0]);
+    for (size_t i = 0; !alike && i < policies.count; i++) {
+        char cpus[8 * SS_CPUS_MAX];
+        ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
+        print_level(knob->machine, &policies.items[i], level[1]);
+        fprintf(stream, "frequency@%s=%s\n", cpus, level[1]);
     }
     cpufreq_free(&policies);
     return 0;

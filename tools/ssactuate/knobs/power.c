@@ -65,29 +65,17 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     return status;
 }
 
-static int get(const struct ssactuate_knob *knob, const struct ssactuate_output *output,
-    struct ss_error *error) {
+static int get(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct sys_tree_names zones = find_zones(knob);
     (void)error;
-    if (output->json)
-        ss_json_open(output->json, "packages", '[');
     for (size_t i = 0; i < zones.count; i++) {
         char path[SSACTUATE_PATH], text[40] = "unknown";
         name_limit(path, zones.list[i]);
         double limit = sys_tree_number(&knob->machine->tree, "%s", path);
         if (limit > 0)
             quantity_print(&quantity_power, text, sizeof text, (uint64_t)limit);
-        if (output->json) {
-            ss_json_open(output->json, NULL, '{');
-            ss_json_text(output->json, "target", zones.list[i]);
-            ss_json_text(output->json, "level", text);
-            ss_json_close(output->json, '}');
-        } else {
-            fprintf(output->stream, "power@%s=%s\n", zones.list[i], text);
-        }
+        fprintf(stream, "power@%s=%s\n", zones.list[i], text);
     }
-    if (output->json)
-        ss_json_close(output->json, ']');
     sys_tree_names_free(&zones);
     return 0;
 }
