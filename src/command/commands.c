@@ -42,9 +42,7 @@ void ss_commands_free(struct ss_commands *commands) {
 }
 
 static char **copy_words(char *const *words) {
-    size_t count = 0;
-    while (words[count])
-        count++;
+    size_t count = ss_words_count(words);
     char **copy = calloc(count + 1, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++) {
         copy[i] = strdup(words[i]);

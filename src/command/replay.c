@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "keeper/signals.h"
 #include "platform/platform.h"
 
@@ -47,9 +48,7 @@ static int add_paths(char **words, struct ss_cli *cli, struct ss_error *error) {
 
 /* Returns the arguments of showstopper-replay: the record and all options except --replay. */
 static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
-    size_t count = 0, used = 2;
-    while (cli->arguments[count])
-        count++;
+    size_t count = ss_words_count(cli->arguments), used = 2;
     if (strcmp(cli->arguments[count - 1], "--") == 0)
         count--; /* options may follow */
     char **words = calloc(count + PATHS + 2, sizeof *words);

@@ -42,10 +42,13 @@ static const struct ss_argument *find_name(
 
 /* The position of the parser, and what it has found. */
 struct cursor {
-    char **at; /* the current word */
+    char **at;   /* the current word */
+    char **list; /* the words that are not options, if they make a list */
+    size_t count;
     const struct ss_argument *rows;
     bool *given;            /* for each row */
     const char *first_word; /* the first word that is not an option; NULL: none */
+    bool ends_at_dashes;
     void *config;
     struct ss_option_store *store;
     struct ss_error *error;
@@ -128,6 +131,17 @@ static const struct ss_argument *last_row(const struct ss_argument *rows) {
     return rows;
 }
 
+static int refuse_word(const char *word, struct ss_error *error) {
+    return ss_error_fail(error, "unexpected argument '%s': see --help", ss_words_show(word).text);
+}
+
+static int add_word(struct cursor *cursor, size_t limit, char *word) {
+    if (cursor->count == limit)
+        return refuse_word(word, cursor->error);
+    cursor->list[cursor->count++] = word;
+    return 0;
+}
+
 /* Takes options, and words if the rows have a taker for them; otherwise ends at the first word. */
 static int take_words(struct cursor *cursor) {
     const struct ss_argument *words = last_row(cursor->rows);
@@ -139,10 +153,15 @@ static int take_words(struct cursor *cursor) {
 
         if (marked || word[0] != '-' || word[1] == '\0') {
             cursor->first_word = cursor->first_word ? cursor->first_word : word;
-            if (!words->take)
+            if (words->second)
+                status = add_word(cursor, words->option.offset, word);
+            else if (!words->take)
                 break;
-            status = words->take(cursor->config, words, word, cursor->error);
+            else
+                status = words->take(cursor->config, words, word, cursor->error);
         } else if (strcmp(word, "--") == 0) {
+            if (cursor->ends_at_dashes)
+                break;
             marked = true;
         } else if (word[1] == '-') {
             status = take_name(cursor, word + 2);
@@ -244,8 +263,10 @@ int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_o
     SS_OWNED(free) bool *given = calloc((size_t)(last_row(rows) - rows) + 1, sizeof *given);
     struct cursor cursor = {
         .at = argv[0] ? argv + 1 : argv,
+        .list = argv[0] ? argv + 1 : argv,
         .rows = rows,
         .given = given,
+        .ends_at_dashes = rest && last_row(rows)->second,
         .config = config,
         .store = store,
         .error = error,
@@ -255,11 +276,16 @@ int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_o
         return ss_error_memory(error);
     if (set_defaults(rows, config, store, error) < 0 || take_words(&cursor) < 0)
         return -1;
-    if (rest)
+    if (cursor.ends_at_dashes)
+        *rest = *cursor.at ? cursor.at + 1 : NULL;
+    else if (rest)
         *rest = cursor.at;
     else if (*cursor.at)
-        return ss_error_fail(
-            error, "unexpected argument '%s': see --help", ss_words_show(*cursor.at).text);
+        return refuse_word(*cursor.at, error);
+    if (last_row(rows)->second) {
+        cursor.list[cursor.count] = NULL;
+        *(char ***)((char *)config + last_row(rows)->second) = cursor.list;
+    }
     return check_rows(&cursor);
 }
 

@@ -60,11 +60,20 @@ struct ss_argument {
     { .take = (taker) }
 
 /*
+ * Ends a list of rows; `member`, a char ** but not the first member, gets those words as a list of
+ * at most `limit` words.
+ */
+#define SS_ARGUMENTS_WORDS_AT(container, member, limit)                                            \
+    { .option.offset = (limit), .second = offsetof(container, member) }
+
+/*
  * Fills in the defaults, parses the words after argv[0], and checks which options belong together.
  * Options may be written -n 12, -n12, -qv, --name value or --name=value. The taker at the end of
  * the rows gets all words that are not options, which may be anywhere, and every word after `--`.
- * Without a taker, the first such word or `--` ends the options, and `rest` points to the words
- * that follow; if `rest` is NULL, such words are refused.
+ * So does the list, which ends with NULL and overwrites argv from argv[1] on; but if `rest` is not
+ * NULL, `--` ends the list, and `rest` points to the words after it, or is NULL without `--`.
+ * Without a taker and a list, the first such word or `--` ends the options, and `rest` points to
+ * the words that follow; if `rest` is NULL, such words are refused.
  */
 SS_NONNULL(1, 2, 4)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actuate_options.h"
 
-#include <stdlib.h>
-
 #include "base/words.h"
 #include "local_socket.h"
 
 #define AT(member) .offset = offsetof(struct ssactuate_options, member)
-
-static int take_word(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct ssactuate_options *options = config;
-    (void)row;
-    (void)error;
-    if (!options->verb_name)
-        options->verb_name = value;
-    else
-        options->words[options->word_count++] = value;
-    return 0;
-}
 
 static int take_side(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
@@ -49,7 +35,7 @@ static const struct ss_argument rows[] = {
         .help = "for `follow`: set `memory` even below the memory in use"}, .needs = "policy"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS_AT(struct ssactuate_options, words, SIZE_MAX),
 };
 // clang-format on
 
@@ -91,15 +77,17 @@ static int check_command(const struct ssactuate_options *options, struct ss_erro
 
 static int check(struct ssactuate_options *options, const struct ss_suggest_names *verbs,
     struct ss_error *error) {
-    if (!options->verb_name)
+    const char *name = *options->words;
+    if (!name)
         return ss_error_fail(
             error, "no command given: use list, get, run, follow or restore; see --help");
-    int found = ss_suggest_find(verbs, options->verb_name, error);
+    size_t count = ss_words_count(++options->words);
+    int found = ss_suggest_find(verbs, name, error);
     if (found < 0)
         return -1;
     const struct ssactuate_verb *verb = (const struct ssactuate_verb *)verbs->rows + found;
     options->verb = verb;
-    if (options->word_count > 0 && !verb->takes_words)
+    if (count > 0 && !verb->takes_words)
         return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
             ss_words_show(options->words[0]).text, verb->name);
     if (options->record && !verb->takes_record)
@@ -116,9 +104,9 @@ static int check(struct ssactuate_options *options, const struct ss_suggest_name
         return ss_error_wrap(error, "--control");
     if (check_command(options, error) < 0)
         return -1;
-    if (verb->takes_words && options->word_count == 0)
+    if (verb->takes_words && count == 0)
         return ss_error_fail(error, "no actuator given: `ssactuate list` prints them");
-    if (strcmp(verb->name, "get") == 0 && options->word_count > 1)
+    if (strcmp(verb->name, "get") == 0 && count > 1)
         return ss_error_fail(error, "unexpected argument '%s': `get` takes one actuator",
             ss_words_show(options->words[1]).text);
     return 0;
@@ -126,23 +114,8 @@ static int check(struct ssactuate_options *options, const struct ss_suggest_name
 
 int ssactuate_options_parse(struct ssactuate_options *options, const struct ss_suggest_names *verbs,
     char **argv, struct ss_error *error) {
-    size_t count = 0;
     *options = (struct ssactuate_options){0};
-    while (argv[count] && strcmp(argv[count], "--") != 0)
-        count++;
-    if (argv[count]) {
-        options->command = argv + count + 1;
-        argv[count] = NULL; /* the rest belongs to the command */
-    }
-    options->words = calloc(count + 1, sizeof *options->words);
-    if (!options->words)
-        return ss_error_memory(error);
-    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+    if (ss_arguments_parse(rows, options, &options->store, argv, &options->command, error) < 0)
         return -1;
     return options->help || options->version ? 0 : check(options, verbs, error);
-}
-
-void ssactuate_options_free(struct ssactuate_options *options) {
-    ss_option_store_free(&options->store);
-    free(options->words);
 }

@@ -18,10 +18,8 @@ struct ssactuate_verb {
 /* The command line: ssactuate VERB [OPTION]... [WORD]... [-- COMMAND...] */
 struct ssactuate_options {
     const struct ssactuate_verb *verb; /* never NULL, except for --help and --version */
-    const char *verb_name;
-    const char **words; /* the words after the verb, ended by NULL */
-    size_t word_count;
-    char **command; /* the words after --, ended by NULL; NULL: no -- */
+    char **words;                      /* the words after the verb, ended by NULL */
+    char **command;                    /* the words after --, ended by NULL; NULL: no -- */
     const char *root;
     const char *record;
     const char *policy;
@@ -38,7 +36,6 @@ struct ssactuate_options {
 /* `verbs` is a table of struct ssactuate_verb. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_options_parse(struct ssactuate_options *options,
     const struct ss_suggest_names *verbs, char **argv, struct ss_error *error);
-SS_NONNULL() void ssactuate_options_free(struct ssactuate_options *options);
 
 void ssactuate_options_print_help(void);
 

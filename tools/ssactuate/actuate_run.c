@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "run_record.h"
 #include "session.h"
 
@@ -25,10 +26,8 @@ static char **throttle_words(const struct run *run, const char *program) {
     static char duty[32], round[64];
     const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-p", "", "-l",
         duty, "-f", "exact", "-d", "stagger", "-D", round, "-c", "fixed", "--"};
-    size_t count = 0, own = sizeof before / sizeof *before;
     char *const *command = run->session.options->command;
-    while (command[count])
-        count++;
+    size_t count = ss_words_count(command), own = sizeof before / sizeof *before;
     char **words = calloc(own + count + 1, sizeof *words);
     if (!words)
         return NULL;
@@ -73,7 +72,8 @@ static int plan_run(struct run *run, struct ss_error *error) {
     const struct ssactuate_options *options = session->options;
     struct ssactuate_party *party = &session->parties[0];
     party->words = options->command ? options->command : none;
-    if (ssactuate_plan_make(&session->plan, &session->machine, options->words, error) < 0)
+    if (ssactuate_plan_make(
+            &session->plan, &session->machine, (const char *const *)options->words, error) < 0)
         return -1;
     if (options->control && session->plan.instances == 0)
         return ss_error_fail(error, "--control requires `instances`");

@@ -119,9 +119,7 @@ static char *replace(const char *text, unsigned port, size_t instance, struct ss
 
 static int make_words(struct ssactuate_copies *copies, size_t number, struct ssactuate_copy *copy,
     struct ss_error *error) {
-    size_t count = 0;
-    while (copies->command[count])
-        count++;
+    size_t count = ss_words_count(copies->command);
     copy->words = calloc(count + 1, sizeof *copy->words);
     SS_OWNED(free) char *url = replace(copies->url, copy->port, number + 1, error);
     if (!copy->words || !url)

@@ -92,7 +92,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         result = options.verb->changes && ss_platform_check_proc(error) < 0
                      ? -1
                      : options.verb->action(&options, status, error);
-    ssactuate_options_free(&options);
+    ss_option_store_free(&options.store);
     return result;
 }
 

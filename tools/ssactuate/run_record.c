@@ -157,7 +157,7 @@ static void write_result(
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SSACTUATE_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
-    ssactuate_record_write_knobs(&json, session->options->words);
+    ssactuate_record_write_knobs(&json, (const char *const *)session->options->words);
     ss_json_open(&json, "command", '[');
     for (char *const *word = session->options->command; *word; word++)
         ss_json_text(&json, NULL, *word);

@@ -25,24 +25,14 @@
 
 struct request {
     struct ss_option_store store;
-    const char *folder; /* folder of the results of a run */
+    char **words;       /* at most one: the folder of the results of a run */
+    const char *folder; /* NULL: not given */
     const char *suspects, *group, *names, *victim_pids;
     const char *start_at, *shifts;
     struct watch_options watch; /* also used by codes and suspects */
     double depth;
     int help, version;
 };
-
-static int take_folder(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct request *request = config;
-    (void)row;
-    if (request->folder)
-        return ss_error_fail(
-            error, "unexpected argument '%s': name one folder", ss_words_show(value).text);
-    request->folder = value;
-    return 0;
-}
 
 #define AT(member)       .offset = offsetof(struct request, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
@@ -60,7 +50,7 @@ static int take_folder(
 #define END_ROWS                                                                                                       \
     {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
     {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \
-    SS_ARGUMENTS_WORDS(take_folder)
+    SS_ARGUMENTS_WORDS_AT(struct request, words, 1)
 
 static const struct ss_argument watch_rows[] = {
     VICTIM_ROWS,
@@ -222,6 +212,7 @@ static const struct command no_command = {"",
 
 static int carry_out(
     const struct command *command, struct request *request, struct ss_error *error) {
+    request->folder = *request->words;
     const struct watch_options *watch = &request->watch;
     if (!command->run)
         return ss_error_fail(error, "no command given: use plan, answer, watch, codes or suspects");

@@ -21,20 +21,6 @@ static int take_seed(
     return ss_units_count(value, &options->seed, error);
 }
 
-static int take_word(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct ssbatch_options *options = config;
-    (void)row;
-    if (!options->study)
-        options->study = value;
-    else if (!options->plan)
-        options->plan = value;
-    else
-        return ss_error_fail(
-            error, "unexpected argument '%s': see --help", ss_words_show(value).text);
-    return 0;
-}
-
 /* Options that concern how runs are carried out. */
 #define CARRYING_OUT                                                                               \
     "only retries retry-disturbed quiet-below go-on shuffle ram ram-folder others joblog dry-run"
@@ -82,7 +68,7 @@ static const struct ss_argument rows[] = {
         .excludes = CARRYING_OUT " redo"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS_AT(struct ssbatch_options, words, 2),
 };
 // clang-format on
 
@@ -126,6 +112,8 @@ int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct s
     *options = (struct ssbatch_options){.others = NAN, .quiet_below = NAN};
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
+    options->study = options->words[0];
+    options->plan = options->study ? options->words[1] : NULL;
     if (!options->help && !options->version && check(options, error) < 0)
         return -1;
     if (options->in_memory && !options->memory)

@@ -5,10 +5,11 @@
 #include "options/arguments.h"
 
 struct ssbatch_options {
-    const char *study; /* never NULL, except for --help and --version */
-    const char *plan;  /* NULL: standard input */
     const char *only;  /* names separated by commas, or NULL */
     const char *redo;  /* names separated by commas, or NULL */
+    char **words;      /* the following two */
+    const char *study; /* never NULL, except for --help and --version */
+    const char *plan;  /* NULL: standard input */
     const char *joblog;
     uint64_t retries;
     uint64_t seed;

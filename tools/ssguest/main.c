@@ -19,22 +19,11 @@
 struct request {
     struct ssguest_driven driven;
     struct ssguest_served served;
-    const char *words[2]; /* the verb, and the folder of `drive` */
-    size_t word_count;
+    char **words;   /* the verb, and the folder of `drive` */
     char **command; /* after --; NULL: not given */
     int help, version;
     struct ss_option_store store;
 };
-
-static int take_word(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct request *request = config;
-    (void)row;
-    if (request->word_count == 2)
-        return ss_error_fail(error, "too many arguments: see --help");
-    request->words[request->word_count++] = value;
-    return 0;
-}
 
 #define AT(member)       .offset = offsetof(struct request, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
@@ -52,7 +41,7 @@ static const struct ss_argument rows[] = {
     {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: report that this shared folder is missing"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS_AT(struct request, words, 2),
 };
 // clang-format on
 
@@ -64,24 +53,16 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-static int parse(struct request *request, char **argv, struct ss_error *error) {
-    char **end = argv;
-    while (*end && strcmp(*end, "--") != 0)
-        end++;
-    request->command = *end ? end + 1 : end;
-    *end = NULL; /* options after this point belong to the command */
-    return ss_arguments_parse(rows, request, &request->store, argv, NULL, error);
-}
-
 static int carry_out(struct request *request, int *status, struct ss_error *error) {
-    const char *verb = request->word_count > 0 ? request->words[0] : "";
-    if (strcmp(verb, "drive") == 0 && request->word_count == 2) {
-        request->driven.folder = request->words[1];
+    const char *verb = request->words[0] ? request->words[0] : "";
+    const char *folder = *verb ? request->words[1] : NULL;
+    if (strcmp(verb, "drive") == 0 && folder) {
+        request->driven.folder = folder;
         if (ss_platform_die_with(getppid(), SIGKILL) < 0)
             return ss_error_fail(error, "the script that started this process has ended");
         return ssguest_drive(&request->driven, status, error);
     }
-    if (strcmp(verb, "serve") == 0 && request->word_count == 1 && *request->command) {
+    if (strcmp(verb, "serve") == 0 && !folder && request->command && *request->command) {
         request->served.command = request->command;
         return ssguest_serve(&request->served, error);
     }
@@ -90,7 +71,7 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
-    int result = parse(&request, argv, error);
+    int result = ss_arguments_parse(rows, &request, &request.store, argv, &request.command, error);
     if (result == 0 && !ss_arguments_answer("showstopper-guest", &request.store, request.help,
                            request.version, print_help))
         result = carry_out(&request, status, error);

@@ -11,6 +11,7 @@
 
 #include "base/end_signals.h"
 #include "base/owned.h"
+#include "base/words.h"
 #include "platform/child.h"
 
 #define OPEN_PATIENCE (30 * SS_SECOND)
@@ -51,12 +52,10 @@ static void read_signals(struct holder *holder) {
 /* Starts `words[0] --open PLACE` with the other words. */
 static int start(struct holder *holder, char *const *words, struct ss_error *error) {
     char option[] = "--open", name[256], path[4700];
-    size_t count = 0;
+    size_t count = ss_words_count(words);
     int input[2], output[2];
     struct ss_child child;
     struct ss_child_failure failure;
-    while (words[count])
-        count++;
     SS_OWNED(free) char **command = calloc(count + 3, sizeof *command);
     if (!command)
         return ss_error_memory(error);

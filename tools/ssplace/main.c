@@ -131,7 +131,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         result = carry_out(&options, status, error);
     if (result < 0 && error->status == SS_ERROR_FAILED)
         error->status = 1; /* required by tools/experiments/env/README.md */
-    ssplace_options_free(&options);
+    ss_option_store_free(&options.store);
     return result;
 }
 

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "place_options.h"
 
-#include <stdlib.h>
-
 #include "base/suggest.h"
-
-static int take_word(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct ssplace_options *options = config;
-    (void)row;
-    (void)error;
-    if (!options->verb)
-        options->verb = value;
-    else
-        options->words[options->word_count++] = value;
-    return 0;
-}
+#include "base/words.h"
 
 #define AT(member) .offset = offsetof(struct ssplace_options, member)
 
@@ -27,7 +14,7 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "use /proc and /sys/fs/cgroup in DIR"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS_AT(struct ssplace_options, words, SIZE_MAX),
 };
 // clang-format on
 
@@ -62,8 +49,10 @@ void ssplace_options_print_help(void) {
 
 static int check(struct ssplace_options *options, struct ss_error *error) {
     static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
+    options->verb = *options->words;
     if (!options->verb)
         return ss_error_fail(error, "no command given: see --help");
+    options->word_count = ss_words_count(++options->words);
     int found = ss_suggest_find(&known, options->verb, error);
     if (found < 0)
         return -1;
@@ -90,24 +79,9 @@ static int choose_roots(struct ssplace_options *options, struct ss_error *error)
 }
 
 int ssplace_options_parse(struct ssplace_options *options, char **argv, struct ss_error *error) {
-    size_t count = 0;
     *options = (struct ssplace_options){0};
-    while (argv[count] && strcmp(argv[count], "--") != 0)
-        count++;
-    if (argv[count]) {
-        options->command = argv + count + 1;
-        argv[count] = NULL; /* options after this point belong to the command */
-    }
-    options->words = calloc(count + 1, sizeof *options->words);
-    if (!options->words)
-        return ss_error_memory(error);
-    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0 ||
+    if (ss_arguments_parse(rows, options, &options->store, argv, &options->command, error) < 0 ||
         choose_roots(options, error) < 0)
         return -1;
     return options->help || options->version ? 0 : check(options, error);
-}
-
-void ssplace_options_free(struct ssplace_options *options) {
-    ss_option_store_free(&options->store);
-    free(options->words);
 }

@@ -25,7 +25,6 @@ struct ssplace_options {
 /* Parses and checks the command line. Free the options even if this fails. */
 SS_MUST_USE SS_NONNULL() int ssplace_options_parse(
     struct ssplace_options *options, char **argv, struct ss_error *error);
-SS_NONNULL() void ssplace_options_free(struct ssplace_options *options);
 void ssplace_options_print_help(void);
 
 #endif

@@ -37,26 +37,13 @@
 
 struct request {
     const char *verb, *source; /* NULL if not given */
+    char **words;              /* both */
     const char *root, *output, *cpu_list;
     int sets; /* enum topology_division; -1 if not given */
     int why_not, scope, help, version;
     double mean, settle;
     struct ss_option_store store;
 };
-
-static int take_word(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    struct request *request = config;
-    (void)row;
-    if (!request->verb)
-        request->verb = value;
-    else if (!request->source && strcmp(request->verb, "energy") == 0)
-        request->source = value;
-    else
-        return ss_error_fail(
-            error, "unexpected argument '%s': see --help", ss_words_show(value).text);
-    return 0;
-}
 
 #define AT(member) .offset = offsetof(struct request, member)
 
@@ -81,7 +68,7 @@ static const struct ss_argument rows[] = {
                .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS_AT(struct request, words, 2),
 };
 // clang-format on
 
@@ -234,7 +221,9 @@ static const struct verb *find_verb(const char *name) {
     return NULL;
 }
 
-static int carry_out(const struct request *request, int *status, struct ss_error *error) {
+static int carry_out(struct request *request, int *status, struct ss_error *error) {
+    request->verb = request->words[0];
+    request->source = request->verb ? request->words[1] : NULL;
     const struct verb *verb = find_verb(request->verb);
     if (!request->verb) {
         if (request->cpu_list || request->why_not || request->scope || request->mean > 0 ||
@@ -246,6 +235,9 @@ static int carry_out(const struct request *request, int *status, struct ss_error
     if (!verb)
         return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
             ss_words_show(request->verb).text);
+    if (request->source && verb->carry_out != sample_energy)
+        return ss_error_fail(
+            error, "unexpected argument '%s': see --help", ss_words_show(request->source).text);
     return verb->carry_out(request, status, error);
 }
 

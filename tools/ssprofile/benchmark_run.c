@@ -227,9 +227,7 @@ static int fail_to_start(const struct ss_child_failure *failure, const char *pro
  */
 static pid_t start_command(const struct ssprofile_runner *runner, char *const *words,
     bool is_benchmark, int output, struct ss_error *error) {
-    size_t length = 0;
-    while (words[length])
-        length++;
+    size_t length = ss_words_count(words);
     SS_OWNED(free)
     const char **all = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *all);
     SS_OWNED(free) char *path = make_path(runner);

@@ -37,12 +37,6 @@ struct request {
     int idle_states, force, help;
 };
 
-static int refuse_word(
-    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
-    (void)config, (void)row;
-    return ss_error_fail(error, "unexpected argument '%s': name the base with --base", word);
-}
-
 #define AT(member)       .offset = offsetof(struct request, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
 
@@ -77,7 +71,7 @@ static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write the result and all tests to this folder, as calibrate.json"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    SS_ARGUMENTS_WORDS(refuse_word),
+    SS_ARGUMENTS_END,
 };
 // clang-format on
 

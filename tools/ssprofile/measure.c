@@ -33,22 +33,12 @@
 
 struct request {
     const char *battery, *only, *under, *machine, *root, *folder;
+    char **words; /* at most one: the folder */
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
     int idle_states, list, help, quiet;
 };
-
-static int accept_folder(
-    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
-    struct request *request = config;
-    (void)row;
-    if (request->folder)
-        return ss_error_fail(error, "unexpected argument '%s': the folder was already given, '%s'",
-            word, request->folder);
-    request->folder = word;
-    return 0;
-}
 
 #define AT(member)       .offset = offsetof(struct request, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
@@ -87,7 +77,7 @@ static const struct ss_argument rows[] = {
         .help = "the machine's name in the results; default: its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    SS_ARGUMENTS_WORDS(accept_folder),
+    SS_ARGUMENTS_WORDS_AT(struct request, words, 1),
 };
 // clang-format on
 
@@ -682,6 +672,8 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
     struct ss_option_store store = {0};
     struct measurement measurement = {.request = &request};
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
+    if (result == 0)
+        request.folder = *request.words;
     if (result == 0 && request.help)
         print_help();
     else if (result == 0 && request.list)

@@ -11,6 +11,7 @@
 struct config {
     uint64_t count;
     int flag;
+    char **words;
     char taken[200]; /* records "NAME=VALUE " for each call */
 };
 
@@ -31,6 +32,7 @@ static int note(void *config, const struct ss_argument *row, char *value, struct
     {'t', "TEXT", {"text", .help = "three"}, .take = note},                                          \
     {0, NULL, {"mark", .help = "four"}, .take = note}
 static const struct ss_argument with_words[] = {ROWS, SS_ARGUMENTS_WORDS(note)};
+static const struct ss_argument with_list[] = {ROWS, SS_ARGUMENTS_WORDS_AT(struct config, words, 3)};
 static const struct ss_argument without_words[] = {ROWS, SS_ARGUMENTS_END};
 // clang-format on
 
@@ -75,6 +77,26 @@ TEST(options_end_at_the_first_word_without_a_handler) {
     assert_int_equal(config.count, 0);
     assert_int_equal(ss_arguments_parse(without_words, &config, NULL, argv, NULL, &error), -1);
     assert_string_equal(error.message, "unexpected argument 'word': see --help");
+}
+
+TEST(words_make_a_list_up_to_the_limit) {
+    struct config config = {0};
+    struct ss_error error = {0};
+    char **rest;
+    char **argv = (char **)(const char *[]){"program", "a", "-f", "b", "-n4", "--", "-n5", NULL};
+    assert_int_equal(ss_arguments_parse(with_list, &config, NULL, argv, &rest, &error), 0);
+    assert_string_equal(config.words[0], "a");
+    assert_string_equal(config.words[1], "b");
+    assert_null(config.words[2]);
+    assert_string_equal(rest[0], "-n5");
+    assert_int_equal(config.count, 4);
+    assert_int_equal(PARSE(with_list, &rest, "-f"), 0);
+    assert_null(rest);
+    assert_null(config.words[0]);
+    assert_int_equal(PARSE(with_list, NULL, "a", "--", "--", "-f"), 0);
+    assert_string_equal(config.words[2], "-f");
+    assert_int_equal(PARSE(with_list, NULL, "a", "b", "--", "c", "d"), -1);
+    assert_string_equal(error.message, "unexpected argument 'd': see --help");
 }
 
 // clang-format off

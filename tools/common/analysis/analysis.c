@@ -16,11 +16,9 @@ static const char subpath[] = "/" ANALYSIS_LIBEXEC_SUBDIR "/analysis";
 
 int analysis_execute(const char *program, char *const *arguments, struct ss_error *error) {
     char path[4200];
-    size_t count = 0;
+    size_t count = ss_words_count(arguments);
     if (ss_platform_program_path(path, sizeof path - sizeof subpath) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
-    while (arguments[count])
-        count++;
     SS_OWNED(free) const char **words = calloc(count + 3, sizeof *words);
     if (!words || setenv("SHOWSTOPPER_PROGRAM", path, 1) < 0)
         return ss_error_memory(error);

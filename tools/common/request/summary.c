@@ -8,10 +8,8 @@
 
 #include <showstopper/contract.h>
 
-#include "base/words.h"
+#include "options/values.h"
 #include "show.h"
-
-#define WIDTH 80
 
 /* A time is mentioned if it exceeds another one by this factor. */
 #define REMARKABLE 1.5
@@ -22,7 +20,7 @@
 /* Measured response times are too long if the generator waits for a CPU for more than this part. */
 #define STARVED 0.05
 
-/* Prints a paragraph after a dash, wrapped to WIDTH columns. */
+/* Prints a paragraph after a dash. */
 SS_FORMAT(2, 3)
 static void say(FILE *stream, const char *format, ...) {
     char text[1024];
@@ -30,19 +28,8 @@ static void say(FILE *stream, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const char *at = text;
-    struct ss_words_part word;
-    size_t column = 1;
-    fputc('-', stream);
-    while (ss_words_next(&at, ' ', &word)) {
-        if (column + 1 + word.length > WIDTH) {
-            fputs("\n ", stream);
-            column = 1;
-        }
-        fprintf(stream, " %.*s", (int)word.length, word.text);
-        column += 1 + word.length;
-    }
-    fputc('\n', stream);
+    fputs("- ", stream);
+    ss_option_print_wrapped(stream, 2, text);
 }
 
 static const char *plural(uint64_t count) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/wallclock.h"
+#include "base/words.h"
 #include "command/cli.h"
 
 /* Size limit of a placeholder. The longest is a role with a suffix. */
@@ -201,9 +202,7 @@ int ssbatch_act_replace(
     struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error) {
     const struct finding finding = {stage, act, fixed};
     char **from = act->line->words;
-    size_t count = 0;
-    while (from[count])
-        count++;
+    size_t count = ss_words_count(from);
     act->words = calloc(count + 2, sizeof *act->words); /* one more for --record */
     if (!act->words)
         return ss_error_memory(error);

@@ -60,9 +60,7 @@ static int add_product(
  * names that face each other would be in front of the other, so only the first is.
  */
 static int add_symmetric(struct ssbatch_pairs *pairs, char *const *names, struct ss_error *error) {
-    size_t count = 0;
-    while (names[count])
-        count++;
+    size_t count = ss_words_count(names);
     for (size_t apart = 0; 2 * apart <= count; apart++) {
         size_t fronts = apart > 0 && 2 * apart == count ? apart : count;
         for (size_t i = 0; i < fronts; i++) {
@@ -229,9 +227,7 @@ static size_t common_divisor(size_t a, size_t b) {
 static void print_group(FILE *stream, const struct ssbatch_pairs *pairs, const struct graph *graph,
     size_t group, char *const *places, uint64_t round) {
     const struct ssbatch_pair *members = &graph->members[group * graph->count];
-    size_t size = graph->sizes[group], place_count = 0;
-    while (places[place_count])
-        place_count++;
+    size_t size = graph->sizes[group], place_count = ss_words_count(places);
     size_t divisor = common_divisor(size, place_count);
     for (size_t first = 0; first < divisor; first++) {
         for (size_t pass = 0; pass < place_count / divisor; pass++) {
