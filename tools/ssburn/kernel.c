@@ -118,7 +118,7 @@ static int measure(const struct request *request, struct ss_error *error) {
         window_add(&window, ss_platform_now(), batch);
     }
     size_t bytes = bench.hand.bytes;
-    kernel_close(request->kernel, &bench.hand);
+    kernel_close(&bench.hand);
     if (bench.wrong && bench.hand.failure)
         return ss_error_fail(error, "kernel %s: a system call failed: %s", request->kernel->name,
             strerror(bench.hand.failure));

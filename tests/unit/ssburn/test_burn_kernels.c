@@ -32,7 +32,7 @@ TEST(every_kernel_computes_the_right_result) {
             if (!kernels[i]->round(&hand))
                 fail_msg("%s: round %d is wrong", kernels[i]->name, round);
         }
-        kernel_close(kernels[i], &hand);
+        kernel_close(&hand);
         assert_null(hand.memory);
     }
 }
@@ -57,7 +57,7 @@ TEST(a_round_reads_as_much_from_a_cache_of_any_size) {
         assert_int_equal(kernel_open(kernel, &caches, &hand, &error), 0);
         assert_true(kernel->round(&hand));
         assert_int_equal(hand.state % hand.bytes, (256 << 10) % hand.bytes);
-        kernel_close(kernel, &hand);
+        kernel_close(&hand);
     }
 }
 
@@ -81,7 +81,7 @@ TEST(kernels_detect_changed_memory) {
         if (kernel->round(&hand))
             fail_msg("%s does not detect the change", names[i]);
         assert_int_equal(hand.failure, 0);
-        kernel_close(kernel, &hand);
+        kernel_close(&hand);
     }
 }
 
@@ -96,7 +96,7 @@ TEST(failed_calls_are_not_wrong_results) {
     hand.descriptors[1] = -1;
     assert_false(kernel->round(&hand));
     assert_int_equal(hand.failure, EBADF);
-    kernel_close(kernel, &hand);
+    kernel_close(&hand);
 }
 
 static void write_index(int index, const char *level, const char *type, const char *size) {

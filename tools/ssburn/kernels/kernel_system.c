@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -53,59 +51,6 @@ static bool pipe_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_pipe = {"pipe", "system", "sending 512 bytes through a pipe", pipe_round,
     KERNEL_NO_MEMORY, 0, pipe_open};
-
-/* Sends back what arrives, increased by one, until the other end is closed. */
-static void *echo(void *argument) {
-    const int *descriptors = argument;
-    unsigned char byte;
-    while (read(descriptors[0], &byte, 1) == 1) {
-        byte++;
-        if (write(descriptors[3], &byte, 1) != 1)
-            break;
-    }
-    return NULL;
-}
-
-static bool switch_open(struct kernel_hand *hand) {
-    pthread_t *thread = calloc(1, sizeof *thread);
-    bool opens = thread && pipe2(hand->descriptors, O_CLOEXEC) == 0 &&
-                 pipe2(hand->descriptors + 2, O_CLOEXEC) == 0;
-    if (opens) {
-        errno = pthread_create(thread, NULL, echo, hand->descriptors);
-        opens = errno == 0;
-    }
-    if (opens)
-        hand->private = thread;
-    else
-        free(thread);
-    return opens;
-}
-
-static void switch_close(struct kernel_hand *hand) {
-    pthread_t *thread = (pthread_t *)hand->private;
-    if (thread) {
-        close(hand->descriptors[1]);
-        hand->descriptors[1] = -1;
-        pthread_join(*thread, NULL);
-    }
-    free(thread);
-    hand->private = NULL;
-}
-
-static bool switch_round(struct kernel_hand *hand) {
-    unsigned char sent = (unsigned char)hand->state++, got = 0;
-    errno = 0;
-    for (int i = 0; i < 50; i++) {
-        if (write(hand->descriptors[1], &sent, 1) != 1 ||
-            read(hand->descriptors[2], &got, 1) != 1 || got != (unsigned char)(sent + 1))
-            return fail_round(hand);
-    }
-    return true;
-}
-
-const struct kernel kernel_switch = {"switch", "system",
-    "passing a byte to another thread and back", switch_round, KERNEL_NO_MEMORY, 0, switch_open,
-    switch_close};
 
 static bool page_round(struct kernel_hand *hand) {
     const size_t pages = 64, page = 4096;

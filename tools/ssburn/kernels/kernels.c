@@ -102,21 +102,19 @@ static void *take_memory(size_t bytes) {
 
 int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_hand *hand,
     struct ss_error *error) {
-    *hand = (struct kernel_hand){.descriptors = {-1, -1, -1, -1}};
+    *hand = (struct kernel_hand){.descriptors = {-1, -1}};
     hand->bytes = (bytes_of(kernel, caches) + 4095) / 4096 * 4096;
     if (hand->bytes > 0 && !(hand->memory = take_memory(hand->bytes)))
         return ss_error_memory(error);
     if (!kernel->open || kernel->open(hand))
         return 0;
     int why = errno;
-    kernel_close(kernel, hand);
+    kernel_close(hand);
     return ss_error_fail(error, "kernel %s: %s", kernel->name, strerror(why));
 }
 
-void kernel_close(const struct kernel *kernel, struct kernel_hand *hand) {
-    if (kernel->close)
-        kernel->close(hand);
-    for (int i = 0; i < 4; i++) {
+void kernel_close(struct kernel_hand *hand) {
+    for (int i = 0; i < 2; i++) {
         if (hand->descriptors[i] >= 0)
             close(hand->descriptors[i]);
         hand->descriptors[i] = -1;

@@ -36,10 +36,9 @@ enum kernel_size {
 struct kernel_hand {
     void *memory; /* NULL if not needed */
     size_t bytes;
-    uint64_t state;      /* position at which the last round ended */
-    int descriptors[4];  /* -1: not open */
-    const void *private; /* additional data of the kernel */
-    int failure;         /* errno of a system call that failed in a round; 0: none failed */
+    uint64_t state;     /* position at which the last round ended */
+    int descriptors[2]; /* -1: not open */
+    int failure;        /* errno of a system call that failed in a round; 0: none failed */
 };
 
 struct kernel {
@@ -57,7 +56,6 @@ struct kernel {
 
     bool (*open)(
         struct kernel_hand *hand); /* NULL if not needed; returns false with errno set on failure */
-    void (*close)(struct kernel_hand *hand); /* NULL: kernel_close() only frees `memory` */
 };
 
 /* All kernels, ended by NULL. */
@@ -66,7 +64,7 @@ extern const struct kernel *const kernels[];
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
     const struct caches *caches, struct kernel_hand *hand, struct ss_error *error);
 SS_NONNULL()
-void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
+void kernel_close(struct kernel_hand *hand);
 
 /* Returns the compiler and its flags. */
 const char *kernel_compiler(void);
