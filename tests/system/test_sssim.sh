@@ -295,15 +295,10 @@ invalid_options_of_queue_are_refused() { # case
     refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2
     refused '--contention: none cannot be opened' queue --rate 5 --contention workers:none
     refused '--power: up to 9 workers may be busy, but the table ends at 8' queue --rate 5 --workers 9 --power watts
-    refused '--profile constant requires --rate' queue
-    refused 'the rate is 0, so nothing would be sent' queue --rate 0 --requests 5
     refused 'the only step below 200 requests per second' queue --max 200 --step 200 --hold 2s
-    refused '--profile step requires --max' queue --hold 2s
     refused '--profile trace requires --trace' queue --profile trace --rate 5
-    refused '--hold has no effect with --profile trace' queue --trace a --rate 5 --hold 2s
     refused '--rate has no effect with --profile step' "${step[@]}" --rate 5
     refused '--settle requires --profile constant' "${step[@]}" --settle 5s
-    refused '--cap cannot be combined with --closed' queue --closed 5 --cap 5
     refused '--duty must be above 0' queue --rate 5 --duty 0
     refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
     refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0

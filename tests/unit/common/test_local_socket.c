@@ -57,7 +57,9 @@ TEST(socket_permissions_hold_from_the_start) {
 TEST(other_files_and_live_sockets_are_not_replaced) {
     make_folder();
     struct local_socket local = open_it(0777);
-    assert_refused(path, "another process is listening there");
+    /* The last of these find the queue full. */
+    for (int i = 0; i < 8; i++)
+        assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

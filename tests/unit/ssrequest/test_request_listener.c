@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -39,7 +38,7 @@ ss_time __wrap_ss_platform_now(void) {
 
 static int asked;
 
-static int obey(void *context, const struct request_control *control,
+static int execute(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     (void)context;
     asked++;
@@ -63,7 +62,7 @@ static int set_up(void **state) {
     strcpy(folder, "/tmp/ssrequest-listener-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/control", folder);
-    if (ssrequest_listener_open(&listener, path, obey, NULL, &error) < 0)
+    if (ssrequest_listener_open(&listener, path, execute, NULL, &error) < 0)
         fail_msg("%s", error.message);
     return 0;
 }
@@ -189,7 +188,7 @@ static void note_ready(void *context) {
 TEST_WITH(attached_descriptor_is_polled, set_up, tear_down) {
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    assert_int_equal(ssrequest_listener_attend(listener, ends[0], note_ready, NULL), 0);
+    assert_int_equal(ssrequest_listener_watch(listener, ends[0], note_ready, NULL), 0);
     ssrequest_listener_serve(listener);
     assert_int_equal(asked, 0);
     assert_int_equal(write(ends[1], "x", 1), 1);
@@ -370,60 +369,6 @@ TEST_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-}
-
-static void assert_cannot_open(const char *at, const char *words) {
-    struct ssrequest_listener *other;
-    struct ss_error error = {0};
-    assert_int_equal(ssrequest_listener_open(&other, at, obey, NULL, &error), -1);
-    assert_null(other);
-    assert_says(error.message, words);
-}
-
-TEST_WITH(only_a_stale_socket_is_replaced, set_up, tear_down) {
-    struct ssrequest_listener *other;
-    assert_cannot_open(path, "another process is listening there");
-    /* A stale socket, as a killed process leaves it. */
-    assert_int_equal(unlink(path), 0);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, path);
-    int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
-    close(dead);
-    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, NULL), 0);
-    /* Closing the first listener must not remove the socket of its successor. */
-    ssrequest_listener_close(listener);
-    listener = NULL;
-    assert_int_equal(access(path, F_OK), 0);
-    ssrequest_listener_close(other);
-    assert_int_equal(access(path, F_OK), -1);
-    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    assert_cannot_open(path, "exists and is not a socket");
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
-}
-
-/* The queue is full, which only proves that the listener is alive. */
-TEST_WITH(busy_control_socket_is_not_replaced, set_up, tear_down) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int queue[64], result = 0, count = 0;
-    strcpy(address.sun_path, path);
-    while (result == 0 && count < 64) {
-        queue[count] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        result = connect(queue[count++], (struct sockaddr *)&address, sizeof address);
-    }
-    assert_int_equal(errno, EAGAIN);
-    assert_cannot_open(path, "another process is listening there");
-    while (count > 0)
-        close(queue[--count]);
-}
-
-TEST(invalid_control_socket_path_is_refused) {
-    char much[200];
-    memset(much, 'x', sizeof much);
-    much[sizeof much - 1] = '\0';
-    assert_cannot_open(much, "has at most 107 bytes");
-    assert_cannot_open("/nowhere/x", "--control: /nowhere/x: No such file or directory");
 }
 
 UNIT_RUN

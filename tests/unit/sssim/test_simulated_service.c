@@ -135,21 +135,4 @@ TEST(work_of_a_request_does_not_depend_on_its_server) {
     assert_int_equal(due[0], due[1]);
 }
 
-TEST(exponential_work_has_the_requested_mean) {
-    double sum = 0, squares = 0;
-    const int count = 100000;
-    open_rig(&(struct queue_service_options){
-        .servers = 1, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 1});
-    for (int i = 0; i < count; i++) {
-        uint32_t slot;
-        assert_int_equal(queue_service_take(&rig.service, 0, 0, (uint64_t)i, 0), 0);
-        double length = (double)rig.sleepers.due[FIRST] / MS;
-        sum += length;
-        squares += length * length;
-        queue_service_wake(&rig.service, FIRST, &slot, 0);
-    }
-    assert_near(sum / count, 10, 0.1);
-    assert_near(squares / count, 200, 6);
-}
-
 UNIT_RUN
