@@ -50,7 +50,7 @@ static inline void made_up_trial(struct request_capacity *capacity, double rate,
         .took = 12,
         .own_cpu = 3,
         .own_wait = NAN};
-    request_capacity_tell(capacity, &trial);
+    request_capacity_add(capacity, &trial);
 }
 
 static inline void made_up_close(struct made_up *made) {

@@ -276,7 +276,7 @@ static struct ss_load_sample average(const struct ssload_sums *sums, int32_t cpu
     return sample;
 }
 
-static void tell_average(const struct ss_load_sample *sample, double seconds) {
+static void print_average(const struct ss_load_sample *sample, double seconds) {
     const char *separator = ": ";
     fprintf(stderr, "ssload: average");
     if (sample->cpu != SS_LOAD_ALL_CPUS)
@@ -321,7 +321,7 @@ void ssload_report_end(struct ssload_report *report) {
         if (table)
             print_row(&report->table, "Average", &sample);
         else if (!report->request->quiet)
-            tell_average(&sample, sums->seconds);
+            print_average(&sample, sums->seconds);
         first = false;
     }
     struct ss_load_sample all = average(&report->sums[0], SS_LOAD_ALL_CPUS);

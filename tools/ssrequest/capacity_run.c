@@ -73,7 +73,7 @@ static int run_schedule(struct finder *finder, struct request_schedule *schedule
             &finder->run->generator, &rules, schedule, transport, &finder->run->tally, error) < 0)
         return -1;
     if (beside)
-        request_generator_watch(finder->run->generator, request_trial_witness, &finder->watch);
+        request_generator_watch(finder->run->generator, request_trial_observe, &finder->watch);
     int why = ssrequest_loop_run(
         finder->run->loop, finder->run->generator, finder->run->http, beside, &finder->last);
     request_generator_close(finder->run->generator);
@@ -206,7 +206,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
         .measured = request_trial_measured(&finder->watch),
     };
     add_generator(finder, &trial);
-    request_capacity_tell(finder->capacity, &trial);
+    request_capacity_add(finder->capacity, &trial);
     print_trial(finder, &trial);
     if (request_tally_failed(&finder->run->tally) == 0)
         return 0;

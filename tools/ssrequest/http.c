@@ -647,7 +647,7 @@ static void expire(struct ssrequest_http *http, ss_time now) {
         end(http->oldest, REQUEST_TIMEOUT);
 }
 
-static void tell(struct ssrequest_http *http) {
+static void report_ended(struct ssrequest_http *http) {
     struct slot *slot;
     while ((slot = http->done)) {
         struct request_one *one = slot->one;
@@ -705,7 +705,7 @@ void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
         act_on_time(http);
     collect(http);
     expire(http, now);
-    tell(http);
+    report_ended(http);
 }
 
 ss_time ssrequest_http_next(const struct ssrequest_http *http) {

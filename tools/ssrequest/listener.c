@@ -17,8 +17,8 @@
 #define LINE_ROOM 16384
 
 /* epoll tags of descriptors other than clients. */
-#define DOOR     CLIENTS
-#define ATTENDED (CLIENTS + 1)
+#define LISTENING CLIENTS
+#define WATCHED   (CLIENTS + 1)
 
 /*
  * Maximum number of events per call, and of reads from a client per event: requests must not be
@@ -30,13 +30,13 @@
 #define LINES_AT_ONCE 64
 
 /* How long clients may take to read outstanding answers at the end of the run. */
-#define FAREWELL SS_SECOND
+#define ENDING_MAX SS_SECOND
 
 /*
  * How often clients are served at the end of the run even if this process is late: often enough for
  * a full socket buffer of lines. There must be a limit, because a client may send lines forever.
  */
-#define FAREWELL_ROUNDS 512
+#define ENDING_ROUNDS 512
 
 struct client {
     int connection;  /* -1: no client */
@@ -50,11 +50,11 @@ struct client {
 };
 
 struct ssrequest_listener {
-    struct local_socket door;
+    struct local_socket local;
     int events;
-    ssrequest_obey *obey;
+    ssrequest_execute *execute;
     void *context;
-    void (*ready)(void *context); /* see ssrequest_listener_attend() */
+    void (*ready)(void *context); /* see ssrequest_listener_watch() */
     struct client *waiting;       /* the client whose answer comes later; NULL: none */
     struct client clients[CLIENTS];
 };
@@ -66,23 +66,23 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
 
 /* Opens the socket. Only this user may connect, because a connection controls the run. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
-    if (local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
+    if (local_socket_open(&listener->local, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
     listener->events = epoll_create1(EPOLL_CLOEXEC);
-    if (listener->events < 0 || listen(listener->door.file, CLIENTS) < 0 ||
-        watch(listener, listener->door.file, DOOR) < 0)
+    if (listener->events < 0 || listen(listener->local.file, CLIENTS) < 0 ||
+        watch(listener, listener->local.file, LISTENING) < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
     return 0;
 }
 
 int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path,
-    ssrequest_obey *obey, void *context, struct ss_error *error) {
+    ssrequest_execute *execute, void *context, struct ss_error *error) {
     *opened = NULL;
     struct ssrequest_listener *listener = calloc(1, sizeof *listener);
     if (!listener)
         return ss_error_memory(error);
-    listener->door.file = listener->events = -1;
-    listener->obey = obey;
+    listener->local.file = listener->events = -1;
+    listener->execute = execute;
     listener->context = context;
     for (int i = 0; i < CLIENTS; i++)
         listener->clients[i].connection = -1;
@@ -132,13 +132,13 @@ static void refuse_line(struct client *client, const char *why) {
     answer(client, "error:", why);
 }
 
-static void obey(struct ssrequest_listener *listener, struct client *client, const char *line) {
+static void execute(struct ssrequest_listener *listener, struct client *client, const char *line) {
     struct request_control control;
     struct ss_error error = {0};
     char text[SSREQUEST_ANSWER_ROOM] = "";
     int result = request_control_parse(&control, line, &error);
     if (result == 0) {
-        result = listener->obey(listener->context, &control, text, &error);
+        result = listener->execute(listener->context, &control, text, &error);
         request_control_free(&control);
     }
     if (result == SSREQUEST_ANSWER_LATER)
@@ -166,7 +166,7 @@ static void take_line(
     } else {
         if (length > 0 && line[length - 1] == '\r')
             line[length - 1] = '\0';
-        obey(listener, client, line);
+        execute(listener, client, line);
     }
 }
 
@@ -267,7 +267,7 @@ void ssrequest_listener_answer(
 }
 
 static void accept_one(struct ssrequest_listener *listener) {
-    int connection = accept4(listener->door.file, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int connection = accept4(listener->local.file, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0)
         return;
     for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -288,9 +288,9 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
     struct epoll_event events[TURNS];
     int count = epoll_wait(listener->events, events, TURNS, 0);
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u32 == DOOR)
+        if (events[i].data.u32 == LISTENING)
             accept_one(listener);
-        else if (events[i].data.u32 == ATTENDED)
+        else if (events[i].data.u32 == WATCHED)
             listener->ready(listener->context);
         else
             serve(listener, &listener->clients[events[i].data.u32]);
@@ -301,10 +301,10 @@ int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
     return listener->events;
 }
 
-int ssrequest_listener_attend(struct ssrequest_listener *listener, int descriptor,
+int ssrequest_listener_watch(struct ssrequest_listener *listener, int descriptor,
     void (*ready)(void *context), struct ss_error *error) {
     listener->ready = ready;
-    if (watch(listener, descriptor, ATTENDED) < 0)
+    if (watch(listener, descriptor, WATCHED) < 0)
         return ss_error_fail(error, "--control: %s", strerror(errno));
     return 0;
 }
@@ -325,11 +325,11 @@ static bool is_busy(const struct ssrequest_listener *listener) {
 }
 
 /* Answers outstanding lines of clients that still read. */
-static void say_farewell(struct ssrequest_listener *listener) {
-    ss_time until = ss_platform_now() + FAREWELL, left = FAREWELL;
+static void answer_remaining(struct ssrequest_listener *listener) {
+    ss_time until = ss_platform_now() + ENDING_MAX, left = ENDING_MAX;
     struct epoll_event events[CLIENTS];
-    listener->obey = refuse_all;
-    epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->door.file, NULL);
+    listener->execute = refuse_all;
+    epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->local.file, NULL);
     ssrequest_listener_answer(listener, -1, "", "the run is over");
     for (int i = 0; i < CLIENTS; i++) {
         if (listener->clients[i].connection >= 0)
@@ -337,7 +337,7 @@ static void say_farewell(struct ssrequest_listener *listener) {
     }
     for (int round = 0; is_busy(listener); round++) {
         ss_time begin = ss_platform_now();
-        if (round >= FAREWELL_ROUNDS && begin >= until)
+        if (round >= ENDING_ROUNDS && begin >= until)
             break;
         int count = epoll_wait(
             listener->events, events, CLIENTS, (int)((left + SS_MILLISECOND - 1) / SS_MILLISECOND));
@@ -356,12 +356,12 @@ void ssrequest_listener_close(struct ssrequest_listener *listener) {
     if (!listener)
         return;
     if (listener->events >= 0)
-        say_farewell(listener);
+        answer_remaining(listener);
     for (int i = 0; i < CLIENTS; i++)
         disconnect(&listener->clients[i]);
-    local_socket_remove(&listener->door);
-    if (listener->door.file >= 0)
-        close(listener->door.file);
+    local_socket_remove(&listener->local);
+    if (listener->local.file >= 0)
+        close(listener->local.file);
     if (listener->events >= 0)
         close(listener->events);
     free(listener);

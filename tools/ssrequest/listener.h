@@ -22,12 +22,12 @@ struct ssrequest_listener;
  * answer with the error, or SSREQUEST_ANSWER_LATER if ssrequest_listener_answer() will send the
  * answer. At most one client may wait for such an answer.
  */
-typedef int ssrequest_obey(void *context, const struct request_control *control,
+typedef int ssrequest_execute(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
 
 /* Opens the socket; only this user can connect. Replaces a stale socket. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_listener **listener,
-    const char *path, ssrequest_obey *obey, void *context, struct ss_error *error);
+    const char *path, ssrequest_execute *execute, void *context, struct ss_error *error);
 
 /*
  * Removes the socket. Answers outstanding lines with an error, because the run is over, and waits
@@ -40,10 +40,10 @@ SS_NONNULL()
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
 
 /*
- * Makes ssrequest_listener_serve() call `ready`, with the context of `obey`, when this descriptor
- * is readable.
+ * Makes ssrequest_listener_serve() call `ready`, with the context of `execute`, when this
+ * descriptor is readable.
  */
-SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_attend(struct ssrequest_listener *listener,
+SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_watch(struct ssrequest_listener *listener,
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*

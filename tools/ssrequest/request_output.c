@@ -102,7 +102,7 @@ static int describe_targets(const struct ssrequest_output *output,
     return 0;
 }
 
-static int obey(void *context, const struct request_control *control,
+static int execute(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     struct ssrequest_output *output = context;
     ss_time now = ssrequest_loop_now(output->run->loop);
@@ -132,10 +132,10 @@ static void send(void *context, struct request_one *one) {
     request_rows_send(output->rows, one);
 }
 
-static void witness(void *context, const struct request_one *one, enum request_fate fate,
+static void observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct ssrequest_output *output = context;
-    request_rows_witness(output->rows, one, fate, ended);
+    request_rows_observe(output->rows, one, fate, ended);
     request_per_target_count(&output->per_target, one, fate, ended);
 }
 
@@ -177,9 +177,9 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = output->run->options;
     if (ssrequest_lookup_open(&output->lookup, options->socket, error) < 0 ||
-        ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
+        ssrequest_listener_open(&output->listener, options->control, execute, output, error) < 0)
         return -1;
-    return ssrequest_listener_attend(
+    return ssrequest_listener_watch(
         output->listener, ssrequest_lookup_descriptor(output->lookup), on_found, error);
 }
 
@@ -190,7 +190,7 @@ static int open_generator(struct ssrequest_output *output, struct ss_error *erro
     if (request_generator_open(
             &run->generator, &run->rules, schedule, &transport, &run->tally, error) < 0)
         return -1;
-    request_generator_watch(run->generator, witness, output);
+    request_generator_watch(run->generator, observe, output);
     return 0;
 }
 
@@ -270,8 +270,8 @@ static int wrap_first(struct ss_error *error, int err, const char *option) {
  * Writes all requested forms of the result. A negative `err` means that lines were lost: the
  * record then stays incomplete.
  */
-static int tell(const struct ssrequest_options *options, const struct request_result *result,
-    int err, struct ss_error *error) {
+static int write_results(const struct ssrequest_options *options,
+    const struct request_result *result, int err, struct ss_error *error) {
     bool complete = err == 0;
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
         request_summary_print(stdout, result);
@@ -291,7 +291,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;
-    return tell(run->options, &result, err, error);
+    return write_results(run->options, &result, err, error);
 }
 
 int ssrequest_output_capacity(const struct ssrequest_run *run,
@@ -315,5 +315,5 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .demand = options->capacity,
     };
     result.given.rate = NAN;
-    return tell(options, &result, 0, error);
+    return write_results(options, &result, 0, error);
 }

@@ -12,7 +12,7 @@
 #include "trace_statistics.h"
 
 /* Reads the whole trace, and prints its figures unless it is only checked. */
-static int look(const struct sstrace_request *request, struct ss_error *error) {
+static int examine(const struct sstrace_request *request, struct ss_error *error) {
     struct sstrace_statistics statistics = sstrace_statistics_open();
     if (sstrace_run(request, &statistics.sink, error) != 0)
         return -1;
@@ -53,7 +53,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         if (request.split)
             result = sstrace_split_run(&request, error);
         else if (request.action == SSTRACE_CHECK || request.action == SSTRACE_STAT)
-            result = look(&request, error);
+            result = examine(&request, error);
         else
             result = convert(&request, error);
     }

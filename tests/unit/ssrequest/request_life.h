@@ -51,7 +51,7 @@ static inline void life_send(void *context, struct request_one *one) {
     life->served[place].finish = finish;
 }
 
-static inline void life_witness(void *context, const struct request_one *one,
+static inline void life_observe(void *context, const struct request_one *one,
     enum request_fate fate, const struct request_ended *ended) {
     struct life *life = context;
     bool sent = fate == REQUEST_ENDED || fate == REQUEST_UNFINISHED;
@@ -87,7 +87,7 @@ static inline void life_begin(struct life *life, enum request_arrival arrival, u
     if (request_generator_open(
             &life->generator, &life->rules, &life->schedule, &transport, &life->tally, &error) != 0)
         fail_msg("%s", error.message);
-    request_generator_watch(life->generator, life_witness, life);
+    request_generator_watch(life->generator, life_observe, life);
 }
 
 static inline void life_end(struct life *life) {

@@ -65,7 +65,7 @@ TEST(capacity_criteria_count_all_intended_requests) {
 }
 
 static void tell(struct request_capacity *capacity, double rate, bool held) {
-    request_capacity_tell(
+    request_capacity_add(
         capacity, &(struct request_trial){.rate = rate, .held = held, .steady = true});
 }
 
@@ -214,7 +214,7 @@ TEST(nonstationary_trial_turns_the_capacity_into_a_bound) {
     for (double rate; request_capacity_next(&capacity, &rate);) {
         bool last = capacity.count > 5 && rate == 80;
         at_the_end += last;
-        request_capacity_tell(
+        request_capacity_add(
             &capacity, &(struct request_trial){.rate = rate, .held = rate <= 80, .steady = !last});
     }
     struct request_capacity_result result = request_capacity_result(&capacity);
@@ -232,7 +232,7 @@ TEST(trial_limited_by_the_generator_gives_a_lower_bound) {
             struct request_trial trial = causes[i];
             trial.rate = rate;
             trial.held = trial.steady = rate <= 80;
-            request_capacity_tell(&capacity, &trial);
+            request_capacity_add(&capacity, &trial);
         }
         struct request_capacity_result result = request_capacity_result(&capacity);
         assert_true(result.agreed && result.lower_bound);

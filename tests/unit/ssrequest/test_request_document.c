@@ -154,7 +154,7 @@ TEST_WITH(
     made_up_trial(&capacity, 101, false);
     print();
     assert_says(text, "\"sure\": true");
-    request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
+    request_capacity_add(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
     print();
     assert_says(text, "\"sure\": false");
     assert_says(text, "\"resources\": 7,\n        \"generator_limited\": true\n");

@@ -416,7 +416,7 @@ static void any_send(void *context, struct request_one *one) {
     any->under_way[one->slot] = (struct under_way){one, any->now + length};
 }
 
-static void any_witness(void *context, const struct request_one *one, enum request_fate fate,
+static void observe_any(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct random_life *any = context;
     (void)ended;
@@ -514,7 +514,7 @@ static void live_once(uint64_t seed) {
     assert_int_equal(request_tally_open(&tally, 0, &error), 0);
     assert_int_equal(
         request_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
-    request_generator_watch(generator, any_witness, &any);
+    request_generator_watch(generator, observe_any, &any);
     live(&any, generator, &tally);
     uint64_t under_way = tally.unfinished;
     request_generator_abandon(generator, any.now);

@@ -66,7 +66,7 @@ static void end_one(const struct request_one *one, ss_time now, enum request_out
         .bytes = 50,
         .status = outcome == REQUEST_STATUS ? 503 : 0};
     request_tally_end(&it->made.tally, &ended);
-    request_rows_witness(it->rows, one, REQUEST_ENDED, &ended);
+    request_rows_observe(it->rows, one, REQUEST_ENDED, &ended);
 }
 
 TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
@@ -229,9 +229,9 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
         struct request_one waits = {.number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
         struct request_ended never = {
             .due = waits.due, .sent = SS_TIME_NEVER, .finished = SS_SECOND};
-        request_rows_witness(it->rows, &waits, REQUEST_REFUSED, &never);
-        request_rows_witness(it->rows, &waits, REQUEST_NEVER_SENT, &never);
-        request_rows_witness(it->rows, &one, REQUEST_UNFINISHED, &never);
+        request_rows_observe(it->rows, &waits, REQUEST_REFUSED, &never);
+        request_rows_observe(it->rows, &waits, REQUEST_NEVER_SENT, &never);
+        request_rows_observe(it->rows, &one, REQUEST_UNFINISHED, &never);
         assert_int_equal(request_rows_close(it->rows, NULL), 0);
         assert_file_is("each.csv",
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"

@@ -230,7 +230,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
     assert_says(
         text, "- This is uncertain: trials at the same rate differ, so that the interval is wide");
     struct request_capacity bound = {.search = capacity.search};
-    request_capacity_tell(&bound, &(struct request_trial){.rate = 100, .held = true});
+    request_capacity_add(&bound, &(struct request_trial){.rate = 100, .held = true});
     made_up_trial(&bound, 101, false);
     print_search(&bound);
     assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
@@ -246,7 +246,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
 TEST_WITH(summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
     struct request_capacity capacity = {
         .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
-    request_capacity_tell(
+    request_capacity_add(
         &capacity, &(struct request_trial){.rate = 101, .generator_is_limit = true});
     print_search(&capacity);
     assert_says(text, "- The capacity for mean=1s is unknown: 1 of 1 trial failed at 101, but in 1 "
@@ -257,7 +257,7 @@ TEST_WITH(summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, 
                       "held there. This is a lower bound: 1 of 1 trial failed at 101, but in 1 of "
                       "them the generator was the limit");
     assert_says(text, "- This is uncertain: the generator limited the rate.");
-    request_capacity_tell(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
+    request_capacity_add(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
     print_search(&capacity);
     assert_says(text, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of "
                       "descriptors, ports or memory, which says nothing about the service. Lower");

@@ -76,8 +76,8 @@ static struct request_trial_watch watch;
 
 static void see(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
-    request_trial_witness(context, one, fate, ended);
-    life_witness(&life, one, fate, ended);
+    request_trial_observe(context, one, fate, ended);
+    life_observe(&life, one, fate, ended);
 }
 
 /* Runs a trial like capacity_run.c does over the network. */
@@ -122,7 +122,7 @@ static struct request_capacity_result search(
     for (double rate; request_capacity_next(&capacity, &rate);) {
         struct request_trial trial =
             try_rate(rate, criterion, duration, seed + capacity.trial_count);
-        request_capacity_tell(&capacity, &trial);
+        request_capacity_add(&capacity, &trial);
     }
     return request_capacity_result(&capacity);
 }

@@ -71,7 +71,7 @@ bool request_trial_is_limited(const struct request_trial *trial) {
     return !trial->held && (trial->generator_is_limit || trial->resources > 0);
 }
 
-void request_capacity_tell(struct request_capacity *capacity, const struct request_trial *trial) {
+void request_capacity_add(struct request_capacity *capacity, const struct request_trial *trial) {
     size_t i = 0;
     if (capacity->trial_count == REQUEST_TRIALS_MAX)
         return;

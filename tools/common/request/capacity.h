@@ -120,7 +120,7 @@ bool request_capacity_next(const struct request_capacity *capacity, double *rate
 
 /* Reports the trial at the rate that request_capacity_next() chose. */
 SS_NONNULL()
-void request_capacity_tell(struct request_capacity *capacity, const struct request_trial *trial);
+void request_capacity_add(struct request_capacity *capacity, const struct request_trial *trial);
 
 SS_NONNULL()
 struct request_capacity_result request_capacity_result(const struct request_capacity *capacity);

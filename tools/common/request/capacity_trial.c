@@ -87,7 +87,7 @@ _Static_assert(REQUEST_TRIAL_PERIODS ==
                    REQUEST_TRIAL_WARMUP + REQUEST_TRIAL_STAGE * ((1 << REQUEST_TRIAL_STAGES) - 1),
     "each stage is twice as long as the one before");
 
-void request_trial_witness(void *context, const struct request_one *one, enum request_fate fate,
+void request_trial_observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct request_trial_watch *watch = context;
     (void)one;

@@ -63,8 +63,8 @@ struct request_trial_watch {
     bool is_steady, is_over;
 };
 
-/* A witness of the generator; `context` is the watch. */
-request_witness request_trial_witness;
+/* An observer of the generator; `context` is the watch. */
+request_observer request_trial_observe;
 
 /*
  * Reports the end of a period. Returns true if the trial has lasted long enough: the caller then

@@ -38,8 +38,8 @@ struct request_generator {
     struct request_schedule *schedule;
     struct request_transport transport;
     struct request_tally *tally;
-    request_witness *witness;
-    void *witness_context;
+    request_observer *observer;
+    void *observer_context;
     struct slot *slots;
     uint32_t next_free; /* index of a free slot; the cap if none is free */
     uint64_t unfinished;
@@ -157,15 +157,15 @@ void request_generator_close(struct request_generator *generator) {
 }
 
 void request_generator_watch(
-    struct request_generator *generator, request_witness *witness, void *context) {
-    generator->witness = witness;
-    generator->witness_context = context;
+    struct request_generator *generator, request_observer *observer, void *context) {
+    generator->observer = observer;
+    generator->observer_context = context;
 }
 
 static void tell(const struct request_generator *generator, const struct request_one *one,
     enum request_fate fate, const struct request_ended *ended) {
-    if (generator->witness)
-        generator->witness(generator->witness_context, one, fate, ended);
+    if (generator->observer)
+        generator->observer(generator->observer_context, one, fate, ended);
 }
 
 static bool is_full(const struct request_generator *generator) {

@@ -87,7 +87,7 @@ enum request_fate {
  * and `one->sent` are SS_TIME_NEVER if the request was never sent; outcome and bytes are valid only
  * with REQUEST_ENDED.
  */
-typedef void request_witness(void *context, const struct request_one *one, enum request_fate fate,
+typedef void request_observer(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended);
 
 /*
@@ -108,7 +108,7 @@ void request_generator_close(struct request_generator *generator);
 
 SS_NONNULL(1, 2)
 void request_generator_watch(
-    struct request_generator *generator, request_witness *witness, void *context);
+    struct request_generator *generator, request_observer *observer, void *context);
 
 /*
  * Sends a few of the requests that are due. If more are due, request_generator_next() is `now`.

@@ -378,7 +378,7 @@ static void count_ended(struct request_rows *rows, const struct request_ended *e
     ss_histogram_add(&rows->times[REQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
 }
 
-void request_rows_witness(void *context, const struct request_one *one, enum request_fate fate,
+void request_rows_observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct request_rows *rows = context;
     if (fate == REQUEST_ENDED)

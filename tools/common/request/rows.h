@@ -74,8 +74,8 @@ void request_rows_finish(struct request_rows *rows, ss_time now);
 SS_NONNULL()
 void request_rows_send(struct request_rows *rows, const struct request_one *one);
 
-/* A witness of the generator; `context` is the rows. */
-request_witness request_rows_witness;
+/* An observer of the generator; `context` is the rows. */
+request_observer request_rows_observe;
 
 /* Returns the last second that has ended; NULL if none has. */
 SS_NONNULL()

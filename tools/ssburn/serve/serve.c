@@ -17,10 +17,10 @@
 #include "base/version.h"
 #include "burn_options.h"
 #include "calibrate.h"
-#include "crew.h"
 #include "options/arguments.h"
 #include "serve_http.h"
 #include "serve_listen.h"
+#include "threads.h"
 
 /* The default of Linux for net.core.somaxconn. */
 #define BACKLOG_USUAL 4096
@@ -156,7 +156,7 @@ static void stop_listening(struct server *server) {
  * Waits for the signal that ends the server. Workers complete their requests first; a second signal
  * ends the server at once.
  */
-static void conduct(struct server *server) {
+static void wait_for_end(struct server *server) {
     int number;
     sigwait(&server->ends, &number);
     stop_listening(server);
@@ -164,9 +164,9 @@ static void conduct(struct server *server) {
     serve_queue_settle(&server->queue);
 }
 
-static void play_part(void *shared, uint64_t number) {
+static void run_thread(void *shared, uint64_t number) {
     if (number == 0)
-        conduct(shared);
+        wait_for_end(shared);
     else
         work(shared, number - 1);
 }
@@ -217,11 +217,11 @@ static void report(
 }
 
 /* Serves until a signal ends it. */
-static int play(struct server *server, struct ss_error *error) {
+static int serve_until_end(struct server *server, struct ss_error *error) {
     double begin = cpu_seconds();
     int result = announce(server, error);
     if (result == 0)
-        result = crew_run(server->options->workers + 1, play_part, server, error);
+        result = threads_run(server->options->workers + 1, run_thread, server, error);
     if (result < 0)
         stop_listening(server);
     struct serve_request *request;
@@ -233,14 +233,14 @@ static int play(struct server *server, struct ss_error *error) {
     return result;
 }
 
-static int open_and_play(struct server *server, struct ss_error *error) {
+static int open_and_serve(struct server *server, struct ss_error *error) {
     struct serve_listener *listener = &server->listener;
     if (serve_listener_open(listener, error) < 0)
         return -1;
     hold_signals(server);
     int file = ss_owned_take(&listener->file);
     server->http = serve_http_start(file, &server->queue, server->options->bytes, error);
-    int result = server->http ? play(server, error) : -1;
+    int result = server->http ? serve_until_end(server, error) : -1;
     serve_listener_close(listener);
     return result;
 }
@@ -254,7 +254,7 @@ static int serve(const struct serve_options *options, const struct serve_listene
         server.units = calibrate_work(&server.memory, options->work);
     int result = serve_queue_open(&server.queue, options->queue, options->workers, error);
     if (result == 0)
-        result = open_and_play(&server, error);
+        result = open_and_serve(&server, error);
     serve_queue_free(&server.queue);
     work_memory_free(&server.memory);
     return result;

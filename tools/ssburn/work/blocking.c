@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "burn.h"
-#include "crew.h"
+#include "threads.h"
 
 /*
  * Tokens circulate in a ring of threads; a thread with a token works and passes it on. Two thirds
@@ -101,7 +101,7 @@ int burn_blocking(struct burn *burn, struct ss_error *error) {
     }
     for (uint64_t token = 0; token < TOKENS; token++)
         seat_put(&ring.seats[token * burn->threads / TOKENS], 1, false);
-    int result = crew_run(burn->threads, ring_thread, &ring, error);
+    int result = threads_run(burn->threads, ring_thread, &ring, error);
     free(ring.seats);
     return result < 0 ? result : ring.more;
 }

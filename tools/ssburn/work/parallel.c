@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "burn.h"
-#include "crew.h"
+#include "threads.h"
 
 /*
  * Threads do not wait for each other, not even at the end of an iteration, so that all CPUs are
@@ -63,6 +63,6 @@ int burn_parallel(struct burn *burn, struct ss_error *error) {
     parallel.each = (burn->work + parallel.share - 1) / parallel.share;
     parallel.share = burn->work / parallel.each;
     parallel.all = wanted < UINT64_MAX / parallel.each ? wanted * parallel.each : UINT64_MAX;
-    int result = crew_run(burn->threads, parallel_thread, &parallel, error);
+    int result = threads_run(burn->threads, parallel_thread, &parallel, error);
     return result < 0 ? result : parallel.more;
 }

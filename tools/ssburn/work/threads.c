@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crew.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 enum gate { GATE_SHUT, GATE_OPEN, GATE_CANCELED };
 
-struct crew {
+struct threads {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     enum gate gate;
@@ -15,34 +15,34 @@ struct crew {
 };
 
 struct member {
-    struct crew *crew;
+    struct threads *threads;
     uint64_t number;
     pthread_t thread;
 };
 
 static void *member_main(void *argument) {
     struct member *member = argument;
-    struct crew *crew = member->crew;
-    pthread_mutex_lock(&crew->mutex);
-    while (crew->gate == GATE_SHUT)
-        pthread_cond_wait(&crew->changed, &crew->mutex);
-    enum gate gate = crew->gate;
-    pthread_mutex_unlock(&crew->mutex);
+    struct threads *threads = member->threads;
+    pthread_mutex_lock(&threads->mutex);
+    while (threads->gate == GATE_SHUT)
+        pthread_cond_wait(&threads->changed, &threads->mutex);
+    enum gate gate = threads->gate;
+    pthread_mutex_unlock(&threads->mutex);
     if (gate == GATE_OPEN)
-        crew->work(crew->shared, member->number);
+        threads->work(threads->shared, member->number);
     return NULL;
 }
 
-static void gate_set(struct crew *crew, enum gate gate) {
-    pthread_mutex_lock(&crew->mutex);
-    crew->gate = gate;
-    pthread_cond_broadcast(&crew->changed);
-    pthread_mutex_unlock(&crew->mutex);
+static void gate_set(struct threads *threads, enum gate gate) {
+    pthread_mutex_lock(&threads->mutex);
+    threads->gate = gate;
+    pthread_cond_broadcast(&threads->changed);
+    pthread_mutex_unlock(&threads->mutex);
 }
 
-int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *shared,
+int threads_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *shared,
     struct ss_error *error) {
-    struct crew crew = {
+    struct threads threads = {
         PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, GATE_SHUT, work, shared};
     struct member *members = calloc(count, sizeof *members);
     if (!members)
@@ -51,12 +51,12 @@ int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *
     int failure = 0;
     while (created < count && !failure) {
         struct member *member = &members[created];
-        member->crew = &crew;
+        member->threads = &threads;
         member->number = created;
         failure = pthread_create(&member->thread, NULL, member_main, member);
         created += !failure;
     }
-    gate_set(&crew, failure ? GATE_CANCELED : GATE_OPEN);
+    gate_set(&threads, failure ? GATE_CANCELED : GATE_OPEN);
     for (uint64_t i = 0; i < created; i++)
         pthread_join(members[i].thread, NULL);
     free(members);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSBURN_CREW_H
-#define SSBURN_CREW_H
+#ifndef SSBURN_THREADS_H
+#define SSBURN_THREADS_H
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
  * threads. None begins before all have been created: they wait for each other and would never end
  * if one were missing.
  */
-SS_MUST_USE SS_NONNULL(2, 3) int crew_run(uint64_t count,
+SS_MUST_USE SS_NONNULL(2, 3) int threads_run(uint64_t count,
     void (*work)(void *shared, uint64_t number), void *shared, struct ss_error *error);
 
 #endif

@@ -336,7 +336,7 @@ static int compare_ends(const void *left, const void *right) {
 }
 
 int work_collect(struct work *work, ss_time now,
-    void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
+    void (*report)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
     struct ss_error *error) {
     if (work->count == 0)
         return 0;
@@ -346,7 +346,7 @@ int work_collect(struct work *work, ss_time now,
     if (work->ended_count > 1)
         qsort(work->ended, work->ended_count, sizeof *work->ended, compare_ends);
     for (size_t i = 0; i < work->ended_count; i++)
-        tell(context, work->ended[i].instance, work->ended[i].start, work->ended[i].end);
+        report(context, work->ended[i].instance, work->ended[i].start, work->ended[i].end);
     work->ended_count = 0;
     return work->failed ? ss_error_memory(error) : 0;
 }

@@ -149,11 +149,11 @@ SS_NONNULL()
 void work_follow(struct work *work, double share, double beside, ss_time now);
 
 /*
- * Calls `tell` for all iterations that ended since the last call, ordered by end. Fails if memory
+ * Calls `report` for all iterations that ended since the last call, ordered by end. Fails if memory
  * is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int work_collect(struct work *work, ss_time now,
-    void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
+    void (*report)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
     struct ss_error *error);
 
 /*

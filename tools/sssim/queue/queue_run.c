@@ -84,8 +84,8 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* The generator's witness: counts refused requests. */
-static void see(void *context, const struct request_one *one, enum request_fate fate,
+/* Observes the generator: counts refused requests. */
+static void count_refused(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct run *run = context;
     (void)ended;
@@ -151,7 +151,7 @@ static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error 
     return run->lacks_memory ? ss_error_memory(error) : 0;
 }
 
-static int go_on(struct run *run, struct ss_error *error) {
+static int run_events(struct run *run, struct ss_error *error) {
     while (!request_generator_is_over(run->generator)) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
@@ -234,7 +234,7 @@ static int open_generator(struct run *run, struct ss_error *error) {
     if (request_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
-    request_generator_watch(run->generator, see, run);
+    request_generator_watch(run->generator, count_refused, run);
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->settle > 0)
         sleepers_set(&run->sleepers, SETTLE, options->settle);
@@ -255,7 +255,7 @@ int queue_run(const struct queue_run_options *options, struct request_tally *tal
     if (status == 0)
         status = open_generator(&run, error);
     if (status == 0)
-        status = go_on(&run, error);
+        status = run_events(&run, error);
     run.end.wasted = run.service.wasted;
     *end = run.end;
     if (run.generator)

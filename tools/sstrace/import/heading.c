@@ -50,7 +50,7 @@ static struct plain_name make_plain(const struct text_field *field) {
 }
 
 /* Returns the suffix after `base`; NULL if the name does not begin with it. */
-static const char *behind(const char *text, const char *base) {
+static const char *text_after(const char *text, const char *base) {
     size_t length = strlen(base);
     return strncmp(text, base, length) == 0 ? text + length : NULL;
 }
@@ -95,7 +95,7 @@ static bool means(const struct text_field *field, enum sstrace_meaning meaning) 
         return means_unit_of_time(field);
     struct plain_name plain = make_plain(field);
     for (const char *const *name = names[meaning]; *name; name++) {
-        const char *ending = behind(plain.text, *name);
+        const char *ending = text_after(plain.text, *name);
         if (ending && (!*ending || is_ending(ending, meaning == SSTRACE_MEANS_TIME)))
             return true;
     }
@@ -123,7 +123,7 @@ static size_t read_position(const char *text) {
     return *end ? 0 : value;
 }
 
-static bool is_asked_for(
+static bool is_requested(
     const struct text_field *field, const struct sstrace_import_options *options) {
     const char *const wanted[] = {
         options->time_column, options->load_column, options->idle_column, options->series_column};
@@ -135,10 +135,10 @@ static bool is_asked_for(
 }
 
 /* Counts the fields of the row and decides whether they are names. */
-static int look(struct sstrace_heading *heading, struct text_input *input,
+static int check_names(struct sstrace_heading *heading, struct text_input *input,
     const struct sstrace_import_options *options) {
     size_t load = read_position(options->load_column ? options->load_column : options->idle_column);
-    bool any_value = false, asked = false, load_is_value = false;
+    bool any_value = false, requested = false, load_is_value = false;
     struct text_walk walk;
     struct text_field field;
     int more;
@@ -146,19 +146,19 @@ static int look(struct sstrace_heading *heading, struct text_input *input,
     for (heading->count = 0; (more = text_walk_next(&walk, &field)) > 0;) {
         bool value = is_value(&field);
         any_value |= value;
-        asked |= is_asked_for(&field, options);
+        requested |= is_requested(&field, options);
         if (++heading->count == load)
             load_is_value = value || field.length == 0;
     }
     heading->is_first_row =
-        asked || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
+        requested || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
     return more;
 }
 
 int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *input, char separator,
     const char *comment, const struct sstrace_import_options *options) {
     *heading = (struct sstrace_heading){.separator = separator};
-    if (look(heading, input, options) != 0)
+    if (check_names(heading, input, options) != 0)
         return -1;
     const char *text = heading->is_first_row ? input->text : comment;
     if (!text)
@@ -217,7 +217,7 @@ int sstrace_heading_find(const struct sstrace_heading *heading, struct text_inpu
         return 0;
     char question[160];
     snprintf(question, sizeof question, "there is no column '%s'", ss_words_show(wanted).text);
-    return sstrace_heading_ask(heading, input, question);
+    return sstrace_heading_refuse(heading, input, question);
 }
 
 struct sstrace_guess sstrace_heading_guess(
@@ -242,7 +242,7 @@ static bool find_name(
     return false;
 }
 
-int sstrace_heading_ask(
+int sstrace_heading_refuse(
     const struct sstrace_heading *heading, struct text_input *input, const char *question) {
     char list[LIST] = "";
     size_t used = 0;
@@ -304,7 +304,7 @@ int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t 
         return 0;
     struct plain_name plain = make_plain(&field);
     for (const char *const *name = time_names; *name; name++) {
-        const char *ending = behind(plain.text, *name);
+        const char *ending = text_after(plain.text, *name);
         int64_t unit = ending ? sstrace_stamp_unit(ending) : 0;
         if (unit)
             return unit;

@@ -62,7 +62,7 @@ struct sstrace_guess sstrace_heading_guess(
 
 /* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()
-int sstrace_heading_ask(
+int sstrace_heading_refuse(
     const struct sstrace_heading *heading, struct text_input *input, const char *question);
 
 /* Return the unit that the name of a column implies; the default unit or 0 if it implies none. */

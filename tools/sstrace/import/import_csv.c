@@ -57,7 +57,7 @@ static int choose_time(struct csv *csv) {
     if (csv->time_number || csv->options->every)
         return 0;
     if (csv->heading.count != 2)
-        return sstrace_heading_ask(&csv->heading, csv->input,
+        return sstrace_heading_refuse(&csv->heading, csv->input,
             "no column is clearly the time: use --time-column, or --every TIME if no column has "
             "times");
     csv->time_number = 1;
@@ -86,7 +86,7 @@ static int guess_load(struct csv *csv) {
         csv->load_number = others && csv->time_number == 1 ? 2 : 1;
         return 0;
     }
-    return sstrace_heading_ask(&csv->heading, csv->input,
+    return sstrace_heading_refuse(&csv->heading, csv->input,
         "no column is clearly the load: use --load-column or --idle-column");
 }
 
@@ -107,7 +107,7 @@ static int choose_series(struct csv *csv) {
         return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->series_number);
     csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
     if (csv->options->select && !csv->series_number)
-        return sstrace_heading_ask(&csv->heading, csv->input,
+        return sstrace_heading_refuse(&csv->heading, csv->input,
             "no column clearly names the series for --select: use --series-column");
     return 0;
 }

@@ -50,7 +50,7 @@ static int next(struct krash *it) {
             if (result <= 0)
                 return result;
             it->at = it->input->text;
-            sstrace_lines_doubt(it->input);
+            sstrace_lines_warn(it->input);
         }
         it->at += strspn(it->at, " \t\r\v\f");
         if (*it->at && *it->at != '#')

@@ -63,7 +63,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
     while ((result = next_number(input, &field)) > 0) {
         double number;
-        sstrace_lines_doubt(input);
+        sstrace_lines_warn(input);
         result = planetlab ? planetlab_load(input, &field, &sample.load)
                            : sstrace_scale_load(&scale, input, &field, &number, &sample.load);
         if (result != 0 ||

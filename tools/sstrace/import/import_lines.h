@@ -41,17 +41,17 @@ static inline bool sstrace_lines_open(const struct text_input *input) {
  * Warns if the last line has no newline, because its number may have lost digits. This is not an
  * error, because files written by hand often lack the newline.
  */
-static inline void sstrace_lines_doubt(const struct text_input *input) {
+static inline void sstrace_lines_warn(const struct text_input *input) {
     if (sstrace_lines_open(input))
         fprintf(stderr, "sstrace: %s:%llu: the last line has no newline and may be truncated\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
 }
 
-/* Reads the next row like text_table_next(), with the warning of sstrace_lines_doubt(). */
+/* Reads the next row like text_table_next(), with the warning of sstrace_lines_warn(). */
 static inline int sstrace_lines_next_row(struct text_table *table) {
     int more = text_table_next(table);
     if (more > 0)
-        sstrace_lines_doubt(table->input);
+        sstrace_lines_warn(table->input);
     return more;
 }
 

@@ -206,7 +206,7 @@ static int import_sadf(const struct sstrace_format *format, struct text_input *i
     int more;
     while ((more = text_input_read_line(input)) > 0) {
         int result = 0;
-        sstrace_lines_doubt(input);
+        sstrace_lines_warn(input);
         if (*input->text == '#')
             result = read_header(&sadf);
         else if (text_table_is_row(input))

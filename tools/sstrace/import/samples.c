@@ -148,12 +148,12 @@ static void learn_usual(struct sstrace_samples *samples, int64_t length) {
 }
 
 /* A row without a load shows the interval as well as any other. */
-static void see_row(struct sstrace_samples *samples, int64_t time) {
-    if (samples->has_seen && !samples->broken)
-        learn_usual(samples, time - samples->seen);
-    if (!samples->has_seen || time > samples->seen)
-        samples->seen = time;
-    samples->has_seen = true;
+static void note_row(struct sstrace_samples *samples, int64_t time) {
+    if (samples->has_row && !samples->broken)
+        learn_usual(samples, time - samples->row_time);
+    if (!samples->has_row || time > samples->row_time)
+        samples->row_time = time;
+    samples->has_row = true;
 }
 
 static int add_begin(struct sstrace_samples *samples, struct text_input *input,
@@ -162,7 +162,7 @@ static int add_begin(struct sstrace_samples *samples, struct text_input *input,
         samples->late++;
         return 0;
     }
-    see_row(samples, sample->to);
+    note_row(samples, sample->to);
     if (samples->has_held) {
         if (flush_begin(samples, input, sample->to) != 0)
             return -1;
@@ -187,7 +187,7 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
         samples->late++;
         return 0;
     }
-    see_row(samples, sample->to);
+    note_row(samples, sample->to);
     if (first && !samples->usual) {
         samples->held = *sample;
         samples->held_line = input->line;
@@ -256,7 +256,7 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
     if (isnan(it.load)) {
         samples->bad++;
         if (samples->stamp != SSTRACE_STAMP_SPAN)
-            see_row(samples, it.to);
+            note_row(samples, it.to);
         return 0;
     }
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)

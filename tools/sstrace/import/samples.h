@@ -96,8 +96,8 @@ struct sstrace_samples {
     int64_t base;  /* the first time; all others count from it */
     bool has_held; /* `held` waits for its end, or for more of the same span */
     bool broken;   /* the next sample does not continue the previous one */
-    bool has_seen;
-    int64_t seen; /* time of the previous row, even if its load is unknown (not SPAN) */
+    bool has_row;
+    int64_t row_time; /* time of the previous row, even if its load is unknown (not SPAN) */
     struct sstrace_sample held;
     uint64_t held_line, line; /* number of the line of `held`, and of the line of the sample being
                                  added */

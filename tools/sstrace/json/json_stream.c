@@ -107,7 +107,7 @@ static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
     return true;
 }
 
-static int tell(struct sstrace_json *json, struct sstrace_json_event *event, size_t token) {
+static int report(struct sstrace_json *json, struct sstrace_json_event *event, size_t token) {
     json->token = token;
     if (!enter(json, event))
         return 1;
@@ -119,12 +119,12 @@ static int tell(struct sstrace_json *json, struct sstrace_json_event *event, siz
 
 static int on_null(void *context) {
     struct sstrace_json_event event = {.kind = SSTRACE_JSON_NULL};
-    return tell(context, &event, 4);
+    return report(context, &event, 4);
 }
 
 static int on_boolean(void *context, int value) {
     struct sstrace_json_event event = {.kind = SSTRACE_JSON_BOOLEAN, .number = value};
-    return tell(context, &event, value ? 4 : 5);
+    return report(context, &event, value ? 4 : 5);
 }
 
 /* Copies a text and replaces null bytes, which would end it. */
@@ -140,7 +140,7 @@ static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
 }
 
 /* Reports a scalar with text; `quotes` is the number of bytes around it. */
-static int tell_text(struct sstrace_json *json, enum sstrace_json_kind kind, const void *text,
+static int report_text(struct sstrace_json *json, enum sstrace_json_kind kind, const void *text,
     size_t length, size_t quotes) {
     struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
     event.cut = copy(json->text, text, &event.length);
@@ -148,15 +148,15 @@ static int tell_text(struct sstrace_json *json, enum sstrace_json_kind kind, con
     if (kind == SSTRACE_JSON_NUMBER &&
         (event.cut || !text_field_number(&field, false, &event.number)))
         event.number = INFINITY;
-    return tell(json, &event, length + quotes);
+    return report(json, &event, length + quotes);
 }
 
 static int on_number(void *context, const char *text, size_t length) {
-    return tell_text(context, SSTRACE_JSON_NUMBER, text, length, 0);
+    return report_text(context, SSTRACE_JSON_NUMBER, text, length, 0);
 }
 
 static int on_text(void *context, const unsigned char *text, size_t length) {
-    return tell_text(context, SSTRACE_JSON_TEXT_VALUE, text, length, 2);
+    return report_text(context, SSTRACE_JSON_TEXT_VALUE, text, length, 2);
 }
 
 static int on_key(void *context, const unsigned char *text, size_t length) {
@@ -170,7 +170,7 @@ static int on_key(void *context, const unsigned char *text, size_t length) {
 
 static int begin(struct sstrace_json *json, enum sstrace_json_kind kind) {
     struct sstrace_json_event event = {.kind = kind};
-    if (!tell(json, &event, 1))
+    if (!report(json, &event, 1))
         return 0;
     if (json->depth == SSTRACE_JSON_DEPTH)
         return sstrace_json_blame(json, "lists and objects are nested too deeply (at most %d)",
