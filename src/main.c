@@ -11,7 +11,6 @@
 #include "keeper/signals.h"
 #include "loop/registry.h"
 #include "platform/platform.h"
-#include "platform/program.h"
 #include "record/documents.h"
 #include "record/folder.h"
 #include "record/outcome.h"
@@ -101,7 +100,7 @@ int main(int argc, char **argv) {
     ss_streams_occupy();
     ss_signals_catch_file_limit();
     ss_signals_catch_crashes();
-    if (ss_program_check_rights(&error) < 0)
+    if (ss_platform_check_rights(&error) < 0)
         return print_error(&error);
     ss_platform_keep_arguments(argc, argv);
 

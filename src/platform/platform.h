@@ -72,8 +72,11 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 
 SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
-/* Returns true if executing this program has given the process rights that its caller lacks. */
-bool ss_platform_has_raised_rights(void);
+/*
+ * Fails if executing this program has given the process rights that its caller lacks: our programs
+ * signal processes, load modules, start commands and write files as their caller says.
+ */
+SS_MUST_USE SS_NONNULL() int ss_platform_check_rights(struct ss_error *error);
 
 /*
  * Sets the name that `ps` and `top` show for this process. The name overwrites the arguments of

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "generator_control.h"
+#include "memory_text.h"
 
 /* Ports below the ephemeral range, so that outgoing connections do not take them. */
 #define PORT_MIN 16384

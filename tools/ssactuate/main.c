@@ -21,10 +21,10 @@
 #include "actuate_options.h"
 #include "actuate_run.h"
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 
 /* The status of `get` for an actuator that this machine does not have. */
 #define STATUS_ABSENT 3

@@ -13,7 +13,7 @@
 #include "codes.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 #include "suspects.h"
 #include "watch.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 #include "merge.h"
 #include "quiet.h"
 #include "quote.h"

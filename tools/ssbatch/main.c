@@ -18,7 +18,7 @@
 #include "batch_options.h"
 #include "plan_words.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssbatch_options options;

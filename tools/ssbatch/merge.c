@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 #include "run_document.h"
 
 bool ssbatch_is_listed(const char *list, const char *name) {

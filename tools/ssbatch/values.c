@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "carry_run.h"
+#include "memory_text.h"
 #include "placeholders.h"
 #include "quote.h"
 

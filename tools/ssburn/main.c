@@ -8,7 +8,7 @@
 #include "burn_options.h"
 #include "calibrate.h"
 #include "kernel.h"
-#include "platform/program.h"
+#include "program.h"
 
 #ifdef SSBURN_HAS_SERVE
 #include "serve.h"

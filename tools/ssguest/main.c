@@ -14,7 +14,7 @@
 #include "guest_serve.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 
 struct request {
     struct ssguest_driven driven;

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "load_output.h"
 #include "measure/load.h"
-#include "platform/program.h"
+#include "program.h"
 #include "trace/file.h"
 
 /* The minimum length of the last sample: the counters are too coarse for less. */

@@ -21,7 +21,7 @@
 #include "limit_group.h"
 #include "place_options.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 

@@ -16,8 +16,8 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "options/arguments.h"
-#include "platform/program.h"
 #include "platform_document.h"
+#include "program.h"
 #include "sample_idle.h"
 #include "sample_power.h"
 #ifdef SSPLATFORM_HAS_TOPOLOGY

@@ -14,9 +14,9 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/pattern.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "csv.h"
+#include "memory_text.h"
 #include "platform/platform.h"
 #include "results.h"
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error) {
     struct stat status;

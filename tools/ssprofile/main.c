@@ -5,7 +5,7 @@
 #include "analysis.h"
 #include "base/suggest.h"
 #include "commands.h"
-#include "platform/program.h"
+#include "program.h"
 
 static const struct {
     const char *name;

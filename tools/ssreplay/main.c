@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "json_document.h"
+#include "memory_text.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 
 /* A record has this instead of a byte that is not UTF-8. */
 #define REPLACEMENT "\xef\xbf\xbd"

@@ -15,7 +15,7 @@
 #include "http.h"
 #include "keeper/signals.h"
 #include "platform/platform.h"
-#include "platform/program.h"
+#include "program.h"
 #include "request_loop.h"
 #include "request_options.h"
 #include "request_output.h"

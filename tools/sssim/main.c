@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fleet_command.h"
-#include "platform/program.h"
+#include "program.h"
 #include "queue_command.h"
 #include "simulation.h"
 #include "study.h"

@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include "options/arguments.h"
 #include "output.h"
-#include "platform/program.h"
+#include "program.h"
 #include "source.h"
 #include "split.h"
 #include "trace_options.h"

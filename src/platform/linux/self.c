@@ -38,11 +38,15 @@ static bool are_capabilities_ambient(void) {
  * AT_SECURE alone does not prove it: security modules such as SELinux also set it for services and
  * containers, which gain nothing.
  */
-bool ss_platform_has_raised_rights(void) {
+int ss_platform_check_rights(struct ss_error *error) {
     if (getauxval(AT_SECURE) == 0)
-        return false;
-    return getuid() != geteuid() || getgid() != getegid() ||
-           (getuid() != 0 && !are_capabilities_ambient());
+        return 0;
+    if (getuid() == geteuid() && getgid() == getegid() &&
+        (getuid() == 0 || are_capabilities_ambient()))
+        return 0;
+    return ss_error_fail(error,
+        "refusing to run set-uid, set-gid or with file capabilities, which would lend these rights "
+        "to other users: remove them with chmod ug-s or setcap -r");
 }
 
 ss_time ss_platform_own_wait(void) {

@@ -12,8 +12,8 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 #include "platform/platform.h"
 #include "quote.h"
 

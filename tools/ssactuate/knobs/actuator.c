@@ -6,8 +6,8 @@
 
 #include "base/owned.h"
 #include "base/suggest.h"
-#include "base/text.h"
 #include "base/words.h"
+#include "memory_text.h"
 
 static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &ssactuate_pin,
     &ssactuate_cpus, &ssactuate_quota, &ssactuate_memory, &ssactuate_instances, &ssactuate_duty,

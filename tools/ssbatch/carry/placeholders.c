@@ -5,11 +5,11 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "base/words.h"
 #include "command/cli.h"
+#include "memory_text.h"
 
 /* Size limit of a placeholder. The longest is a role with a suffix. */
 #define PLACEHOLDER_ROOM 128

@@ -7,10 +7,10 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "catalogue.h"
+#include "memory_text.h"
 #include "option_value.h"
 #include "options/arguments.h"
 #include "pair_order.h"

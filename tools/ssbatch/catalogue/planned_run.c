@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "memory_text.h"
 #include "quote.h"
 
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "command/commands.h"
+#include "memory_text.h"
 #include "quote.h"
 
 /* Layout of the list of workloads, in columns. */

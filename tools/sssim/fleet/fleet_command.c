@@ -23,7 +23,6 @@
 #include "fleet_node.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
-#include "platform/program.h"
 #include "quote.h"
 
 #define AT(member)       .offset = offsetof(struct fleet_options, member)

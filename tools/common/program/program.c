@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platform/program.h"
+#include "program.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,20 +9,12 @@
 #include "base/version.h"
 #include "platform/platform.h"
 
-int ss_program_check_rights(struct ss_error *error) {
-    if (!ss_platform_has_raised_rights())
-        return 0;
-    return ss_error_fail(error,
-        "refusing to run set-uid, set-gid or with file capabilities, which would lend these rights "
-        "to other users: remove them with chmod ug-s or setcap -r");
-}
-
 int ss_program_main(const char *name, ss_program *program, char **argv) {
     struct ss_error error = {0}, lost = {0};
     int status = 0;
     ss_streams_occupy();
     signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, the statuses of children would be lost */
-    if (ss_program_check_rights(&error) < 0 || program(argv, &status, &error) < 0)
+    if (ss_platform_check_rights(&error) < 0 || program(argv, &status, &error) < 0)
         fprintf(stderr, "%s: %s\n", name, error.message);
     /* Output that was printed before a failure is still useful. */
     if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST))

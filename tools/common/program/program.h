@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_PLATFORM_PROGRAM_H
-#define SHOWSTOPPER_PLATFORM_PROGRAM_H
+#ifndef PROGRAM_PROGRAM_H
+#define PROGRAM_PROGRAM_H
 
 #include <showstopper/error.h>
 
@@ -16,12 +16,6 @@ typedef int ss_program(char **argv, int *status, struct ss_error *error);
  * lost output. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
-
-/*
- * Fails if the program is set-uid, set-gid or has file capabilities: our programs signal processes,
- * load modules, start commands and write files as their caller says.
- */
-SS_MUST_USE SS_NONNULL() int ss_program_check_rights(struct ss_error *error);
 
 void ss_program_print_version(const char *name) SS_NONNULL();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_TEXT_H
-#define SHOWSTOPPER_BASE_TEXT_H
+#ifndef MEMORY_MEMORY_TEXT_H
+#define MEMORY_MEMORY_TEXT_H
 
 #include <stdio.h>
 
