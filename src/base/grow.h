@@ -13,27 +13,18 @@
  *         return ss_error_memory(error);
  *     list->items[list->count++] = item;
  *
- * The room grows by at least a half, so that appending takes constant time on average. An array
- * begins as NULL with a room of 0. If memory is exhausted, the result is false, and the array and
- * its room are unchanged. The arguments are evaluated several times.
+ * The room grows by at least a half, so that appending takes constant time on average. Small arrays
+ * get no spare room, because there are many of them. An array begins as NULL with a room of 0. If
+ * memory is exhausted, the result is false, and the array and its room are unchanged. The arguments
+ * are evaluated several times.
  */
 #define SS_GROW(items, needed, room)                                                               \
     ((needed) <= (room) || (ss_grow(&(items), ss_grown(room, needed), sizeof *(items)) &&          \
                                (((room) = (__typeof__(room))ss_grown(room, needed)), true)))
 
-/* Like SS_GROW(), but without spare room in small arrays: for many arrays of a few items. */
-#define SS_GROW_TIGHTLY(items, needed, room)                                                       \
-    ((needed) <= (room) ||                                                                         \
-        (ss_grow(&(items), ss_grown_tightly(room, needed), sizeof *(items)) &&                     \
-            (((room) = (__typeof__(room))ss_grown_tightly(room, needed)), true)))
-
-static inline size_t ss_grown_tightly(size_t room, size_t needed) {
+static inline size_t ss_grown(size_t room, size_t needed) {
     size_t grown = room + room / 2;
     return grown > needed ? grown : needed;
-}
-
-static inline size_t ss_grown(size_t room, size_t needed) {
-    return ss_grown_tightly(room + 10, needed);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "base/wallclock.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -76,21 +77,6 @@ static bool clock_exists(const struct tm *tm) {
     return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-/* Counts years from March, so that a leap day is the last day of a year. */
-static int64_t days_since_1970(int year, int month, int day) {
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = y / 400, of_era = y - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-bool ss_wallclock_day(int year, int month, int day, int64_t *number) {
-    if (month < 1 || month > 12 || day < 1)
-        return false;
-    *number = days_since_1970(year, month, day);
-    return day <= 28 || *number < days_since_1970(year + month / 12, month % 12 + 1, 1);
-}
-
 /*
  * Converts local time to seconds since 1970. Returns false for a time that the clocks skip when
  * they are put forward, or that mktime() cannot represent. `dst` selects one of the two times when
@@ -127,7 +113,7 @@ static bool read_offset(const char **at, int *east, bool *none) {
 
 static enum verdict read_date_time(const char *text, int64_t *at) {
     struct tm tm = {0};
-    int64_t nanoseconds, day;
+    int64_t nanoseconds;
     int east;
     bool local;
     if (!read_digits(&text, 4, &tm.tm_year) || !read_char(&text, '-') ||
@@ -138,12 +124,14 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
         return NO_TIME;
     if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
         return NO_TIME;
-    if (!ss_wallclock_day(tm.tm_year, tm.tm_mon, tm.tm_mday, &day))
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    struct tm day = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday};
+    timegm(&day); /* replaces a day that does not exist */
+    if (day.tm_mon != tm.tm_mon || day.tm_mday != tm.tm_mday)
         return NO_DAY;
     if (!clock_exists(&tm))
         return NO_CLOCK;
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
     time_t seconds;
     if (!local)
         seconds = timegm(&tm) - east;

@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_BASE_WALLCLOCK_H
 #define SHOWSTOPPER_BASE_WALLCLOCK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,13 +15,6 @@
  */
 SS_NONNULL(1, 3)
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error);
-
-/*
- * Computes the number of a day from 1970-01-01 in the Gregorian calendar. Returns false if the day
- * does not exist. Eight times as fast as timegm(), which would make importing a table of dates a
- * tenth slower.
- */
-SS_NONNULL() bool ss_wallclock_day(int year, int month, int day, int64_t *number);
 
 /* Writes a point in time as RFC 3339 in UTC with milliseconds. */
 SS_WRITES(1, 2) void ss_wallclock_print(char *buffer, size_t size, int64_t at);

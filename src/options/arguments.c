@@ -6,7 +6,6 @@
 
 #include "base/owned.h"
 #include "base/suggest.h"
-#include "base/version.h"
 #include "base/words.h"
 
 #define NAMES_MAX   64
@@ -312,15 +311,4 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         ss_option_append(text, sizeof text, "; default ", option->initial);
         ss_option_print_wrapped(stream, HELP_MARGIN, text);
     }
-}
-
-bool ss_arguments_answer(const char *program, const struct ss_option_store *store, int help,
-    int version, void (*print_help)(void)) {
-    if (store)
-        ss_option_store_print_warnings(stderr, program, store);
-    if (help)
-        print_help();
-    else if (version)
-        printf("%s %s\n", program, ss_version());
-    return help || version;
 }

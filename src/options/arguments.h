@@ -79,14 +79,6 @@ SS_NONNULL(1, 2, 4)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
     char **argv, char ***rest, struct ss_error *error);
 
-/*
- * Prints warnings to standard error, unless `store` is NULL, and the help or the version if the
- * command line asks for one. Returns whether it does.
- */
-SS_NONNULL(1, 5)
-bool ss_arguments_answer(const char *program, const struct ss_option_store *store, int help,
-    int version, void (*print_help)(void));
-
 /* Prints one paragraph per option, in 80 columns. */
 SS_NONNULL() void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows);
 

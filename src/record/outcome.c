@@ -41,7 +41,6 @@ void ss_outcome_close(struct ss_outcome *outcome) {
     ss_throughput_free(&outcome->throughput);
     ss_ends_free(&outcome->ends);
     free(outcome->of_lines);
-    free(outcome->of_instances);
     outcome->of_lines = outcome->of_instances = NULL;
 }
 

@@ -53,7 +53,7 @@ struct ss_outcome {
     struct ss_iteration_rate rate; /* rate of iterations */
     struct ss_iteration_times iteration_times;
     struct ss_iteration_outcome *of_lines;     /* per command; NULL if not counted */
-    struct ss_iteration_outcome *of_instances; /* per instance; NULL if not counted */
+    struct ss_iteration_outcome *of_instances; /* per instance, after those of commands; NULL */
     struct ss_throughput throughput;
     size_t throughput_count; /* number of complete intervals */
     struct ss_ends ends;     /* instances that ended by themselves */

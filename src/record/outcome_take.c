@@ -157,15 +157,11 @@ static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     if (!iterations->shares)
         return;
-    outcome->of_lines = calloc(plan->line_count, sizeof *outcome->of_lines);
-    outcome->of_instances = calloc(plan->instances, sizeof *outcome->of_instances);
-    if (!outcome->of_lines || !outcome->of_instances) { /* both or none */
-        free(outcome->of_lines);
-        free(outcome->of_instances);
-        outcome->of_lines = NULL;
-        outcome->of_instances = NULL;
+    size_t count = (size_t)plan->line_count + plan->instances;
+    outcome->of_lines = calloc(count, sizeof *outcome->of_lines);
+    if (!outcome->of_lines)
         return;
-    }
+    outcome->of_instances = outcome->of_lines + plan->line_count;
     for (uint32_t i = 0; i < plan->line_count; i++) {
         outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
         outcome->of_lines[i].rate = ss_iterations_rate_of(

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -107,7 +106,6 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->plan = plan;
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
     recorder->origin = SS_TIME_NEVER;
-    recorder->second = INT64_MIN;
     recorder->iterations_second = -1;
     recorder->iterations_kept = 0;
     recorder->iterations_left = 0;
@@ -134,27 +132,13 @@ void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
     recorder->origin = origin;
 }
 
-/*
- * Writes RFC 3339 in UTC. The text of the second is cached, because most rows share it with the
- * previous row.
- */
-static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
-    int64_t wall = (int64_t)at + recorder->wall;
-    int64_t second = wall / (int64_t)SS_SECOND;
-    if (second != recorder->second) {
-        time_t whole = (time_t)second;
-        struct tm parts;
-        gmtime_r(&whole, &parts);
-        strftime(recorder->label, sizeof recorder->label, "%Y-%m-%dT%H:%M:%S.", &parts);
-        recorder->second = second;
-    }
-    to = stpcpy(to, recorder->label);
-    int milli = (int)(wall % (int64_t)SS_SECOND / (int64_t)SS_MILLISECOND);
-    *to++ = (char)('0' + milli / 100);
-    *to++ = (char)('0' + milli / 10 % 10);
-    *to++ = (char)('0' + milli % 10);
-    *to++ = 'Z';
-    return to;
+static char *put_wall_time(char *to, int64_t wall) {
+    ss_wallclock_print(to, 64, wall);
+    return to + strlen(to);
+}
+
+static char *put_time(const struct ss_recorder *recorder, char *to, ss_time at) {
+    return put_wall_time(to, (int64_t)at + recorder->wall);
 }
 
 static char *put_elapsed(const struct ss_recorder *recorder, char *to, ss_time at) {
@@ -177,8 +161,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
     if (sample->cpus)
         ss_load_of_each_cpu(&sample->cpus->before, &sample->cpus->last, cpus, recorder->loads);
     char *to = ss_lines_begin(lines, 128 + CPU_COLUMN * (size_t)count);
-    ss_wallclock_print(to, 64, row->time);
-    to += strlen(to);
+    to = put_wall_time(to, row->time);
     *to++ = ',';
     if (isfinite(row->elapsed))
         to = ss_number_put_fixed(to, row->elapsed, 6);

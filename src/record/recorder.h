@@ -38,10 +38,8 @@ enum ss_record_file {
 struct ss_recorder {
     struct ss_plan *plan;
     struct ss_record_folder record;
-    ss_time origin; /* elapsed time counts from here; SS_TIME_NEVER if not yet known */
-    int64_t wall;   /* offset of the wall clock from the monotonic clock */
-    int64_t second; /* the second that `label` shows */
-    char label[24];
+    ss_time origin;            /* elapsed time counts from here; SS_TIME_NEVER if not yet known */
+    int64_t wall;              /* offset of the wall clock from the monotonic clock */
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* number of rows in that second */
     uint64_t iterations_left;  /* number of rows left out because their second was full */

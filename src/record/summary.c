@@ -188,7 +188,7 @@ static void print_command_line(FILE *stream, const struct ss_command_line *line)
  */
 static void print_commands(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    if (!outcome->of_lines || !outcome->of_instances)
+    if (!outcome->of_lines)
         return;
     if (plan->line_count == 1) {
         print_times(stream, "iteration time", &outcome->iteration_times);

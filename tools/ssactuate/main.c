@@ -87,7 +87,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
     struct ssactuate_options options;
     int result = ssactuate_options_parse(&options, &known, argv, error);
-    if (result == 0 && !ss_arguments_answer("ssactuate", &options.store, options.help,
+    if (result == 0 && !ss_program_answer("ssactuate", &options.store, options.help,
                            options.version, ssactuate_options_print_help))
         result = options.verb->changes && ss_platform_check_proc(error) < 0
                      ? -1

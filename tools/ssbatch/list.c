@@ -189,7 +189,7 @@ static int read_columns(
         return 0;
     json_object_object_foreach(object, key, value) {
         const char *text = document_as_text(value);
-        if (!SS_GROW_TIGHTLY(columns->items, columns->count + 1, columns->room))
+        if (!SS_GROW(columns->items, columns->count + 1, columns->room))
             return ss_error_memory(error);
         columns->items[columns->count++] = (struct ssbatch_column){key, text ? text : ""};
     }

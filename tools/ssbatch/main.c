@@ -26,7 +26,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         return ssbatch_plan_words_print(stdout, argv, status, error);
     int result = ssbatch_options_parse(&options, argv, error);
     const struct ss_option_store *warnings = options.quiet ? NULL : &options.store;
-    if (result == 0 && !ss_arguments_answer("ssbatch", warnings, options.help, options.version,
+    if (result == 0 && !ss_program_answer("ssbatch", warnings, options.help, options.version,
                            ssbatch_options_print_help)) {
         ssbatch_action *action = options.list      ? ssbatch_list
                                  : options.clean   ? ssbatch_clean

@@ -244,7 +244,7 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
 static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {.sets = -1};
     int result = ss_arguments_parse(rows, &request, &request.store, argv, NULL, error);
-    if (result == 0 && !ss_arguments_answer("showstopper-platform", &request.store, request.help,
+    if (result == 0 && !ss_program_answer("showstopper-platform", &request.store, request.help,
                            request.version, print_help))
         result = carry_out(&request, status, error);
     ss_option_store_free(&request.store);

@@ -49,7 +49,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     struct ss_option_store store = {0};
     int result = sstrace_request_parse(argv, &request, &store, error);
     if (result == 0 &&
-        !ss_arguments_answer("sstrace", NULL, request.help, request.version, sstrace_help_print)) {
+        !ss_program_answer("sstrace", NULL, request.help, request.version, sstrace_help_print)) {
         if (request.split)
             result = sstrace_split_run(&request, error);
         else if (request.action == SSTRACE_CHECK || request.action == SSTRACE_STAT)

@@ -140,20 +140,4 @@ TEST(every_time_can_be_printed) {
     assert_string_equal(text, "1677-09-21T00:12:43.145Z");
 }
 
-TEST(dates_agree_with_the_c_library) {
-    static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261, 2262};
-    for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
-        for (int month = 0; month <= 13; month++) {
-            for (int day = 0; day <= 32; day++) {
-                struct tm tm = {.tm_year = years[i] - 1900, .tm_mon = month - 1, .tm_mday = day};
-                int64_t number = 0, seconds = timegm(&tm);
-                bool exists = tm.tm_mon == month - 1 && tm.tm_mday == day;
-                if (ss_wallclock_day(years[i], month, day, &number) != exists ||
-                    (exists && number * 86400 != seconds))
-                    fail_msg("%d-%d-%d is day %lld", years[i], month, day, (long long)number);
-            }
-        }
-    }
-}
-
 UNIT_RUN

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "stamp.h"
 #include "unit.h"
@@ -168,6 +169,24 @@ TEST(timestamps_are_numbers_or_dates) {
     assert_true(sstrace_stamp_read(&clock, "1970-01-01 00:00:02", 19, &ns));
     assert_int_equal(ns, 2 * SECOND);
     assert_false(sstrace_stamp_read(&clock, "yesterday", 9, &ns));
+}
+
+TEST(dates_agree_with_the_c_library) {
+    static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261};
+    for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
+        for (int month = 0; month <= 13; month++) {
+            for (int day = 0; day <= 32; day++) {
+                struct tm tm = {.tm_year = years[i] - 1900, .tm_mon = month - 1, .tm_mday = day};
+                int64_t ns = 0, seconds = timegm(&tm);
+                bool exists = tm.tm_mon == month - 1 && tm.tm_mday == day;
+                char text[48];
+                snprintf(text, sizeof text, "%04d-%02d-%02d", years[i], month, day);
+                assert_int_equal(sstrace_stamp_date(text, strlen(text), &ns), exists);
+                if (exists)
+                    assert_int_equal(ns, seconds * INT64_C(1000000000));
+            }
+        }
+    }
 }
 
 UNIT_RUN

@@ -25,3 +25,14 @@ int ss_program_main(const char *name, ss_program *program, char **argv) {
 void ss_program_print_version(const char *name) {
     printf("%s %s\n", name, ss_version());
 }
+
+bool ss_program_answer(const char *name, const struct ss_option_store *store, int help, int version,
+    void (*print_help)(void)) {
+    if (store)
+        ss_option_store_print_warnings(stderr, name, store);
+    if (help)
+        print_help();
+    else if (version)
+        ss_program_print_version(name);
+    return help || version;
+}

@@ -2,7 +2,11 @@
 #ifndef PROGRAM_PROGRAM_H
 #define PROGRAM_PROGRAM_H
 
+#include <stdbool.h>
+
 #include <showstopper/error.h>
+
+#include "options/values.h"
 
 /*
  * The body of a program. Returns 0 and may set the exit status in `status`; or returns -1 and sets
@@ -16,6 +20,14 @@ typedef int ss_program(char **argv, int *status, struct ss_error *error);
  * lost output. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
+
+/*
+ * Prints warnings to standard error, unless `store` is NULL, and the help or the version if the
+ * command line asks for one. Returns whether it does.
+ */
+SS_NONNULL(1, 5)
+bool ss_program_answer(const char *name, const struct ss_option_store *store, int help, int version,
+    void (*print_help)(void));
 
 void ss_program_print_version(const char *name) SS_NONNULL();
 

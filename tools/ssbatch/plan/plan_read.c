@@ -182,7 +182,7 @@ static int set_column(
             return 0;
         }
     }
-    if (!SS_GROW_TIGHTLY(columns->items, columns->count + 1, columns->room))
+    if (!SS_GROW(columns->items, columns->count + 1, columns->room))
         return ss_error_memory(error);
     columns->items[columns->count++] = (struct ssbatch_column){key, value};
     return 0;
@@ -261,7 +261,7 @@ static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error
     for (char *need = strtok_r(list, ",", &rest); need; need = strtok_r(NULL, ",", &rest)) {
         if (ssbatch_run_needs(run, need))
             continue;
-        if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
+        if (!SS_GROW(run->needs, run->need_count + 1, run->need_room))
             return ss_error_memory(error);
         run->needs[run->need_count++] = need;
     }
@@ -476,7 +476,7 @@ static int read_line_words(
 
 static int add_line(struct reader *reader, enum ssbatch_kind kind, char **words,
     struct ssbatch_lines *lines, struct ss_error *error) {
-    if (!SS_GROW_TIGHTLY(lines->items, lines->count + 1, lines->room))
+    if (!SS_GROW(lines->items, lines->count + 1, lines->room))
         return ss_error_memory(error);
     struct ssbatch_line *line = &lines->items[lines->count];
     *line = (struct ssbatch_line){.kind = kind, .number = reader->line};

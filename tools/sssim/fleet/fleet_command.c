@@ -23,6 +23,7 @@
 #include "fleet_node.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
+#include "program.h"
 #include "quote.h"
 
 #define AT(member)       .offset = offsetof(struct fleet_options, member)
@@ -380,7 +381,7 @@ int fleet_command(char **argv, struct ss_error *error) {
     struct fleet_options options = {0};
     int status = ss_arguments_parse(rows, &options, &options.store, argv, &options.words, error);
     if (status == 0 &&
-        !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
+        !ss_program_answer("sssim", &options.store, options.help, options.version, print_help))
         status = simulate(&options, error);
     ss_option_store_free(&options.store);
     return status;

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "options/arguments.h"
+#include "program.h"
 #include "quantity.h"
 #include "queue_run.h"
 #include "rate_options.h"
@@ -329,7 +330,7 @@ int queue_command(char **argv, struct ss_error *error) {
         .fitted = {NAN, NAN}};
     int status = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);
     if (status == 0 &&
-        !ss_arguments_answer("sssim", &options.store, options.help, options.version, print_help))
+        !ss_program_answer("sssim", &options.store, options.help, options.version, print_help))
         status = check(&options, error) < 0 ? -1 : run(&options, error);
     request_profile_free(&options.shape);
     queue_power_free(&options.power);

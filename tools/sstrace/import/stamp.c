@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/units.h"
-#include "base/wallclock.h"
 #include "base/wide.h"
 #include "fields.h"
 
@@ -67,6 +66,26 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
     return true;
 }
 
+/* Counts years from March, so that a leap day is the last day of a year. */
+static int64_t days_since_1970(int year, int month, int day) {
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t era = y / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/*
+ * Computes the number of a day from 1970-01-01 in the Gregorian calendar. Returns false if the day
+ * does not exist. Eight times as fast as timegm(), which would make importing a table of dates a
+ * tenth slower.
+ */
+static bool find_day(int year, int month, int day, int64_t *number) {
+    if (month < 1 || month > 12 || day < 1)
+        return false;
+    *number = days_since_1970(year, month, day);
+    return day <= 28 || *number < days_since_1970(year + month / 12, month % 12 + 1, 1);
+}
+
 static bool take_date(struct rest *rest, int64_t *ns) {
     int year, month, day;
     int64_t number;
@@ -74,7 +93,7 @@ static bool take_date(struct rest *rest, int64_t *ns) {
         return false;
     const char mark[2] = {rest->at[-1], '\0'};
     if (!take_digits(rest, 1, 2, &month) || !take(rest, mark) || !take_digits(rest, 1, 2, &day) ||
-        year < 1678 || year > 2261 || !ss_wallclock_day(year, month, day, &number))
+        year < 1678 || year > 2261 || !find_day(year, month, day, &number))
         return false;
     *ns = number * DAY;
     return true;
