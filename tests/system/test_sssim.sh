@@ -260,7 +260,7 @@ each_option_of_queue_has_an_effect() { # case
 END
 }
 
-queue_has_a_machine() { # case
+queue_models_frequency_contention_and_power() { # case
     local words machine=(queue --rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json --workers 4)
     { echo busy,watts; for i in 0 1 2 4 8; do echo "$i,$((100 + 20 * i))"; done; } >watts
     printf 'n\trequests_per_second\n1\t100\n2\t190\n4\t320\n' >capacities

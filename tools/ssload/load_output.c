@@ -26,7 +26,7 @@
 #define DRAWING_MAX  100
 #define GAP          2 /* blanks before the drawing */
 
-/* What a column needs to be known. */
+/* Conditions under which a column has values. */
 enum need { NONE, TARGET, PRESSURE, NO_GROUP };
 
 /* A value of a sample: a column of the table, and a metric. */

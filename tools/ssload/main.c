@@ -22,7 +22,7 @@
 struct measurement {
     const struct ssload_request *request;
     struct ss_load_meter meter;
-    struct ss_trace_records target; /* played in a loop; empty: none */
+    struct ss_trace_records target; /* played in a loop; empty without --target */
     struct ssload_report report;
     ss_time started;
     uint64_t taken;

@@ -141,8 +141,8 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
         return 0;
     if (options->url_count > 0)
         return ss_error_fail(error,
-            "--requests-file: the file contains URLs: put only paths in it, or give no "
-            "URL on the command line");
+            "--requests-file: the file contains URLs: put only paths in it, or remove "
+            "the URL from the command line");
     for (uint32_t i = 0; i < messages->origin_count; i++)
         options->urls[options->url_count++] = messages->origins[i];
     return 0;
@@ -176,7 +176,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         return -1;
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(
-            error, "no URL given: write, for example, ssrequest --rate 50 http://127.0.0.1:8080/");
+            error, "no URL given: use, for example, ssrequest --rate 50 http://127.0.0.1:8080/");
     return options->dry_run ? 0 : check_paths(options, error);
 }
 

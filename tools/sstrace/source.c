@@ -77,7 +77,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
-                "--%s is for measurements, and this is a trace: remove --%s, or give --from",
+                "--%s is for measurements, and this is a trace: remove --%s, or use --from",
                 words[i].name, words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
             return ss_error_fail(error, "--%s has no effect with %s: remove --%s", words[i].name,

@@ -94,7 +94,7 @@ static void print_warnings(const struct machines *machines, const char *name) {
             ss_words_show(name).text, empty, machines->count);
 }
 
-/* Returns the shortest usual interval of a machine; 0 if no machine shows one. */
+/* Returns the shortest usual interval of a machine; 0 if no machine has one. */
 static int64_t find_usual(const struct machines *machines) {
     int64_t shortest = 0;
     for (size_t i = 0; i < machines->count; i++) {

@@ -453,18 +453,4 @@ TEST(closed_loop_clients_send_the_requested_number_of_requests) {
     }
 }
 
-TEST(queue_results_depend_on_the_seed) {
-    double means[3];
-    for (int i = 0; i < 3; i++) {
-        struct queue_run_options options = make(REQUEST_POISSON);
-        options.service.spread = QUEUE_EXPONENTIAL;
-        options.duty = 0.5;
-        options.seed = options.service.seed = i < 2 ? 1 : 2;
-        measure(&options, 20, 100 * SS_SECOND);
-        means[i] = mean(REQUEST_INTENDED);
-    }
-    assert_that(means[0], ==, means[1]);
-    assert_that(means[0], !=, means[2]);
-}
-
 UNIT_RUN

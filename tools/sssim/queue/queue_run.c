@@ -108,7 +108,7 @@ static void finish(struct run *run, uint32_t slot, enum request_outcome outcome,
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
 
-/* Stops or continues servers as the executors say. */
+/* Stops or continues servers as the executors decide. */
 static void follow_executors(struct run *run, ss_time now) {
     for (uint32_t i = 0; i < run->options->service.servers; i++)
         queue_service_let_run(
@@ -156,7 +156,7 @@ static int run_events(struct run *run, struct ss_error *error) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
-            return ss_error_fail(error, "some requests would never end: give clients a --timeout");
+            return ss_error_fail(error, "some requests would never end: use --timeout");
         queue_meter_advance(
             &run->end.meter, run->service.busy, now < run->end.sending ? now : run->end.sending);
         if (wake(run, sleeper, now, error) < 0)

@@ -238,7 +238,7 @@ void trial_leave(struct trial *trial, uint32_t number) {
     sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
-/* Reads the true load, not the counters that modules see. */
+/* Reads the true load, not the counters that modules read. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){.pressure = NAN};

@@ -134,7 +134,7 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
     if (rose > full * FASTEST)
         return text_input_blame(input, collectd->value.column,
             "the counter rose by %.0f in %.3g s, but a CPU has only %.0f ticks in that time: for "
-            "several CPUs give --unit cores --cpus N",
+            "several CPUs use --unit cores --cpus N",
             rose, seconds, full);
     sample->load = rose > full ? 0 : 1 - rose / full;
     return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);

@@ -94,7 +94,7 @@ static int choose_load(struct csv *csv) {
     const char *load = csv->options->load_column, *idle = csv->options->idle_column;
     if (load && idle)
         return ss_error_fail(
-            csv->input->error, "give either --load-column or --idle-column, not both");
+            csv->input->error, "use either --load-column or --idle-column, not both");
     csv->scale.idle = idle != NULL;
     if (!load && !idle)
         return guess_load(csv);

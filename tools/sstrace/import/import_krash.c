@@ -184,7 +184,7 @@ static int find_end(struct krash *it, int64_t *end) {
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
         return text_input_blame(it->input, 1,
-            "the profile does not say when it ends: add 'kill SECONDS', or give the length of "
+            "the profile does not say when it ends: add 'kill SECONDS', or set the length of "
             "the last load with --every");
     return 0;
 }

@@ -83,7 +83,7 @@ static int add(struct vmstat *it, double load) {
     if (every == 0)
         return text_input_blame(it->input, 1,
             "expected a time at the end of the line, as vmstat -t writes it: without times, "
-            "give --every TIME");
+            "use --every TIME");
     it->last.load = load;
     return it->any ? sstrace_lines_add(it->samples, it->input, column, &it->last, (int64_t)every)
                    : 0;

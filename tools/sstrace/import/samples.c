@@ -147,7 +147,7 @@ static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     samples->before = length;
 }
 
-/* A row without a load shows the interval as well as any other. */
+/* Learns the interval from the time of a row, even if the row has no load. */
 static void note_row(struct sstrace_samples *samples, int64_t time) {
     if (samples->has_row && !samples->broken)
         learn_usual(samples, time - samples->row_time);
@@ -328,7 +328,8 @@ int sstrace_samples_date(struct sstrace_samples *samples, struct text_input *inp
     if (!samples->has_base || !samples->undated)
         return 0;
     return ss_error_fail(input->error,
-        "%s: this file or the one before has no date in a known form, so the time between them is "
+        "%s: this file or the one before has no date in a supported format, so the time between "
+        "them is "
         "unknown: use dates of the form YYYY-MM-DD, or read each file alone",
         ss_words_show(input->name).text);
 }

@@ -201,7 +201,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
         return sstrace_json_blame(&json, "expected data.result[] of a query_range before this");
     if (it.any && it.max <= 1 && it.scale.full > 1)
         fprintf(stderr,
-            "sstrace: %s: no value is above %g: if 1 is full load, give --unit fraction\n",
+            "sstrace: %s: no value is above %g: if 1 is full load, use --unit fraction\n",
             ss_words_show(input->name).text, it.max);
     return 0;
 }
