@@ -414,10 +414,17 @@ def _read(request: Values) -> Report:
         names=_name_sets(request),
         trace=request.predict,
         published=request.published,
-        decides=request.decide,
+        decides=request.decide or _prints_duet_only(request),
     )
     report.read(*_sets(request))
     return report
+
+
+def _prints_duet_only(request: Values) -> bool:
+    """Return whether the result is only a table of a duet, which needs no more of each record than
+    the decision."""
+    others = (request.output, request.profile, request.perfetto, request.policy)
+    return request.table.startswith("duet") and not any(others)
 
 
 def _sets(request: Values) -> tuple[list[str], list[str]]:

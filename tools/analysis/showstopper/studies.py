@@ -75,7 +75,7 @@ class Report:
     fleets: list[Fleet] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
-    decides: bool = False  # of records, only what --decide needs is read
+    decides: bool = False  # of records, only what --decide and tables of a duet need is read
     manifests: int = 0  # number of manifests and studies that were read
     compares: bool = False  # two sets are compared
     names: tuple[str, str] = ("", "")  # of the sets
