@@ -7,7 +7,7 @@
 . "$(dirname "$0")/harness.sh"
 
 # The steps of a pair, and iterations that vary by 3 %: about 120 per step.
-rounds=40
+rounds=20
 pair=(-P 1 -n 4 --foreground serial --iteration 50m --noise 3%
     -t staircase -T "90%:10%:20%,hold=8s,symmetric=yes")
 
@@ -25,7 +25,7 @@ report() {
 }
 
 # check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the simulated metric. The estimate of each round must be
-# within EACH-WITHIN of it, and their mean within MEAN-WITHIN; 34 of 40 intervals must contain it, and none may be wider
+# within EACH-WITHIN of it, and their mean within MEAN-WITHIN; 17 of 20 intervals must contain it, and none may be wider
 # than HALF-WIDTH to either side.
 check() {
     awk -F, -v true="$2" -v mean="$3" -v each="$4" -v half="$5" -v rounds="$rounds" '
@@ -58,7 +58,7 @@ check() {
         END {
             if (count != rounds)
                 fail(count " rounds")
-            if (contained < 34 * rounds / 40)
+            if (contained < 17 * rounds / 20)
                 fail("only " contained " intervals contain " true)
             if (off(sum / count) > mean)
                 fail("the mean is " sum / count)
