@@ -167,7 +167,7 @@ int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_e
     if (!text)
         return ss_error_memory(error);
     if (ferror(file))
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_words_fail(path, error);
     return read_text(commands, path, text, length, error);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "run_result.h"
-#include "unit.h"
+#include "text.h"
 
 struct made_up {
     struct request_profile profile;
@@ -69,18 +69,6 @@ static inline void made_up_end(
     request_tally_due(&made->tally);
     request_tally_send(&made->tally, ended.due, ended.sent);
     request_tally_end(&made->tally, &ended);
-}
-
-/* Returns the printed text; the caller frees it. */
-static inline char *made_up_print(void (*print)(FILE *stream, const struct request_result *result),
-    const struct request_result *result) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    print(stream, result);
-    fclose(stream);
-    return text;
 }
 
 static inline void assert_says(const char *text, const char *words) {

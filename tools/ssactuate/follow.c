@@ -2,7 +2,6 @@
 
 /* Changes the knobs of one or two commands or running process groups as the load changes. */
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +197,7 @@ static int read_policy(struct follow *follow, struct ss_error *error) {
     const char *name = follow->session.options->policy;
     SS_OWNED(fclose) FILE *stream = fopen(name, "re");
     if (!stream)
-        return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(errno));
+        return ss_words_fail(name, error);
     if (ssactuate_policy_read(&follow->policy, stream, name, error) < 0)
         return -1;
     follow->decision.policy = &follow->policy;

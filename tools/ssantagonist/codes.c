@@ -64,7 +64,7 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     }
     FILE *file = fopen(path, "we");
     if (!file)
-        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        ss_words_fail(path, error);
     return file;
 }
 

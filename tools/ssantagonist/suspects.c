@@ -2,7 +2,6 @@
 #include "suspects.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -143,7 +142,7 @@ static int read_group(
     if (!file && !is_top)
         return 0; /* its folder was removed, or is not a group */
     if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_words_fail(path, error);
     return read_pids(pids, file, error) < 0 ? -1 : read_subgroups(pids, group, error);
 }
 

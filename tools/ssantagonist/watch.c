@@ -166,8 +166,7 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
         fprintf(watch->output, "%.9g", slots->figure[slot]);
     fputc('\n', watch->output);
     if (fflush(watch->output) == EOF)
-        return ss_error_fail(
-            error, "%s: %s", ss_words_show(watch->options->output).text, strerror(errno));
+        return ss_words_fail(watch->options->output, error);
     return check_loss(watch, slot, error);
 }
 
@@ -437,7 +436,7 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
         return -1;
     watch.output = fopen(options->output, "we");
     if (!watch.output)
-        return ss_error_fail(error, "%s: %s", ss_words_show(options->output).text, strerror(errno));
+        return ss_words_fail(options->output, error);
     fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch.output);
     int status = run(&watch, error);
     close_watch(&watch);

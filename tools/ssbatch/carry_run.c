@@ -94,9 +94,9 @@ static int make_memory(const struct carried *carried, struct ss_error *error) {
     if (!carried->carrier->memory)
         return 0;
     if (mkdir(carried->scratch, 0700) < 0)
-        return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
+        return ss_words_fail(carried->scratch, error);
     if (mkdir(carried->out, 0777) < 0)
-        return ss_error_fail(error, "%s: %s", carried->out, strerror(errno));
+        return ss_words_fail(carried->out, error);
     return ssbatch_disk_copy_tree(carried->result.text, carried->out, error);
 }
 

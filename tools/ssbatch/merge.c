@@ -21,7 +21,7 @@ static int read_plan(
     if (!file && errno == ENOENT && may_lack)
         return 0;
     if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_words_fail(path, error);
     return ssbatch_plan_read(plan, file, path, error);
 }
 

@@ -2,7 +2,6 @@
 
 /* Writes run.json: the commands that were carried out, and their outcome. */
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -83,7 +82,7 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
         return -1;
     SS_OWNED(fclose) FILE *file = fopen(path, "we");
     if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_words_fail(path, error);
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');
@@ -114,7 +113,5 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     free(list.seen);
     if (list.failed)
         return ss_error_memory(error);
-    return ferror(file) || fflush(file) == EOF
-               ? ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno))
-               : 0;
+    return ferror(file) || fflush(file) == EOF ? ss_words_fail(path, error) : 0;
 }

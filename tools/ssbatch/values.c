@@ -20,7 +20,7 @@ int ssbatch_values_read(
     if (!file && errno == ENOENT)
         return 0;
     if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path.text).text, strerror(errno));
+        return ss_words_fail(path.text, error);
     while (getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, error);
         if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))

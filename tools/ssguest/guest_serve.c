@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guest_serve.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "platform/child.h"
 
 #define PORTS 3
@@ -291,7 +291,7 @@ int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
     server.port = open(path, O_RDWR | O_CLOEXEC);
     server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (server.port < 0 || server.signals < 0)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_words_fail(path, error);
     if (served->missing)
         say(&server, "missing %s\n", served->missing);
     say(&server, "ready\n");

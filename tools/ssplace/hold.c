@@ -76,7 +76,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     SS_OWNED(close)
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (log < 0)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_words_fail(path, error);
 
     const struct ss_child_setup setup = {
         .words = command,

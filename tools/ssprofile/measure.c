@@ -313,7 +313,7 @@ static int keep_version(
     if (!path)
         return -1;
     if (unlink(path) < 0 && errno != ENOENT)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_words_fail(path, error);
     return 0;
 }
 
@@ -472,7 +472,7 @@ static int set_results_aside(const struct request *request, struct ss_error *err
         if (!path || !aside)
             return -1;
         if (rename(path, aside) < 0)
-            return ss_error_fail(error, "%s: %s", aside, strerror(errno));
+            return ss_words_fail(aside, error);
     }
     return 0;
 }
@@ -653,7 +653,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
+        return ss_words_fail(request->folder, error);
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     /* The description depends on whether the folder has results. */
     int result = open_tables(measurement, error);

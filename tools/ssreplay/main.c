@@ -364,7 +364,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
     print_differences(argv[1], programs, run->plan);
     SS_OWNED(free) char *record = realpath(argv[1], NULL);
     if (!record)
-        return ss_error_fail(error, "%s: %s", argv[1], strerror(errno));
+        return ss_words_fail(argv[1], error);
     char **words = make_command(run, showstopper, record, argv + 2, error);
     if (!words)
         return -1;
@@ -374,7 +374,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
                  "instead\n",
             run->folder, strerror(errno));
     execv(showstopper, words);
-    return ss_error_fail(error, "%s: %s", showstopper, strerror(errno));
+    return ss_words_fail(showstopper, error);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {

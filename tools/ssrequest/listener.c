@@ -71,7 +71,7 @@ static int open_all(struct ssrequest_listener *listener, const char *path, struc
     listener->events = epoll_create1(EPOLL_CLOEXEC);
     if (listener->events < 0 || listen(listener->local.file, CLIENTS) < 0 ||
         watch(listener, listener->local.file, LISTENING) < 0)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_words_fail(path, error);
     return 0;
 }
 

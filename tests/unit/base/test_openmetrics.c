@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "unit.h"
+#include "text.h"
 
 static const struct ss_metric load = {
     "a_load_ratio", "ratio", SS_METRIC_GAUGE, "Load of the latest sample"};
@@ -12,28 +12,19 @@ static const struct ss_metric switches = {"a_switches", NULL, SS_METRIC_COUNTER,
 
 static const char *const no_labels[] = {NULL};
 
-static char *text;
-static size_t size;
 static struct ss_metrics metrics;
 
 static int begin(void **state) {
     (void)state;
-    metrics = (struct ss_metrics){.stream = open_memstream(&text, &size)};
-    return metrics.stream ? 0 : -1;
-}
-
-static int end(void **state) {
-    (void)state;
-    free(text);
+    metrics = (struct ss_metrics){.stream = text_begin()};
     return 0;
 }
 
 static void assert_written(const char *expected) {
-    assert_int_equal(fclose(metrics.stream), 0);
-    assert_string_equal(text, expected);
+    assert_string_equal(text_end(), expected);
 }
 
-TEST_WITH(values_of_a_metric_share_one_heading, begin, end) {
+TEST_WITH(values_of_a_metric_share_one_heading, begin, NULL) {
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "0", NULL}, 0.25);
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "1", "side", "a", NULL}, 1);
     ss_metrics_put(&metrics, &switches, no_labels, 12345678901);
@@ -49,13 +40,13 @@ TEST_WITH(values_of_a_metric_share_one_heading, begin, end) {
                    "# EOF\n");
 }
 
-TEST_WITH(metric_without_values_is_omitted, begin, end) {
+TEST_WITH(metric_without_values_is_omitted, begin, NULL) {
     ss_metrics_put(&metrics, &load, no_labels, NAN);
     ss_metrics_end(&metrics);
     assert_written("# EOF\n");
 }
 
-TEST_WITH(label_values_are_escaped, begin, end) {
+TEST_WITH(label_values_are_escaped, begin, NULL) {
     ss_metrics_put(
         &metrics, &switches, (const char *[]){"path", "a\"b\\x2d\n\xc3\xa4\xff", NULL}, 0);
     assert_written("# TYPE a_switches counter\n"

@@ -5,7 +5,7 @@
 
 #include "base/words.h"
 #include "command/cli.h"
-#include "unit.h"
+#include "text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -384,14 +384,10 @@ TEST(trailing_slashes_of_folders_are_removed) {
 }
 
 TEST(help_fits_80_columns) {
-    char *help = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&help, &size);
-    ss_cli_help(stream);
-    assert_int_equal(fclose(stream), 0);
+    ss_cli_help(text_begin());
+    char *help = text_end();
     assert_non_null(strstr(help, "\n  -n, --instances N "));
     assert_fits(help, 80);
-    free(help);
 }
 
 UNIT_RUN

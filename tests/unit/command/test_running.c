@@ -6,7 +6,7 @@
 
 #include "command/running.h"
 #include "loop/board.h"
-#include "unit.h"
+#include "text.h"
 
 #define NOW       (100 * SS_SECOND)
 #define WALLCLOCK (INT64_C(1700000000) * 1000000000)
@@ -29,14 +29,8 @@ static int close_board(void **state) {
 }
 
 static void expect_line(const char *expected) {
-    char *line = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&line, &size);
-    assert_non_null(stream);
-    ss_running_print_status(stream, board, NOW, WALLCLOCK);
-    fclose(stream);
-    assert_string_equal(line, expected);
-    free(line);
+    ss_running_print_status(text_begin(), board, NOW, WALLCLOCK);
+    assert_string_equal(text_end(), expected);
 }
 
 TEST_WITH(status_of_a_starting_run_has_no_figures, open_board, close_board) {
@@ -74,13 +68,8 @@ TEST_WITH(status_shows_a_target_set_by_the_user, open_board, close_board) {
 }
 
 static void expect_metrics(const char *expected) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    ss_running_print_metrics(stream, board, NOW);
-    fclose(stream);
-    char *line = text;
+    ss_running_print_metrics(text_begin(), board, NOW);
+    char *text = text_end(), *line = text;
     for (char *at = text; *at; at = strchr(at, '\n') + 1) {
         if (*at == '#')
             continue;
@@ -90,7 +79,6 @@ static void expect_metrics(const char *expected) {
     }
     *line = '\0';
     assert_string_equal(text, expected);
-    free(text);
 }
 
 TEST_WITH(metrics_of_a_starting_run_have_no_ratios, open_board, close_board) {

@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include "loop/registry.h"
+#include "text.h"
 #include "tree.h"
 
 static struct ss_loaded module;
@@ -268,31 +269,21 @@ TEST(module_path_is_searched) {
     unsetenv("SHOWSTOPPER_MODULE_PATH");
 }
 
-static char *text;
-
-static FILE *begin_text(void) {
-    static size_t size;
-    free(text);
-    text = NULL;
-    return open_memstream(&text, &size);
-}
-
 static void check_listed(enum ss_kind kind, const char *name, void *data) {
     char line[1024], which[512];
     load(kind, name);
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
     snprintf(line, sizeof line, "%-20s %s\n", which, module.head->summary);
     ss_registry_unload(&module);
-    if (!strstr(text, line))
+    if (!strstr(data, line))
         fail_msg("not listed: %s", line);
 }
 
 TEST(list_includes_every_module) {
     struct ss_error error = {0};
-    FILE *stream = begin_text();
-    assert_int_equal(ss_registry_list(stream, &error), 0);
-    fclose(stream);
-    int count = each_module(check_listed, NULL), lines = 0;
+    assert_int_equal(ss_registry_list(text_begin(), &error), 0);
+    char *text = text_end();
+    int count = each_module(check_listed, text), lines = 0;
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         lines++;
     assert_int_equal(lines, count);
@@ -305,9 +296,8 @@ TEST(broken_module_is_listed_as_broken) {
     tree_write("space/broken.so", "hello\n");
     tree_write("space/readme.txt", "hello\n");
     setenv("SHOWSTOPPER_MODULE_PATH", tree_root, 1);
-    FILE *stream = begin_text();
-    assert_int_equal(ss_registry_list(stream, &error), 0);
-    fclose(stream);
+    assert_int_equal(ss_registry_list(text_begin(), &error), 0);
+    const char *text = text_end();
     unsetenv("SHOWSTOPPER_MODULE_PATH");
     assert_non_null(strstr(text, "\nspace/broken         cannot be used: "));
     assert_null(strstr(text, "readme"));
@@ -317,9 +307,8 @@ static void check_help(enum ss_kind kind, const char *name, void *data) {
     char which[128], first[256];
     struct ss_error error = {0};
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
-    FILE *stream = begin_text();
-    assert_int_equal(ss_registry_help(stream, which, &error), 0);
-    fclose(stream);
+    assert_int_equal(ss_registry_help(text_begin(), which, &error), 0);
+    const char *text = text_end();
     load(kind, name);
     snprintf(first, sizeof first, "%s: %s\n", which, module.head->summary);
     assert_memory_equal(text, first, strlen(first));
@@ -336,7 +325,7 @@ TEST(help_describes_every_module) {
 
 TEST(module_help_requires_kind_and_name) {
     static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
-    FILE *stream = begin_text();
+    FILE *stream = text_begin();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
         assert_int_equal(ss_registry_help(stream, wrong[i], &error), -1);
@@ -348,8 +337,7 @@ TEST(module_help_requires_kind_and_name) {
         assert_int_equal(ss_registry_help(stream, unknown[i], &error), -1);
         assert_non_null(strstr(error.message, "unknown control module"));
     }
-    fclose(stream);
-    assert_string_equal(text, "");
+    assert_string_equal(text_end(), "");
 }
 
 UNIT_RUN

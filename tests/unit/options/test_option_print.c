@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "options/values.h"
-#include "unit.h"
+#include "text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -122,13 +122,8 @@ TEST(option_printing_stays_within_its_buffer) {
 }
 
 static void assert_wrapped(int margin, const char *text, const char *expected) {
-    char *found = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&found, &size);
-    ss_option_print_wrapped(stream, margin, text);
-    assert_int_equal(fclose(stream), 0);
-    assert_string_equal(found, expected);
-    free(found);
+    ss_option_print_wrapped(text_begin(), margin, text);
+    assert_string_equal(text_end(), expected);
 }
 
 /* A margin of 70 leaves columns 71 to 79: nine letters. */
@@ -151,12 +146,8 @@ TEST(overlong_word_of_help_is_not_cut) {
 }
 
 static char *help_of(const struct ss_option *rows) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    ss_option_print_help(stream, rows);
-    assert_int_equal(fclose(stream), 0);
-    return text;
+    ss_option_print_help(text_begin(), rows);
+    return text_end();
 }
 
 TEST(option_help_includes_type_bounds_and_default) {
@@ -181,7 +172,6 @@ TEST(option_help_includes_type_bounds_and_default) {
         "  copies=COUNT\n      how many\n"
         "  gain=NUMBER\n      how steep\n"
         "  mode=WORD\n      which; one of: on off\n");
-    free(text);
 }
 
 TEST(option_help_is_wrapped_at_column_79) {
@@ -199,17 +189,12 @@ TEST(option_help_is_wrapped_at_column_79) {
         assert_in_range(strlen(line), 1, 79);
     /* The name, and 6 + 124 + 47 letters of text in lines of 73. */
     assert_int_equal(lines, 1 + 3);
-    free(text);
 }
 
 TEST(help_mentions_a_module_without_options) {
     static const struct ss_option none[] = {SS_OPTION_END};
-    char *text = help_of(NULL);
-    assert_string_equal(text, "  no options\n");
-    free(text);
-    text = help_of(none);
-    assert_string_equal(text, "  no options\n");
-    free(text);
+    assert_string_equal(help_of(NULL), "  no options\n");
+    assert_string_equal(help_of(none), "  no options\n");
 }
 
 UNIT_RUN

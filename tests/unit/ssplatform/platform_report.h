@@ -5,6 +5,7 @@
 #include "json_document.h"
 #include "machine_tree.h"
 #include "platform_document.h"
+#include "text.h"
 #include "topology_document.h"
 
 /*
@@ -55,13 +56,9 @@ static inline void report_flatten(
 static inline struct report report_take(const char *root) {
     struct report report = {0};
     struct ss_error error = {0};
-    char *text;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    if (ssplatform_report(stream, root, ssplatform_write_topology, &error) != 0)
+    if (ssplatform_report(text_begin(), root, ssplatform_write_topology, &error) != 0)
         fail_msg("%s", error.message);
-    assert_int_equal(fclose(stream), 0);
+    const char *text = text_end();
 
     char why[128];
     struct json_object *document = document_parse(text, why, sizeof why);
@@ -69,7 +66,6 @@ static inline struct report report_take(const char *root) {
         fail_msg("%s: %s", why, text);
     report_flatten(&report, "", document);
     json_object_put(document);
-    free(text);
     return report;
 }
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "sample_power.h"
+#include "text.h"
 #include "tree.h"
-#include "unit.h"
 
 #define SENSOR "sys/class/hwmon/hwmon0/power1_input"
 
@@ -24,14 +24,9 @@ int nanosleep(const struct timespec *length, struct timespec *left) {
 
 /* Returns the cell of a sample that is taken `spent` after the previous one. */
 static const char *sample(struct sample_power *power, ss_time spent) {
-    static char cell[64];
-    cell[0] = '\0';
     const struct sample_source source = sample_power_source(power);
-    FILE *stream = fmemopen(cell, sizeof cell, "w");
-    assert_non_null(stream);
-    source.print_sample(stream, source.source, spent);
-    assert_int_equal(fclose(stream), 0);
-    return cell;
+    source.print_sample(text_begin(), source.source, spent);
+    return text_end();
 }
 
 static void write_package(const char *zone, const char *name, const char *energy) {

@@ -2,23 +2,18 @@
 #include <stdio.h>
 
 #include "machine_tree.h"
+#include "text.h"
 #include "topology_document.h"
 
 /* Checks the output for the machine below `root` and the returned status. */
 static void expect_sets(
     const char *root, enum topology_division placement, int status, const char *expected) {
-    char *text;
-    size_t size;
     struct ss_error error = {0};
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    int got = ssplatform_sets(stream, root, placement, &error);
-    fclose(stream);
+    int got = ssplatform_sets(text_begin(), root, placement, &error);
     if (got < 0)
         fail_msg("%s", error.message);
-    assert_string_equal(text, expected);
+    assert_string_equal(text_end(), expected);
     assert_int_equal(got, status);
-    free(text);
 }
 
 /* Without an affinity, those of the recorded machine. */

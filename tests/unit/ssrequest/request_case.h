@@ -6,9 +6,8 @@
 
 #include "requests.h"
 
-/* The run, and its latest description. */
+/* The run. */
 static struct made_up it;
-static char *text;
 
 static inline int made_up_set_up(void **state) {
     (void)state;
@@ -18,8 +17,6 @@ static inline int made_up_set_up(void **state) {
 
 static inline int made_up_tear_down(void **state) {
     (void)state;
-    free(text);
-    text = NULL;
     made_up_close(&it);
     return 0;
 }

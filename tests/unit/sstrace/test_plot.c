@@ -9,15 +9,11 @@
 #include "base/units.h"
 #include "plot_columns.h"
 #include "screen/window.h"
+#include "text.h"
 
 static char *print(const struct sstrace_columns *columns, int rows, bool unicode) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    sstrace_plot_print(stream, columns, rows, unicode);
-    fclose(stream);
-    return text;
+    sstrace_plot_print(text_begin(), columns, rows, unicode);
+    return text_end();
 }
 
 /* Counts characters, not bytes. */
@@ -85,11 +81,9 @@ TEST(plot_lines_fit_the_window_for_any_trace_length) {
             char *text = print(&columns, 8, true);
             int lines = check_lines(text, counts[i] + 5);
             assert_true(lines == 10 || lines == 11);
-            free(text);
             text = print(&columns, 8, false);
             assert_int_equal(check_lines(text, counts[i] + 5), lines);
             check_axis(text, (ss_time)length, counts[i]);
-            free(text);
             sstrace_columns_close(&columns);
         }
     }
@@ -100,7 +94,6 @@ TEST(plot_works_with_fewer_than_15_columns) {
         struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
         char *text = print(&columns, 2, true);
         assert_int_equal(check_lines(text, count + 5 < 11 ? 11 : count + 5), 5);
-        free(text);
         sstrace_columns_close(&columns);
     }
 }

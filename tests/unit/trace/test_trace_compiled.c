@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
 #include "trace/compiled.h"
 #include "trace/file.h"
 #include "trace/text.h"
-#include "unit.h"
 
 static const struct ss_trace_record examples[] = {
     {0, 0, true},
@@ -195,13 +195,11 @@ TEST(loads_are_unchanged_by_conversion_to_text) {
         if (load < SS_TRACE_LOAD_MIN)
             continue;
         struct ss_trace_record record = {.time = (ss_time)i * 1234567, .load = load};
-        char text[128] = "";
-        FILE *stream = fmemopen(text, sizeof text, "w");
-        ss_trace_text_write(stream, &record);
-        fclose(stream);
+        ss_trace_text_write(text_begin(), &record);
+        const char *text = text_end();
         struct ss_trace_records records = {0};
         struct ss_trace_collector collector = ss_trace_collect(&records);
-        stream = fmemopen(text, strlen(text), "r");
+        FILE *stream = text_read(text);
         assert_int_equal(ss_trace_read(stream, "text", &collector.sink, NULL), 0);
         fclose(stream);
         assert_int_equal(records.items[0].time, record.time);
@@ -212,11 +210,8 @@ TEST(loads_are_unchanged_by_conversion_to_text) {
 }
 
 static void assert_text(double load, const char *expected) {
-    char text[128] = "";
-    FILE *stream = fmemopen(text, sizeof text, "w");
-    ss_trace_text_write(stream, &(struct ss_trace_record){.load = load});
-    fclose(stream);
-    assert_string_equal(text, expected);
+    ss_trace_text_write(text_begin(), &(struct ss_trace_record){.load = load});
+    assert_string_equal(text_end(), expected);
 }
 
 TEST(loads_are_written_with_few_digits) {

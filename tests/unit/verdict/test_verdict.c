@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "unit.h"
+#include "text.h"
 #include "verdict/verdict.h"
 
 static struct ss_evidence evidence;
@@ -123,17 +123,14 @@ TEST_WITH(all_reasons_fit_or_are_cut, clear, NULL) {
 }
 
 TEST_WITH(json_has_every_check, clear, NULL) {
-    char *text = NULL;
-    size_t size = 0, checks = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
+    size_t checks = 0;
     evidence.figures[SS_CHECK_OTHERS] = 4;
     struct ss_verdict verdict = ss_verdict_reach(&evidence);
-    struct ss_json json = {.stream = stream};
+    struct ss_json json = {.stream = text_begin()};
     ss_json_open(&json, NULL, '{');
     ss_verdict_print_json(&json, &verdict);
     ss_json_close(&json, '}');
-    fclose(stream);
+    const char *text = text_end();
     for (const char *at = text; (at = strstr(at, "\"check\"")); at++)
         checks++;
     assert_that(checks, ==, SS_CHECKS);
@@ -141,7 +138,6 @@ TEST_WITH(json_has_every_check, clear, NULL) {
                                  "\"load of other processes 4 % (doubtful above 2)\""));
     assert_non_null(strstr(text, "\"check\": \"others\",\n        \"result\": \"doubtful\",\n"
                                  "        \"figure\": 4,"));
-    free(text);
 }
 
 UNIT_RUN

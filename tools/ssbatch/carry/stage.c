@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stage.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -134,7 +133,7 @@ static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_a
     put_output_path(path, stage, act, suffix);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        ss_words_fail(path, error);
     return file;
 }
 

@@ -320,7 +320,7 @@ int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_words_fail(path, error);
     struct reader reader = {.catalogue = catalogue,
         .path = keep_text(catalogue, strdup(path)),
         .first = catalogue->count,

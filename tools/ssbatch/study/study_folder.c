@@ -24,7 +24,7 @@
 #define READER_INTERVAL 1
 
 static int fail(const char *path, struct ss_error *error) {
-    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return ss_words_fail(path, error);
 }
 
 static int make_folder(const char *path, struct ss_error *error) {
