@@ -262,19 +262,6 @@ TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
     finish(run);
 }
 
-TEST_CASE(a_run_that_another_call_carries_out_is_not_started) {
-    struct run *run = start_endless();
-    struct run *other = run_succeed(start(NULL));
-    run_expect_text(&other->err, "a: it is being carried out on ");
-    run_expect_text(&other->err, "1 carried out by other calls");
-    run_free(other);
-    ck_assert(!is_there("closed-a"));
-    run_write_file(run_path(folder, "enough"), "");
-    run_succeed(run);
-    ck_assert(is_there("study/a/run.json"));
-    finish(run);
-}
-
 TEST_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     write_plan("run a takes 1s limit 1s\n"
                "main -- sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'\n");

@@ -44,7 +44,11 @@ static int print_knob(const struct ssactuate_knob *knob, struct ss_error *error)
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
-    int result = knob->actuator->get(knob, text.stream, error);
+    int result = 0;
+    if (knob->actuator->usual)
+        fprintf(text.stream, "%s=%s\n", knob->text, knob->actuator->usual);
+    else
+        result = knob->actuator->get(knob, text.stream, error);
     SS_OWNED(free) char *level = ss_text_close(&text, error);
     if (!level || result < 0)
         return -1;

@@ -47,7 +47,10 @@
 
 struct watch {
     const struct watch_options *options;
-    char **words; /* the command whose lines are read */
+    char *const *words; /* the command whose lines are read: one of the following two */
+    char **given;       /* owned */
+    const char *own[10];
+    char rate[32], duration[32]; /* options of ssrequest */
     regex_t pattern;
     enum watch_kind kind; /* WATCH_URL: lines come from ssrequest --each */
     bool counts;          /* the figure is the rate of lines rather than a number in them */
@@ -172,32 +175,26 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
 
 static int make_words(struct watch *watch, struct ss_error *error) {
     const struct watch_options *options = watch->options;
-    char rate[32], duration[32];
-    const char *url[] = {"ssrequest", "--quiet", "--rate", rate, "--duration", duration, "--each",
-        "/dev/stdout", options->victim, NULL};
-    const char *log[] = {"tail", "-n", "0", "-F", options->victim, NULL};
-    char *text = NULL;
-    size_t size, count;
-    snprintf(rate, sizeof rate, "%.9g", options->rate);
-    snprintf(duration, sizeof duration, "%.0fs",
-        ceil(fmax(slots_begin(&watch->slots, options->slots) - now(), 0)) + SPARE_SECONDS);
+    const char *const url[] = {"ssrequest", "--quiet", "--rate", watch->rate, "--duration",
+        watch->duration, "--each", "/dev/stdout", options->victim, NULL};
+    const char *const log[] = {"tail", "-n", "0", "-F", options->victim, NULL};
+    size_t count = 0;
+
     if (watch->kind == WATCH_COMMAND) {
-        watch->words = ss_words_split(options->victim, &count, error);
-        if (watch->words && count == 0)
+        watch->words = watch->given = ss_words_split(options->victim, &count, error);
+        if (watch->given && count == 0)
             return ss_error_fail(error, "--victim: the command is empty");
-        return watch->words ? 0 : -1;
+        return watch->given ? 0 : -1;
     }
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return ss_error_memory(error);
-    for (const char **word = watch->kind == WATCH_URL ? url : log; *word; word++) {
-        ss_words_quote(stream, *word);
-        fputc(' ', stream);
-    }
-    fclose(stream);
-    watch->words = ss_words_split(text, &count, error);
-    free(text);
-    return watch->words ? 0 : -1;
+    snprintf(watch->rate, sizeof watch->rate, "%.9g", options->rate);
+    snprintf(watch->duration, sizeof watch->duration, "%.0fs",
+        ceil(fmax(slots_begin(&watch->slots, options->slots) - now(), 0)) + SPARE_SECONDS);
+    if (watch->kind == WATCH_URL)
+        memcpy(watch->own, url, sizeof url);
+    else
+        memcpy(watch->own, log, sizeof log);
+    watch->words = (char *const *)watch->own;
+    return 0;
 }
 
 static int restore_sigpipe(const void *unused) {
@@ -413,7 +410,7 @@ static void close_watch(struct watch *watch) {
         fclose(watch->output);
     if (watch->options->iteration)
         regfree(&watch->pattern);
-    free(watch->words);
+    free(watch->given);
 }
 
 int watch_victim(const struct watch_options *options, struct ss_error *error) {

@@ -78,6 +78,8 @@ struct ssactuate_actuator {
     /* Writes the levels available on this machine. If NULL, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
+    const char *usual; /* the current level, if it is always the same; NULL: get() writes it */
+
     /* Writes the current level as NAME=LEVEL, in a form that set() accepts. */
     int (*get)(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error);
 

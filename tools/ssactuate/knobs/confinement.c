@@ -270,12 +270,6 @@ const struct ssactuate_actuator ssactuate_memory = {
     .set = set_memory,
 };
 
-static int get_instances(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
-    (void)error;
-    fprintf(stream, "%s=1\n", knob->text);
-    return 0;
-}
-
 static void print_instances(const struct ssactuate_machine *machine, FILE *stream) {
     (void)machine;
     fprintf(stream, "1 to %d", SSACTUATE_INSTANCES_MAX);
@@ -307,7 +301,7 @@ const struct ssactuate_actuator ssactuate_instances = {
     .form = "N[,url=http://127.0.0.1:{port}/]",
     .by = "ssactuate, which starts and ends copies of the command",
     .levels = print_instances,
-    .get = get_instances,
+    .usual = "1",
     .set = set_instances,
 };
 
@@ -337,12 +331,6 @@ static int probe_duty(const struct ssactuate_knob *knob, struct ss_error *reason
                : ss_error_fail(reason, "showstopper is neither next to ssactuate nor in PATH");
 }
 
-static int get_duty(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
-    (void)error;
-    fprintf(stream, "%s=100%%\n", knob->text);
-    return 0;
-}
-
 static int set_duty(
     const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     char level[64];
@@ -365,6 +353,6 @@ const struct ssactuate_actuator ssactuate_duty = {
     .form = "50%[,tau=20m]",
     .by = "showstopper, which stops and continues the command",
     .probe = probe_duty,
-    .get = get_duty,
+    .usual = "100%",
     .set = set_duty,
 };
