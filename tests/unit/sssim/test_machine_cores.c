@@ -16,10 +16,6 @@ TEST(all_hardware_threads_busy_yield_the_smt_gain) {
     assert_near(2 * cores_speed(&at_random, 2, 2), 1.25, 1e-12);
 }
 
-TEST(filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load) {
-    assert_near(6 * cores_speed(&by_cores, 10, 6) / (5 * 1.25), 0.84, 1e-12);
-}
-
 /* Six of ten CPUs form 15 pairs, and 15 / 45 * 5 of them share a core. */
 TEST(random_overlap_follows_the_mean_number_of_doubled_cores) {
     double doubled = 15 / 45.0 * 5;
@@ -97,14 +93,6 @@ TEST(busy_background_slows_an_instance_on_its_core) {
     double alone = run(&options, 60 * SS_SECOND).throughput;
     options.background = 1;
     assert_near(run(&options, 60 * SS_SECOND).throughput / alone, 1.25 / 2, 1e-3);
-}
-
-TEST(turbo_raises_the_throughput_of_few_cores) {
-    struct cores cores = parse_steps("2:1.3,4:1.15");
-    double plain = measure(&(struct cores){0}, 2, "duty=100%", "averageq");
-    assert_near(measure(&cores, 2, "duty=100%", "averageq") / plain, 1.3, 1e-3);
-    assert_near(measure(&cores, 4, "duty=100%", "averageq") / plain, 2 * 1.15, 1e-3);
-    assert_near(measure(&cores, 8, "duty=100%", "averageq") / plain, 4, 1e-3);
 }
 
 UNIT_RUN

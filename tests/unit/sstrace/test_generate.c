@@ -36,12 +36,6 @@ TEST(resampling_keeps_the_total_work) {
     }
 }
 
-TEST(random_trace_depends_only_on_its_seed) {
-    double first = measure("sstrace --random 7,length=1M").work;
-    assert_near(measure("sstrace --random 7,length=1M").work, first, 0);
-    assert_that(fabs(measure("sstrace --random 8,length=1M").work - first), >, 1e-6);
-}
-
 TEST(bursts_have_the_expected_mean_load) {
     struct sstrace_statistics statistics =
         measure("sstrace --bursts 3,min=0,max=1,every=9s,lasting=1s,length=1d");

@@ -34,23 +34,6 @@ static bool string_search_round(struct kernel_hand *hand) {
 const struct kernel kernel_string_search = {"string-search", "string",
     "searching for a word in a text", string_search_round, KERNEL_FIXED, TEXT, text_open};
 
-static bool string_copy_round(struct kernel_hand *hand) {
-    char *text = hand->memory, *copy = text + TEXT;
-    for (int i = 0; i < 8; i++) {
-        KERNEL_OPAQUE(copy);
-        strcpy(copy, text);
-        KERNEL_MEMORY_SEEN();
-        if (strlen(copy) != TEXT - 1 || strcmp(copy, text) != 0)
-            return false;
-        copy[i] ^= 1;
-    }
-    return memchr(copy, '!', TEXT) == copy + TEXT - 2;
-}
-
-const struct kernel kernel_string_copy = {"string-copy", "string",
-    "copying, measuring and comparing texts with the C library", string_copy_round, KERNEL_FIXED,
-    2 * TEXT, text_open};
-
 static bool string_format_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 500; i++) {
@@ -133,21 +116,6 @@ static bool are_sorted(const uint32_t *numbers, uint64_t sum) {
     }
     return sum == 0;
 }
-
-static int compare_numbers(const void *left, const void *right) {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-static bool sort_library_round(struct kernel_hand *hand) {
-    uint64_t sum = fill_numbers(hand, hand->memory);
-    qsort(hand->memory, NUMBERS, sizeof(uint32_t), compare_numbers);
-    return are_sorted(hand->memory, sum);
-}
-
-const struct kernel kernel_sort_library = {"sort-library", "sort",
-    "sorting 4096 numbers with the C library", sort_library_round, KERNEL_FIXED,
-    NUMBERS * sizeof(uint32_t)};
 
 static void sink(uint32_t *heap, size_t at, size_t count) {
     uint32_t number = heap[at];
