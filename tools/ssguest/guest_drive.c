@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guest_drive.h"
+#include "guest.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guest_serve.h"
+#include "guest.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -10,8 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "guest_drive.h"
-#include "guest_serve.h"
+#include "guest.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
 #include "program.h"

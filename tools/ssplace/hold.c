@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hold.h"
+#include "place_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

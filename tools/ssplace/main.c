@@ -16,10 +16,9 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "enter.h"
-#include "hold.h"
 #include "limit_group.h"
 #include "place_options.h"
+#include "place_state.h"
 #include "platform/platform.h"
 #include "program.h"
 

@@ -63,4 +63,34 @@ SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
 SS_MUST_USE SS_NONNULL() int ssplace_read(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error);
 
+/*
+ * Opens a place with `ENVIRONMENT --open PLACE OPTION...`, prints the line `open`, waits for a
+ * signal, and closes the place. The words are the environment's script and the options, ending with
+ * NULL.
+ *
+ * The command either exits with 0 or becomes a container. The first process of a container prints
+ * `open`, and exits when its standard input ends: so it exits even if this process is killed.
+ */
+SS_MUST_USE SS_NONNULL() int ssplace_hold(
+    struct ssplace *place, char *const *words, struct ss_error *error);
+
+/*
+ * Makes a process a member of an open place: moves it into the control groups of the place, or of
+ * its container. Without control groups, records the process, so that `close` can end it.
+ */
+SS_MUST_USE SS_NONNULL() int ssplace_join(
+    const struct ssplace *place, pid_t pid, struct ss_error *error);
+
+/* Prints the path of the control group that counts the place's CPU time. */
+SS_MUST_USE SS_NONNULL() int ssplace_print_group(
+    const struct ssplace *place, struct ss_error *error);
+
+/*
+ * Executes a command in the container of an open place, in this process's working folder. Passes
+ * SIGTERM on, except for an `instance`, whose process group Showstopper signals. Sets `status` to
+ * the command's.
+ */
+SS_MUST_USE SS_NONNULL() int ssplace_enter(const struct ssplace *place, char *const *words,
+    bool instance, int *status, struct ss_error *error);
+
 #endif

@@ -199,12 +199,9 @@ TEST_WITH(attached_descriptor_is_polled, set_up, tear_down) {
     close(ends[1]);
 }
 
-/* Serves until no work is left and returns all answers; the caller frees them. */
+/* Serves until no work is left and returns all answers, which are valid until the next call. */
 static char *gather(int connection) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
+    FILE *stream = text_begin();
     for (bool busy = true; busy;) {
         char bytes[4096];
         ssize_t length;
@@ -213,14 +210,11 @@ static char *gather(int connection) {
         for (; (length = recv(connection, bytes, sizeof bytes, MSG_DONTWAIT)) > 0; busy = true)
             fwrite(bytes, 1, (size_t)length, stream);
     }
-    fclose(stream);
-    return text;
+    return text_end();
 }
 
 static void assert_gathers(int connection, const char *expected) {
-    char *said = gather(connection);
-    assert_string_equal(said, expected);
-    free(said);
+    assert_string_equal(gather(connection), expected);
 }
 
 TEST_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
@@ -285,7 +279,7 @@ TEST_WITH(burst_of_control_lines_is_answered_in_parts, set_up, tear_down) {
     assert_int_equal(write(connection, lines, sizeof lines), sizeof lines);
     ssrequest_listener_serve(listener);
     assert_in_range(asked, 1, 256);
-    free(gather(connection));
+    gather(connection);
     assert_int_equal(asked, 1000);
     close(connection);
 }
@@ -358,9 +352,7 @@ TEST_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
     assert_false(has_something_to_do());
     ask(other, "rate 1\n");
     assert_answers(other, "ok\n");
-    char *said = gather(connection);
-    assert_int_equal(strlen(said), written * strlen("ok x=1\n"));
-    free(said);
+    assert_int_equal(strlen(gather(connection)), written * strlen("ok x=1\n"));
     close(connection);
     close(other);
 }
