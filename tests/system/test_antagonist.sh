@@ -453,13 +453,14 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     write_program bench '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"'
     start_sleeper
     local one=$pid experiment=$source/tools/experiments/antagonist slot status
-    start sh -c 'while :; do :; done'
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
     grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --plan >plan
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one" --slot 200m --tau 5m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
+    # shellcheck disable=SC2016 # for sh
+    start sh -c 'while sleep 0.01; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done'
     # On a busy machine a short slot may have no figure, which counts as a loss.
     for slot in 200m 1s 5s; do
         status=0
@@ -474,23 +475,19 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     [ "$status" -eq "$wanted" ] || fail "status $status: $(cat out err)"
     grep -q "\"complete\": $complete" answer.json || fail "expected $complete: $(cat answer.json)"
     runs_on "$one" "$pid"
+    kill "$one" "$pid"
+    wait "$one" "$pid" || true
     grep -q ' minutes. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
     grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
     grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"
     grep -q '^  "schema": 1,$' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
-    # The repeated call has nothing left to do.
+    # The repeated call has nothing left to do, and its suspects need not exist.
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err ||
         [ $? -eq "$status" ] || fail "$(cat err)"
     cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
-    # Neither do its suspects have to exist.
-    kill "$one"
-    wait "$one" || true
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err ||
-        [ $? -eq "$status" ] || fail "$(cat err)"
-    cmp out again || fail "the answer differs without the suspect"
 }
 
 a_large_loss_ends_the_run_and_continues_all_suspects() { # case

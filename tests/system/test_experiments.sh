@@ -530,7 +530,6 @@ END
 # Another process spins on each CPU.
 load_of_other_processes_is_reported() { # case, alone
     need_built ssbatch
-    with_reports
     ! have_cpu_quota || skip "cpu-quota: this control group has one"
     local cpu spinning=() call=(throughput --methods 1cdc --targets 25% --warmup 0 --settle 0 --seconds 3
         --output swamped) command=(--name serial --repeat -- sleep 0.1)
@@ -541,14 +540,16 @@ load_of_other_processes_is_reported() { # case, alone
     experiment "${call[@]}" --others 15% "${command[@]}"
     prints "Warning: this machine is already [0-9]+ % busy, .*"
     prints "ssbatch: serial-1cdc-n1-25-1: warning: other processes used [0-9.]+ % of the machine"
-    [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
-        fail "the findings do not begin with the disturbed runs: $(cat "$scratch/swamped/report/findings.csv")"
     kill "${spinning[@]}"
     wait "${spinning[@]}" 2>/dev/null || true
     awk -v others="$(listed swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
         fail "wrong share of other processes: $(listed swamped others)"
+    with_reports
+    experiment "${call[@]}" "${command[@]}"
+    [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
+        fail "the findings do not begin with the disturbed runs: $(cat "$scratch/swamped/report/findings.csv")"
     # A run whose folder was removed is repeated.
-    rm -r "$scratch/swamped/serial-1cdc-n1-25-1"
+    rm -r "$scratch/swamped/serial-1cdc-n1-25-1" "$programs/ssreport"
     experiment "${call[@]}" "${command[@]}"
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "--others 100% does not turn the warning off"
 }

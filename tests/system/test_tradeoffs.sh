@@ -306,6 +306,7 @@ a_study_of_two_levels_is_carried_out_and_reported() { # case
     [ "$(grep -o '<figcaption>Response times, power and successes by rate[^<]*' "$results/report/report.html")" = \
         '<figcaption>Response times, power and successes by rate: serve' ] || fail "not one picture of both pins"
     local before
+    rm "$programs/ssreport"
     before=$(stat -c %Y.%i "$results"/instances*/run.json)
     experiment "${call[@]}"
     [ "$before" = "$(stat -c %Y.%i "$results"/instances*/run.json)" ] || fail "finished runs were done again"
