@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/plan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "base/paths.h"
 #include "base/pattern.h"
 #include "base/streams.h"
-#include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"

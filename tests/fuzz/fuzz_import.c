@@ -2,7 +2,6 @@
 
 /* Fuzzes the importer that FORMAT names. The last byte of the input chooses its options. */
 
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first line of the input is the type of an option; the rest is its value. */
-#include <unistd.h>
 
 #include "fuzz.h"
 #include "option_value.h"

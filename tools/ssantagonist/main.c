@@ -9,7 +9,6 @@
 #include "analysis.h"
 #include "base/pattern.h"
 #include "base/wallclock.h"
-#include "base/words.h"
 #include "codes.h"
 #include "options/arguments.h"
 #include "platform/platform.h"

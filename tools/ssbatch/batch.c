@@ -2,16 +2,12 @@
 #include "batch_options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "base/owned.h"
-#include "base/words.h"
 #include "batch_crew.h"
 #include "carry_run.h"
 #include "merge.h"

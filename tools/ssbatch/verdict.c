@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 

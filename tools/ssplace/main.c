@@ -10,7 +10,6 @@
  *   closed <-- ENVIRONMENT --clean <-- control groups <-- processes --+
  */
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/suggest.h"

@@ -8,7 +8,6 @@
 
 #include "base/owned.h"
 #include "capacity_trial.h"
-#include "platform/platform.h"
 #include "run_result.h"
 #include "show.h"
 #include "wait.h"

@@ -2,7 +2,6 @@
 #include "wait.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 /* Finds our control groups and how much of the machine they allow us to use. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "base/openmetrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "text.h"
 

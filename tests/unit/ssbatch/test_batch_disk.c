@@ -2,7 +2,6 @@
 
 /* The folder of a study, its locks and journals. tests/process/test_power.c cuts the power. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

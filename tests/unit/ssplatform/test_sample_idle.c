@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "sample_idle.h"
 #include "text.h"

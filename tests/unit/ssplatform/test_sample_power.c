@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sample_power.h"
 #include "text.h"

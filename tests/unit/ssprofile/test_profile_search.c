@@ -6,7 +6,6 @@
  */
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "setting_search.h"

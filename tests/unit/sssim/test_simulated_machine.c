@@ -7,8 +7,6 @@
  * (tools/experiments/published/actuators-*.csv).
  */
 
-#include <math.h>
-
 #include "queue_run.h"
 #include "tree.h"
 #include "unit.h"

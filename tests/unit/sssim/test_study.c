@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a simulated foreground and background: the known interference must be measured. */
 
-#include <sys/stat.h>
-
 #include "loop.h"
 #include "study.h"
 #include "tree.h"

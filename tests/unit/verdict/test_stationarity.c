@@ -2,7 +2,6 @@
 /* Series with a known change, and the estimator's errors of both kinds over many seeds. */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "unit.h"
 #include "verdict/stationarity.h"

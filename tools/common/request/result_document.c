@@ -9,7 +9,6 @@
 #include "base/owned.h"
 #include "base/version.h"
 #include "base/whole_file.h"
-#include "base/words.h"
 #include "show.h"
 
 /* Prints all digits: a double cannot represent every seed. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/words.h"
 #include "memory_text.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "actuator.h"
-#include "base/owned.h"
 #include "base/words.h"
 #include "cpufreq.h"
 #include "quantity.h"

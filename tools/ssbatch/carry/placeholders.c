@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/owned.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "base/words.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/owned.h"
 #include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/units.h"

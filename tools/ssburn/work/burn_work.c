@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "burn_work.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct work_line {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import_lines.h"
 
-#include <string.h>
-
 #include "scale.h"
 
 /* Imports one number per line: PlanetLab traces as CloudSim ships them, and load levels. */
