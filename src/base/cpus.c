@@ -14,11 +14,6 @@ void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu) {
         cpus->bits[cpu / 64] |= UINT64_C(1) << (cpu % 64);
 }
 
-void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other) {
-    for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-        cpus->bits[i] |= other->bits[i];
-}
-
 void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other) {
     for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
         cpus->bits[i] &= other->bits[i];

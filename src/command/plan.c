@@ -207,19 +207,14 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
             ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");
     if (plan->source.source == SS_SOURCE_SENSOR && check_sensor(plan, error) < 0)
         return -1;
-    /* The monitor needs the system's counters even if control does not. */
     if (!ss_plan_reads_counters(plan))
         return 0;
-    struct ss_source_request request = plan->source;
-    if (request.source == SS_SOURCE_NONE)
-        request.source = SS_SOURCE_SYSTEM;
-    if (ss_platform_counters_open(&plan->reader, &request, &plan->cpus, NULL, error) < 0)
+    if (ss_platform_counters_open(&plan->reader, &plan->source, &plan->cpus, NULL, error) < 0)
         return -1;
-    if (request.required && plan->reader.source != request.source)
+    if (plan->source.required && plan->reader.source != plan->source.source)
         return ss_error_fail(error, "feedback/%s: cannot measure the requested load: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
-    if (plan->source.source != SS_SOURCE_NONE)
-        plan->source.source = plan->reader.source;
+    plan->source.source = plan->reader.source;
     if (plan->source.source == SS_SOURCE_CGROUP)
         plan->set.load_cpus = plan->reader.capacity;
     return 0;
@@ -277,8 +272,6 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
     char from[4200];
     ss_platform_counters_from(from, sizeof from, reader);
     switch (plan->source.source) {
-    case SS_SOURCE_NONE:
-        break;
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "the load is the number that a program prints");
         break;
@@ -469,10 +462,6 @@ bool ss_plan_pipes_output(const struct ss_plan *plan) {
 
 int ss_plan_output(const struct ss_plan *plan) {
     return plan->json && strcmp(plan->json, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
-}
-
-bool ss_plan_pipes_errors(const struct ss_plan *plan) {
-    return plan->has_iteration || plan->output;
 }
 
 void ss_plan_print_options(

@@ -109,7 +109,6 @@ SS_NONNULL() int ss_plan_output(const struct ss_plan *plan);
 
 /* Returns whether the standard output or standard error of instances passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
-bool ss_plan_pipes_errors(const struct ss_plan *plan);
 
 /* Prints "name=value,..." for one module, with everything resolved. */
 void ss_plan_print_options(

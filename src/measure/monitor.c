@@ -53,8 +53,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
         .meter = meter,
         .cpus = apart ? NULL : meter,
         .board = board,
-        /* Control without feedback is still monitored by the system's counters. */
-        .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
+        .source = source,
         .trace = selves[SS_KIND_TRACE],
         .interval = SS_MONITOR_INTERVAL,
         .next = SS_TIME_NEVER,

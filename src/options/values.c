@@ -56,11 +56,6 @@ void ss_option_store_label(struct ss_option_store *store, size_t first, const ch
     }
 }
 
-void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other) {
-    for (size_t i = 0; i < other->warning_count; i++)
-        ss_option_store_warn(store, other->warnings[i]);
-}
-
 void ss_option_store_print_warnings(
     FILE *stream, const char *program, const struct ss_option_store *store) {
     for (size_t i = 0; i < store->warning_count; i++)

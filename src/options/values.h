@@ -31,9 +31,6 @@ SS_NONNULL() void ss_option_store_warn(struct ss_option_store *store, const char
 SS_NONNULL()
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label);
 
-SS_NONNULL()
-void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other);
-
 /* Prints "PROGRAM: warning: ..." for each warning. */
 SS_NONNULL()
 void ss_option_store_print_warnings(

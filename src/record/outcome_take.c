@@ -39,23 +39,19 @@ static void take_lateness(struct ss_outcome *outcome, const struct ss_board *boa
     ss_histogram_close(&all);
 }
 
-static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_board *board) {
-    uint32_t count = atomic_load(&board->beyond);
+static void warn_of_processes(struct ss_outcome *outcome, unsigned count, const char *what) {
     if (count > 0)
-        ss_outcome_warn(outcome,
-            "%u process%s could not be controlled after a change of the user ID: run as root, or "
-            "in a control group of your own",
-            (unsigned)count, count == 1 ? "" : "es");
+        ss_outcome_warn(outcome, "%u process%s %s", count, count == 1 ? "" : "es", what);
 }
 
-static void warn_of_strays(struct ss_outcome *outcome, const struct ss_board *board) {
-    uint32_t count = atomic_load(&board->strays);
-    if (count > 0)
-        ss_outcome_warn(outcome,
-            "%u process%s may descend from attached processes but could not be controlled: found "
-            "only after the parent had ended; run as root outside of containers, where the kernel "
-            "reports new processes",
-            (unsigned)count, count == 1 ? "" : "es");
+static void warn_of_escapes(struct ss_outcome *outcome, const struct ss_board *board) {
+    warn_of_processes(outcome, atomic_load(&board->beyond),
+        "could not be controlled after a change of the user ID: run as root, or in a control group "
+        "of your own");
+    warn_of_processes(outcome, atomic_load(&board->strays),
+        "may descend from attached processes but could not be controlled: found only after the "
+        "parent had ended; run as root outside of containers, where the kernel reports new "
+        "processes");
 }
 
 static void warn_of_doubt(
@@ -145,8 +141,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->own_cpu =
         seconds > 0 && figures->count > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);
-    warn_of_uncontrolled(outcome, input->board);
-    warn_of_strays(outcome, input->board);
+    warn_of_escapes(outcome, input->board);
     find_doubts(outcome, input);
     ss_outcome_warn_of_own(outcome);
     ss_judge_control(outcome, input);

@@ -304,41 +304,26 @@ static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_close(json, '}');
 }
 
-static const char *scope_of(const struct ss_plan *plan) {
-    switch (plan->source.source) {
-    case SS_SOURCE_SENSOR:
-        return "sensor";
-    case SS_SOURCE_CGROUP:
-        return "cgroup";
-    case SS_SOURCE_OWN:
-        return "own";
-    default:
-        return "cpus";
-    }
-}
-
 /*
- * Prints as what the statistics count iowait, steal and guest time. Steal is unknown for run time:
- * it depends on the kernel.
+ * Prints the scope and the source of the load, and as what the statistics count iowait, steal and
+ * guest time. Steal is unknown for run time: it depends on the kernel.
  */
-static void print_counted_times(struct ss_json *json, enum ss_source source) {
+static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
+    static const char *const scopes[] = {
+        [SS_SOURCE_CGROUP] = "cgroup", [SS_SOURCE_SENSOR] = "sensor", [SS_SOURCE_OWN] = "own"};
+    enum ss_source source = plan->source.source;
     bool sensor = source == SS_SOURCE_SENSOR;
     bool ran = source == SS_SOURCE_RUNTIME || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
+    char from[4200];
+    ss_platform_counters_from(from, sizeof from, &plan->reader);
+
+    ss_json_open(json, "measured", '{');
+    ss_json_text(json, "scope", scopes[source] ? scopes[source] : "cpus");
+    ss_json_text(json, "from", sensor ? plan->source.argument : from);
+    ss_json_number(json, "capacity_cpus", sensor ? NAN : plan->set.load_cpus);
     ss_json_text(json, "iowait", sensor ? NULL : "idle");
     ss_json_text(json, "steal", sensor || ran ? NULL : "work");
     ss_json_text(json, "guest", sensor ? NULL : "work");
-}
-
-/* Prints the scope and the source of the load. */
-static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
-    bool sensor = plan->source.source == SS_SOURCE_SENSOR;
-    char from[4200];
-    ss_platform_counters_from(from, sizeof from, &plan->reader);
-    ss_json_open(json, "measured", '{');
-    ss_json_text(json, "scope", scope_of(plan));
-    ss_json_text(json, "from", sensor ? plan->source.argument : from);
-    ss_json_number(json, "capacity_cpus", sensor ? NAN : plan->set.load_cpus);
-    print_counted_times(json, plan->source.source);
     ss_json_close(json, '}');
 }
 

@@ -267,10 +267,7 @@ static int open_meter(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     if (!ss_plan_reads_counters(plan))
         return 0;
-    struct ss_source_request request = plan->source;
-    if (request.source == SS_SOURCE_NONE)
-        request.source = SS_SOURCE_SYSTEM;
-    if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
+    if (ss_load_meter_open(&master->meter, &plan->source, &plan->cpus, NULL, master->error) < 0)
         return -1;
     ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
     return 0;
@@ -333,7 +330,7 @@ static int open_master(struct ss_master *master) {
         .numbers = plan->numbers,
         .out = ss_plan_output(plan),
         .tty = plan->tty,
-        .errors = ss_plan_pipes_errors(plan),
+        .errors = plan->has_iteration || plan->output,
         .pattern = plan->has_iteration ? &plan->iteration : NULL,
         .iterations = &master->iterations,
         .board = master->board,

@@ -56,7 +56,7 @@ static struct run *run_spoiled_in_time(const char *how, bool fixed) {
         enum meeting meeting;
         const char *text = run_format("%dm", duration);
         struct run *run = run_spoiled(how, 2, 0.48 * duration / 1e3,
-            fixed ? WORDS(FOR_DURATION(text), "-f", "null", "-c", "fixed", PAYLOAD, "spin")
+            fixed ? WORDS(FOR_DURATION(text), "-f", "realtime", "-c", "fixed", PAYLOAD, "spin")
                   : WORDS(FOR_DURATION(text), PAYLOAD, "spin"),
             &meeting);
         if (meeting == IN_TIME)

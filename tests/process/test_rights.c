@@ -120,7 +120,7 @@ static void become_nobody_with_modules(void) {
 
 /* A module of the other user's choice would be code with these rights. */
 TEST_CASE(no_module_is_loaded_with_raised_rights) {
-    const char *module = TEST_MODULE_DIR "/control/null.so";
+    const char *module = TEST_MODULE_DIR "/control/fixed.so";
     const char *const words[] = {"--dry-run", "-l", "50%", "-c", module, "true", NULL};
     need_file_capabilities();
     struct run_setup setup = {.folder = folder, .prepare = become_nobody_with_modules};
@@ -131,7 +131,7 @@ TEST_CASE(no_module_is_loaded_with_raised_rights) {
     if (run_exists(module)) {
         ck_assert_int_eq(chmod(copy, 0755), 0);
         struct run *run = call(copy, words);
-        run_expect_text(&run->out, "\ncontrol    null\n");
+        run_expect_text(&run->out, "\ncontrol    fixed\n");
         run_free(run);
     }
     set_capability(copy);

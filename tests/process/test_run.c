@@ -444,10 +444,10 @@ TEST_CASE(an_error_above_the_tolerance_sets_the_exit_status) {
         "100", PAYLOAD, "spin");
     run_expect(run, 3);
     run_expect_text(&run->err, "no sample was counted");
-    run = SUCCEED("-n", "1", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance", "100",
-        PAYLOAD, "spin");
-    run = RUN("-n", "1", "-f", "own", "-l", "1%", "-d", "null", "--duration", "1M", "--tolerance",
-        "1", PAYLOAD, "exit", "4");
+    run = SUCCEED("-n", "1", "-l", "1%", "-c", "fixed", "-C", "100%", "--duration", "1s",
+        "--tolerance", "100", PAYLOAD, "spin");
+    run = RUN("-n", "1", "-f", "own", "-l", "1%", "-c", "fixed", "-C", "100%", "--duration", "1M",
+        "--tolerance", "1", PAYLOAD, "exit", "4");
     run_expect(run, 4);
 }
 

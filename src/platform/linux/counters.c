@@ -86,7 +86,7 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     if (*reader->throttling_path)
         close(reader->throttling);
     *reader->throttling_path = '\0';
-    ss_linux_groups_close(reader);
+    ss_linux_groups_close(&reader->sum);
     ss_linux_residency_close(&reader->residencies);
     free(reader->buffer);
     reader->file = -1;

@@ -28,13 +28,9 @@ struct entry {
 /* The version of children that have not been listed: the next reading lists them. */
 #define UNLISTED UINT64_MAX
 
-static void close_groups(struct ss_group_sum *sum) {
+void ss_linux_groups_close(struct ss_group_sum *sum) {
     while (sum->count > 0)
         close(sum->groups[--sum->count]);
-}
-
-void ss_linux_groups_close(struct ss_counter_reader *reader) {
-    close_groups(&reader->sum);
 }
 
 /*
@@ -104,12 +100,12 @@ static int keep(struct ss_group_sum *sum, int file, uint64_t *used) {
 static int list_groups(struct ss_counter_reader *reader) {
     struct ss_group_sum *sum = &reader->sum;
     uint64_t version = children_version(reader->file);
-    close_groups(sum);
+    ss_linux_groups_close(sum);
     sum->version = UNLISTED;
     int why = each_group(reader, keep, NULL);
     sum->many = why == -E2BIG;
     if (sum->many)
-        close_groups(sum);
+        ss_linux_groups_close(sum);
     if (why && !sum->many)
         return why;
     sum->version = version;
@@ -196,7 +192,7 @@ const char *ss_linux_groups_open(
         why = reader->sum.many ? -E2BIG : -ENOENT;
     if (!why)
         return NULL;
-    close_groups(&reader->sum);
+    ss_linux_groups_close(&reader->sum);
     reader->sum = (struct ss_group_sum){0};
     if (reader->file >= 0)
         close(reader->file);

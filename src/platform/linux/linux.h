@@ -32,7 +32,7 @@ const char *ss_linux_groups_open(
 SS_NONNULL()
 int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used);
 SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
-SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
+SS_NONNULL() void ss_linux_groups_close(struct ss_group_sum *sum);
 
 /*
  * Reads the time in idle states of the reader's CPUs. ss_linux_residency_open() returns NULL, or

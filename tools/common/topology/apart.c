@@ -100,6 +100,11 @@ struct ss_cpus topology_cpus_of(hwloc_obj_t object) {
     return cpus;
 }
 
+void topology_join(struct ss_cpus *cpus, const struct ss_cpus *other) {
+    for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
+        cpus->bits[i] |= other->bits[i];
+}
+
 bool topology_covers(
     hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online) {
     struct ss_cpus all = {0};
@@ -108,7 +113,7 @@ bool topology_covers(
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
         struct ss_cpus cpus = topology_cpus_of(object);
         members += ss_cpus_count(&cpus);
-        ss_cpus_join(&all, &cpus);
+        topology_join(&all, &cpus);
     }
     return members > 0 && members == ss_cpus_count(online) && memcmp(&all, online, sizeof all) == 0;
 }

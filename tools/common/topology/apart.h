@@ -26,6 +26,9 @@ char *topology_apart(const char *root, topology_writer *write, const void *conte
 
 struct ss_cpus topology_cpus_of(hwloc_obj_t object);
 
+/* Adds the other CPUs. */
+void topology_join(struct ss_cpus *cpus, const struct ss_cpus *other);
+
 /* Returns whether every online CPU is in exactly one object of the type. */
 bool topology_covers(
     hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online);

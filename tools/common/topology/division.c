@@ -23,7 +23,7 @@ static uint32_t count_usable(const struct sides *sides, hwloc_obj_t object) {
 
 static void give(struct sides *sides, int side, hwloc_obj_t object) {
     struct ss_cpus cpus = usable_of(sides, object);
-    ss_cpus_join(&sides->cpus[side], &cpus);
+    topology_join(&sides->cpus[side], &cpus);
 }
 
 /* Returns the next object with a usable CPU. */

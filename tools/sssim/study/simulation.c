@@ -206,7 +206,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     simulation->trial.on_sample = on_sample;
     if (trial_open(trial, &simulation->trial, error) < 0)
         return -1;
-    ss_option_store_merge(&simulation->store, &trial->set.store);
+    study_merge_warnings(&simulation->store, &trial->set.store);
     ss_time duration = trial_trace_length(trial);
     if (simulation->duration < duration)
         duration = simulation->duration;

@@ -344,7 +344,7 @@ int study_run(const struct study_options *options, struct experiment *experiment
             &study, ss_time_add(study.trials[0].now, options->sides[0].warmup + duration), error);
     for (int i = 0; i < MEMORY_SIDES; i++) {
         const struct trial *trial = &study.trials[i];
-        ss_option_store_merge(store, &trial->set.store);
+        study_merge_warnings(store, &trial->set.store);
         ss_pipeline_warn_of_excess(&trial->set, trial->board, store);
         trial_get_figures(&study.trials[i], &figures->sides[i]);
     }
@@ -396,4 +396,9 @@ double study_interference(const struct study_options *options) {
         .background_cpus = background->cpus,
     };
     return memory ? memory_interference(&pair) : 0;
+}
+
+void study_merge_warnings(struct ss_option_store *store, const struct ss_option_store *other) {
+    for (size_t i = 0; i < other->warning_count; i++)
+        ss_option_store_warn(store, other->warnings[i]);
 }

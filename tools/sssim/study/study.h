@@ -43,4 +43,8 @@ SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *option
 SS_NONNULL()
 double study_interference(const struct study_options *options);
 
+/* Adds the warnings of another store. */
+SS_NONNULL()
+void study_merge_warnings(struct ss_option_store *store, const struct ss_option_store *other);
+
 #endif

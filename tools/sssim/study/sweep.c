@@ -59,7 +59,7 @@ static int simulate(char **argv, struct trial_figures *figures, struct ss_option
         status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
     if (status == 0) {
         if (!figures) {
-            ss_option_store_merge(store, &simulation.store);
+            study_merge_warnings(store, &simulation.store);
         } else {
             status = trial_advance(&trial, length, error);
             trial_get_figures(&trial, figures);
