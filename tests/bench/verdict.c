@@ -507,7 +507,7 @@ static ss_time send_all(struct request_generator *generator, struct service *ser
         } else {
             request_generator_advance(generator, now);
         }
-        due = request_generator_next(generator);
+        due = request_generator_wake(generator);
         if (due != SS_TIME_NEVER && due > now)
             due = wake_generator(scene, due);
     }

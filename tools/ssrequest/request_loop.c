@@ -100,7 +100,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 }
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
-    ss_time next = ssrequest_earlier(loop->second, request_generator_next(loop->generator));
+    ss_time next = ssrequest_earlier(loop->second, request_generator_wake(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)

@@ -102,7 +102,7 @@ static inline void life_end(struct life *life) {
  */
 static inline bool life_go(struct life *life, ss_time until) {
     ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;
-    ss_time next = request_generator_next(life->generator);
+    ss_time next = request_generator_wake(life->generator);
     next = next < life->now ? life->now : next;
     ss_time then = finish < next ? finish : next;
     if (then >= until) {

@@ -182,7 +182,7 @@ TEST(many_due_requests_are_sent_in_batches) {
         life.rules.closed = closed ? 500 : 0;
         life_begin(&life, REQUEST_CONCURRENT, 1);
         uint64_t before = 0;
-        while (request_generator_next(life.generator) == 0) {
+        while (request_generator_wake(life.generator) == 0) {
             request_generator_advance(life.generator, 0);
             assert_in_range(life.tally.sent - before, 1, 20);
             before = life.tally.sent;
@@ -236,7 +236,7 @@ TEST(generator_reports_when_it_ended) {
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
     assert_false(request_generator_is_over(life.generator));
-    assert_that(request_generator_next(life.generator), ==, 15 * SS_SECOND);
+    assert_that(request_generator_wake(life.generator), ==, 15 * SS_SECOND);
     /* The call is late, after the end. */
     request_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(request_generator_is_over(life.generator));
@@ -461,7 +461,7 @@ static void live(
     struct random_life *any, struct request_generator *generator, struct request_tally *tally) {
     for (unsigned step = 0; step < 5000 && !request_generator_is_over(generator); step++) {
         struct under_way *first = first_to_finish(any);
-        ss_time next = request_generator_next(generator);
+        ss_time next = request_generator_wake(generator);
         assert_true(first || next != SS_TIME_NEVER);
         if (next != SS_TIME_NEVER)
             next += draw(any, 3) == 0 ? draw(any, 5 * SS_MILLISECOND) : 0; /* a late timer */
@@ -518,7 +518,7 @@ static void live_once(uint64_t seed) {
     uint64_t under_way = tally.unfinished;
     request_generator_abandon(generator, any.now);
     assert_true(request_generator_is_over(generator));
-    assert_that(request_generator_next(generator), ==, SS_TIME_NEVER);
+    assert_that(request_generator_wake(generator), ==, SS_TIME_NEVER);
     request_generator_advance(generator, any.now + SS_SECOND);
     assert_int_equal(tally.unfinished, under_way);
     check_any(&any, &tally);

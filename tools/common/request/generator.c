@@ -294,7 +294,7 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
         request_generator_stop(generator, generator->rules.end);
 }
 
-ss_time request_generator_next(const struct request_generator *generator) {
+ss_time request_generator_wake(const struct request_generator *generator) {
     if (generator->stopped)
         return SS_TIME_NEVER;
     if (generator->waiting.count > 0 && !is_full(generator))
@@ -308,7 +308,7 @@ ss_time request_generator_next(const struct request_generator *generator) {
 static void catch_up(struct request_generator *generator, ss_time now) {
     do
         request_generator_advance(generator, now);
-    while (request_generator_next(generator) <= now);
+    while (request_generator_wake(generator) <= now);
 }
 
 void request_generator_turn(struct request_generator *generator, ss_time now, double rate) {

@@ -111,7 +111,7 @@ void request_generator_watch(
     struct request_generator *generator, request_observer *observer, void *context);
 
 /*
- * Sends a few of the requests that are due. If more are due, request_generator_next() is `now`.
+ * Sends a few of the requests that are due. If more are due, request_generator_wake() is `now`.
  */
 SS_NONNULL()
 void request_generator_advance(struct request_generator *generator, ss_time now);
@@ -121,7 +121,7 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
  * request has ended, if any.
  */
 SS_NONNULL()
-ss_time request_generator_next(const struct request_generator *generator);
+ss_time request_generator_wake(const struct request_generator *generator);
 
 /* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */
 SS_NONNULL()

@@ -127,8 +127,8 @@ static void generate(struct run *run, ss_time now) {
     request_generator_advance(run->generator, now);
     if (max > 0 && run->begun >= max && now < run->end.sending)
         run->end.sending = now;
-    /* request_generator_next() returns 0 if more waiting requests can be sent at once. */
-    ss_time next = request_generator_next(run->generator);
+    /* request_generator_wake() returns 0 if more waiting requests can be sent at once. */
+    ss_time next = request_generator_wake(run->generator);
     sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
 }
 
