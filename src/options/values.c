@@ -196,15 +196,6 @@ static const struct ss_option *find_row(
     return found < 0 ? NULL : &rows[found];
 }
 
-/*
- * Returns the '=' after an option's name, or NULL. A path or a command may contain '=' itself, so
- * only plain words count as names.
- */
-static char *name_end(char *item) {
-    size_t length = strspn(item, "abcdefghijklmnopqrstuvwxyz-");
-    return length > 0 && item[length] == '=' ? item + length : NULL;
-}
-
 /* Sets every option to the value that means "not given". */
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
@@ -245,13 +236,16 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (text && !items)
         return -1;
     for (char **item = items; items && *item; item++) {
-        char *value = *item, *equals = name_end(value);
+        char *value = *item;
+        /* A path or a command may contain '=' itself, so only plain words count as names. */
+        char *equals = value + strspn(value, "abcdefghijklmnopqrstuvwxyz-");
+        bool named = equals > value && *equals == '=';
         const struct ss_option *row = rows;
-        if (!equals && item != items)
+        if (!named && item != items)
             return ss_error_fail(error,
                 "'%s' has no name: only the first option may omit its name; write name=value",
                 value);
-        if (equals) {
+        if (named) {
             *equals = '\0';
             row = find_row(rows, value, error);
             value = equals + 1;

@@ -40,11 +40,6 @@ struct cause {
 
 typedef void action(struct ss_master *master, const struct cause *cause);
 
-static void nothing(struct ss_master *master, const struct cause *cause) {
-    (void)master;
-    (void)cause;
-}
-
 static int start_executors(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         int ends[2] = {-1, -1};
@@ -269,7 +264,7 @@ static void leave_run(struct ss_master *master, const struct cause *cause) {
 }
 
 static action *const actions[] = {
-    [SS_ACTION_NONE] = nothing,
+    [SS_ACTION_NONE] = NULL,
     [SS_ACTION_START] = start,
     [SS_ACTION_WARM_UP] = warm_up,
     [SS_ACTION_SETTLE] = settle,
@@ -289,7 +284,8 @@ static void take_step(struct ss_master *master, enum ss_event event, struct caus
     struct ss_step step = ss_stage_step(master->stage, event);
     cause.from = master->stage;
     master->stage = step.next;
-    actions[step.action](master, &cause);
+    if (actions[step.action])
+        actions[step.action](master, &cause);
 }
 
 void ss_master_handle(struct ss_master *master, enum ss_event event, const char *by, int signal) {

@@ -169,10 +169,6 @@ static struct fit fit_shape(
     return fit;
 }
 
-static double find_certainty(const struct fit *fit) {
-    return fit->error > 0 ? fabs(fit->slope) / fit->error : INFINITY;
-}
-
 struct ss_change ss_stationarity_find(const double *values, size_t count) {
     struct ss_change change = {.certainty = -1};
     double correlation = 1;
@@ -184,7 +180,7 @@ struct ss_change ss_stationarity_find(const double *values, size_t count) {
     double noise = find_noise_correlation(values, mean, count);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         struct fit fit = fit_shape(values, mean, count, shape, noise);
-        double certainty = find_certainty(&fit);
+        double certainty = fit.error > 0 ? fabs(fit.slope) / fit.error : INFINITY;
         if (!(certainty > change.certainty))
             continue;
         correlation = fit.correlation;

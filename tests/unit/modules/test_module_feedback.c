@@ -104,39 +104,33 @@ TEST(realtime_spacing_shrinks_with_cpus) {
     assert_true(wants(&rig, 999, 1000.16, 1000));
 }
 
-/* The same reading twice causes no division by zero and no change. */
-TEST(realtime_ignores_zero_elapsed_time) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1000, 0);
-    assert_that(estimate_of(&rig, 0), ==, -1);
-    sample_idle(&rig, 0, 1040, 120);
-    sample_idle(&rig, 0, 1040, 160);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_idle(&rig, 0, 1140, 120);
-    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-}
-
-/* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
-TEST(realtime_ignores_counters_that_fall) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 500);
-    sample_idle(&rig, 0, 1040, 620); /* load 0.25 */
-    sample_idle(&rig, 0, 1080, 570);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_idle(&rig, 0, 1180, 770);
-    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
-}
-
-/* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
-TEST(realtime_ignores_counters_that_jump) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
-    sample_idle(&rig, 0, 1080, 120 + 4 * 61 + 1);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_idle(&rig, 0, 1180, 365);
-    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
+/* After a load of 0.25, a reading that cannot be used changes nothing, and the next one is blended.
+ */
+TEST(realtime_ignores_unusable_readings) {
+    static const struct {
+        double now, idle; /* of the reading that cannot be used */
+        double next, next_idle, load;
+    } cases[] = {
+        /* The same time again must cause no division by zero. */
+        {1040, 660, 1140, 620, 0.5 * 0.25 + 0.5 * 1},
+        /* Another executor reads first, but reports later. */
+        {1030, 540, 1140, 620, 0.5 * 0.25 + 0.5 * 1},
+        /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
+        {1080, 570, 1180, 770, 0.5 * 0.25 + 0.5 * 0.5},
+        /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
+        {1080, 620 + 4 * 61 + 1, 1180, 865, 0.5 * 0.25 + 0.5 * 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
+        sample_idle(&rig, 0, 1000, 500);
+        sample_idle(&rig, 0, 1000, 500);
+        assert_that(estimate_of(&rig, 0), ==, -1);
+        sample_idle(&rig, 0, 1040, 620);
+        sample_idle(&rig, 1, cases[i].now, cases[i].idle);
+        assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
+        sample_idle(&rig, 0, cases[i].next, cases[i].next_idle);
+        assert_near(estimate_of(&rig, 0), cases[i].load, 1e-12);
+    }
 }
 
 /* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */

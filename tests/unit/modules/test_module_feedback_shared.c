@@ -67,16 +67,6 @@ TEST(only_one_of_concurrent_realtime_claims_succeeds) {
     pthread_barrier_destroy(&barrier);
 }
 
-TEST(realtime_ignores_older_readings) {
-    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    sample_idle(&rig, 1, 1030, 40);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_idle(&rig, 0, 1140, 120);
-    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-}
-
 /*
  * Two executors begin control together and read 20 us apart, with one tick of idle time in between.
  * As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be blended.

@@ -81,6 +81,14 @@ TEST(correlation_of_a_short_series_is_corrected) {
     assert_true(found <= 430);
 }
 
+static void assert_found(const struct recipe *recipes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int found = count_found(&recipes[i], 200);
+        if (found < 198)
+            fail_msg("recipe %zu: change found in %d of 200 series", i, found);
+    }
+}
+
 TEST(changes_of_twice_the_limit_are_found) {
     const struct recipe recipes[] = {
         {.deviation = 0.01, .memory = 0.3, .step = 0.02, .at = 0.37},
@@ -88,11 +96,7 @@ TEST(changes_of_twice_the_limit_are_found) {
         {.deviation = 0.005, .memory = 0.3, .drift = 0.02},
         {.deviation = 0.005, .memory = 0.3, .warm_up = 0.03},
     };
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
-        int found = count_found(&recipes[i], 200);
-        if (found < 198)
-            fail_msg("recipe %zu: change found in %d of 200 series", i, found);
-    }
+    assert_found(recipes, sizeof recipes / sizeof *recipes);
 }
 
 /*
@@ -108,11 +112,7 @@ TEST(changes_of_other_shapes_are_found) {
         {.deviation = 0.0005, .memory = 0.3, .step = -0.03, .at = 0.3, .until = 0.6},
         {.deviation = 0.005, .memory = 0.3, .step = -0.03, .at = 0.3, .until = 0.6},
     };
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
-        int found = count_found(&recipes[i], 200);
-        if (found < 198)
-            fail_msg("recipe %zu: change found in %d of 200 series", i, found);
-    }
+    assert_found(recipes, sizeof recipes / sizeof *recipes);
 }
 
 /*
