@@ -8,14 +8,15 @@
 
 /* Sources that the core can open and read for a feedback module. */
 enum ss_source {
-    SS_SOURCE_SYSTEM = 1, /* the CPU time counters of the measured CPUs */
-    SS_SOURCE_CGROUP,     /* CPU time of one control group; argument: its path, NULL: our own */
-    SS_SOURCE_SENSOR,     /* numbers that a program prints; argument: its command line */
-    SS_SOURCE_RUNTIME,    /* CPU time of processes on the measured CPUs, or SS_SOURCE_IDLE if the
-                             machine does not count it */
-    SS_SOURCE_IDLE, /* as SS_SOURCE_SYSTEM, but with idle time in microseconds; SS_SOURCE_SYSTEM
-                       itself if the machine counts idle time in ticks only */
-    SS_SOURCE_OWN,  /* CPU time that the run's own processes used */
+    SS_SOURCE_NONE,    /* for a module that takes no samples: the core reads SS_SOURCE_SYSTEM */
+    SS_SOURCE_SYSTEM,  /* the CPU time counters of the measured CPUs */
+    SS_SOURCE_CGROUP,  /* CPU time of one control group; argument: its path, NULL: our own */
+    SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
+    SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs, or SS_SOURCE_IDLE if the
+                          machine does not count it */
+    SS_SOURCE_IDLE,    /* as SS_SOURCE_SYSTEM, but with idle time in microseconds; SS_SOURCE_SYSTEM
+                          itself if the machine counts idle time in ticks only */
+    SS_SOURCE_OWN,     /* CPU time that the run's own processes used */
 };
 
 struct ss_source_request {

@@ -95,8 +95,10 @@ int ss_module_set_ask_source(
     if (prepare(set, SS_KIND_FEEDBACK, error) < 0)
         return -1;
     ss_module_set_selves(set, NULL, set->instances, selves);
-    *request = (struct ss_source_request){.source = SS_SOURCE_SYSTEM};
+    *request = (struct ss_source_request){0};
     set->modules[SS_KIND_FEEDBACK].table.feedback.source(&selves[SS_KIND_FEEDBACK], request);
+    if (request->source == SS_SOURCE_NONE)
+        request->source = SS_SOURCE_SYSTEM;
     return 0;
 }
 

@@ -79,7 +79,7 @@ TEST(every_built_in_module_can_be_loaded) {
 
 TEST(missing_module_functions_get_defaults) {
     struct ss_self self = {.instances = 1, .cpus = 1};
-    load(SS_KIND_TRACE, "constant");
+    load(SS_KIND_TRACE, "null");
     assert_that(module.table.trace.length(&self), ==, SS_TIME_NEVER);
     assert_null(module.head->unavailable());
     assert_int_equal(module.head->prepare(&self, NULL), 0);
@@ -88,7 +88,7 @@ TEST(missing_module_functions_get_defaults) {
     module.head->describe(&self, 0, text, sizeof text);
     assert_string_equal(text, "untouched");
     ss_registry_unload(&module);
-    load(SS_KIND_CONTROL, "fixed");
+    load(SS_KIND_CONTROL, "null");
     assert_int_equal(module.table.control.peers(&self), 0);
     ss_registry_unload(&module);
 }
@@ -97,9 +97,10 @@ TEST(unknown_module_gets_a_suggestion_and_the_list) {
     refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
     refuse(
         SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz'; available: deadbeat, fixed, ");
-    refuse(SS_KIND_CONTROL, "zzzzzz", "geom, rbpid");
+    refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
     refuse(SS_KIND_SPACE, "evn",
-        "unknown space module 'evn': did you mean 'even'? Available: even, uneven");
+        "unknown space module 'evn': did you mean 'even'? Available: "
+        "even, null, uneven");
     /* A module of another kind is not found. */
     refuse(SS_KIND_DITHERING, "20s", "unknown dithering module '20s': this is a time; --duration ");
     refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
@@ -254,12 +255,12 @@ TEST(module_path_is_searched) {
     load(SS_KIND_CONTROL, "other");
     assert_string_equal(module.object.path, tree_path("mine/control/other.so"));
     ss_registry_unload(&module);
-    refuse(SS_KIND_CONTROL, "zzzzzz", "geom, other, rbpid");
+    refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
     refuse(SS_KIND_SPACE, "other", "unknown space module 'other'");
     /* Built-in modules take precedence, and each name is listed once. */
     tree_write("mine/control/rbpid.so", "no library");
     struct ss_error error = {0};
-    const char *end = "geom, other, rbpid";
+    const char *end = "null, other, rbpid";
     assert_int_equal(ss_registry_load(SS_KIND_CONTROL, "zzzzzz", &module, &error), -1);
     assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
     load(SS_KIND_CONTROL, "rbpid");

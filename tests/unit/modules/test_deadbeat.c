@@ -243,4 +243,13 @@ TEST(even_duties_are_equal_over_ten_seconds) {
     }
 }
 
+TEST(deadbeat_requires_feedback_with_cpu_time_readings) {
+    struct trial_options options = make_default(2, 4, "50%");
+    struct ss_error error = {0};
+    options.modules[SS_KIND_FEEDBACK] = "null";
+    options.modules[SS_KIND_CONTROL] = "deadbeat";
+    assert_int_equal(trial_open(&trial, &options, &error), -1);
+    assert_non_null(strstr(error.message, "needs an account"));
+}
+
 UNIT_RUN

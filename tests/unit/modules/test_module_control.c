@@ -283,4 +283,10 @@ TEST(fixed_control_returns_the_configured_duty) {
     assert_refused("control/fixed", "half", "duty");
 }
 
+TEST(null_control_returns_the_target) {
+    RIG rig = rig_open("control/null", NULL, 1, 1);
+    assert_true(module_of(&rig)->open_loop);
+    assert_that(update_at(&rig, 100, 0.3, NAN), ==, 0.3);
+}
+
 UNIT_RUN

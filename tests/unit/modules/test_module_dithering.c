@@ -395,6 +395,13 @@ TEST(unknown_phases_are_refused) {
     }
 }
 
+TEST(null_dithering_always_runs) {
+    RIG rig = rig_open("dithering/null", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_plan(&walk, 0, SS_STATE_RUNNING, 107);
+    assert_plan(&walk, 1, SS_STATE_RUNNING, 107);
+}
+
 /* Checks `instances` on two CPUs: `words` of the refusal, or NULL if accepted. */
 static void assert_min_length(
     const char *module, const char *options, uint32_t instances, const char *words) {

@@ -192,6 +192,9 @@ TEST(realtime_and_cgroup_record_cpu_time_readings) {
     rig_close(&rig);
     rig = rig_open("feedback/command", "x", 1, 4);
     assert_null(module_of(&rig)->account);
+    rig_close(&rig);
+    rig = rig_open("feedback/null", NULL, 1, 4);
+    assert_null(module_of(&rig)->account);
 }
 
 /* Control needs the quota, because a group may briefly use more CPUs than its mean allowance. */

@@ -365,4 +365,15 @@ TEST(command_blends_samples_if_configured) {
     assert_near(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
 }
 
+TEST(null_feedback_has_no_estimate) {
+    RIG rig = rig_open("feedback/null", NULL, 1, 4);
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, SS_SOURCE_NONE);
+    assert_false(wants(&rig, 0, 1000, 1000));
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_that(estimate_of(&rig, 0), ==, -1);
+}
+
 UNIT_RUN

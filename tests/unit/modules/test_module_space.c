@@ -36,6 +36,7 @@ static void assert_keeps_the_mean(const char *which, const char *options) {
 
 TEST(every_space_module_keeps_the_mean_duty) {
     assert_keeps_the_mean("space/even", NULL);
+    assert_keeps_the_mean("space/null", NULL);
     assert_keeps_the_mean("space/uneven", NULL);
     assert_keeps_the_mean("space/uneven", "7s");
 }
@@ -43,6 +44,11 @@ TEST(every_space_module_keeps_the_mean_duty) {
 TEST(even_gives_all_instances_the_same_duty) {
     RIG rig = rig_open("space/even", NULL, 1, 1);
     assert_that(duty_of(&rig, 0, 3, 0.3), ==, 0.3);
+    assert_that(duty_of(&rig, 2, 3, 0.3), ==, 0.3);
+}
+
+TEST(null_space_returns_the_global_duty) {
+    RIG rig = rig_open("space/null", NULL, 1, 1);
     assert_that(duty_of(&rig, 2, 3, 0.3), ==, 0.3);
 }
 

@@ -46,6 +46,15 @@ TEST(constant_trace_needs_a_load) {
     assert_refused("trace/constant", "1.1", "load");
 }
 
+TEST(null_trace_is_always_free) {
+    RIG rig = rig_open("trace/null", NULL, 1, 1);
+    struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
+    assert_true(target.free);
+    assert_that(target.until, ==, SS_TIME_NEVER);
+    assert_that(target.load, ==, 0);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
+}
+
 /* Quarters of the period of mean + amplitude * sin(2 pi t / period): sin is 0, 1, 0, -1. */
 TEST(sine_swings_about_its_mean) {
     RIG rig = rig_open("trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
