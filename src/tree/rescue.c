@@ -142,7 +142,7 @@ static void continue_holds(struct ss_rescue *rescue, uint32_t index) {
  * Ends the processes that a dead executor has left, or continues them with --keep. Of an attached
  * instance, only the processes on the board are ended.
  */
-static void clear(struct ss_rescue *rescue, uint32_t index) {
+static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
     bool ends_all = !rescue->board->keep && !rescue->board->attached;
     struct ss_descendants list = {0};
@@ -253,7 +253,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
              * Keep this order: if this process is killed in between, the next rescuer must find the
              * executor.
              */
-            clear(rescue, i);
+            end_or_continue(rescue, i);
             drop_executor(rescue, i);
         }
         struct ss_row *row = &rescue->board->rows[i];
@@ -302,7 +302,7 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
     }
     await_executors(rescue);
     for (uint32_t i = 0; i < rescue->board->instances; i++)
-        clear(rescue, i); /* does nothing if settled */
+        end_or_continue(rescue, i); /* does nothing if settled */
     /* The sensor dies with the master, but its children do not. */
     if (atomic_exchange(&rescue->board->sensor, 0) > 0)
         atomic_fetch_add(&rescue->board->losses, 1);

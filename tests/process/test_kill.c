@@ -313,7 +313,7 @@ static bool kill_guardian_in_time(const char *duration) {
     return early;
 }
 
-TEST_CASE(a_run_with_a_new_guardian_ends_with_status_0) {
+TEST_CASE(a_killed_guardian_is_replaced_and_leaves_nothing_behind) {
     const char *const *duration = WORDS("2s", "8s", "32s");
     while (!kill_guardian_in_time(*duration))
         ck_assert_ptr_nonnull(*++duration);
@@ -437,7 +437,7 @@ TEST_CASE(a_killed_master_and_guardian_leave_no_executor_stopped) {
  * The test adopts orphans like the first process of a container; then the kernel does not rescue
  * them.
  */
-TEST_CASE(a_stopped_guardian_alone_leaves_nothing_behind) {
+TEST_CASE(a_stopped_guardian_that_survives_leaves_nothing_behind) {
     ss_platform_adopt_orphans();
     struct run *run = start(SESSIONS);
     struct family executors = family_find("ss-executor");

@@ -189,7 +189,7 @@ static int has_result(
     struct ss_error why = {0};
     if (ssbatch_study_recover(&batch->carrier.study, run->name, error) < 0)
         return -1;
-    int fate = ssbatch_foresee(&batch->carrier.study, &batch->carrier.plan, run,
+    int fate = ssbatch_decide(&batch->carrier.study, &batch->carrier.plan, run,
         batch->options->redo, &batch->carrier.programs, &why, error);
     if (fate < 0 || fate == SSBATCH_CARRY_OUT)
         return fate < 0 ? -1 : 0;

@@ -35,7 +35,7 @@ static int print_run(
     struct ss_error why = {0};
     int fate = SSBATCH_CARRY_OUT;
     if (preview->study)
-        fate = ssbatch_foresee(preview->study, &preview->plan, run, preview->options->redo,
+        fate = ssbatch_decide(preview->study, &preview->plan, run, preview->options->redo,
             &preview->programs, &why, error);
     if (fate < 0)
         return -1;

@@ -328,7 +328,7 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
     return status;
 }
 
-int ssbatch_foresee(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
+int ssbatch_decide(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
     const struct ssbatch_run *run, const char *redo, struct ssbatch_programs *programs,
     struct ss_error *why, struct ss_error *error) {
     char identity[SSBATCH_SHA256_TEXT];

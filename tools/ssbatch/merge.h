@@ -49,7 +49,7 @@ enum ssbatch_fate {
  * Returns the fate of a run, or -1 with the error set. For SSBATCH_REFUSE, `why` says what has
  * changed.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3, 5, 6) int ssbatch_foresee(const struct ssbatch_study *study,
+SS_MUST_USE SS_NONNULL(1, 2, 3, 5, 6) int ssbatch_decide(const struct ssbatch_study *study,
     const struct ssbatch_plan *plan, const struct ssbatch_run *run, const char *redo,
     struct ssbatch_programs *programs, struct ss_error *why, struct ss_error *error);
 

@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +72,11 @@ class Call:
     @classmethod
     def of(cls, command: str, values: Values) -> Call:
         given = vars(values)
-        others = {"command": command, "folder": values.words[0], "lower": values.lower_is_better}
-        others |= {"depth": values.depth or 0}
-        missing = {"victim_pid": "", "json": False, "page": ""}
-        options = {one.name: given[one.name] for one in fields(cls) if one.name in given}
-        return cls(**(missing | options | others))
+        row: dict[str, Any] = {"victim_pid": "", "json": False, "page": ""}
+        row |= {one.name: given[one.name] for one in fields(cls) if one.name in given}
+        row |= {"command": command, "folder": values.words[0]}
+        row |= {"lower": values.lower_is_better, "depth": values.depth or 0}
+        return cls(**row)
 
     @property
     def lower_is_better(self) -> bool:
