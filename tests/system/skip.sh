@@ -94,7 +94,7 @@ have_terminal() {
     elif ! command -v script >/dev/null; then
         skip_part "script: not installed"
     else
-        return
+        return 0
     fi
     return 1
 }
