@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/paths.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -77,4 +78,8 @@ int ss_paths_check(const struct ss_path *paths, size_t count, int printed, struc
             return -1;
     }
     return 0;
+}
+
+int ss_paths_fail(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }

@@ -24,4 +24,7 @@ struct ss_path {
 SS_MUST_USE SS_NONNULL(1) int ss_paths_check(
     const struct ss_path *paths, size_t count, int printed, struct ss_error *error);
 
+/* Fails with "PATH: REASON"; the reason is that of errno. */
+SS_NONNULL(1) int ss_paths_fail(const char *path, struct ss_error *error);
+
 #endif

@@ -2,7 +2,6 @@
 #include "base/words.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,8 +298,4 @@ struct ss_words_shown ss_words_show(const char *text) {
     }
     strcpy(shown.text + length, cut ? "..." : "");
     return shown;
-}
-
-int ss_words_fail(const char *path, struct ss_error *error) {
-    return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }

@@ -63,7 +63,4 @@ struct ss_words_shown {
 
 SS_NONNULL() struct ss_words_shown ss_words_show(const char *text);
 
-/* Fails with "PATH: REASON"; the reason is that of errno. */
-SS_NONNULL(1) int ss_words_fail(const char *path, struct ss_error *error);
-
 #endif

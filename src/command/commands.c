@@ -10,6 +10,7 @@
 #include "base/advice.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -167,7 +168,7 @@ int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_e
     if (!text)
         return ss_error_memory(error);
     if (ferror(file))
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return read_text(commands, path, text, length, error);
 }
 

@@ -121,7 +121,7 @@ static int resolve_commands(
     return status;
 }
 
-static int number_instances(struct ss_plan *plan, struct ss_error *error) {
+int ss_plan_number_instances(struct ss_plan *plan, struct ss_error *error) {
     snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
     plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
@@ -413,7 +413,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : check_target(cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);
-    status = status < 0 ? status : number_instances(plan, error);
+    status = status < 0 ? status : ss_plan_number_instances(plan, error);
     status = status < 0 ? status : check_limits(plan, cli, error);
     status = status < 0 ? status : check_output(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);

@@ -83,6 +83,10 @@ struct ss_plan {
 SS_MUST_USE int ss_plan_make(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
 
+/* Sets the numbers of the instances, as % in a command shows them. */
+SS_MUST_USE SS_NONNULL(1) int ss_plan_number_instances(
+    struct ss_plan *plan, struct ss_error *error);
+
 void ss_plan_free(struct ss_plan *plan);
 
 /* Prints the plan for --dry-run. */

@@ -10,7 +10,7 @@
 
 #include "command/cli.h"
 
-/* What the command line does with a running master. Messages list the masters that are running. */
+/* Commands to a running master. Messages list the masters that are running. */
 
 struct ss_board;
 

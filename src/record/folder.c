@@ -35,7 +35,7 @@ static struct flock whole_lock(void) {
 }
 
 /*
- * Returns the pid of the process that is writing this record; 0 if there is none, -1 if it is in
+ * Returns the pid of the process that is writing this record; 0 if no process is, -1 if it is in
  * another PID namespace.
  */
 static pid_t find_writer(const char *folder) {

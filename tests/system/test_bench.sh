@@ -24,7 +24,7 @@ prints() {
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-# What they print depends on the machine.
+# Their output depends on the machine.
 benches_run_in_their_shortest_form() { # case, timing
     local name options
     need_built ssbatch ssprofile ssrequest serve

@@ -15,7 +15,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "generator_control.h"
-#include "memory_text.h"
+#include "text_stream.h"
 
 /* Ports below the ephemeral range, so that outgoing connections do not take them. */
 #define PORT_MIN 16384

@@ -10,6 +10,7 @@
 #include "actuate_run.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "base/whole_file.h"
@@ -197,7 +198,7 @@ static int read_policy(struct follow *follow, struct ss_error *error) {
     const char *name = follow->session.options->policy;
     SS_OWNED(fclose) FILE *stream = fopen(name, "re");
     if (!stream)
-        return ss_words_fail(name, error);
+        return ss_paths_fail(name, error);
     if (ssactuate_policy_read(&follow->policy, stream, name, error) < 0)
         return -1;
     follow->decision.policy = &follow->policy;

@@ -22,9 +22,9 @@
 #include "actuate_run.h"
 #include "base/owned.h"
 #include "base/words.h"
-#include "memory_text.h"
 #include "platform/platform.h"
 #include "program.h"
+#include "text_stream.h"
 
 /* The status of `get` for an actuator that this machine does not have. */
 #define STATUS_ABSENT 3

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "base/paths.h"
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
 static bool sequence(uint32_t index) {
@@ -64,7 +64,7 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     }
     FILE *file = fopen(path, "we");
     if (!file)
-        ss_words_fail(path, error);
+        ss_paths_fail(path, error);
     return file;
 }
 

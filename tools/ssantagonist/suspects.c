@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "quote.h"
@@ -142,7 +143,7 @@ static int read_group(
     if (!file && !is_top)
         return 0; /* its folder was removed, or is not a group */
     if (!file)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return read_pids(pids, file, error) < 0 ? -1 : read_subgroups(pids, group, error);
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
 #include "platform/child.h"
 #include "platform/platform.h"
@@ -169,7 +170,7 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
         fprintf(watch->output, "%.9g", slots->figure[slot]);
     fputc('\n', watch->output);
     if (fflush(watch->output) == EOF)
-        return ss_words_fail(watch->options->output, error);
+        return ss_paths_fail(watch->options->output, error);
     return check_loss(watch, slot, error);
 }
 
@@ -433,7 +434,7 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
         return -1;
     watch.output = fopen(options->output, "we");
     if (!watch.output)
-        return ss_words_fail(options->output, error);
+        return ss_paths_fail(options->output, error);
     fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch.output);
     int status = run(&watch, error);
     close_watch(&watch);

@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
-#include "memory_text.h"
 #include "merge.h"
 #include "quiet.h"
 #include "quote.h"
+#include "text_stream.h"
 #include "verdict.h"
 
 /* A run while it is carried out. */
@@ -94,9 +95,9 @@ static int make_memory(const struct carried *carried, struct ss_error *error) {
     if (!carried->carrier->memory)
         return 0;
     if (mkdir(carried->scratch, 0700) < 0)
-        return ss_words_fail(carried->scratch, error);
+        return ss_paths_fail(carried->scratch, error);
     if (mkdir(carried->out, 0777) < 0)
-        return ss_words_fail(carried->out, error);
+        return ss_paths_fail(carried->out, error);
     return ssbatch_disk_copy_tree(carried->result.text, carried->out, error);
 }
 

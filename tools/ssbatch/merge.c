@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
-#include "memory_text.h"
 #include "run_document.h"
+#include "text_stream.h"
 
 bool ssbatch_is_listed(const char *list, const char *name) {
     return list && ss_words_has(list, ',', name);
@@ -21,7 +22,7 @@ static int read_plan(
     if (!file && errno == ENOENT && may_lack)
         return 0;
     if (!file)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return ssbatch_plan_read(plan, file, path, error);
 }
 

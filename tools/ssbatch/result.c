@@ -9,9 +9,9 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/version.h"
 #include "base/wallclock.h"
-#include "base/words.h"
 #include "carry_run.h"
 
 static void write_columns(struct ss_json *json, const struct ssbatch_columns *columns) {
@@ -82,7 +82,7 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
         return -1;
     SS_OWNED(fclose) FILE *file = fopen(path, "we");
     if (!file)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');
@@ -113,5 +113,5 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     free(list.seen);
     if (list.failed)
         return ss_error_memory(error);
-    return ferror(file) || fflush(file) == EOF ? ss_words_fail(path, error) : 0;
+    return ferror(file) || fflush(file) == EOF ? ss_paths_fail(path, error) : 0;
 }

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
 #include "carry_run.h"
-#include "memory_text.h"
 #include "placeholders.h"
 #include "quote.h"
+#include "text_stream.h"
 
 int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
@@ -20,7 +21,7 @@ int ssbatch_values_read(
     if (!file && errno == ENOENT)
         return 0;
     if (!file)
-        return ss_words_fail(path.text, error);
+        return ss_paths_fail(path.text, error);
     while (getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, error);
         if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))

@@ -17,7 +17,7 @@
 #include "base/cpus.h"
 #include "base/end_signals.h"
 #include "base/owned.h"
-#include "base/words.h"
+#include "base/paths.h"
 #include "platform/platform.h"
 
 #define THREADS_PATIENCE (10 * SS_SECOND)
@@ -378,11 +378,11 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
     driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     SS_OWNED(close) int folder = open(driven->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || driver->signals < 0)
-        return ss_words_fail(driven->folder, error);
+        return ss_paths_fail(driven->folder, error);
     driver->to = openat(folder, "control.in", O_RDWR | O_CLOEXEC);
     driver->from = openat(folder, "control.out", O_RDWR | O_CLOEXEC);
     if (driver->to < 0 || driver->from < 0)
-        return ss_words_fail(driven->folder, error);
+        return ss_paths_fail(driven->folder, error);
     pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
     driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));
     driver->caller = ss_platform_process_open(caller, ss_platform_process_started(caller));

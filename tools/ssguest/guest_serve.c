@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "base/paths.h"
 #include "platform/child.h"
 
 #define PORTS 3
@@ -291,7 +291,7 @@ int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
     server.port = open(path, O_RDWR | O_CLOEXEC);
     server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (server.port < 0 || server.signals < 0)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     if (served->missing)
         say(&server, "missing %s\n", served->missing);
     say(&server, "ready\n");

@@ -11,6 +11,7 @@
 
 #include "base/end_signals.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
 #include "platform/child.h"
 
@@ -76,7 +77,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     SS_OWNED(close)
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (log < 0)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
 
     const struct ss_child_setup setup = {
         .words = command,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "base/paths.h"
 
 /*
  * Counts the complete lines, and finds the end of the last one. Returns -1 with errno set on
@@ -78,7 +78,7 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
         return ss_error_memory(error);
     SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        return ss_words_fail(log->path, error);
+        return ss_paths_fail(log->path, error);
     if (!lock(file))
         return ss_error_fail(error,
             "%s: another process is writing results to it: wait until it ends, or use another "
@@ -86,7 +86,7 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
             path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
-        return ss_words_fail(log->path, error);
+        return ss_paths_fail(log->path, error);
     log->rows = lines > 0 ? lines - 1 : 0;
     log->file = ss_owned_take(&file);
     return 0;
@@ -95,7 +95,7 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
 int ssprofile_append_log_add(
     struct ssprofile_append_log *log, const char *row, struct ss_error *error) {
     if (append_text(log->file, row) < 0)
-        return ss_words_fail(log->path, error);
+        return ss_paths_fail(log->path, error);
     log->rows++;
     return 0;
 }

@@ -15,9 +15,9 @@
 #include "base/pattern.h"
 #include "base/words.h"
 #include "csv.h"
-#include "memory_text.h"
 #include "platform/platform.h"
 #include "results.h"
+#include "text_stream.h"
 
 #define FIELDS 6
 

@@ -8,9 +8,9 @@
 
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/version.h"
 #include "base/whole_file.h"
-#include "base/words.h"
 #include "origin.h"
 
 static void print_result(
@@ -75,7 +75,7 @@ int ssprofile_calibration_write(const struct ssprofile_calibration_document *cal
     SS_OWNED(free) char *path = NULL;
     struct ss_whole_file file;
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_words_fail(folder, error);
+        return ss_paths_fail(folder, error);
     if (asprintf(&path, "%s/calibrate.json", folder) < 0) {
         path = NULL;
         return ss_error_memory(error);

@@ -9,7 +9,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
-#include "memory_text.h"
+#include "text_stream.h"
 
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error) {
     struct stat status;
@@ -44,7 +44,7 @@ static bool is_called(const struct ssprofile_profile *profile, const char *names
            strcmp(names + length + 1, profile->limits) == 0;
 }
 
-/* Fails with the names of the candidates, or of all profiles if there are none. */
+/* Fails with the names of the candidates or, without any, of all profiles. */
 static void refuse(const struct ssprofile_choice *choice, const struct ssprofile_results *results,
     size_t candidates, struct ss_error *error) {
     struct ss_text list;

@@ -12,19 +12,20 @@
 #include "append_log.h"
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "benchmark_run.h"
 #include "commands.h"
-#include "memory_text.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "platform/platform.h"
 #include "quote.h"
 #include "ratios.h"
 #include "results.h"
+#include "text_stream.h"
 
 #define REPETITIONS     5
 #define REPETITIONS_MIN 3  /* repetitions before the spread decides */
@@ -313,7 +314,7 @@ static int keep_version(
     if (!path)
         return -1;
     if (unlink(path) < 0 && errno != ENOENT)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return 0;
 }
 
@@ -472,7 +473,7 @@ static int set_results_aside(const struct request *request, struct ss_error *err
         if (!path || !aside)
             return -1;
         if (rename(path, aside) < 0)
-            return ss_words_fail(aside, error);
+            return ss_paths_fail(aside, error);
     }
     return 0;
 }
@@ -653,7 +654,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
-        return ss_words_fail(request->folder, error);
+        return ss_paths_fail(request->folder, error);
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     /* The description depends on whether the folder has results. */
     int result = open_tables(measurement, error);

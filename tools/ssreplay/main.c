@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "json_document.h"
-#include "memory_text.h"
 #include "platform/platform.h"
 #include "program.h"
+#include "text_stream.h"
 
 /* A record has this instead of a byte that is not UTF-8. */
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -364,7 +365,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
     print_differences(argv[1], programs, run->plan);
     SS_OWNED(free) char *record = realpath(argv[1], NULL);
     if (!record)
-        return ss_words_fail(argv[1], error);
+        return ss_paths_fail(argv[1], error);
     char **words = make_command(run, showstopper, record, argv + 2, error);
     if (!words)
         return -1;
@@ -374,7 +375,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
                  "instead\n",
             run->folder, strerror(errno));
     execv(showstopper, words);
-    return ss_words_fail(showstopper, error);
+    return ss_paths_fail(showstopper, error);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {

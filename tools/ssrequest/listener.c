@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/words.h"
+#include "base/paths.h"
 #include "local_socket.h"
 #include "platform/platform.h"
 
@@ -71,7 +71,7 @@ static int open_all(struct ssrequest_listener *listener, const char *path, struc
     listener->events = epoll_create1(EPOLL_CLOEXEC);
     if (listener->events < 0 || listen(listener->local.file, CLIENTS) < 0 ||
         watch(listener, listener->local.file, LISTENING) < 0)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return 0;
 }
 

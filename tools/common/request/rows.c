@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/paths.h"
 #include "base/words.h"
 
 /* Size limit of a line: each field is at most as long as a number. */
@@ -139,7 +140,7 @@ int request_rows_keep_each(
         return ss_error_fail(error, "%s: no process reads this pipe: start its reader first",
             ss_words_show(path).text);
     if (file < 0)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     bool is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
     if (!is_pipe)
         fcntl(file, F_SETFL, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "memory_text.h"
+#include "text_stream.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MEMORY_MEMORY_TEXT_H
-#define MEMORY_MEMORY_TEXT_H
+#ifndef TEXT_TEXT_STREAM_H
+#define TEXT_TEXT_STREAM_H
 
 #include <stdio.h>
 

@@ -12,10 +12,11 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
-#include "memory_text.h"
 #include "platform/platform.h"
 #include "quote.h"
+#include "text_stream.h"
 
 #define SUFFIX ".journal"
 
@@ -58,7 +59,7 @@ int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct
     *state = (struct ssactuate_state){.root = -1};
     state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (state->root < 0)
-        return ss_words_fail(path ? path : "/", error);
+        return ss_paths_fail(path ? path : "/", error);
     if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", boot) < 0 || !*boot)
         snprintf(boot, sizeof boot, "unknown");
     snprintf(state->boot, sizeof state->boot, "%.60s", boot);
@@ -78,7 +79,7 @@ static void state_path(
 
 static int sync_folder(const struct ssactuate_state *state, struct ss_error *error) {
     SS_OWNED(close) int folder = open(state->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || fsync(folder) < 0 ? ss_words_fail(state->folder, error) : 0;
+    return folder < 0 || fsync(folder) < 0 ? ss_paths_fail(state->folder, error) : 0;
 }
 
 /* Appends one line of quoted words. The last word is NULL. */
@@ -98,15 +99,15 @@ static int append(
     if (!line)
         return -1;
     if (fstat(journal->file, &before) < 0)
-        return ss_words_fail(journal->name, error);
+        return ss_paths_fail(journal->name, error);
     ssize_t written = write(journal->file, line, strlen(line));
     if (written == (ssize_t)strlen(line))
         return 0;
     if (written >= 0)
         errno = ENOSPC;
-    ss_words_fail(journal->name, error);
+    ss_paths_fail(journal->name, error);
     /* A full disk may leave a part of a line, to which the next line must not be appended. */
-    return ftruncate(journal->file, before.st_size) < 0 ? ss_words_fail(journal->name, error) : -1;
+    return ftruncate(journal->file, before.st_size) < 0 ? ss_paths_fail(journal->name, error) : -1;
 }
 
 struct number {
@@ -135,7 +136,7 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
     journal->file = open(hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
         rename(hidden, path) < 0)
-        return ss_words_fail(hidden, error);
+        return ss_paths_fail(hidden, error);
     if (APPEND(journal, error, "boot", state->boot) < 0)
         return -1;
     return APPEND(journal, error, "run", print_number(journal->pid).text);
@@ -164,14 +165,14 @@ int ssactuate_journal_lock(
     lock_path(journal->state, knob, path);
     SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock < 0)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error) : ss_words_fail(path, error);
+        return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error) : ss_paths_fail(path, error);
     if (fstat(lock, &status) == 0 && status.st_nlink == 0)
         return ssactuate_journal_lock(journal, knob, error); /* removed before it was locked */
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
     if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     if (!SS_GROW(journal->locks, journal->lock_count + 1, journal->lock_room))
         return ss_error_memory(error);
     struct ssactuate_lock *held = &journal->locks[journal->lock_count++];
@@ -337,7 +338,7 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
     if (APPEND(journal, error, "armed") < 0)
         return -1;
     if (fsync(journal->file) < 0)
-        return ss_words_fail(journal->name, error);
+        return ss_paths_fail(journal->name, error);
     return sync_folder(journal->state, error);
 }
 
@@ -360,7 +361,7 @@ static int note(struct ssactuate_journal *journal, const char *word, size_t numb
     const char *value, struct ss_error *error) {
     if (APPEND(journal, error, word, print_number((long long)number).text, value) < 0)
         return -1;
-    return fdatasync(journal->file) < 0 ? ss_words_fail(journal->name, error) : 0;
+    return fdatasync(journal->file) < 0 ? ss_paths_fail(journal->name, error) : 0;
 }
 
 static int note_want(
@@ -538,11 +539,11 @@ int ssactuate_journal_remove(struct ssactuate_journal *journal, struct ss_error 
     char path[SSACTUATE_PATH * 3];
     state_path(journal->state, journal->name, path);
     if (unlink(path) < 0 && errno != ENOENT)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     for (size_t i = 0; i < journal->lock_count; i++) {
         lock_path(journal->state, journal->locks[i].knob, path);
         if (journal->locks[i].transient && unlink(path) < 0 && errno != ENOENT)
-            return ss_words_fail(path, error);
+            return ss_paths_fail(path, error);
     }
     return sync_folder(journal->state, error);
 }
@@ -662,7 +663,7 @@ static int read_journal(struct ssactuate_journal *journal, struct ss_error *erro
     int copy = dup(journal->file);
     SS_OWNED(fclose) FILE *stream = copy < 0 ? NULL : fdopen(copy, "r");
     if (!stream)
-        return ss_words_fail(journal->name, error);
+        return ss_paths_fail(journal->name, error);
     rewind(stream);
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
         if (line[length - 1] == '\n' && read_line(journal, line, error) < 0)
@@ -736,7 +737,7 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
     state_path(state, name, path);
     journal.file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
     if (journal.file < 0)
-        return errno == ENOENT ? 0 : ss_words_fail(path, error);
+        return errno == ENOENT ? 0 : ss_paths_fail(path, error);
     int result = 0;
     if (flock(journal.file, LOCK_EX | LOCK_NB) < 0)
         dead->living++;
@@ -753,7 +754,7 @@ int ssactuate_restore_dead(const struct ssactuate_state *state,
     *dead = (struct ssactuate_dead){0};
     SS_OWNED(closedir) DIR *folder = opendir(state->folder);
     if (!folder)
-        return ss_words_fail(state->folder, error);
+        return ss_paths_fail(state->folder, error);
     for (struct dirent *entry; (entry = readdir(folder));) {
         size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
         struct ss_error failure = {0};

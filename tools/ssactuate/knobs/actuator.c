@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 #include "base/words.h"
-#include "memory_text.h"
+#include "text_stream.h"
 
 static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &ssactuate_pin,
     &ssactuate_cpus, &ssactuate_quota, &ssactuate_memory, &ssactuate_instances, &ssactuate_duty,

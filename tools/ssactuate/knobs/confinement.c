@@ -25,7 +25,7 @@ static int may_limit(
     return limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, reason);
 }
 
-/* Splits "LEVEL,NAME=VALUE" into the level and the value of the option, NULL if there is none. */
+/* Splits "LEVEL,NAME=VALUE" into the level and the value of the option, or NULL without one. */
 static int split_option(const struct ssactuate_knob *knob, const char *name, char level[64],
     const char **value, struct ss_error *error) {
     const char *comma = strchr(knob->level, ',');

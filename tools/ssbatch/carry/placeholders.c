@@ -8,7 +8,7 @@
 #include "base/wallclock.h"
 #include "base/words.h"
 #include "command/cli.h"
-#include "memory_text.h"
+#include "text_stream.h"
 
 /* Size limit of a placeholder. The longest is a role with a suffix. */
 #define PLACEHOLDER_ROOM 128

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "placeholders.h"
@@ -133,7 +134,7 @@ static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_a
     put_output_path(path, stage, act, suffix);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        ss_words_fail(path, error);
+        ss_paths_fail(path, error);
     return file;
 }
 

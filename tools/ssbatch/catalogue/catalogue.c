@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -320,7 +321,7 @@ int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     struct reader reader = {.catalogue = catalogue,
         .path = keep_text(catalogue, strdup(path)),
         .first = catalogue->count,

@@ -10,11 +10,11 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "catalogue.h"
-#include "memory_text.h"
 #include "option_value.h"
 #include "options/arguments.h"
 #include "pair_order.h"
 #include "planned_run.h"
+#include "text_stream.h"
 #include "workload.h"
 #include "workload_checks.h"
 

@@ -8,8 +8,8 @@
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "memory_text.h"
 #include "quote.h"
+#include "text_stream.h"
 
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */
 #define GROUP "'{place}.{run}'"

@@ -11,8 +11,8 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "command/commands.h"
-#include "memory_text.h"
 #include "quote.h"
+#include "text_stream.h"
 
 /* Layout of the list of workloads, in columns. */
 #define LIST_NAME  28

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
 
 /* Polling interval in milliseconds for the lock of a dead call's keeper, and number of attempts. */
@@ -39,7 +40,7 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
         return -1;
     call->lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
-        return ss_words_fail(path.text, error);
+        return ss_paths_fail(path.text, error);
     return 0;
 }
 
@@ -72,9 +73,9 @@ static int has_claim(
     char text[SSBATCH_CALL_MARK + 1] = "";
     SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
     if (!file)
-        return errno == ENOENT ? 0 : ss_words_fail(path.text, error);
+        return errno == ENOENT ? 0 : ss_paths_fail(path.text, error);
     if (!fgets(text, sizeof text, file) && ferror(file))
-        return ss_words_fail(path.text, error);
+        return ss_paths_fail(path.text, error);
     return strcmp(text, mark) == 0;
 }
 
@@ -106,7 +107,7 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark) {
 int ssbatch_call_folder(
     const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
     strcpy(path, call_file(call->study, call->mark, "files").text);
-    return mkdir(path, 0777) < 0 ? ss_words_fail(path, error) : 0;
+    return mkdir(path, 0777) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 void ssbatch_call_close(struct ssbatch_call *call) {
@@ -188,7 +189,7 @@ static int undo_journal(const char *path, struct undoing *undoing) {
     size_t room = 0;
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return errno == ENOENT ? 0 : ss_words_fail(path, undoing->error);
+        return errno == ENOENT ? 0 : ss_paths_fail(path, undoing->error);
     while (getline(&line, &room, file) > 0)
         undo_line(undoing, line);
     free(line);
@@ -274,10 +275,10 @@ static int lock_call(const struct ssbatch_study *study, const char *mark, const 
     SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0)
         return errno == ENOENT ? SSBATCH_HELD
-                               : ss_words_fail(path.text, error); /* it was removed */
+                               : ss_paths_fail(path.text, error); /* it was removed */
     for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
         if (errno != EWOULDBLOCK)
-            return ss_words_fail(path.text, error);
+            return ss_paths_fail(path.text, error);
         if (waits == WAITS_MAX)
             return ss_error_fail(
                 error, "%s: processes of an earlier call do not end: see `ps`", mark);

@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/streams.h"
 #include "base/words.h"
 
 /* Returns SSBATCH_UNREADABLE if permission is missing. */
 static int fail_to_read(const char *path, struct ss_error *error) {
     int status = errno == EACCES ? SSBATCH_UNREADABLE : -1;
-    ss_words_fail(path, error);
+    ss_paths_fail(path, error);
     return status;
 }
 
@@ -32,7 +33,7 @@ int ssbatch_disk_sync(const char *path, struct ss_error *error) {
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return fail_to_read(path, error);
-    return fsync(file) < 0 ? ss_words_fail(path, error) : 0;
+    return fsync(file) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 static int sync_parent(const char *path, struct ss_error *error) {
@@ -47,7 +48,7 @@ static int sync_parent(const char *path, struct ss_error *error) {
 
 int ssbatch_disk_make_folder(const char *path, struct ss_error *error) {
     if (mkdir(path, 0777) < 0 && errno != EEXIST)
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     return sync_parent(path, error); /* the folder may exist but not be on disk yet */
 }
 
@@ -118,19 +119,19 @@ int ssbatch_disk_sync_tree(const char *path, struct ss_error *error) {
     if (!unreadable)
         return 0;
     SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || syncfs(folder) < 0 ? ss_words_fail(path, error) : 0;
+    return folder < 0 || syncfs(folder) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 int ssbatch_disk_rename(const char *from, const char *to, struct ss_error *error) {
     if (rename(from, to) < 0)
-        return ss_words_fail(to, error);
+        return ss_paths_fail(to, error);
     return sync_parent(to, error);
 }
 
 int ssbatch_disk_unlink(const char *path, struct ss_error *error) {
     if (unlink(path) == 0)
         return sync_parent(path, error);
-    return errno == ENOENT ? 0 : ss_words_fail(path, error);
+    return errno == ENOENT ? 0 : ss_paths_fail(path, error);
 }
 
 int ssbatch_disk_write(const char *path, const char *text, struct ss_error *error) {
@@ -138,7 +139,7 @@ int ssbatch_disk_write(const char *path, const char *text, struct ss_error *erro
     snprintf(temporary, sizeof temporary, "%s.new", path);
     SS_OWNED(fclose) FILE *file = fopen(temporary, "we");
     if (!file || fputs(text, file) == EOF || fflush(file) == EOF || fsync(fileno(file)) < 0)
-        return ss_words_fail(temporary, error);
+        return ss_paths_fail(temporary, error);
     return ssbatch_disk_rename(temporary, path, error);
 }
 
@@ -154,7 +155,7 @@ static int remove_entry(
     if (S_ISDIR(status->st_mode) && ssbatch_disk_remove_tree(path, error) < 0)
         return 0;
     if (!S_ISDIR(status->st_mode) && unlink(path) < 0 && errno != ENOENT)
-        ss_words_fail(path, error);
+        ss_paths_fail(path, error);
     return 0;
 }
 
@@ -192,19 +193,19 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
     struct stat status;
     struct ss_error first = {0};
     if (lstat(path, &status) < 0)
-        return errno == ENOENT ? 0 : ss_words_fail(path, error);
+        return errno == ENOENT ? 0 : ss_paths_fail(path, error);
     if (!S_ISDIR(status.st_mode))
-        return unlink(path) < 0 && errno != ENOENT ? ss_words_fail(path, error) : 0;
+        return unlink(path) < 0 && errno != ENOENT ? ss_paths_fail(path, error) : 0;
     if (is_mount(path)) {
         errno = EBUSY;
-        return ss_words_fail(path, error);
+        return ss_paths_fail(path, error);
     }
     permit(path, &status, S_IRWXU);
     int visited = each_entry(path, remove_entry, NULL, &first);
     if (rmdir(path) == 0)
         return 0;
     return visited < 0 || first.status ? ss_error_fail(error, "%s", first.message)
-                                       : ss_words_fail(path, error);
+                                       : ss_paths_fail(path, error);
 }
 
 /* Makes a new file: an earlier copy may be read-only. */
@@ -213,21 +214,21 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct ss_er
     if (in < 0)
         return fail_to_read(from, error);
     if (unlink(to) < 0 && errno != ENOENT)
-        return ss_words_fail(to, error);
+        return ss_paths_fail(to, error);
     SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
     if (out < 0)
-        return ss_words_fail(to, error);
-    return ss_streams_copy(in, out, INT64_MAX) < 0 ? ss_words_fail(to, error) : 0;
+        return ss_paths_fail(to, error);
+    return ss_streams_copy(in, out, INT64_MAX) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
 static int copy_link(const char *from, const char *to, struct ss_error *error) {
     char target[SSBATCH_PATH];
     ssize_t length = readlink(from, target, sizeof target - 1);
     if (length < 0)
-        return ss_words_fail(from, error);
+        return ss_paths_fail(from, error);
     target[length] = '\0';
     unlink(to);
-    return symlink(target, to) < 0 ? ss_words_fail(to, error) : 0;
+    return symlink(target, to) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
 static int copy_entry(
@@ -245,7 +246,7 @@ static int copy_entry(
         return 0; /* a pipe or a socket is useless without its processes */
     /* The files are yet to come, so the copy of a read-only folder is not read-only. */
     if (mkdir(to, (status->st_mode | S_IRWXU) & 0777) < 0 && errno != EEXIST)
-        return ss_words_fail(to, error);
+        return ss_paths_fail(to, error);
     return ssbatch_disk_copy_tree(path, to, error);
 }
 
@@ -257,7 +258,7 @@ static int remove_other(
     if (ssbatch_disk_path(from, original, strrchr(path, '/') + 1, error) < 0)
         return -1;
     if (lstat(from, &now) < 0)
-        return errno == ENOENT ? ssbatch_disk_remove_tree(path, error) : ss_words_fail(from, error);
+        return errno == ENOENT ? ssbatch_disk_remove_tree(path, error) : ss_paths_fail(from, error);
     return (now.st_mode & S_IFMT) == (status->st_mode & S_IFMT)
                ? 0
                : ssbatch_disk_remove_tree(path, error);

@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
-#include "memory_text.h"
+#include "text_stream.h"
 
 static bool is_program(const char *path, struct stat *status) {
     return stat(path, status) == 0 && S_ISREG(status->st_mode) && access(path, X_OK) == 0;

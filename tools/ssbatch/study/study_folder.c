@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/words.h"
 
 /* Room for the longest name of a file in the folder. */
@@ -24,7 +25,7 @@
 #define READER_INTERVAL 1
 
 static int make_folder(const char *path, struct ss_error *error) {
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : ss_words_fail(path, error);
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : ss_paths_fail(path, error);
 }
 
 /*
@@ -96,7 +97,7 @@ int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error
     const struct ssbatch_path path = ssbatch_study_path(study, ".study/lock");
     SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0 || flock(lock, LOCK_EX) < 0)
-        return ss_words_fail(path.text, error);
+        return ss_paths_fail(path.text, error);
     return ss_owned_take(&lock);
 }
 
@@ -126,10 +127,10 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     for (;;) {
         SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock < 0)
-            return ss_words_fail(path.text, error);
+            return ss_paths_fail(path.text, error);
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
-                return ss_words_fail(path.text, error);
+                return ss_paths_fail(path.text, error);
             if (flock(lock, LOCK_SH | LOCK_NB) < 0) {
                 read_holder(lock, holder);
                 return SSBATCH_HELD;
@@ -142,7 +143,7 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
             continue;
         int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
         if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)length, 0) != length)
-            return ss_words_fail(path.text, error);
+            return ss_paths_fail(path.text, error);
         return ss_owned_take(&lock);
     }
 }
@@ -208,7 +209,7 @@ static int displace(const struct ssbatch_study *study, const char *name, const c
         ssbatch_disk_remove_tree(old, error) < 0)
         return -1;
     if (rename(result, old) < 0)
-        return ss_words_fail(result, error);
+        return ss_paths_fail(result, error);
     return 0;
 }
 

@@ -165,18 +165,6 @@ static int64_t read_wall_clock(void *context) {
     return BEGINNING + (int64_t)(trial->now - trial->start);
 }
 
-static int number_instances(struct ss_plan *plan, struct ss_error *error) {
-    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
-    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
-        char number[16];
-        ss_commands_print_number(number, sizeof number, i, plan->instances);
-        plan->numbers[i] = strdup(number);
-        if (!plan->numbers[i])
-            return ss_error_memory(error);
-    }
-    return plan->numbers ? 0 : ss_error_memory(error);
-}
-
 /* Makes a plan as showstopper would, because the record is written from it. */
 static int make_plan(struct recording *recording, const struct study *study, ss_time duration,
     struct ss_error *error) {
@@ -206,7 +194,7 @@ static int make_plan(struct recording *recording, const struct study *study, ss_
     snprintf(plan->reader.path, sizeof plan->reader.path, "a simulated machine");
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
-    return number_instances(plan, error);
+    return ss_plan_number_instances(plan, error);
 }
 
 static void take_iteration(void *context, const struct ss_iteration *iteration) {
