@@ -11,53 +11,35 @@ struct ss_counters_source {
     void *context;
 };
 
-/* The steps of one executor from the target to its next state. */
+/* The steps from the target to the output of control. */
 struct ss_pipeline {
     const struct ss_module_set *set;
     struct ss_board *board;
     struct ss_self selves[SS_KINDS];
     uint32_t executor;
     struct ss_counters_source counters;
-    ss_time since;        /* when the present run of control began */
-    double previous;      /* the latest global duty since `since`; NaN: none yet */
-    ss_time quota_period; /* see struct ss_dithering_input */
-    ss_time grain;        /* see struct ss_dithering_input */
-    struct ss_place place;
-    uint32_t membership_seen; /* the board's `membership` when `place` was found */
-};
-
-/* A decision with the values that led to it. Zero-initialized: no decision yet. */
-struct ss_decision {
-    bool free;          /* no control until `free_until`; the fields below keep their previous
-                           values */
-    ss_time free_until; /* on the monotonic clock */
-    double target;
-    double load; /* the estimate; NaN: unknown */
-    double global_duty;
-    double local_duty;
-    struct ss_planned_state next;
-    enum ss_failure failure; /* why no decision was possible */
+    ss_time since; /* when the present run of control began */
 };
 
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
     struct ss_board *board, uint32_t executor, struct ss_counters_source counters);
 
-/* Begins a run of control at `since` and forgets earlier values. */
-void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
+/*
+ * Asks feedback and control. Sets `input->load` and what control needs to keep an account; the
+ * caller sets the other members before. Sets `output`, which is NaN if control needs the load and
+ * it is not known yet.
+ */
+enum ss_failure ss_pipeline_find_output(
+    const struct ss_pipeline *pipeline, struct ss_control_input *input, double *output);
 
 /*
- * Returns when the round begins that this executor is in at `now`, as control begins: its first
- * round begins at the phase, and earlier ones are thought to have begun before control did. The
- * result is later than `now` if the rounds have no known length.
+ * Limits the value of a module to [0, 1], and keeps the first value outside that range for
+ * ss_pipeline_warn_of_excess().
  */
-ss_time ss_pipeline_first_round(const struct ss_pipeline *pipeline, ss_time now);
+double ss_pipeline_limit(struct ss_board *board, enum ss_kind kind, double value);
 
-/*
- * Decides at `now`, for the target at this time, which state follows the one that was planned to
- * end at `planned`. `decision` holds this executor's previous decision.
- */
-void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, const struct ss_target *target,
-    ss_time planned, enum ss_state state, struct ss_decision *decision);
+/* Returns the mean length of a round of dithering; 0: no rounds. */
+ss_time ss_pipeline_round(const struct ss_pipeline *pipeline);
 
 /* Warns of each module that gave a target or a duty beyond [0, 1]. */
 void ss_pipeline_warn_of_excess(

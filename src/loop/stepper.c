@@ -15,15 +15,15 @@
 
 void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipeline) {
     *stepper = (struct ss_stepper){
-        .pipeline = *pipeline,
         .state = SS_STATE_RUNNING,
         .deadline = SS_TIME_NEVER,
     };
+    ss_planner_open(&stepper->planner, pipeline);
 }
 
 static struct ss_action enter_state(
     struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time deadline) {
-    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    const struct ss_pipeline *pipeline = &stepper->planner.pipeline;
     ss_board_permit(pipeline->board, pipeline->executor, now, state == SS_STATE_RUNNING);
     struct ss_action action = {
         .change = stepper->state != state,
@@ -49,7 +49,7 @@ static struct ss_action hold_state(
  */
 static ss_time find_beginning(
     const struct ss_stepper *stepper, ss_time now, ss_time control_start) {
-    const struct ss_board *board = stepper->pipeline.board;
+    const struct ss_board *board = stepper->planner.pipeline.board;
     bool was_free = !stepper->controlled && stepper->state == SS_STATE_RUNNING;
     ss_time since = stepper->deadline;
     if (since > now && was_free)
@@ -61,11 +61,11 @@ static ss_time find_beginning(
 
 static void begin_control(
     struct ss_stepper *stepper, ss_time now, ss_time control_start, bool is_free) {
-    struct ss_pipeline *pipeline = &stepper->pipeline;
-    stepper->pause_seen = atomic_load(&pipeline->board->control_since);
-    ss_pipeline_begin(pipeline, find_beginning(stepper, now, control_start));
+    struct ss_planner *planner = &stepper->planner;
+    stepper->pause_seen = atomic_load(&planner->pipeline.board->control_since);
+    ss_planner_begin(planner, find_beginning(stepper, now, control_start));
     stepper->controlled = true;
-    stepper->deadline = is_free ? now : ss_pipeline_first_round(pipeline, now);
+    stepper->deadline = is_free ? now : ss_planner_first_round(planner, now);
 }
 
 static struct ss_action decide_state(
@@ -74,7 +74,7 @@ static struct ss_action decide_state(
     enum ss_state state = stepper->state;
     struct ss_decision *decision = &stepper->decision;
     for (int lapses = 0;; lapses++) {
-        ss_pipeline_decide(&stepper->pipeline, now, target, planned, state, decision);
+        ss_planner_decide(&stepper->planner, now, target, planned, state, decision);
         if (decision->failure)
             return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
         if (decision->free)
@@ -92,7 +92,7 @@ static struct ss_action decide_state(
 }
 
 struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
-    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    const struct ss_pipeline *pipeline = &stepper->planner.pipeline;
     struct ss_board *board = pipeline->board;
     ss_time control_start = atomic_load(&board->control_start);
     struct ss_target target;

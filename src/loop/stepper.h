@@ -2,14 +2,14 @@
 #ifndef SHOWSTOPPER_LOOP_STEPPER_H
 #define SHOWSTOPPER_LOOP_STEPPER_H
 
-#include "loop/pipeline.h"
+#include "loop/planner.h"
 
 /*
  * The life of an executor as a step function: given the time, it returns what to do now and when to
  * call it again. It never waits, so that the simulator and tests run the same code in virtual time.
  */
 struct ss_stepper {
-    struct ss_pipeline pipeline;
+    struct ss_planner planner;
     enum ss_state state;         /* state of the instance, as ordered last */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER: open */
     bool controlled;             /* true during a run of control */

@@ -19,7 +19,7 @@ BENCH_TEST(first_round_begins_at_the_phase) {
     assert_int_equal(bench.script.decisions, 0);
     assert_action(step_at(30 * MS), true, SS_STATE_RUNNING, 40 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START);
-    struct ss_pipeline pipeline = bench.stepper.pipeline;
+    struct ss_pipeline pipeline = bench.stepper.planner.pipeline;
     ss_stepper_open(&bench.stepper, &pipeline);
     assert_int_equal(step_at(0).deadline, START + 30 * MS);
 }
@@ -217,7 +217,7 @@ BENCH_TEST(control_restarts_when_set_ends_a_free_section) {
         step_at(43 * MS);
         assert_int_equal(bench.script.decisions, 2);
         assert_int_equal(bench.script.dithering.moment.since, START + 40 * MS);
-        assert_int_equal(bench.stepper.pipeline.since, START + 40 * MS);
+        assert_int_equal(bench.stepper.planner.pipeline.since, START + 40 * MS);
     }
 }
 

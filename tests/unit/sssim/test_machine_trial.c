@@ -98,7 +98,7 @@ TEST(modules_read_counters_in_hundredths_of_a_second) {
     open_trial(&trial, &options);
     for (int i = 0; i < 100; i++) {
         advance(&trial, 123456789);
-        const struct ss_pipeline *pipeline = &trial.steppers[0].pipeline;
+        const struct ss_pipeline *pipeline = &trial.steppers[0].planner.pipeline;
         assert_int_equal(pipeline->counters.read(pipeline->counters.context, &counters), 0);
         assert_int_equal(counters.idle % (10 * MS), 0);
         assert_int_equal(counters.busy_ticks % (10 * MS), 0);

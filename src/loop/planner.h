@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_PLANNER_H
+#define SHOWSTOPPER_LOOP_PLANNER_H
+
+#include "loop/pipeline.h"
+
+/* The steps of one executor from the target to the next state of its instance. */
+struct ss_planner {
+    struct ss_pipeline pipeline;
+    double previous;      /* the latest global duty since control began; NaN: none yet */
+    ss_time quota_period; /* see struct ss_dithering_input */
+    ss_time grain;        /* see struct ss_dithering_input */
+    struct ss_place place;
+    uint32_t membership_seen; /* the board's `membership` when `place` was found */
+};
+
+/* A decision with the values that led to it. Zero-initialized: no decision yet. */
+struct ss_decision {
+    bool free;          /* no control until `free_until`; the fields below keep their previous
+                           values */
+    ss_time free_until; /* on the monotonic clock */
+    double target;
+    double load; /* the estimate; NaN: unknown */
+    double global_duty;
+    double local_duty;
+    struct ss_planned_state next;
+    enum ss_failure failure; /* why no decision was possible */
+};
+
+void ss_planner_open(struct ss_planner *planner, const struct ss_pipeline *pipeline);
+
+/* Begins a run of control at `since` and forgets earlier values. */
+void ss_planner_begin(struct ss_planner *planner, ss_time since);
+
+/*
+ * Returns when the round begins that this executor is in at `now`, as control begins: its first
+ * round begins at the phase, and earlier ones are thought to have begun before control did. The
+ * result is later than `now` if the rounds have no known length.
+ */
+ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now);
+
+/*
+ * Decides at `now`, for the target at this time, which state follows the one that was planned to
+ * end at `planned`. `decision` holds this executor's previous decision.
+ */
+void ss_planner_decide(struct ss_planner *planner, ss_time now, const struct ss_target *target,
+    ss_time planned, enum ss_state state, struct ss_decision *decision);
+
+#endif
