@@ -36,8 +36,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_record_write(const struct ssactuate_recor
     const struct ssactuate_session *session, struct ss_error *error);
 
 /* Writes the array "knobs": the words, without the password of a URL. */
-SS_NONNULL()
-void ssactuate_record_write_knobs(struct ss_json *json, const char *const *words);
+SS_NONNULL() void ssactuate_record_write_knobs(struct ss_json *json, const char *const *words);
 
 SS_NONNULL() void ssactuate_record_close(struct ssactuate_record *record);
 

@@ -20,8 +20,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 5) int ssbatch_choose_runs(const struct ssbat
  * Shuffles runs. Runs of one round (column `round`) stay together, and rounds keep their order. The
  * same seed gives the same order.
  */
-SS_NONNULL()
-void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t seed);
+SS_NONNULL() void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t seed);
 
 /* Moves the runs that a run needs, if they are after it, before it. */
 SS_NONNULL()

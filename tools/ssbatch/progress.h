@@ -21,8 +21,7 @@ struct ssbatch_progress {
     bool shown;            /* a line is on the terminal */
 };
 
-SS_NONNULL()
-void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name);
+SS_NONNULL() void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name);
 
 /*
  * Updates the time left when a run has ended. `taken` is 0 if its time is not typical; `seconds` is

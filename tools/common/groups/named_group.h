@@ -17,11 +17,9 @@ SS_MUST_USE SS_NONNULL() int named_group_join(
     const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
 
 /* Returns the first process of a PID namespace in the group; 0 if absent. */
-SS_NONNULL()
-pid_t named_group_first(const char *name, const struct ss_platform_roots *roots);
+SS_NONNULL() pid_t named_group_first(const char *name, const struct ss_platform_roots *roots);
 
-SS_NONNULL()
-bool named_group_exists(const char *name, const struct ss_platform_roots *roots);
+SS_NONNULL() bool named_group_exists(const char *name, const struct ss_platform_roots *roots);
 
 /*
  * Kills the processes in the group and removes it. Returns 0 if nothing is left, or -EBUSY after

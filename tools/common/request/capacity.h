@@ -78,8 +78,7 @@ struct request_trial {
 
 /* Returns whether a trial failed because of the generator, so that it says nothing about the
  * service. */
-SS_NONNULL()
-bool request_trial_is_limited(const struct request_trial *trial);
+SS_NONNULL() bool request_trial_is_limited(const struct request_trial *trial);
 
 /* The trials of one rate. */
 struct request_trials {
@@ -115,8 +114,7 @@ SS_NONNULL()
 void request_capacity_begin(struct request_capacity *capacity, const struct request_search *search);
 
 /* Chooses the next rate to try. Returns false if the search is over. */
-SS_NONNULL()
-bool request_capacity_next(const struct request_capacity *capacity, double *rate);
+SS_NONNULL() bool request_capacity_next(const struct request_capacity *capacity, double *rate);
 
 /* Reports the trial at the rate that request_capacity_next() chose. */
 SS_NONNULL()

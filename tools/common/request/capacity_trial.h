@@ -30,23 +30,20 @@ struct request_steady {
     double total;
 };
 
-SS_NONNULL()
-void request_steady_add(struct request_steady *steady, double seconds);
+SS_NONNULL() void request_steady_add(struct request_steady *steady, double seconds);
 
 /*
  * Returns true if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend
  * does not matter: batches differ by at most 10 %, or less than half a request is in the service on
  * average over `elapsed` seconds, so there is no queue.
  */
-SS_NONNULL()
-bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
+SS_NONNULL() bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
 
 /*
  * Returns whether the values of the second half are at least a quarter longer than those of the
  * first.
  */
-SS_NONNULL()
-bool request_steady_rises(const struct request_steady *steady);
+SS_NONNULL() bool request_steady_rises(const struct request_steady *steady);
 
 #define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
 #define REQUEST_TRIAL_STAGE   4  /* periods of the first stage */
@@ -70,11 +67,9 @@ request_observer request_trial_observe;
  * Reports the end of a period. Returns true if the trial has lasted long enough: the caller then
  * stops sending, and unfinished requests count for the last stage.
  */
-SS_NONNULL()
-bool request_trial_step(struct request_trial_watch *watch);
+SS_NONNULL() bool request_trial_step(struct request_trial_watch *watch);
 
 /* Returns the length of the last stage, in seconds. */
-SS_NONNULL()
-double request_trial_measured(const struct request_trial_watch *watch);
+SS_NONNULL() double request_trial_measured(const struct request_trial_watch *watch);
 
 #endif

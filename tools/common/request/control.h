@@ -28,8 +28,7 @@ struct request_control {
 /* Parses a line, without its line feed. Does not check URLs. */
 SS_MUST_USE SS_NONNULL(1, 2) int request_control_parse(
     struct request_control *control, const char *line, struct ss_error *error);
-SS_NONNULL()
-void request_control_free(struct request_control *control);
+SS_NONNULL() void request_control_free(struct request_control *control);
 
 /*
  * Finds the previous index of each new URL, for request_generator_retarget(). If a URL appears
@@ -41,8 +40,7 @@ void request_control_match(const char *const *urls, uint32_t count, const char *
 
 /* Writes the answer to `status`; `rate` is NaN in a closed loop. */
 SS_NONNULL()
-SS_WRITES(1, 2)
-void request_control_describe(
+SS_WRITES(1, 2) void request_control_describe(
     char *buffer, size_t size, const struct request_tally *tally, double rate, ss_time now);
 
 /* All targets of a run, by label. The last `current` of them get requests. */

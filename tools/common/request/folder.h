@@ -19,8 +19,7 @@ SS_MUST_USE SS_NONNULL(1) int request_folder_open(
     const char *path, struct request_rows *rows, struct ss_error *error);
 
 /* Removes the folder of a run that did not begin. Close the rows first. */
-SS_NONNULL()
-void request_folder_remove(const char *path);
+SS_NONNULL() void request_folder_remove(const char *path);
 
 SS_MUST_USE SS_NONNULL(1, 2) int request_folder_finish(
     const char *path, const struct request_result *result, struct ss_error *error);

@@ -113,15 +113,13 @@ void request_generator_watch(
 /*
  * Sends a few of the requests that are due. If more are due, request_generator_wake() is `now`.
  */
-SS_NONNULL()
-void request_generator_advance(struct request_generator *generator, ss_time now);
+SS_NONNULL() void request_generator_advance(struct request_generator *generator, ss_time now);
 
 /*
  * Returns when to call request_generator_advance() next; SS_TIME_NEVER: only after the next
  * request has ended, if any.
  */
-SS_NONNULL()
-ss_time request_generator_wake(const struct request_generator *generator);
+SS_NONNULL() ss_time request_generator_wake(const struct request_generator *generator);
 
 /* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */
 SS_NONNULL()
@@ -140,8 +138,7 @@ void request_generator_retarget(
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
 SS_NONNULL()
-SS_WRITES(2, 3)
-void request_generator_count_unfinished(
+SS_WRITES(2, 3) void request_generator_count_unfinished(
     const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*

@@ -63,7 +63,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_messages_read(
 SS_MUST_USE SS_NONNULL(1, 2) int request_messages_add_header(
     struct request_messages *messages, const char *header, struct ss_error *error);
 
-SS_NONNULL()
-void request_messages_close(struct request_messages *messages);
+SS_NONNULL() void request_messages_close(struct request_messages *messages);
 
 #endif

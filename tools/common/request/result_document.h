@@ -10,8 +10,7 @@
 
 #include "run_result.h"
 
-SS_NONNULL()
-void request_document_print(FILE *stream, const struct request_result *result);
+SS_NONNULL() void request_document_print(FILE *stream, const struct request_result *result);
 
 /* Writes a new file at `path` as a whole or not at all; "-" is standard output. */
 SS_MUST_USE SS_NONNULL(1, 2) int request_document_write(

@@ -52,33 +52,27 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rows_keep_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error);
 
 /* Begins the run at `epoch`, in seconds since 1970; NaN in virtual time. */
-SS_NONNULL()
-void request_rows_begin(struct request_rows *rows, double epoch);
+SS_NONNULL() void request_rows_begin(struct request_rows *rows, double epoch);
 
 /* Replaces the profile's rate from `now`; a negative rate restores the profile's. */
-SS_NONNULL()
-void request_rows_turn(struct request_rows *rows, ss_time now, double rate);
+SS_NONNULL() void request_rows_turn(struct request_rows *rows, ss_time now, double rate);
 
 /*
  * Ends the seconds that are over. Call this with each new `now` before calling the generator, so
  * that events count in the right second. Returns true if a second has ended.
  */
-SS_NONNULL()
-bool request_rows_advance(struct request_rows *rows, ss_time now);
+SS_NONNULL() bool request_rows_advance(struct request_rows *rows, ss_time now);
 
 /* Ends the last second at the end of the run; it may be shorter than a second. */
-SS_NONNULL()
-void request_rows_finish(struct request_rows *rows, ss_time now);
+SS_NONNULL() void request_rows_finish(struct request_rows *rows, ss_time now);
 
 /* Records that a request was sent. The transport calls this for each request. */
-SS_NONNULL()
-void request_rows_send(struct request_rows *rows, const struct request_one *one);
+SS_NONNULL() void request_rows_send(struct request_rows *rows, const struct request_one *one);
 
 /* An observer of the generator; `context` is the rows. */
 request_observer request_rows_observe;
 
 /* Returns the last second that has ended; NULL if none has. */
-SS_NONNULL()
-const struct request_second *request_rows_last(const struct request_rows *rows);
+SS_NONNULL() const struct request_second *request_rows_last(const struct request_rows *rows);
 
 #endif

@@ -85,32 +85,26 @@ double request_mean_rate(const struct request_profile *profile, ss_time from, ss
 /*
  * Returns the part of due requests, including refused ones, that succeeded; NaN if none were due.
  */
-SS_NONNULL()
-double request_success_ratio(const struct request_tally *tally);
+SS_NONNULL() double request_success_ratio(const struct request_tally *tally);
 
 /*
  * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
  */
-SS_NONNULL()
-bool request_is_saturated(const struct request_result *result);
+SS_NONNULL() bool request_is_saturated(const struct request_result *result);
 
 /*
  * Returns the part of `took` in which the generator ran or waited for a CPU; NaN if its CPU time is
  * unknown.
  */
-SS_NONNULL()
-double request_generator_busy(const struct request_result *result);
+SS_NONNULL() double request_generator_busy(const struct request_result *result);
 
 /* Returns whether the generator, not the service, limited the rate. */
-SS_NONNULL()
-bool request_generator_is_limit(const struct request_result *result);
+SS_NONNULL() bool request_generator_is_limit(const struct request_result *result);
 
 /* Returns successes per second of `took`; NaN if `took` is 0. */
-SS_NONNULL()
-double request_throughput(const struct request_result *result);
+SS_NONNULL() double request_throughput(const struct request_result *result);
 
 /* Judges a run other than a search for a capacity. */
-SS_NONNULL()
-struct ss_verdict request_verdict(const struct request_result *result);
+SS_NONNULL() struct ss_verdict request_verdict(const struct request_result *result);
 
 #endif

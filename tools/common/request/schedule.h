@@ -40,10 +40,8 @@ SS_MUST_USE SS_NONNULL(1) int request_profile_step(
 SS_MUST_USE SS_NONNULL(1, 2) int request_profile_trace(struct request_profile *profile,
     const char *path, double rate, ss_time duration, struct ss_error *error);
 
-SS_NONNULL()
-ss_time request_profile_length(const struct request_profile *profile);
-SS_NONNULL()
-void request_profile_free(struct request_profile *profile);
+SS_NONNULL() ss_time request_profile_length(const struct request_profile *profile);
+SS_NONNULL() void request_profile_free(struct request_profile *profile);
 
 /* In the order of the choices of --arrival. */
 enum request_arrival {
@@ -79,15 +77,13 @@ void request_schedule_begin(struct request_schedule *schedule,
     const struct request_profile *profile, enum request_arrival arrival, uint64_t seed);
 
 /* Sets the next moment, which is never before the last one. Returns false if none is left. */
-SS_NONNULL()
-bool request_schedule_next(struct request_schedule *schedule, ss_time *due);
+SS_NONNULL() bool request_schedule_next(struct request_schedule *schedule, ss_time *due);
 
 /*
  * Returns the moment that request_schedule_next() will take, unless request_schedule_turn() is
  * called before; SS_TIME_NEVER if none is left.
  */
-SS_NONNULL()
-ss_time request_schedule_peek(struct request_schedule *schedule);
+SS_NONNULL() ss_time request_schedule_peek(struct request_schedule *schedule);
 
 /*
  * Sets the rate from `now` to the end of the profile; REQUEST_CONCURRENT: from the next second.

@@ -10,7 +10,6 @@
 
 #include "run_result.h"
 
-SS_NONNULL()
-void request_summary_print(FILE *stream, const struct request_result *result);
+SS_NONNULL() void request_summary_print(FILE *stream, const struct request_result *result);
 
 #endif

@@ -78,32 +78,25 @@ struct request_tally {
 
 SS_MUST_USE SS_NONNULL(1) int request_tally_open(
     struct request_tally *tally, ss_time timeout, struct ss_error *error);
-SS_NONNULL()
-void request_tally_close(struct request_tally *tally);
+SS_NONNULL() void request_tally_close(struct request_tally *tally);
 
 /*
  * Resets everything except waiting and unfinished requests, which still count as intended and sent,
  * so that the equations hold.
  */
-SS_NONNULL()
-void request_tally_clear(struct request_tally *tally);
+SS_NONNULL() void request_tally_clear(struct request_tally *tally);
 
 /* Resets everything, for another run. */
-SS_NONNULL()
-void request_tally_begin(struct request_tally *tally);
+SS_NONNULL() void request_tally_begin(struct request_tally *tally);
 
 /* Counts a request that becomes due and waits. */
-SS_NONNULL()
-void request_tally_due(struct request_tally *tally);
+SS_NONNULL() void request_tally_due(struct request_tally *tally);
 
 /* Counts a waiting request that is dropped at the cap. */
-SS_NONNULL()
-void request_tally_refuse(struct request_tally *tally);
+SS_NONNULL() void request_tally_refuse(struct request_tally *tally);
 
-SS_NONNULL()
-void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent);
-SS_NONNULL()
-void request_tally_end(struct request_tally *tally, const struct request_ended *ended);
+SS_NONNULL() void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent);
+SS_NONNULL() void request_tally_end(struct request_tally *tally, const struct request_ended *ended);
 
 /*
  * Counts a request that waits (`sent` is SS_TIME_NEVER) or is unfinished at the end of the run.
@@ -112,7 +105,6 @@ void request_tally_end(struct request_tally *tally, const struct request_ended *
 SS_NONNULL()
 void request_tally_abandon(struct request_tally *tally, ss_time due, ss_time sent, ss_time now);
 
-SS_NONNULL()
-uint64_t request_tally_failed(const struct request_tally *tally);
+SS_NONNULL() uint64_t request_tally_failed(const struct request_tally *tally);
 
 #endif

@@ -45,16 +45,13 @@ struct text_table {
 /* Guesses the separator of the fields of a line; ' ' means blanks and tabs. */
 SS_NONNULL() char text_guess_separator(const char *line);
 
-SS_NONNULL()
-void text_walk_begin(struct text_walk *walk, struct text_input *input, char separator);
+SS_NONNULL() void text_walk_begin(struct text_walk *walk, struct text_input *input, char separator);
 
 /* Returns 1, 0 if no field is left, or -1 if quotes are invalid. */
-SS_NONNULL()
-int text_walk_next(struct text_walk *walk, struct text_field *field);
+SS_NONNULL() int text_walk_next(struct text_walk *walk, struct text_field *field);
 
 /* Counts the remaining fields. Returns -1 if a quote is invalid after `*count` fields. */
-SS_NONNULL()
-int text_walk_count(struct text_walk *walk, size_t *count);
+SS_NONNULL() int text_walk_count(struct text_walk *walk, size_t *count);
 
 /* Stores field `number` of each following row in `field`. */
 SS_NONNULL()
@@ -64,26 +61,21 @@ void text_table_pick(struct text_table *table, size_t number, struct text_field 
  * Reads the picked fields of the next row. Skips empty lines and lines that begin with #. Returns
  * 1, 0 if no row is left, or -1 if there are too few fields or too many.
  */
-SS_NONNULL()
-int text_table_next(struct text_table *table);
+SS_NONNULL() int text_table_next(struct text_table *table);
 
 /*
  * Splits the current line and reads its picked fields. Returns the same values as
  * text_table_next().
  */
-SS_NONNULL()
-int text_table_split(struct text_table *table);
+SS_NONNULL() int text_table_split(struct text_table *table);
 
-SS_NONNULL()
-bool text_table_is_row(const struct text_input *input);
+SS_NONNULL() bool text_table_is_row(const struct text_input *input);
 
 /* Like text_input_read_line(), but skips lines that are not rows. */
-SS_NONNULL()
-int text_table_read_row(struct text_input *input);
+SS_NONNULL() int text_table_read_row(struct text_input *input);
 
 /* Returns whether a field is `word`, ignoring case. */
-SS_NONNULL()
-bool text_field_is(const struct text_field *field, const char *word);
+SS_NONNULL() bool text_field_is(const struct text_field *field, const char *word);
 
 /* Copies a field and replaces doubled quotes. Fails if the field is too long for a name. */
 SS_NONNULL()
@@ -109,7 +101,6 @@ bool text_decimal_parse(
  * comma. A missing value (empty, -, nan, na, n/a, null or none) is NaN. Returns false for anything
  * else.
  */
-SS_NONNULL()
-bool text_field_number(const struct text_field *field, bool comma, double *value);
+SS_NONNULL() bool text_field_number(const struct text_field *field, bool comma, double *value);
 
 #endif

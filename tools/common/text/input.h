@@ -51,12 +51,10 @@ SS_MUST_USE SS_NONNULL(1, 3) int text_input_open_descriptor(
  * Reads the next line into `text`. Returns 1, 0 at the end of the file, or -1 with the error set if
  * reading fails, or if the line is longer than 1 MiB or contains a null byte.
  */
-SS_NONNULL()
-int text_input_read_line(struct text_input *input);
+SS_NONNULL() int text_input_read_line(struct text_input *input);
 
 /* Puts the current line back: the next call of text_input_read_line() returns it again. */
-SS_NONNULL()
-void text_input_unread_line(struct text_input *input);
+SS_NONNULL() void text_input_unread_line(struct text_input *input);
 
 /*
  * Sets the error to 'NAME:LINE:COLUMN: MESSAGE, in "LINE"'. Columns count from 1. Always returns
@@ -66,7 +64,6 @@ __attribute__((format(printf, 3, 4))) int text_input_blame(
     struct text_input *input, size_t column, const char *format, ...);
 
 /* Fails if unpacking failed, because data is then missing. */
-SS_NONNULL()
-int text_input_close(struct text_input *input);
+SS_NONNULL() int text_input_close(struct text_input *input);
 
 #endif

@@ -27,8 +27,7 @@ struct sample_power {
  * (the first of these that exists) or a command that prints watts. Returns whether it exists. Free
  * `power` in either case.
  */
-SS_NONNULL()
-bool sample_power_find(struct sample_power *power, const char *name, const char *root);
+SS_NONNULL() bool sample_power_find(struct sample_power *power, const char *name, const char *root);
 SS_NONNULL() void sample_power_free(struct sample_power *power);
 
 /*
@@ -40,7 +39,6 @@ SS_NONNULL() struct sample_source sample_power_source(struct sample_power *power
 SS_NONNULL() double sample_power_mean(struct sample_power *power, unsigned seconds);
 
 /* Waits until the power in a second is at most `watts`, up to this many seconds. */
-SS_NONNULL()
-void sample_power_await(struct sample_power *power, double watts, unsigned seconds);
+SS_NONNULL() void sample_power_await(struct sample_power *power, double watts, unsigned seconds);
 
 #endif
