@@ -299,3 +299,15 @@ struct ss_words_shown ss_words_show(const char *text) {
     strcpy(shown.text + length, cut ? "..." : "");
     return shown;
 }
+
+char *ss_words_format(struct ss_error *error, const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    if (!text)
+        ss_error_memory(error);
+    return text;
+}

@@ -53,6 +53,9 @@ SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *wor
  */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
+/* Returns the formatted text; free() it. Returns NULL with the error set if memory is exhausted. */
+SS_FORMAT(2, 3) char *ss_words_format(struct ss_error *error, const char *format, ...);
+
 /*
  * User input made safe for a message: one line, cut if it is long. Use it in the argument list:
  * ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).

@@ -71,12 +71,9 @@ static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
 }
 
 int ss_replay(struct ss_cli *cli, struct ss_error *error) {
-    char path[4200];
-    if (ss_platform_program_path(path, sizeof path - sizeof SUBPATH) < 0)
+    SS_OWNED(free) char *path = ss_platform_program_path(2, "/" SUBPATH);
+    if (!path)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
-    *strrchr(path, '/') = '\0';
-    char *slash = strrchr(path, '/');
-    strcpy(slash ? slash + 1 : path, SUBPATH);
     char **words = pass_on(cli, error);
     if (!words)
         return -1;

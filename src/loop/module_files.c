@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "platform/platform.h"
 
@@ -34,18 +35,9 @@ static void add_folder(struct folders *folders, const char *base, int length, co
 
 static void list_folders(struct folders *folders, const char *kind) {
     folders->count = 0;
-    char program[4096];
-    if (ss_platform_program_path(program, sizeof program) == 0) {
-        char *slash = strrchr(program, '/');
-        if (slash)
-            *slash = '\0';
-        slash = strrchr(program, '/');
-        if (slash) {
-            snprintf(slash, sizeof program - (size_t)(slash - program), "/%s",
-                SHOWSTOPPER_MODULE_SUBDIR);
-            add_folder(folders, program, (int)strlen(program), kind);
-        }
-    }
+    SS_OWNED(free) char *program = ss_platform_program_path(2, "/" SHOWSTOPPER_MODULE_SUBDIR);
+    if (program)
+        add_folder(folders, program, (int)strlen(program), kind);
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
     /*

@@ -70,7 +70,11 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 
 /* ---- this process ---- */
 
-SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
+/*
+ * Returns the path of this program without its last `levels` parts, and with `end` after it; NULL
+ * if unknown. free() the result.
+ */
+SS_NONNULL() char *ss_platform_program_path(unsigned levels, const char *end);
 
 /*
  * Fails if executing this program has given the process rights that its caller lacks: our programs

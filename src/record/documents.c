@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,10 +44,10 @@ static int enter_folder(const void *folder) {
  * its messages, which are not part of our output.
  */
 static void write_platform(const struct ss_record_folder *record) {
-    char program[4200], option[] = "-o", file[] = "platform.json";
-    if (ss_platform_program_path(program, sizeof program - 64) < 0)
+    char option[] = "-o", file[] = "platform.json";
+    SS_OWNED(free) char *program = ss_platform_program_path(1, "/showstopper-platform");
+    if (!program)
         return;
-    snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
     SS_OWNED(close) int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     const struct ss_child_setup setup = {
         .words = (char *const[]){program, option, file, NULL},

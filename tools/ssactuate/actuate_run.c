@@ -13,6 +13,7 @@
 
 struct run {
     struct ssactuate_session session;
+    char *showstopper;   /* path, owned; NULL without `duty` */
     char **throttled;    /* owned; NULL without `duty` */
     struct stat program; /* identifies the showstopper binary; set with `duty` */
     struct ssactuate_record record;
@@ -41,12 +42,12 @@ static char **throttle_words(const struct run *run, const char *program) {
 
 /* With `duty`, showstopper executes the command. */
 static int make_words(struct run *run, struct ss_error *error) {
-    static char program[4096];
     if (run->session.plan.duty == 0)
         return 0;
-    if (!ssactuate_find_showstopper(program) || stat(program, &run->program) < 0)
+    run->showstopper = ssactuate_find_showstopper();
+    if (!run->showstopper || stat(run->showstopper, &run->program) < 0)
         return ss_error_fail(error, "duty: showstopper is not installed any more");
-    run->throttled = throttle_words(run, program);
+    run->throttled = throttle_words(run, run->showstopper);
     run->session.parties[0].words = run->throttled;
     run->session.unbound = &run->program;
     return run->throttled ? 0 : ss_error_memory(error);
@@ -109,6 +110,7 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
     if (ssactuate_session_close(&run->session, error) < 0)
         result = -1;
     ssactuate_record_close(&run->record);
+    free(run->showstopper);
     free(run->throttled);
     free(run);
     return result;

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 
 /* Time limit for an answer of ssrequest. */
 static const struct timeval patience = {.tv_sec = 2};
@@ -62,11 +63,9 @@ static int ask(const char *path, const char *line, char *answer, size_t size) {
 }
 
 int ssactuate_generator_tell(const char *path, const char *urls, char *answer, size_t size) {
-    SS_OWNED(free) char *line = NULL;
-    if (asprintf(&line, "urls %s\n", urls) < 0) {
-        line = NULL;
+    SS_OWNED(free) char *line = ss_words_format(NULL, "urls %s\n", urls);
+    if (!line)
         return -ENOMEM;
-    }
     int status = ask(path, line, answer, size);
     if (status < 0)
         *answer = '\0';

@@ -43,10 +43,10 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
         return ss_trace_load(policy->argument, &load->trace, error) != 0
                    ? ss_error_wrap(error, "load")
                    : 0;
-    if (policy->source == SSACTUATE_RECORD &&
-        asprintf(&load->samples, "%s/samples.csv", policy->argument) < 0)
-        return ss_error_memory(error);
-    return 0;
+    if (policy->source != SSACTUATE_RECORD)
+        return 0;
+    load->samples = ss_words_format(error, "%s/samples.csv", policy->argument);
+    return load->samples ? 0 : -1;
 }
 
 static double sample_reader(struct ssactuate_load *load) {

@@ -8,6 +8,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/words.h"
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
 static bool sequence(uint32_t index) {
@@ -56,12 +57,9 @@ int codes_parse(struct codes *codes, const char *text, struct ss_error *error) {
 
 /* Creates a file in a folder. Returns NULL with the error set. */
 static FILE *create(const char *folder, const char *name, struct ss_error *error) {
-    SS_OWNED(free) char *path = NULL;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) {
-        path = NULL;
-        ss_error_memory(error);
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
+    if (!path)
         return NULL;
-    }
     FILE *file = fopen(path, "we");
     if (!file)
         ss_paths_fail(path, error);

@@ -52,7 +52,7 @@ static void read_signals(struct holder *holder) {
 
 /* Starts `words[0] --open PLACE` with the other words. */
 static int start(struct holder *holder, char *const *words, struct ss_error *error) {
-    char option[] = "--open", name[256], path[4700];
+    char option[] = "--open", name[256];
     size_t count = ss_words_count(words);
     int input[2], output[2];
     struct ss_child child;
@@ -73,15 +73,13 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_output = output[1];
     holder->said = output[0];
-    snprintf(path, sizeof path, "%s/log", holder->place->state);
-    SS_OWNED(close)
-    int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (log < 0)
-        return ss_paths_fail(path, error);
+    SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "we");
+    if (!log)
+        return ss_paths_fail(holder->place->state, error);
 
     const struct ss_child_setup setup = {
         .words = command,
-        .streams = {child_input, child_output, log},
+        .streams = {child_input, child_output, fileno(log)},
         .mask = &holder->before,
     };
     int result = ss_child_fork(&child, &setup);
@@ -119,9 +117,8 @@ static bool has_said_open(const struct holder *holder, char text[256]) {
 
 /* Fails with the last line of the program's standard error. */
 static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
-    char path[4700], line[512], said[512] = "";
-    snprintf(path, sizeof path, "%s/log", holder->place->state);
-    SS_OWNED(fclose) FILE *log = fopen(path, "re");
+    char line[512], said[512] = "";
+    SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "re");
     while (log && fgets(line, sizeof line, log)) {
         line[strcspn(line, "\n")] = '\0';
         if (*line)
@@ -152,12 +149,9 @@ static int await_start(struct holder *holder, struct ss_error *error) {
 /* Creates the file that marks the place as open. */
 static int publish(const struct holder *holder, struct ss_error *error) {
     const struct ssplace *place = holder->place;
-    char path[4700], unfinished[4700];
     struct ssplace_process first = {0};
-    snprintf(path, sizeof path, "%s/place", place->state);
-    snprintf(unfinished, sizeof unfinished, "%s/place.new", place->state);
-    int file = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int status = file < 0 ? -errno : close(file);
+    FILE *file = ssplace_open(place, "place.new", "we");
+    int status = file ? fclose(file) : -1;
     if (holder->is_container && status == 0) {
         first.pid = named_group_first(place->group, place->roots);
         first.started = ss_platform_process_started(first.pid);
@@ -165,9 +159,9 @@ static int publish(const struct holder *holder, struct ss_error *error) {
             return fail(holder, "cannot find the container's first process", error);
         status = ssplace_write_process(place, "place.new", &first);
     }
-    if (status == 0 && rename(unfinished, path) == 0)
+    if (status == 0 && renameat(place->lock, "place.new", place->lock, "place") == 0)
         return 0;
-    return ss_error_fail(error, "%s cannot be written: %s", path, strerror(errno));
+    return ss_error_fail(error, "%s/place cannot be written: %s", place->state, strerror(errno));
 }
 
 static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {

@@ -94,8 +94,23 @@ static int close_places(struct ssplace_options *options, struct ss_error *error)
         if (ssplace_name(&place, options->words[i], &options->roots, error) < 0 ||
             ssplace_close(&place, options->command[0], error) < 0)
             result = -1;
+        ssplace_free(&place);
     }
     return result;
+}
+
+/* Carries out a command for one place. */
+static int act(
+    struct ssplace_options *options, struct ssplace *place, int *status, struct ss_error *error) {
+    if (strcmp(options->verb, "hold") == 0)
+        return ssplace_hold(place, options->command, error);
+    if (strcmp(options->verb, "make") == 0)
+        return make(options, place, error);
+    if (strcmp(options->verb, "join") == 0)
+        return join(options, place, error);
+    if (strcmp(options->verb, "group") == 0)
+        return ssplace_print_group(place, error);
+    return ssplace_enter(place, options->command, options->instance, status, error);
 }
 
 static int carry_out(struct ssplace_options *options, int *status, struct ss_error *error) {
@@ -108,17 +123,11 @@ static int carry_out(struct ssplace_options *options, int *status, struct ss_err
         return -1;
     if (strcmp(options->verb, "close") == 0)
         return close_places(options, error);
-    if (ssplace_name(&place, options->words[0], &options->roots, error) < 0)
-        return -1;
-    if (strcmp(options->verb, "hold") == 0)
-        return ssplace_hold(&place, options->command, error);
-    if (strcmp(options->verb, "make") == 0)
-        return make(options, &place, error);
-    if (strcmp(options->verb, "join") == 0)
-        return join(options, &place, error);
-    if (strcmp(options->verb, "group") == 0)
-        return ssplace_print_group(&place, error);
-    return ssplace_enter(&place, options->command, options->instance, status, error);
+    int result = ssplace_name(&place, options->words[0], &options->roots, error);
+    if (result == 0)
+        result = act(options, &place, status, error);
+    ssplace_free(&place);
+    return result;
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {

@@ -48,23 +48,25 @@ int ssplace_name(struct ssplace *place, const char *name, const struct ss_platfo
 
     if (!folder || !*folder)
         folder = "/run/showstopper-places";
-    if (strlen(folder) >= sizeof place->folder)
-        return ss_error_fail(error, "SHOWSTOPPER_PLACES: the path is too long");
-    strcpy(place->folder, folder);
-    snprintf(place->state, sizeof place->state, "%s/%.200s", place->folder, name);
-    snprintf(place->group, sizeof place->group, "showstopper-%.200s", name);
-    return 0;
+    place->folder = folder;
+    place->state = ss_words_format(error, "%s/%s", folder, name);
+    snprintf(place->group, sizeof place->group, "showstopper-%s", name);
+    return place->state ? 0 : -1;
 }
 
-static void name_file(char path[4700], const struct ssplace *place, const char *file) {
-    snprintf(path, 4700, "%s/%.255s", place->state, file);
+void ssplace_free(struct ssplace *place) {
+    free(place->state);
+    place->state = NULL;
+}
+
+FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mode) {
+    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", place->state, file);
+    return path ? fopen(path, mode) : NULL;
 }
 
 int ssplace_write_process(
     const struct ssplace *place, const char *file, const struct ssplace_process *process) {
-    char path[4700];
-    name_file(path, place, file);
-    SS_OWNED(fclose) FILE *stream = fopen(path, "we");
+    SS_OWNED(fclose) FILE *stream = ssplace_open(place, file, "we");
     if (!stream)
         return -errno;
     fprintf(stream, "%d %" PRIu64 "\n", (int)process->pid, process->started);
@@ -74,11 +76,9 @@ int ssplace_write_process(
 /* Returns false if the file does not exist or does not contain a process. */
 static bool read_process(
     const struct ssplace *place, const char *file, struct ssplace_process *process) {
-    char path[4700];
     int pid = 0;
     *process = (struct ssplace_process){0};
-    name_file(path, place, file);
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    SS_OWNED(fclose) FILE *stream = ssplace_open(place, file, "re");
     if (!stream || fscanf(stream, "%d %" SCNu64, &pid, &process->started) != 2)
         return false;
     process->pid = (pid_t)pid;
@@ -96,9 +96,8 @@ static bool is_held(const struct ssplace *place) {
 
 int ssplace_read(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error) {
-    char path[4700];
-    name_file(path, place, "place");
-    if (access(path, F_OK) < 0 || !is_held(place))
+    SS_OWNED(fclose) FILE *mark = ssplace_open(place, "place", "re");
+    if (!mark || !is_held(place))
         return ss_error_fail(error, "%s: not open", place->name);
     if (read_process(place, "place", first) && !ssplace_lives(first))
         return ss_error_fail(error, "%s: the container has exited", place->name);
@@ -232,10 +231,8 @@ static int remove_group(const struct ssplace *place, struct ss_error *error) {
 
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
-    char path[4700];
     /* From here on the place is not open, and ssplace_join() fails. */
-    name_file(path, place, "place");
-    unlink(path);
+    unlinkat(place->lock, "place", 0);
     if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
         end_entered_by(place, SIGKILL, KILL_PATIENCE);
     if (remove_group(place, error) < 0)

@@ -19,10 +19,10 @@
 
 struct ssplace {
     const char *name;
-    char folder[4096]; /* folder of all places */
-    char state[4400];  /* folder of this place */
-    char group[256];   /* name of its control group */
-    int lock;          /* descriptor, or -1 */
+    const char *folder; /* folder of all places */
+    char *state;        /* folder of this place; owned */
+    char group[256];    /* name of its control group */
+    int lock;           /* descriptor of `state`, or -1 */
     const struct ss_platform_roots *roots;
 };
 
@@ -32,9 +32,11 @@ struct ssplace_process {
     uint64_t started;
 };
 
-/* Names a place, whether or not it exists. */
+/* Names a place, whether or not it exists. Free the place in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error);
+
+SS_NONNULL() void ssplace_free(struct ssplace *place);
 
 /* Locks a place that no process holds, and creates its folder. */
 SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
@@ -49,6 +51,10 @@ SS_NONNULL() void ssplace_remove(struct ssplace *place);
 /* Clears and removes a place in any state, even if a process holds it or is opening it. */
 SS_MUST_USE SS_NONNULL() int ssplace_close(
     struct ssplace *place, char *environment, struct ss_error *error);
+
+/* Opens a file of the place. Returns NULL with errno set. */
+SS_MUST_USE SS_NONNULL() FILE *ssplace_open(
+    const struct ssplace *place, const char *file, const char *mode);
 
 /* Writes a process to a file of the place. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ssplace_write_process(

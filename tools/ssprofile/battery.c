@@ -193,18 +193,14 @@ void ssprofile_battery_free(struct ssprofile_battery *battery) {
 
 int ssprofile_battery_find(
     struct ssprofile_battery *battery, const char *name, struct ss_error *error) {
-    char program[4096];
     struct stat status;
-    SS_OWNED(free) char *path = NULL;
-    if (strchr(name, '/') || ss_platform_program_path(program, sizeof program) < 0)
+    SS_OWNED(free)
+    char *folder = ss_platform_program_path(2, "/" SSPROFILE_BATTERIES_SUBDIR);
+    if (strchr(name, '/') || !folder)
         return ssprofile_battery_read(battery, name, error);
-    char *slash = strrchr(program, '/');
-    if (slash)
-        *slash = '\0';
-    if (asprintf(&path, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name) < 0) {
-        path = NULL;
-        return ss_error_memory(error);
-    }
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s.txt", folder, name);
+    if (!path)
+        return -1;
     /* A folder with the name of an installed battery does not hide the battery. */
     bool is_file = access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode);
     return ssprofile_battery_read(battery, is_file ? name : path, error);

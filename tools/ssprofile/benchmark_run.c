@@ -81,11 +81,6 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     runner->group = (struct limit_group){0};
     runner->has_frequency = false;
     catch_signals();
-    if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
-        runner->bin[0] = '\0';
-    char *slash = strrchr(runner->bin, '/');
-    if (slash)
-        *slash = '\0';
     runner->idle_latency = with_idle_states ? -1 : hold_idle_states();
 }
 
@@ -196,13 +191,11 @@ static int prepare(const void *context) {
 }
 
 /* Returns PATH with the folder of showstopper's programs first. free() the result. */
-static char *make_path(const struct ssprofile_runner *runner) {
+static char *make_path(void) {
     const char *old = getenv("PATH");
-    char *path;
-    if (asprintf(
-            &path, "%s%s%s", runner->bin, *runner->bin ? ":" : "", old ? old : "/usr/bin:/bin") < 0)
-        return NULL;
-    return path;
+    SS_OWNED(free) char *own = ss_platform_program_path(1, "");
+    return ss_words_format(
+        NULL, "%s%s%s", own ? own : "", own ? ":" : "", old ? old : "/usr/bin:/bin");
 }
 
 static int fail_to_start(const struct ss_child_failure *failure, const char *program,
@@ -230,7 +223,7 @@ static pid_t start_command(const struct ssprofile_runner *runner, char *const *w
     size_t length = ss_words_count(words);
     SS_OWNED(free)
     const char **all = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *all);
-    SS_OWNED(free) char *path = make_path(runner);
+    SS_OWNED(free) char *path = make_path();
     if (!all || !path)
         return ss_error_memory(error);
     size_t count = is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, all) : 0;

@@ -18,7 +18,6 @@ struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
     const char *sys;          /* /sys, for the CPU's frequency; NULL: not read */
-    char bin[4096];           /* folder of showstopper's programs, first in PATH */
     bool has_frequency;       /* ssactuate can set it */
     struct limit_group group; /* control group for quotas, created on first use */
     int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */

@@ -481,11 +481,11 @@ static int run_method(
 
 static int write_document(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
-    SS_OWNED(free) char *base = NULL;
-    if (asprintf(&base, "%s:%s", calibration->base->machine, calibration->base->limits) < 0) {
-        base = NULL;
-        return ss_error_memory(error);
-    }
+    SS_OWNED(free)
+    char *base =
+        ss_words_format(error, "%s:%s", calibration->base->machine, calibration->base->limits);
+    if (!base)
+        return -1;
     calibration->document.base = base;
     calibration->document.throttle = ssprofile_throttle_kind_name(calibration->throttle.kind);
     calibration->document.method = request->method == METHOD_SEARCH ? "search" : "closed";

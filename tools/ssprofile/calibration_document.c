@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "base/version.h"
 #include "base/whole_file.h"
+#include "base/words.h"
 #include "origin.h"
 
 static void print_result(
@@ -72,15 +73,11 @@ static void print_document(FILE *stream, const struct ssprofile_calibration_docu
 
 int ssprofile_calibration_write(const struct ssprofile_calibration_document *calibration,
     const char *folder, struct ss_error *error) {
-    SS_OWNED(free) char *path = NULL;
     struct ss_whole_file file;
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_paths_fail(folder, error);
-    if (asprintf(&path, "%s/calibrate.json", folder) < 0) {
-        path = NULL;
-        return ss_error_memory(error);
-    }
-    if (ss_whole_file_begin(&file, path, error) < 0)
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/calibrate.json", folder);
+    if (!path || ss_whole_file_begin(&file, path, error) < 0)
         return -1;
     print_document(file.stream, calibration);
     return ss_whole_file_end(&file, path, error);

@@ -31,10 +31,9 @@ int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct s
             ss_words_show(text).text);
     if (!S_ISDIR(status.st_mode))
         return 0;
-    if (asprintf(&choice->path, "%s/results.csv", path) < 0)
-        choice->path = NULL;
+    choice->path = ss_words_format(error, "%s/results.csv", path);
     free(path);
-    return choice->path ? 0 : ss_error_memory(error);
+    return choice->path ? 0 : -1;
 }
 
 /* Returns whether a profile is called MACHINE:LIMITS. */

@@ -124,11 +124,7 @@ static const char runs_heading[] =
 
 /* Returns the path of a file in the folder. free() the result; NULL with the error set. */
 static char *path_of(const struct request *request, const char *name, struct ss_error *error) {
-    char *path;
-    if (asprintf(&path, "%s/%s", request->folder, name) >= 0)
-        return path;
-    ss_error_memory(error);
-    return NULL;
+    return ss_words_format(error, "%s/%s", request->folder, name);
 }
 
 static int open_tables(struct measurement *measurement, struct ss_error *error) {
@@ -625,7 +621,6 @@ static int list_battery(struct measurement *measurement, struct ss_error *error)
 
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    SS_OWNED(free) char *sys = NULL;
     struct utsname names;
     if (request->repetitions == 1 && request->min_stable >= 0)
         return ss_error_fail(error,
@@ -633,10 +628,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
             "--repetitions 2");
     if (read_battery(measurement, error) < 0)
         return -1;
-    if (asprintf(&sys, "%s/sys", request->root ? request->root : "") < 0) {
-        sys = NULL;
-        return ss_error_memory(error);
-    }
+    SS_OWNED(free)
+    char *sys = ss_words_format(error, "%s/sys", request->root ? request->root : "");
+    if (!sys)
+        return -1;
     measurement->runner.sys = sys;
     if (ssprofile_choose_cpu(request->cpu, &measurement->runner.cpu, error) < 0)
         return -1;

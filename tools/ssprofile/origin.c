@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 
 char *ssprofile_beside(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
-    char *beside;
-    if (asprintf(&beside, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name) < 0)
-        return NULL;
-    return beside;
+    return ss_words_format(NULL, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
 }
 
 struct ssprofile_origin ssprofile_origin_of(const char *results_path) {

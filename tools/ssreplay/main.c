@@ -107,14 +107,11 @@ static void compare(struct comparison *it, struct json_object *before, struct js
  * invalid JSON.
  */
 static struct json_object *describe_platform(const char *programs) {
-    SS_OWNED(free) char *command = NULL;
+    SS_OWNED(free)
+    char *command = ss_words_format(NULL, "'%s/showstopper-platform' 2>/dev/null", programs);
     char why[128];
-    if (strchr(programs, '\''))
+    if (!command || strchr(programs, '\''))
         return NULL;
-    if (asprintf(&command, "'%s/showstopper-platform' 2>/dev/null", programs) < 0) {
-        command = NULL;
-        return NULL;
-    }
     FILE *stream = popen(command, "re");
     struct json_object *value = stream ? document_parse_stream(stream, why, sizeof why) : NULL;
     if (stream)
@@ -339,29 +336,24 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
 }
 
 /* Finds the installed programs: this program is in their SHOWSTOPPER_LIBEXEC_SUBDIR. */
-static int find_programs(char programs[PATH_MAX], struct ss_error *error) {
-    if (ss_platform_program_path(programs, PATH_MAX) < 0)
-        return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
-    *strrchr(programs, '/') = '\0';
-    size_t tree = strlen(programs) - strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
-    if (strlen(programs) < strlen(SHOWSTOPPER_LIBEXEC_SUBDIR) ||
-        strcmp(programs + tree, SHOWSTOPPER_LIBEXEC_SUBDIR) != 0)
-        return ss_error_fail(error,
-            "cannot locate the programs: %s is not in the folder %s of an installation", NAME,
-            SHOWSTOPPER_LIBEXEC_SUBDIR);
-    strcpy(programs + tree, "bin");
-    return 0;
+static char *find_programs(struct ss_error *error) {
+    SS_OWNED(free) char *programs = ss_platform_program_path(1, "");
+    size_t length = programs ? strlen(programs) : 0, end = strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
+    if (length >= end && strcmp(programs + length - end, SHOWSTOPPER_LIBEXEC_SUBDIR) == 0)
+        return ss_words_format(error, "%.*sbin", (int)(length - end), programs);
+    ss_error_fail(error,
+        "cannot locate the programs: %s is not in the folder %s of an installation", NAME,
+        SHOWSTOPPER_LIBEXEC_SUBDIR);
+    return NULL;
 }
 
 static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
-    char programs[PATH_MAX];
-    SS_OWNED(free) char *showstopper = NULL;
-    if (find_programs(programs, error) < 0 || read_run(run, argv[1], error) < 0)
+    SS_OWNED(free) char *programs = find_programs(error);
+    if (!programs || read_run(run, argv[1], error) < 0)
         return -1;
-    if (asprintf(&showstopper, "%s/showstopper", programs) < 0) {
-        showstopper = NULL;
-        return ss_error_memory(error);
-    }
+    SS_OWNED(free) char *showstopper = ss_words_format(error, "%s/showstopper", programs);
+    if (!showstopper)
+        return -1;
     print_differences(argv[1], programs, run->plan);
     SS_OWNED(free) char *record = realpath(argv[1], NULL);
     if (!record)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <limits.h>
 #include <linux/capability.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -7,14 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "platform/linux/linux.h"
 
-int ss_platform_program_path(char *path, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", path, size);
-    if (length < 0 || (size_t)length >= size)
-        return -1;
-    path[length] = '\0';
-    return 0;
+char *ss_platform_program_path(unsigned levels, const char *end) {
+    char path[PATH_MAX]; /* the kernel has no longer ones */
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    for (path[length < 0 ? 0 : length] = '\0'; length >= 0 && levels > 0; levels--) {
+        char *slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    return length < 0 ? NULL : ss_words_format(NULL, "%s%s", path, end);
 }
 
 /*

@@ -2,16 +2,20 @@
 
 #include "unit.h"
 
+#include <stdlib.h>
+
+#include "base/owned.h"
 #include "platform/platform.h"
 
-TEST(path_without_room_is_not_truncated) {
-    char path[4096], shorter[4096];
-    assert_int_equal(ss_platform_program_path(path, sizeof path), 0);
-    assert_int_equal(path[0], '/');
-    size_t length = strlen(path);
-    assert_int_equal(ss_platform_program_path(shorter, length), -1);
-    assert_int_equal(ss_platform_program_path(shorter, length + 1), 0);
-    assert_string_equal(shorter, path);
+TEST(levels_are_cut_from_the_path_of_the_program) {
+    SS_OWNED(free) char *path = ss_platform_program_path(0, "");
+    SS_OWNED(free) char *other = ss_platform_program_path(1, "/other");
+    SS_OWNED(free) char *root = ss_platform_program_path(100, "/etc");
+    assert_non_null(strstr(path, "/unit_test_program_path"));
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    assert_memory_equal(other, path, length);
+    assert_string_equal(other + length, "/other");
+    assert_string_equal(root, "/etc");
 }
 
 UNIT_RUN

@@ -10,24 +10,16 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-/* The program, in the folder that contains the folder of this one. */
-static const char subpath[] = "/" ANALYSIS_LIBEXEC_SUBDIR "/analysis";
-
 int analysis_execute(const char *program, char *const *arguments, struct ss_error *error) {
-    char path[4200];
     size_t count = ss_words_count(arguments);
-    if (ss_platform_program_path(path, sizeof path - sizeof subpath) < 0)
+    SS_OWNED(free) char *own = ss_platform_program_path(0, "");
+    SS_OWNED(free)
+    char *path = ss_platform_program_path(2, "/" ANALYSIS_LIBEXEC_SUBDIR "/analysis");
+    if (!own || !path)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
     SS_OWNED(free) const char **words = calloc(count + 3, sizeof *words);
-    if (!words || setenv("SHOWSTOPPER_PROGRAM", path, 1) < 0)
+    if (!words || setenv("SHOWSTOPPER_PROGRAM", own, 1) < 0)
         return ss_error_memory(error);
-
-    for (int level = 0; level < 2; level++) {
-        char *slash = strrchr(path, '/');
-        if (slash)
-            *slash = '\0';
-    }
-    strcat(path, subpath);
 
     words[0] = path;
     words[1] = program;

@@ -61,12 +61,9 @@ struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) 
 struct json_object *document_read(
     const char *folder, const char *name, const char *hint, struct ss_error *error) {
     char why[256];
-    SS_OWNED(free) char *path = NULL;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) {
-        path = NULL;
-        ss_error_memory(error);
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
+    if (!path)
         return NULL;
-    }
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream) {
         ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *hint ? ": " : "", hint);

@@ -169,10 +169,9 @@ static int take_target(struct request_message *message, const char *text, struct
                 "'%s' contains a byte that is not allowed in a URL: use %%%02X",
                 ss_words_show(text).text, (unsigned char)text[i]);
     }
-    if (asprintf(&message->target, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text) >= 0)
-        return 0;
-    message->target = NULL;
-    return ss_error_memory(error);
+    message->target =
+        ss_words_format(error, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text);
+    return message->target ? 0 : -1;
 }
 
 static int take_place(struct request_messages *messages, struct request_message *message,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
+
 /* Returns how many decimals show three digits after rounding. */
 static int decimals_of(double value) {
     if (value < 9.995)
@@ -74,8 +76,7 @@ char *request_show_url(const char *url) {
     const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
     const char *at = memrchr(user, '@', strcspn(user, "/?#"));
     const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
-    char *shown = NULL;
     if (!colon)
         return strdup(url);
-    return asprintf(&shown, "%.*s***%s", (int)(colon + 1 - url), url, at) < 0 ? NULL : shown;
+    return ss_words_format(NULL, "%.*s***%s", (int)(colon + 1 - url), url, at);
 }

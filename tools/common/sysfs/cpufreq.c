@@ -41,10 +41,10 @@ static int read_table(
     SS_OWNED(free)
     char *turbo = sys_tree_line(tree, "%s/scaling_boost_frequencies", policy->folder);
 
-    if (!usual || asprintf(&policy->table, "%s %s", usual, turbo ? turbo : "") >= 0)
+    if (!usual)
         return 0;
-    policy->table = NULL;
-    return ss_error_memory(error);
+    policy->table = ss_words_format(error, "%s %s", usual, turbo ? turbo : "");
+    return policy->table ? 0 : -1;
 }
 
 static int read_policy(

@@ -22,10 +22,9 @@
 
 static const char *const kept_words[] = {"exact", "rounded", "lowered"};
 
-static int make_folder(const char *path, struct ss_error *error) {
-    if (mkdir(path, 0755) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "cannot create %s: %s", path, strerror(errno));
-    return 0;
+/* Fails with "FOLDER/NAME: REASON"; the reason is that of errno. */
+static int fail_at(const struct ssactuate_state *state, const char *name, struct ss_error *error) {
+    return ss_error_fail(error, "%s/%s: %s", state->path, name, strerror(errno));
 }
 
 bool ssactuate_state_has_folder(const char *path) {
@@ -33,53 +32,52 @@ bool ssactuate_state_has_folder(const char *path) {
     return path || geteuid() == 0 || (runtime && *runtime == '/');
 }
 
-static int choose_folder(struct ssactuate_state *state, const char *path, struct ss_error *error) {
-    if (!ssactuate_state_has_folder(path))
-        return ss_error_fail(
+/* Returns the path of the state folder, which exists except for its last part. free() it. */
+static char *choose_folder(const char *root, struct ss_error *error) {
+    if (!ssactuate_state_has_folder(root)) {
+        ss_error_fail(
             error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
-
-    bool is_user = !path && geteuid() != 0;
-    const char *above = is_user ? getenv("XDG_RUNTIME_DIR") : path ? path : "";
-    size_t length = strlen(above);
-    if (length > sizeof state->folder - sizeof "/run/showstopper")
-        return ss_error_fail(
-            error, "%s: the path is too long", is_user ? "XDG_RUNTIME_DIR" : "--root");
-    memcpy(state->folder, above, length + 1);
-    if (!is_user) {
-        strcpy(state->folder + length, "/run");
-        if (make_folder(state->folder, error) < 0)
-            return -1;
+        return NULL;
     }
-    strcat(state->folder, "/showstopper");
-    return 0;
+    if (!root && geteuid() != 0)
+        return ss_words_format(error, "%s/showstopper", getenv("XDG_RUNTIME_DIR"));
+
+    SS_OWNED(free) char *run = ss_words_format(error, "%s/run", root ? root : "");
+    if (run && mkdir(run, 0755) < 0 && errno != EEXIST) {
+        ss_error_fail(error, "cannot create %s: %s", run, strerror(errno));
+        return NULL;
+    }
+    return run ? ss_words_format(error, "%s/showstopper", run) : NULL;
 }
 
 int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct ss_error *error) {
     char boot[SSACTUATE_VALUE];
-    *state = (struct ssactuate_state){.root = -1};
+    *state = (struct ssactuate_state){.root = -1, .folder = -1};
     state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (state->root < 0)
         return ss_paths_fail(path ? path : "/", error);
     if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", boot) < 0 || !*boot)
         snprintf(boot, sizeof boot, "unknown");
     snprintf(state->boot, sizeof state->boot, "%.60s", boot);
-    return choose_folder(state, path, error) < 0 ? -1 : make_folder(state->folder, error);
+
+    state->path = choose_folder(path, error);
+    if (!state->path)
+        return -1;
+    if (mkdir(state->path, 0755) < 0 && errno != EEXIST)
+        return ss_error_fail(error, "cannot create %s: %s", state->path, strerror(errno));
+    state->folder = open(state->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return state->folder < 0 ? ss_paths_fail(state->path, error) : 0;
 }
 
 void ssactuate_state_close(struct ssactuate_state *state) {
-    if (state->root >= 0)
-        close(state->root);
-    state->root = -1;
-}
-
-static void state_path(
-    const struct ssactuate_state *state, const char *name, char path[SSACTUATE_PATH * 3]) {
-    snprintf(path, SSACTUATE_PATH * 3, "%s/%.300s", state->folder, name);
+    ss_owned_close(&state->root);
+    ss_owned_close(&state->folder);
+    free(state->path);
+    *state = (struct ssactuate_state){.root = -1, .folder = -1};
 }
 
 static int sync_folder(const struct ssactuate_state *state, struct ss_error *error) {
-    SS_OWNED(close) int folder = open(state->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || fsync(folder) < 0 ? ss_paths_fail(state->folder, error) : 0;
+    return fsync(state->folder) < 0 ? ss_paths_fail(state->path, error) : 0;
 }
 
 /* Appends one line of quoted words. The last word is NULL. */
@@ -124,19 +122,18 @@ static struct number print_number(long long value) {
 
 int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssactuate_state *state,
     struct ss_error *error) {
-    char path[SSACTUATE_PATH * 3], hidden[SSACTUATE_PATH * 3], name[120];
+    char hidden[120];
     *journal = (struct ssactuate_journal){.state = state, .file = -1, .pid = getpid()};
     snprintf(journal->boot, sizeof journal->boot, "%s", state->boot);
     snprintf(journal->name, sizeof journal->name, "%d-%llu-%.8s" SUFFIX, (int)journal->pid,
         (unsigned long long)ss_platform_process_started(journal->pid), state->boot);
-    snprintf(name, sizeof name, ".%s.new", journal->name);
-    state_path(state, journal->name, path);
-    state_path(state, name, hidden);
+    snprintf(hidden, sizeof hidden, ".%s.new", journal->name);
     /* Lock the file before renaming it: a journal without a lock belongs to a killed run. */
-    journal->file = open(hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
+    journal->file =
+        openat(state->folder, hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
-        rename(hidden, path) < 0)
-        return ss_paths_fail(hidden, error);
+        renameat(state->folder, hidden, state->folder, journal->name) < 0)
+        return fail_at(state, hidden, error);
     if (APPEND(journal, error, "boot", state->boot) < 0)
         return -1;
     return APPEND(journal, error, "run", print_number(journal->pid).text);
@@ -151,28 +148,27 @@ static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
         *pid ? pid : "(unknown)");
 }
 
-static void lock_path(
-    const struct ssactuate_state *state, const char *knob, char path[SSACTUATE_PATH * 3]) {
-    char name[100];
-    snprintf(name, sizeof name, "%.80s.lock", knob);
-    state_path(state, name, path);
+static void name_lock(char name[80], const char *knob) {
+    snprintf(name, 80, "%s.lock", knob);
 }
 
 int ssactuate_journal_lock(
     struct ssactuate_journal *journal, const char *knob, struct ss_error *error) {
-    char path[SSACTUATE_PATH * 3], pid[32];
+    const struct ssactuate_state *state = journal->state;
+    char name[80], pid[32];
     struct stat status;
-    lock_path(journal->state, knob, path);
-    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    name_lock(name, knob);
+    SS_OWNED(close) int lock = openat(state->folder, name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock < 0)
-        return ss_paths_fail(path, error);
+        return fail_at(state, name, error);
     if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error) : ss_paths_fail(path, error);
+        return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error)
+                                    : fail_at(state, name, error);
     if (fstat(lock, &status) == 0 && status.st_nlink == 0)
         return ssactuate_journal_lock(journal, knob, error); /* removed before it was locked */
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
     if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
-        return ss_paths_fail(path, error);
+        return fail_at(state, name, error);
     if (!SS_GROW(journal->locks, journal->lock_count + 1, journal->lock_room))
         return ss_error_memory(error);
     struct ssactuate_lock *held = &journal->locks[journal->lock_count++];
@@ -536,16 +532,16 @@ int ssactuate_journal_restore(struct ssactuate_journal *journal,
 }
 
 int ssactuate_journal_remove(struct ssactuate_journal *journal, struct ss_error *error) {
-    char path[SSACTUATE_PATH * 3];
-    state_path(journal->state, journal->name, path);
-    if (unlink(path) < 0 && errno != ENOENT)
-        return ss_paths_fail(path, error);
+    const struct ssactuate_state *state = journal->state;
+    char name[80];
+    if (unlinkat(state->folder, journal->name, 0) < 0 && errno != ENOENT)
+        return fail_at(state, journal->name, error);
     for (size_t i = 0; i < journal->lock_count; i++) {
-        lock_path(journal->state, journal->locks[i].knob, path);
-        if (journal->locks[i].transient && unlink(path) < 0 && errno != ENOENT)
-            return ss_paths_fail(path, error);
+        name_lock(name, journal->locks[i].knob);
+        if (journal->locks[i].transient && unlinkat(state->folder, name, 0) < 0 && errno != ENOENT)
+            return fail_at(state, name, error);
     }
-    return sync_folder(journal->state, error);
+    return sync_folder(state, error);
 }
 
 void ssactuate_journal_close(struct ssactuate_journal *journal) {
@@ -730,14 +726,12 @@ static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_r
 static int restore_file(const struct ssactuate_state *state, const char *name,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
     struct ssactuate_dead *dead, struct ss_error *error) {
-    char path[SSACTUATE_PATH * 3];
     struct stat status;
     struct ssactuate_journal journal = {.state = state};
-    snprintf(journal.name, sizeof journal.name, "%.60s", name);
-    state_path(state, name, path);
-    journal.file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+    snprintf(journal.name, sizeof journal.name, "%s", name);
+    journal.file = openat(state->folder, name, O_RDWR | O_APPEND | O_CLOEXEC);
     if (journal.file < 0)
-        return errno == ENOENT ? 0 : ss_paths_fail(path, error);
+        return errno == ENOENT ? 0 : fail_at(state, name, error);
     int result = 0;
     if (flock(journal.file, LOCK_EX | LOCK_NB) < 0)
         dead->living++;
@@ -752,9 +746,9 @@ int ssactuate_restore_dead(const struct ssactuate_state *state,
     struct ssactuate_dead *dead, struct ss_error *error) {
     int status = 0;
     *dead = (struct ssactuate_dead){0};
-    SS_OWNED(closedir) DIR *folder = opendir(state->folder);
+    SS_OWNED(closedir) DIR *folder = opendir(state->path);
     if (!folder)
-        return ss_paths_fail(state->folder, error);
+        return ss_paths_fail(state->path, error);
     for (struct dirent *entry; (entry = readdir(folder));) {
         size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
         struct ss_error failure = {0};

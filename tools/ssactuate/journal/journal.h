@@ -48,9 +48,10 @@ struct ssactuate_setting {
 
 /* The folders of journals and locks, and the root of the files that journals describe. */
 struct ssactuate_state {
-    int root;         /* descriptor of / or of a recorded tree */
-    char folder[600]; /* path of the state folder */
-    char boot[64];    /* identifies this boot */
+    int root;      /* descriptor of / or of a recorded tree */
+    int folder;    /* descriptor of the state folder */
+    char *path;    /* of the state folder; owned */
+    char boot[64]; /* identifies this boot */
 };
 
 /*

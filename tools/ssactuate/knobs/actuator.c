@@ -20,15 +20,12 @@ int ssactuate_machine_open(
     *machine = (struct ssactuate_machine){.root = root};
     if (sys_tree_open(&machine->tree, root, error) < 0)
         return -1;
-    if (asprintf(&machine->proc, "%s/proc", above) < 0)
-        machine->proc = NULL;
-    if (asprintf(&machine->sys, "%s/sys", above) < 0)
-        machine->sys = NULL;
-    if (asprintf(&machine->cgroup, "%s/sys/fs/cgroup", above) < 0)
-        machine->cgroup = NULL;
+    machine->proc = ss_words_format(error, "%s/proc", above);
+    machine->sys = ss_words_format(error, "%s/sys", above);
+    machine->cgroup = ss_words_format(error, "%s/sys/fs/cgroup", above);
     machine->roots = (struct ss_platform_roots){
         .proc = machine->proc, .sys = machine->sys, .cgroup = machine->cgroup};
-    return machine->proc && machine->sys && machine->cgroup ? 0 : ss_error_memory(error);
+    return machine->proc && machine->sys && machine->cgroup ? 0 : -1;
 }
 
 void ssactuate_machine_close(struct ssactuate_machine *machine) {

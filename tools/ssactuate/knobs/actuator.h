@@ -101,8 +101,8 @@ extern const struct ssactuate_actuator ssactuate_frequency, ssactuate_pin, ssact
 SS_MUST_USE SS_NONNULL() int ssactuate_pin_place(const struct ssactuate_machine *machine,
     const char *level, int side, struct ssactuate_plan *plan, struct ss_error *error);
 
-/* Finds showstopper in the folder of this program or in PATH. */
-SS_NONNULL() bool ssactuate_find_showstopper(char path[4096]);
+/* Finds showstopper in the folder of this program or in PATH; NULL if absent. free() the result. */
+char *ssactuate_find_showstopper(void);
 
 /* Fails, with the reason, unless the machine has the knob. */
 SS_MUST_USE SS_NONNULL() int ssactuate_knob_probe(

@@ -305,30 +305,22 @@ const struct ssactuate_actuator ssactuate_instances = {
     .set = set_instances,
 };
 
-bool ssactuate_find_showstopper(char path[4096]) {
-    char own[4000];
+char *ssactuate_find_showstopper(void) {
     const char *at = getenv("PATH");
     struct ss_words_part part;
-    if (ss_platform_program_path(own, sizeof own) == 0 && strrchr(own, '/')) {
-        *strrchr(own, '/') = '\0';
-        snprintf(path, 4096, "%s/showstopper", own);
-        if (access(path, X_OK) == 0)
-            return true;
+    char *path = ss_platform_program_path(1, "/showstopper");
+    while (path && access(path, X_OK) < 0) {
+        free(path);
+        bool more = at && ss_words_next(&at, ':', &part);
+        path = more ? ss_words_format(NULL, "%.*s/showstopper", (int)part.length, part.text) : NULL;
     }
-    while (at && ss_words_next(&at, ':', &part)) {
-        snprintf(path, 4096, "%.*s/showstopper", (int)part.length, part.text);
-        if (part.length > 0 && access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
+    return path;
 }
 
 static int probe_duty(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    SS_OWNED(free) char *path = ssactuate_find_showstopper();
     (void)knob;
-    char path[4096];
-    return ssactuate_find_showstopper(path)
-               ? 0
-               : ss_error_fail(reason, "showstopper is neither next to ssactuate nor in PATH");
+    return path ? 0 : ss_error_fail(reason, "showstopper is neither next to ssactuate nor in PATH");
 }
 
 static int set_duty(

@@ -273,9 +273,9 @@ static int continue_value(struct reader *reader, const char *line, struct ss_err
         return ss_error_fail(error,
             "the line begins with a blank, which continues a value, but there is no value above "
             "it");
-    char *longer;
-    if (asprintf(&longer, "%s %s", reader->value, line + strspn(line, BLANKS)) < 0)
-        return ss_error_memory(error);
+    char *longer = ss_words_format(error, "%s %s", reader->value, line + strspn(line, BLANKS));
+    if (!longer)
+        return -1;
     free(reader->value);
     reader->value = longer;
     return 0;
@@ -359,30 +359,17 @@ static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct
     return 0;
 }
 
-/* Writes the path of the installed catalogue, or of the catalogue in the build tree. */
-static void find_installed(char *path, size_t size) {
-    char program[4096];
-    if (ss_platform_program_path(program, sizeof program) == 0) {
-        for (int i = 0; i < 2; i++) {
-            char *slash = strrchr(program, '/');
-            if (slash)
-                *slash = '\0';
-        }
-        snprintf(path, size, "%s/" CATALOGUE_SUBDIR "/workloads", program);
-        if (access(path, R_OK) == 0)
-            return;
-    }
-    snprintf(path, size, "%s", CATALOGUE_INSTALL_DIR "/workloads");
-}
-
 int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error) {
-    char path[8192];
     const char *home = getenv("HOME");
     if (read_named_by_environment(catalogue, error) < 0)
         return -1;
-    snprintf(path, sizeof path, "%s/.config/showstopper/workloads", home ? home : "");
-    if (access(path, R_OK) == 0 && ssbatch_catalogue_read(catalogue, path, error) < 0)
+    SS_OWNED(free)
+    char *own = ss_words_format(error, "%s/.config/showstopper/workloads", home ? home : "");
+    if (!own || (access(own, R_OK) == 0 && ssbatch_catalogue_read(catalogue, own, error) < 0))
         return -1;
-    find_installed(path, sizeof path);
-    return ssbatch_catalogue_read(catalogue, path, error);
+    /* The build tree has one in the same place. */
+    SS_OWNED(free) char *installed = ss_platform_program_path(2, "/" CATALOGUE_SUBDIR "/workloads");
+    if (installed && access(installed, R_OK) == 0)
+        return ssbatch_catalogue_read(catalogue, installed, error);
+    return ssbatch_catalogue_read(catalogue, CATALOGUE_INSTALL_DIR "/workloads", error);
 }

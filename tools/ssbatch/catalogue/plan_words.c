@@ -226,12 +226,10 @@ static int print_workload(FILE *stream, const struct request *request,
 
 /* Returns the value `one` found by a study, or NaN. */
 static double read_found(const char *study) {
-    SS_OWNED(free) char *path = NULL;
+    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/.study/values", study);
     SS_OWNED(free) char *line = NULL;
     double found = NAN;
     size_t room = 0, count;
-    if (asprintf(&path, "%s/.study/values", study) < 0)
-        path = NULL;
     SS_OWNED(fclose) FILE *file = path ? fopen(path, "re") : NULL;
     while (file && getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, NULL);

@@ -3,18 +3,15 @@
 #include <stdlib.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "parts.h"
 #include "platform/platform.h"
 
 void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree) {
     const char *root = tree->root ? tree->root : "";
     struct ss_allowance allowance = {0};
-    SS_OWNED(free) char *proc = NULL;
-    SS_OWNED(free) char *cgroup = NULL;
-    if (asprintf(&proc, "%s/proc", root) < 0)
-        proc = NULL;
-    if (asprintf(&cgroup, "%s/sys/fs/cgroup", root) < 0)
-        cgroup = NULL;
+    SS_OWNED(free) char *proc = ss_words_format(NULL, "%s/proc", root);
+    SS_OWNED(free) char *cgroup = ss_words_format(NULL, "%s/sys/fs/cgroup", root);
     const struct ss_platform_roots roots = {.proc = proc, .cgroup = cgroup};
     if (proc && cgroup)
         ss_platform_allowance_read(&roots, &allowance);

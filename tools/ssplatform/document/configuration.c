@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "parts.h"
 
 #define CONFIGURATION_MAX (4u << 20)
@@ -47,9 +48,8 @@ char *ssplatform_configuration(const struct sys_tree *tree) {
     static const char *const places[][2] = {{"boot/config-", ""}, {"lib/modules/", "/config"}};
     char *release = sys_tree_line(tree, "proc/sys/kernel/osrelease");
     for (size_t i = 0; !text && release && i < sizeof places / sizeof *places; i++) {
-        SS_OWNED(free) char *path = NULL;
-        if (asprintf(&path, "%s%s%s", places[i][0], release, places[i][1]) < 0)
-            path = NULL;
+        SS_OWNED(free)
+        char *path = ss_words_format(NULL, "%s%s%s", places[i][0], release, places[i][1]);
         text = path ? sys_tree_read_large(tree, path, NULL) : NULL;
     }
     free(release);

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/words.h"
 #include "platform/platform.h"
 
 #define CPU   "sys/devices/system/cpu/cpu%u/"
@@ -72,10 +73,9 @@ int sample_idle_find(struct sample_idle *idle, const char *root, const struct ss
     *idle = (struct sample_idle){0};
     if (sys_tree_open(&idle->tree, root, error) < 0)
         return -1;
-    if (asprintf(&idle->sys, "%s/sys", root ? root : "") < 0) {
-        idle->sys = NULL;
-        return ss_error_memory(error);
-    }
+    idle->sys = ss_words_format(error, "%s/sys", root ? root : "");
+    if (!idle->sys)
+        return -1;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if ((!cpus || ss_cpus_has(cpus, cpu)) && add_cpu(idle, cpu, error) < 0)
             return -1;
