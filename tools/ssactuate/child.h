@@ -68,8 +68,8 @@ struct ssactuate_end {
  * Returns whether this signal repeats the last one, and remembers it otherwise: `timeout
  * --foreground`, for example, passes on what the terminal has sent to the whole group.
  */
-SS_NONNULL()
-bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now);
+SS_MUST_USE SS_NONNULL() bool ssactuate_is_repeated(
+    struct ssactuate_end *last, int number, bool typed, ss_time now);
 
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 

@@ -13,8 +13,7 @@ struct ssactuate_place {
 };
 
 /* Returns the limits (bits 1 << LIMIT_...) that a plan needs a group for. */
-SS_NONNULL()
-unsigned ssactuate_place_limits(
+SS_MUST_USE SS_NONNULL() unsigned ssactuate_place_limits(
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan);
 
 /*

@@ -20,13 +20,11 @@ struct ssprofile_append_log {
  * Opens the table and, if it is new, writes `heading`, which ends with a line feed. Close it even
  * on failure.
  */
-SS_NONNULL(1, 2, 3)
-int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
-    const char *heading, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssprofile_append_log_open(struct ssprofile_append_log *log,
+    const char *path, const char *heading, struct ss_error *error);
 
 /* Adds a row, which ends with a line feed. Adds nothing on failure. */
-SS_NONNULL(1, 2)
-int ssprofile_append_log_add(
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_append_log_add(
     struct ssprofile_append_log *log, const char *row, struct ss_error *error);
 
 void ssprofile_append_log_close(struct ssprofile_append_log *log);

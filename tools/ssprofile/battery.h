@@ -30,13 +30,11 @@ struct ssprofile_battery {
  * Reads a file. If a line is invalid, fails with status 2 and "FILE:LINE: ...". Free the battery
  * even on failure.
  */
-SS_NONNULL(1, 2)
-int ssprofile_battery_read(
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_read(
     struct ssprofile_battery *battery, const char *path, struct ss_error *error);
 
 /* Parses a text. Messages contain `name`. */
-SS_NONNULL(1, 2, 3)
-int ssprofile_battery_parse(
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
 
 /*
@@ -49,22 +47,20 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_set_time(
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
 /* Returns a benchmark by its name and class; NULL if absent. */
-SS_NONNULL()
-const struct ssprofile_task *ssprofile_battery_task(
+SS_MUST_USE SS_NONNULL() const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
 /* Reads a battery: `name` is a path, or the name of a battery that is installed with the program.
  */
-SS_NONNULL()
-int ssprofile_battery_find(
+SS_MUST_USE SS_NONNULL() int ssprofile_battery_find(
     struct ssprofile_battery *battery, const char *name, struct ss_error *error);
 
 /*
  * Parses the result in the first group of the first match. Returns false if the result is not a
  * number above 0.
  */
-SS_NONNULL()
-bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
+SS_MUST_USE SS_NONNULL() bool ssprofile_task_result(
+    const struct ssprofile_task *task, const char *output, double *result);
 
 /*
  * Puts the numbers from 0 to count - 1 into an order that depends only on the seed. Orders differ

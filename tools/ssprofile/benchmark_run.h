@@ -49,9 +49,8 @@ bool ssprofile_is_interrupted(void);
  * Sets the throttle of all later benchmarks. A quota creates a control group. Fails if this machine
  * does not support the throttle.
  */
-SS_NONNULL(1, 2)
-int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_runner_use(struct ssprofile_runner *runner,
+    const struct ssprofile_throttle *throttle, struct ss_error *error);
 
 struct ssprofile_outcome {
     double result;
@@ -59,16 +58,14 @@ struct ssprofile_outcome {
 };
 
 /* Runs a benchmark. Returns -1 if it could not be run, if it failed, or if it printed no result. */
-SS_NONNULL(1, 2, 3)
-int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
-    struct ssprofile_outcome *outcome, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssprofile_run(const struct ssprofile_runner *runner,
+    const struct ssprofile_task *task, struct ssprofile_outcome *outcome, struct ss_error *error);
 
 /*
  * Runs a command without a throttle, on any CPU. Returns its output, up to 64 KiB, or NULL; free()
  * the result.
  */
-SS_NONNULL(1, 2)
-char *ssprofile_run_output(
+SS_MUST_USE SS_NONNULL(1, 2) char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error);
 
 #endif

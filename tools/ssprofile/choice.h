@@ -16,14 +16,14 @@ struct ssprofile_choice {
 };
 
 /* Parses a choice. Free `path` even on failure. */
-SS_NONNULL(1, 2)
-int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_choose(
+    struct ssprofile_choice *choice, const char *text, struct ss_error *error);
 
 /*
  * Finds the chosen profile. Returns NULL if none or several match; the error lists the candidates.
  */
-SS_NONNULL(1, 2)
-const struct ssprofile_profile *ssprofile_choice_find(const struct ssprofile_choice *choice,
-    const struct ssprofile_results *results, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) const
+    struct ssprofile_profile *ssprofile_choice_find(const struct ssprofile_choice *choice,
+        const struct ssprofile_results *results, struct ss_error *error);
 
 #endif

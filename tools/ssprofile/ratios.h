@@ -39,9 +39,8 @@ struct ssprofile_match {
                        confidence interval due to both sides, averaged over the two */
 };
 
-SS_NONNULL()
-struct ssprofile_match ssprofile_match_of(
-    const struct ssprofile_profile *base, const struct ssprofile_profile *here);
+SS_MUST_USE SS_NONNULL() struct ssprofile_match
+    ssprofile_match_of(const struct ssprofile_profile *base, const struct ssprofile_profile *here);
 
 /*
  * Returns half the width of a two-sided 95 % confidence interval, in standard errors: the 97.5 %

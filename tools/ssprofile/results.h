@@ -49,16 +49,14 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
 /* Returns the profile of a machine under a throttle; NULL if absent. */
-SS_NONNULL()
-const struct ssprofile_profile *ssprofile_results_profile(
+SS_MUST_USE SS_NONNULL() const struct ssprofile_profile *ssprofile_results_profile(
     const struct ssprofile_results *results, const char *machine, const char *limits);
 
 /*
  * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and
  * class, which is added if it is new. Returns -1 if memory is exhausted.
  */
-SS_NONNULL()
-int ssprofile_profile_add(
+SS_MUST_USE SS_NONNULL() int ssprofile_profile_add(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result);
 
 void ssprofile_profile_free(struct ssprofile_profile *profile);
@@ -69,8 +67,7 @@ void ssprofile_results_free(struct ssprofile_results *results);
 SS_NONNULL() const char *ssprofile_name_fault(const char *name);
 
 /* Returns the benchmark with this name and class; NULL if absent. */
-SS_NONNULL()
-const struct ssprofile_benchmark *ssprofile_profile_find(
+SS_MUST_USE SS_NONNULL() const struct ssprofile_benchmark *ssprofile_profile_find(
     const struct ssprofile_profile *profile, const char *name, const char *class);
 
 #endif

@@ -44,8 +44,7 @@ struct ssprofile_throttle {
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
 /* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum unchanged. */
-SS_NONNULL(1, 2)
-int ssprofile_throttle_parse(
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
 
 /*
@@ -77,8 +76,7 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
  * Sets the words to put before the benchmark: showstopper or ssactuate with options. Returns their
  * number, 0 if the throttle needs neither. The words are valid until the next call.
  */
-SS_NONNULL()
-size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
-    const char *words[SSPROFILE_THROTTLE_WORDS]);
+SS_MUST_USE SS_NONNULL() size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle,
+    uint32_t cpu, const char *words[SSPROFILE_THROTTLE_WORDS]);
 
 #endif

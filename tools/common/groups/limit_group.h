@@ -79,8 +79,7 @@ struct limit_setting {
  * order. Returns their number.
  */
 #define LIMIT_QUOTA_SETTINGS 2
-SS_NONNULL()
-size_t limit_group_quota_settings(
+SS_MUST_USE SS_NONNULL() size_t limit_group_quota_settings(
     struct limit_setting settings[LIMIT_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
 
 /* Called with the path of a file that limits a group, and with its value. */

@@ -25,9 +25,8 @@ int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNU
  * Prints warnings to standard error, unless `store` is NULL, and the help or the version if the
  * command line asks for one. Returns whether it does.
  */
-SS_NONNULL(1, 5)
-bool ss_program_answer(const char *name, const struct ss_option_store *store, int help, int version,
-    void (*print_help)(void));
+SS_MUST_USE SS_NONNULL(1, 5) bool ss_program_answer(const char *name,
+    const struct ss_option_store *store, int help, int version, void (*print_help)(void));
 
 void ss_program_print_version(const char *name) SS_NONNULL();
 

@@ -14,8 +14,7 @@ struct quantity;
 extern const struct quantity quantity_frequency, quantity_size, quantity_power;
 
 /* Parses a number and a unit. The result is above 0 and rounded to a whole number. */
-SS_NONNULL(1, 2, 3)
-int quantity_parse(
+SS_MUST_USE SS_NONNULL(1, 2, 3) int quantity_parse(
     const struct quantity *kind, const char *text, uint64_t *value, struct ss_error *error);
 
 /*

@@ -37,16 +37,14 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_criterion_parse(
  * Returns the mean or percentile of response times since the due time, in seconds: of the successes
  * or of all requests, whichever is longer. NaN without successes.
  */
-SS_NONNULL()
-double request_criterion_figure(
+SS_MUST_USE SS_NONNULL() double request_criterion_figure(
     const struct request_criterion *criterion, const struct request_tally *tally);
 
 /*
  * Returns whether at least 99 % of the intended requests succeeded and the figure is within its
  * limit.
  */
-SS_NONNULL()
-bool request_criterion_holds(
+SS_MUST_USE SS_NONNULL() bool request_criterion_holds(
     const struct request_criterion *criterion, const struct request_tally *tally);
 
 #define REQUEST_TRIALS_MAX 100
@@ -120,7 +118,7 @@ SS_NONNULL() bool request_capacity_next(const struct request_capacity *capacity,
 SS_NONNULL()
 void request_capacity_add(struct request_capacity *capacity, const struct request_trial *trial);
 
-SS_NONNULL()
-struct request_capacity_result request_capacity_result(const struct request_capacity *capacity);
+SS_MUST_USE SS_NONNULL() struct request_capacity_result
+    request_capacity_result(const struct request_capacity *capacity);
 
 #endif

@@ -94,8 +94,7 @@ typedef void request_observer(void *context, const struct request_one *one, enum
  * Chooses the target of the next request, from 0 to `count` - 1; `last` is the target of the
  * previous request.
  */
-SS_NONNULL()
-uint32_t request_balance_choose(
+SS_MUST_USE SS_NONNULL() uint32_t request_balance_choose(
     enum request_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
 
 struct request_generator;
@@ -137,8 +136,7 @@ void request_generator_retarget(
     struct request_generator *generator, const uint32_t *before, uint32_t targets);
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
-SS_NONNULL()
-SS_WRITES(2, 3) void request_generator_count_unfinished(
+SS_MUST_USE SS_NONNULL() SS_WRITES(2, 3) void request_generator_count_unfinished(
     const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*
@@ -150,12 +148,10 @@ void request_generator_finish(struct request_generator *generator, struct reques
     enum request_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Returns whether sending has ended and no request is in progress. */
-SS_NONNULL()
-bool request_generator_is_over(const struct request_generator *generator);
+SS_MUST_USE SS_NONNULL() bool request_generator_is_over(const struct request_generator *generator);
 
 /* Returns when the run ended: at the end of sending or of the last request, whichever is later. */
-SS_NONNULL()
-ss_time request_generator_over(const struct request_generator *generator);
+SS_MUST_USE SS_NONNULL() ss_time request_generator_over(const struct request_generator *generator);
 
 /* Ends sending: abandons waiting requests, while the transport finishes those in progress. */
 SS_NONNULL()

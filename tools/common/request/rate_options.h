@@ -107,8 +107,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rate_profile(const struct request_rate_
 
 /* Returns the rules for the generator. Sending ends with the profile; with `closed`, after the
  * duration. */
-SS_NONNULL()
-struct request_rules request_rate_rules(
+SS_MUST_USE SS_NONNULL() struct request_rules request_rate_rules(
     const struct request_rate_options *given, const struct request_profile *profile);
 
 #endif

@@ -79,8 +79,8 @@ struct request_result {
 };
 
 /* Returns the mean rate of the profile between two times; 0 after its end. */
-SS_NONNULL()
-double request_mean_rate(const struct request_profile *profile, ss_time from, ss_time to);
+SS_MUST_USE SS_NONNULL() double request_mean_rate(
+    const struct request_profile *profile, ss_time from, ss_time to);
 
 /*
  * Returns the part of due requests, including refused ones, that succeeded; NaN if none were due.

@@ -78,8 +78,8 @@ SS_NONNULL() int text_table_read_row(struct text_input *input);
 SS_NONNULL() bool text_field_is(const struct text_field *field, const char *word);
 
 /* Copies a field and replaces doubled quotes. Fails if the field is too long for a name. */
-SS_NONNULL()
-int text_field_name(const struct text_field *field, struct text_input *input, char name[TEXT_NAME]);
+SS_MUST_USE SS_NONNULL() int text_field_name(
+    const struct text_field *field, struct text_input *input, char name[TEXT_NAME]);
 
 /* A number as written: digits times a power of 10. Digits after the 19th are dropped. */
 struct text_decimal {

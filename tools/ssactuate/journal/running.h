@@ -45,8 +45,7 @@ struct ssactuate_running {
 SS_NONNULL() bool ssactuate_running_look(struct ssactuate_running *running);
 
 /* Returns whether the run may have set this affinity. */
-SS_NONNULL()
-bool ssactuate_running_has_given(
+SS_MUST_USE SS_NONNULL() bool ssactuate_running_has_given(
     const struct ssactuate_running *running, const struct ss_cpus *cpus);
 
 /* Adds an affinity that the run may set. Returns false if memory is exhausted. */

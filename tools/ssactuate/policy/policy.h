@@ -64,8 +64,8 @@ struct ssactuate_decision {
  * Returns the rule that should apply at this load (NaN if unknown). Keeps the current rule until
  * the shortest stay has passed since the latest switch.
  */
-SS_NONNULL()
-size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
+SS_MUST_USE SS_NONNULL() size_t
+    ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
 
 /* Records that a rule applies from now on, or that a switch to another rule has failed. */
 SS_NONNULL() void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule);

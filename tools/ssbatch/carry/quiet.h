@@ -14,13 +14,11 @@ struct ssbatch_use {
 };
 
 /* `stage` may be NULL. */
-SS_NONNULL(1)
-struct ssbatch_use ssbatch_use_read(
-    const struct ssbatch_spawner *spawner, const struct ssbatch_stage *stage);
+SS_MUST_USE SS_NONNULL(1) struct ssbatch_use
+    ssbatch_use_read(const struct ssbatch_spawner *spawner, const struct ssbatch_stage *stage);
 
 /* Returns the CPU time of other processes as a fraction of the machine's; NaN if unknown. */
-SS_NONNULL()
-double ssbatch_use_by_others(const struct ssbatch_spawner *spawner,
+SS_MUST_USE SS_NONNULL() double ssbatch_use_by_others(const struct ssbatch_spawner *spawner,
     const struct ssbatch_use *before, const struct ssbatch_use *after);
 
 struct ssbatch_quiet {
@@ -34,8 +32,7 @@ struct ssbatch_quiet {
  * for a second. Adds the time before that second to `waited`, in seconds. Returns 0, or the signal
  * that interrupted the study.
  */
-SS_NONNULL(1, 2, 4)
-int ssbatch_quiet_await(const struct ssbatch_quiet *quiet, struct ssbatch_spawner *spawner,
-    const struct ssbatch_stage *stage, double *waited);
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_quiet_await(const struct ssbatch_quiet *quiet,
+    struct ssbatch_spawner *spawner, const struct ssbatch_stage *stage, double *waited);
 
 #endif

@@ -51,32 +51,29 @@ struct ssbatch_catalogue {
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue);
 
 /* Adds a workload. The catalogue does not copy the texts, so they must outlive it. */
-SS_NONNULL(1, 2)
-int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
     const struct ssbatch_definition *definition, struct ss_error *error);
 
 /*
  * Adds the workloads of a file, except names that the catalogue already has, so that the first file
  * that defines a name wins. Messages begin with "FILE:LINE: ". Free the catalogue even on failure.
  */
-SS_NONNULL(1, 2)
-int ssbatch_catalogue_read(
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error);
 
 /*
  * Adds the workloads of the default catalogues: those that SHOWSTOPPER_CATALOGUE lists, then the
  * user's, then the installed one. Call this after reading those of --catalogue.
  */
-SS_NONNULL(1)
-int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssbatch_catalogue_read_default(
+    struct ssbatch_catalogue *catalogue, struct ss_error *error);
 
 /* Returns the workload of this name; NULL with the error set if no catalogue has it. */
-SS_NONNULL(1, 2)
-const struct ssbatch_workload *ssbatch_catalogue_find(
+SS_MUST_USE SS_NONNULL(1, 2) const struct ssbatch_workload *ssbatch_catalogue_find(
     const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error);
 
 /* Fails if the key cannot have this value. */
-SS_NONNULL(2)
-int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(2) int ssbatch_catalogue_check_value(
+    enum ssbatch_key key, const char *value, struct ss_error *error);
 
 #endif

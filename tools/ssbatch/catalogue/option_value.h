@@ -20,8 +20,7 @@ struct ssbatch_option_value {
  * Writes the value as it appears in a plan, in one line. Warns if a time was probably meant in
  * minutes. Messages begin with "--OPTION: ".
  */
-SS_NONNULL(1, 2)
-int ssbatch_option_value_print(
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_option_value_print(
     FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error);
 
 /* Writes a time such as "3.5 s", "6 min 01 s" or "2 h 28 min". */

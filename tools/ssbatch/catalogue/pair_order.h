@@ -29,9 +29,8 @@ struct ssbatch_pairs {
  * front with each of `background` at the back. The lists end with NULL. Free the pairs in either
  * case.
  */
-SS_NONNULL(1, 3, 4)
-int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *workloads,
-    char *const *background, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 3, 4) int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form,
+    char *const *workloads, char *const *background, struct ss_error *error);
 
 void ssbatch_pairs_free(struct ssbatch_pairs *pairs);
 
@@ -42,8 +41,8 @@ void ssbatch_pairs_free(struct ssbatch_pairs *pairs);
  * so does the number of times at the back. If names are in unequal numbers of pairs, or not equally
  * often in front and at the back, counts differ accordingly. `places` ends with NULL.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_pairs_print(FILE *stream, const struct ssbatch_pairs *pairs, char *const *places,
-    uint64_t rounds, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_pairs_print(FILE *stream,
+    const struct ssbatch_pairs *pairs, char *const *places, uint64_t rounds,
+    struct ss_error *error);
 
 #endif

@@ -19,8 +19,8 @@ SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
  * Prints what the command line requests, and sets `status`. Prints an error itself if the command
  * line names another program for messages.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_plan_words_print(
+    FILE *stream, char **argv, int *status, struct ss_error *error);
 
 SS_NONNULL() void ssbatch_plan_words_print_help(FILE *stream);
 

@@ -50,8 +50,8 @@ struct ssbatch_control {
 };
 
 /* Returns the method of this name. If unknown, returns NULL and sets the error. */
-SS_NONNULL(1)
-const struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) const
+    struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error);
 
 /* Returns whether the method requires `tau`. */
 SS_NONNULL() bool ssbatch_method_has_rounds(const struct ssbatch_method *method);
@@ -96,8 +96,7 @@ struct ssbatch_planned_run {
  * Writes the run; without a name, writes a single line `main` with the role. Replaces {instances},
  * {stands_for} and {target} in the name, in columns and in options. Skips columns without a value.
  */
-SS_NONNULL(1, 2)
-int ssbatch_planned_run_print(
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_planned_run_print(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error);
 
 #endif

@@ -22,17 +22,17 @@ struct ssbatch_use {
  * instance. The key `repeat` decides whether the workload runs with --repeat; without the key, it
  * does if it has no expression for iterations.
  */
-SS_NONNULL(1, 2, 3, 4)
-int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, const char *before, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4) int ssbatch_workload_print(FILE *stream,
+    const struct ssbatch_workload *workload, const struct ssbatch_use *use, const char *before,
+    struct ss_error *error);
 
 /*
  * Writes a line `before` for each instance, which makes the instance's folder and runs the setup
  * there.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_workload_print_setup(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, uint32_t instances, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_workload_print_setup(FILE *stream,
+    const struct ssbatch_workload *workload, const struct ssbatch_use *use, uint32_t instances,
+    struct ss_error *error);
 
 /*
  * Writes the line `once` that calibrates the work of an iteration, if the command has {work}. Two
@@ -64,9 +64,8 @@ SS_NONNULL() bool ssbatch_workload_is_counted(const struct ssbatch_workload *wor
  * but `--` on its own line, and the setup of one instance. A study continues only if the plan has
  * the same text.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,
-    const struct ssbatch_use *use, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_workload_print_definition(FILE *stream,
+    const struct ssbatch_workload *workload, const struct ssbatch_use *use, struct ss_error *error);
 
 /* Returns why the workload is unfit; NULL if it is fit. */
 SS_NONNULL() const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload);

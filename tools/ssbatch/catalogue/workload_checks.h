@@ -21,17 +21,16 @@ struct ssbatch_workload_checks {
  * Fails unless all workloads are known and can run here. Prints warnings to standard error. Writes
  * the names of workloads with counted iterations, one per line.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *checks,
-    char *const *names, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_workloads_check(FILE *stream,
+    const struct ssbatch_workload_checks *checks, char *const *names, struct ss_error *error);
 
 /*
  * Writes the published workloads that can run here, one per line. A workload that cannot run is
  * replaced by the stand-in that the catalogue names, if any. Reports replaced and missing workloads
  * on standard error.
  */
-SS_NONNULL(1, 2, 3, 4)
-int ssbatch_workloads_represent(FILE *stream, const struct ssbatch_catalogue *catalogue,
-    char *const *names, char *const *stand_ins, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4) int ssbatch_workloads_represent(FILE *stream,
+    const struct ssbatch_catalogue *catalogue, char *const *names, char *const *stand_ins,
+    struct ss_error *error);
 
 #endif

@@ -28,8 +28,8 @@ struct ssbatch_columns {
 };
 
 /* Returns the value of a column; NULL if absent. */
-SS_NONNULL()
-const char *ssbatch_columns_get(const struct ssbatch_columns *columns, const char *key);
+SS_MUST_USE SS_NONNULL() const
+    char *ssbatch_columns_get(const struct ssbatch_columns *columns, const char *key);
 
 enum ssbatch_kind {
     SSBATCH_ONCE, /* a value of the study, from the output of a command */
@@ -73,8 +73,8 @@ struct ssbatch_lines {
 SS_NONNULL() bool ssbatch_lines_have(const struct ssbatch_lines *lines, enum ssbatch_kind kind);
 
 /* Returns the line of this role or value, or NULL. */
-SS_NONNULL()
-const struct ssbatch_line *ssbatch_lines_find(const struct ssbatch_lines *lines, const char *role);
+SS_MUST_USE SS_NONNULL() const
+    struct ssbatch_line *ssbatch_lines_find(const struct ssbatch_lines *lines, const char *role);
 
 /* Writes a command: its words, each after a blank, quoted as necessary. */
 SS_NONNULL() void ssbatch_print_words(FILE *stream, char *const *words);
@@ -124,15 +124,14 @@ struct ssbatch_plan {
  * error set. Free the plan even on failure; it need not be initialized. Do not copy the plan,
  * because it points into itself.
  */
-SS_NONNULL(1, 2, 3)
-int ssbatch_plan_read(
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_plan_read(
     struct ssbatch_plan *plan, FILE *stream, const char *name, struct ss_error *error);
 
 SS_NONNULL() void ssbatch_plan_free(struct ssbatch_plan *plan);
 
 /* Returns the run of this name, or NULL. */
-SS_NONNULL()
-struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const char *name);
+SS_MUST_USE SS_NONNULL() struct ssbatch_run *ssbatch_plan_find(
+    const struct ssbatch_plan *plan, const char *name);
 
 /*
  * Write a line, the lines of the study, or those of one run, so that they read back as the same. A

@@ -25,8 +25,7 @@ const char *ssbatch_status_name(enum ssbatch_status status);
  * Reads run.json of a finished run; free it with json_object_put(). Returns NULL without an error
  * if it does not exist.
  */
-SS_NONNULL(1, 2)
-struct json_object *ssbatch_run_document_read(
+SS_MUST_USE SS_NONNULL(1, 2) struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
 /* Returns SSBATCH_TO_COME if `document` is NULL. */

@@ -41,8 +41,8 @@ struct ssbatch_path {
 
 /* Returns a path below the folder of the study. It fits into an argument list. */
 SS_FORMAT(2, 3)
-SS_NONNULL(1, 2)
-struct ssbatch_path ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...);
+SS_MUST_USE SS_NONNULL(1, 2) struct ssbatch_path
+    ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...);
 
 /* The hidden folder of a run, and the one in it that becomes the result. */
 #define SSBATCH_HIDDEN ".%s.part"

@@ -27,7 +27,7 @@ ss_time sample_due(ss_time last, ss_time now);
  * process with status 0. A sample after missed ones covers their time, too. First prints `open`.
  * Returns only if the file cannot be written.
  */
-SS_NONNULL(1, 2)
-int sample_loop(const struct sample_source *source, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int sample_loop(
+    const struct sample_source *source, const char *path, struct ss_error *error);
 
 #endif
