@@ -127,10 +127,7 @@ static inline void assert_refused(const char *which, const char *options, const 
         .host = &ss_host, .instances = 1, .cpus = 1, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, which);
-    assert_int_equal(rig_prepare(&rig, options, &self, &error), -1);
-    assert_int_equal(error.status, SS_ERROR_FAILED);
-    if (!strstr(error.message, words))
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_fails(rig_prepare(&rig, options, &self, &error), error, words);
     assert_null(self.prepared);
     rig_close(&rig);
 }

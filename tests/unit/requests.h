@@ -71,11 +71,6 @@ static inline void made_up_end(
     request_tally_end(&made->tally, &ended);
 }
 
-static inline void assert_says(const char *text, const char *words) {
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in:\n%s", words, text);
-}
-
 static inline void assert_does_not_say(const char *text, const char *words) {
     if (strstr(text, words))
         fail_msg("unexpected '%s' in:\n%s", words, text);

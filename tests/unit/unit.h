@@ -51,6 +51,23 @@ static unsigned unit_skips;
             fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
     } while (0)
 
+/* Fails with the message unless it contains the text. */
+#define assert_says(message, text)                                                                 \
+    do {                                                                                           \
+        if (!strstr(message, text))                                                                \
+            fail_msg("'%s' is not in: %s", text, message);                                         \
+    } while (0)
+
+/* Fails unless the call fails, with one line that contains the text. */
+#define assert_fails(call, error, text)                                                            \
+    do {                                                                                           \
+        if ((call) >= 0)                                                                           \
+            fail_msg("%s succeeds, without '%s'", #call, text);                                    \
+        assert_says((error).message, text);                                                        \
+        assert_null(strpbrk((error).message, "\r\n"));                                             \
+        assert_int_equal((error).status, SS_ERROR_FAILED);                                         \
+    } while (0)
+
 /* Fails with the line if a line is longer than `width` characters. */
 static inline void assert_fits(const char *text, size_t width) {
     for (const char *line = text; *line; line += line[0] == '\n') {

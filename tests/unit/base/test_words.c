@@ -27,8 +27,7 @@ static void assert_refused(const char *line, const char *part) {
     struct ss_error error = {0};
     size_t count = 99;
     assert_null(ss_words_split(line, &count, &error));
-    if (!strstr(error.message, part))
-        fail_msg("message without '%s': %s", part, error.message);
+    assert_says(error.message, part);
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 

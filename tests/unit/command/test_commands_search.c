@@ -178,7 +178,7 @@ TEST(every_command_is_checked) {
         ss_commands_read(&commands, tree_write("work", "3 sh\n1 ls\n2 no-such-one\n"), &error), 0);
     assert_int_equal(ss_commands_check(&commands, &error), -1);
     assert_int_equal(error.status, SS_ERROR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "no-such-one"));
+    assert_says(error.message, "no-such-one");
     ss_commands_free(&commands);
 }
 

@@ -35,9 +35,7 @@ static void make(const char *line) {
 
 static void assert_refused(const char *line, const char *part) {
     struct ss_error error = {0};
-    assert_int_equal(make_plan(line, &error), -1);
-    if (!strstr(error.message, part))
-        fail_msg("'%s': message without '%s': %s", line, part, error.message);
+    assert_fails(make_plan(line, &error), error, part);
     free_plan();
 }
 

@@ -51,8 +51,7 @@ static void make_in(const char *parent) {
 static void refuse(const char *words) {
     struct ss_error error = {0};
     assert_int_equal(make(&error), -1);
-    if (!strstr(error.message, words))
-        fail_msg("message without '%s': %s", words, error.message);
+    assert_says(error.message, words);
     assert_string_equal(group.parts[LIMIT_QUOTA].folder, "");
 }
 

@@ -248,8 +248,7 @@ TEST(deadbeat_requires_feedback_with_cpu_time_readings) {
     struct ss_error error = {0};
     options.modules[SS_KIND_FEEDBACK] = "null";
     options.modules[SS_KIND_CONTROL] = "deadbeat";
-    assert_int_equal(trial_open(&trial, &options, &error), -1);
-    assert_non_null(strstr(error.message, "needs an account"));
+    assert_fails(trial_open(&trial, &options, &error), error, "needs an account");
 }
 
 UNIT_RUN

@@ -58,7 +58,7 @@ TEST(failed_exec_is_reported) {
         assert_int_equal(failure.number, rows[i].number);
         assert_int_equal(ss_child_fail(&failure, rows[i].program, &error), -1);
         assert_int_equal(error.status, rows[i].status);
-        assert_non_null(strstr(error.message, rows[i].program));
+        assert_says(error.message, rows[i].program);
     }
 }
 

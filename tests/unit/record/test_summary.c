@@ -78,11 +78,6 @@ static const char *printed(
     return text_end();
 }
 
-static void assert_says(const char *text, const char *part) {
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
-
 SUMMARY_TEST(json_summary_has_every_figure) {
     static const char *const lines[] = {"{\n  \"schema\": 2,\n  \"version\": \"",
         "\n  \"instances\": 4,\n", "\n  \"cpus\": \"0-1,5\",\n",

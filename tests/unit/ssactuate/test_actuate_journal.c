@@ -310,8 +310,8 @@ TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     tree_write("run/showstopper/one.lock", "1\n");
     int lock = open(tree_path("run/showstopper/one.lock"), O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
-    assert_int_equal(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), -1);
-    assert_non_null(strstr(error.message, "one is in use by process 1"));
+    assert_fails(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error,
+        "one is in use by process 1");
     assert_file("sys/a", "150");
     close(lock);
     error = (struct ss_error){0};

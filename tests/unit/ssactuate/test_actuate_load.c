@@ -28,8 +28,7 @@ static void refuse(enum ssactuate_source source, const char *argument, const cha
     struct ss_error error = {0};
     assert_int_equal(try_to_open(source, argument, &error), -1);
     ssactuate_load_close(&load);
-    if (!strstr(error.message, words))
-        fail_msg("no '%s' in: %s", words, error.message);
+    assert_says(error.message, words);
 }
 
 /* A machine with two CPUs, whose time is counted only by /proc/stat. */

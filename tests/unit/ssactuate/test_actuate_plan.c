@@ -45,10 +45,7 @@ static void expect_setting(size_t index, const char *expected) {
 static void refuse(const char *part, const char *const *words) {
     struct ss_error error = {0};
     ssactuate_plan_free(&plan);
-    assert_int_equal(ssactuate_plan_make(&plan, &machine, words, &error), -1);
-    assert_int_equal(error.status, SS_ERROR_FAILED);
-    if (!strstr(error.message, part))
-        fail_msg("message without '%s': %s", part, error.message);
+    assert_fails(ssactuate_plan_make(&plan, &machine, words, &error), error, part);
 }
 
 TEST(userspace_governor_sets_the_speed) {

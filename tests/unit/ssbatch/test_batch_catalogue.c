@@ -70,7 +70,7 @@ TEST(adjacent_headings_share_the_lines_below_them) {
     assert_null(find(catalogue, "e")->values[SSBATCH_MEMORY]);
     struct ss_error error = {0};
     assert_null(ssbatch_catalogue_find(catalogue, "c/e", &error));
-    assert_non_null(strstr(error.message, "did you mean 'c/d'"));
+    assert_says(error.message, "did you mean 'c/d'");
     ssbatch_catalogue_free(catalogue);
 }
 
@@ -101,8 +101,7 @@ TEST(invalid_lines_are_refused_with_their_number) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ssbatch_catalogue catalogue = {0};
         struct ss_error error = {0};
-        if (add(&catalogue, rows[i].text, &error) == 0 || !strstr(error.message, rows[i].says))
-            fail_msg("%s: %s", rows[i].text, error.message);
+        assert_fails(add(&catalogue, rows[i].text, &error), error, rows[i].says);
         ssbatch_catalogue_free(&catalogue);
     }
 }

@@ -99,8 +99,7 @@ TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_stud
 TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, NULL) {
     struct ss_error error = {0};
     struct ssbatch_study other;
-    assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", true, &error), -1);
-    assert_non_null(strstr(error.message, "placeholder"));
+    assert_fails(ssbatch_study_open(&other, "/tmp/a{b", true, &error), error, "placeholder");
     error = (struct ss_error){0};
     assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", true, &error), -1);
 }
@@ -360,8 +359,7 @@ TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study,
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
     assert_int_equal(symlink(".call", tree_path("study/.a.part/.call")), 0); /* a loop of links */
-    assert_int_equal(clear_calls(NULL, &error), -1);
-    assert_non_null(strstr(error.message, ".a.part/.call: "));
+    assert_fails(clear_calls(NULL, &error), error, ".a.part/.call: ");
     assert_true(exists("ram/result/half"));
     assert_int_equal(unlink(tree_path("study/.a.part/.call")), 0);
     make_folder("study/.a.part/.call"); /* it can be opened, but not read */

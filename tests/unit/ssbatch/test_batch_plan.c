@@ -297,8 +297,8 @@ TEST(null_bytes_are_refused) {
     struct ss_error error = {0};
     char text[] = "set a=1\nset\0b=1\n";
     FILE *stream = fmemopen(text, sizeof text - 1, "r");
-    assert_int_equal(ssbatch_plan_read(&plan, stream, "plan", &error), -1);
-    assert_non_null(strstr(error.message, "plan:2: the line contains a null byte"));
+    assert_fails(ssbatch_plan_read(&plan, stream, "plan", &error), error,
+        "plan:2: the line contains a null byte");
     ssbatch_plan_free(&plan);
     fclose(stream);
 }

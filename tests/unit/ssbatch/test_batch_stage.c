@@ -451,8 +451,7 @@ TEST(matching_line_may_follow_much_output) {
 TEST(afters_with_placeholders_of_the_run_are_refused) {
     struct ss_error error = {0};
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
-    assert_int_equal(open_stage(usual, &error), -1);
-    assert_non_null(strstr(error.message, "line 4: {srv.pid} is unknown in an `after`"));
+    assert_fails(open_stage(usual, &error), error, "line 4: {srv.pid} is unknown in an `after`");
     close_stage();
 }
 

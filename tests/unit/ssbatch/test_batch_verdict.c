@@ -2,7 +2,7 @@
 #include "tree.h"
 #include "verdict.h"
 
-static void assert_fails(const char *const *words, const char *message) {
+static void assert_unfit(const char *const *words, const char *message) {
     struct ss_error error = {0};
     assert_int_equal(ssbatch_check_record(tree_root, (char *const *)words, true, &error), -1);
     assert_string_equal(error.message, message);
@@ -14,11 +14,11 @@ TEST(repeat_is_suggested_only_for_commands) {
     static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
     tree_new();
     tree_write("summary.json", "{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
-    assert_fails(command, "it ended before the trace of the run did: the command ended by itself; "
+    assert_unfit(command, "it ended before the trace of the run did: the command ended by itself; "
                           "--repeat starts it again");
-    assert_fails(pid,
+    assert_unfit(pid,
         "it ended before the trace of the run did: the attached processes ended by themselves");
-    assert_fails(name,
+    assert_unfit(name,
         "it ended before the trace of the run did: the attached processes ended by themselves");
 }
 

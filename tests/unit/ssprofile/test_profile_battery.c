@@ -73,8 +73,7 @@ TEST(invalid_benchmarks_of_a_battery_are_refused) {
         struct ss_error error = {0};
         assert_int_equal(ssprofile_battery_parse(&battery, refused[i].text, "f", &error), -1);
         assert_int_equal(error.status, 2);
-        if (!strstr(error.message, refused[i].message))
-            fail_msg("'%s', not '%s'", error.message, refused[i].message);
+        assert_says(error.message, refused[i].message);
         ssprofile_battery_free(&battery);
     }
 }
@@ -83,8 +82,7 @@ static void expect_refused(const char *path, const char *message) {
     struct ssprofile_battery battery;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_battery_read(&battery, path, &error), -1);
-    if (!strstr(error.message, message))
-        fail_msg("'%s', not '%s'", error.message, message);
+    assert_says(error.message, message);
     ssprofile_battery_free(&battery);
 }
 

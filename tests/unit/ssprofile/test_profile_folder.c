@@ -76,8 +76,7 @@ TEST_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
 TEST_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&log, folder, "a\n", &error), -1);
-    assert_non_null(strstr(error.message, folder));
+    assert_fails(ssprofile_append_log_open(&log, folder, "a\n", &error), error, folder);
 }
 
 /* On a full disk a row is written completely or not at all. */
@@ -96,7 +95,7 @@ TEST_WITH(partial_rows_are_removed, make_folder, remove_folder) {
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     assert_int_equal(added, -1);
-    assert_non_null(strstr(error.message, path));
+    assert_says(error.message, path);
     assert_int_equal(log.rows, 1);
     ssprofile_append_log_close(&log);
     expect("a,b\n1,2\n");
@@ -106,8 +105,8 @@ TEST_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
     struct ssprofile_append_log log, other;
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
-    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), -1);
-    assert_non_null(strstr(error.message, "another process is writing results to it"));
+    assert_fails(ssprofile_append_log_open(&other, path, "a\n", &error), error,
+        "another process is writing results to it");
     ssprofile_append_log_close(&log);
     error = (struct ss_error){0};
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);

@@ -75,9 +75,7 @@ TEST(repetitions_of_valid_tables_count) {
 static void expect_refused(const char *path, const char *text, size_t length, const char *message) {
     struct ssprofile_results results;
     struct ss_error error = {0};
-    assert_int_equal(read_any(&results, path, text, length, &error), -1);
-    if (!strstr(error.message, message))
-        fail_msg("'%s', not '%s'", error.message, message);
+    assert_fails(read_any(&results, path, text, length, &error), error, message);
     ssprofile_results_free(&results);
 }
 
@@ -192,8 +190,7 @@ TEST(machine_is_chosen_after_a_colon) {
         free(choice.path);
         if (!rows[i].machine) {
             assert_null(found);
-            if (!strstr(error.message, rows[i].limits))
-                fail_msg("%s: %s", rows[i].text, error.message);
+            assert_says(error.message, rows[i].limits);
             continue;
         }
         if (!found)

@@ -219,8 +219,7 @@ static void assert_no_mix(const char *text, const char *words) {
     assert_int_equal(demand_mix_parse(&mix, text, &error), -1);
     assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_null(strchr(error.message, '\n'));
-    if (!strstr(error.message, words))
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_says(error.message, words);
     demand_mix_free(&mix);
 }
 

@@ -175,9 +175,7 @@ static void assert_no_study(struct study_options *study, const char *words) {
     struct study_figures figures;
     struct ss_option_store store = {0};
     struct ss_error error = {0};
-    assert_int_equal(study_run(study, NULL, &store, &figures, &error), -1);
-    if (!strstr(error.message, words))
-        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_fails(study_run(study, NULL, &store, &figures, &error), error, words);
     ss_option_store_free(&store);
 }
 

@@ -136,7 +136,8 @@ void request_generator_retarget(
     struct request_generator *generator, const uint32_t *before, uint32_t targets);
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
-SS_MUST_USE SS_NONNULL() SS_WRITES(2, 3) void request_generator_count_unfinished(
+SS_NONNULL()
+SS_WRITES(2, 3) void request_generator_count_unfinished(
     const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*

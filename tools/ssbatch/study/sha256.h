@@ -21,7 +21,8 @@ struct ssbatch_sha256 {
 #define SSBATCH_SHA256_TEXT 65 /* a digest in hexadecimal, with the final 0 */
 
 SS_NONNULL() void ssbatch_sha256_begin(struct ssbatch_sha256 *hash);
-SS_MUST_USE SS_NONNULL() SS_READS(2, 3) void ssbatch_sha256_add(
+SS_NONNULL()
+SS_READS(2, 3) void ssbatch_sha256_add(
     struct ssbatch_sha256 *hash, const void *bytes, size_t count);
 SS_NONNULL() void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TEXT]);
 
