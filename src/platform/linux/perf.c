@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The number of descriptors reserved for pidfds, pipes and files, which matter more than counts. */
+/* The number of descriptors reserved for pidfds, pipes and files: they have no substitute. */
 #define SPARE 256
 
 #define L1D_READ(result)                                                                           \
@@ -43,6 +43,15 @@ static uint64_t raw_config(enum ss_perf_event event) {
     return event == SS_PERF_L2_MISSES ? codes.misses : codes.references;
 }
 
+static int open_perf(struct perf_event_attr *event, pid_t thread) {
+    event->size = sizeof *event;
+    SS_OWNED(close)
+    int descriptor = (int)syscall(SYS_perf_event_open, event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (descriptor < 0)
+        return -errno;
+    return ss_linux_leaves_room(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
+}
+
 /*
  * Opens an event. With `after_exec`, the event begins disabled; the thread's descendants inherit
  * this state, and exec enables their copies.
@@ -50,7 +59,6 @@ static uint64_t raw_config(enum ss_perf_event event) {
 static int open_event(void *context, const struct ss_perf_request *request) {
     struct perf_event_attr event = {
         .type = events[request->event].type,
-        .size = sizeof event,
         .config = events[request->event].config,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
         .inherit = 1,
@@ -65,12 +73,7 @@ static int open_event(void *context, const struct ss_perf_request *request) {
         if (event.config == 0)
             return -ENOENT;
     }
-    SS_OWNED(close)
-    int descriptor =
-        (int)syscall(SYS_perf_event_open, &event, request->thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (descriptor < 0)
-        return -errno;
-    return ss_linux_leaves_room(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
+    return open_perf(&event, request->thread);
 }
 
 /* Reads an event's count; `numbers` has the order of read_format. */
@@ -96,6 +99,28 @@ const struct ss_perf_calls ss_platform_perf = {
     .read = read_event,
     .close = close_event,
 };
+
+int ss_platform_task_clock_open(pid_t thread, bool descendants) {
+    struct perf_event_attr event = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .inherit = descendants,
+        /* Without this, only root may open the clock. It still counts time in the kernel. */
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    return open_perf(&event, thread);
+}
+
+uint64_t ss_platform_task_clock_read(int clock) {
+    uint64_t used = 0;
+    return read(clock, &used, sizeof used) == (ssize_t)sizeof used ? used : 0;
+}
+
+bool ss_platform_task_clock_works(void) {
+    SS_OWNED(close) int clock = ss_platform_task_clock_open(0, true);
+    return clock >= 0;
+}
 
 /*
  * Returns the number of runnable threads from /proc/loadavg. The text is "0.20 0.18 0.12 1/80
