@@ -43,7 +43,10 @@ static inline uint64_t ss_notice_check(uint64_t ticket, const uint64_t *words, i
     return check;
 }
 
-static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *words, int count) {
+/* Publishes a snapshot of `count` words: an array, or a struct whose members are all words. */
+static inline void ss_notice_publish(struct ss_notice *notice, const void *snapshot, int count) {
+    uint64_t words[SS_NOTICE_WORDS];
+    memcpy(words, snapshot, (size_t)count * sizeof *words);
     uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
     struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
     atomic_store(&copy->ticket, 0);
@@ -60,7 +63,8 @@ static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *w
  * Copies the latest snapshot, which was published with `count` words. Returns false if nothing was
  * published, or if writers overtook every attempt; the caller then keeps its previous snapshot.
  */
-static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
+static inline bool ss_notice_read(const struct ss_notice *notice, void *snapshot, int count) {
+    uint64_t words[SS_NOTICE_WORDS];
     for (int attempt = 0; attempt < 3; attempt++) {
         uint64_t latest = atomic_load(&notice->latest);
         if (latest == 0)
@@ -72,8 +76,11 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
         uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);
-        if (atomic_load(&copy->ticket) == latest && check == ss_notice_check(latest, words, count))
+        if (atomic_load(&copy->ticket) == latest &&
+            check == ss_notice_check(latest, words, count)) {
+            memcpy(snapshot, words, (size_t)count * sizeof *words);
             return true;
+        }
     }
     return false;
 }

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <showstopper/control.h>
 #include <showstopper/shared.h>
@@ -87,22 +86,6 @@ static const struct ss_option options[] = {
         .help = "how much of the past the model of the workload covers"),
     SS_OPTION_END,
 };
-
-static void publish(struct ss_notice *notice, const struct model *model) {
-    uint64_t words[MODEL_WORDS];
-    memcpy(words, model, sizeof words);
-    ss_notice_publish(notice, words, MODEL_WORDS);
-}
-
-/* Returns the model that was published last, or this executor's own copy if that cannot be read. */
-static struct model *look(const struct ss_self *self) {
-    struct run *run = self->run;
-    struct model *seen = self->own;
-    uint64_t words[MODEL_WORDS];
-    if (ss_notice_read(&run->notice, words, MODEL_WORDS))
-        memcpy(seen, words, sizeof *seen);
-    return seen;
-}
 
 static double clamp(double value, double min, double max) {
     return fmin(fmax(value, min), max);
@@ -244,7 +227,9 @@ static double find_horizon(const struct config *config, const struct ss_rhythm *
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct run *run = self->run;
-    struct model *model = look(self);
+    struct model *model = self->own; /* kept if the published one cannot be read */
+    ss_notice_read(&run->notice, model, MODEL_WORDS);
+
     const struct ss_account *account = &input->account;
     double behind = (double)ss_time_since(input->moment.now, account->time);
     struct mark mark = {
@@ -261,12 +246,12 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     };
     if (model->last.time < input->moment.since || model->series != account->series) {
         begin(model, input, &mark);
-        publish(&run->notice, model);
+        ss_notice_publish(&run->notice, model, MODEL_WORDS);
     } else if (mark.time > model->last.time) {
         account_for(model, input, &mark, &limits);
         if ((double)ss_time_since(mark.time, model->fit.time) >= fmax(LEARN_INTERVAL, round / 4))
             learn(model, &mark, account, (double)config->memory);
-        publish(&run->notice, model);
+        ss_notice_publish(&run->notice, model, MODEL_WORDS);
     }
     double owed = bound_debt(model, input, &limits, owed_now(model, input));
     return clamp(find_duty(model, input, &limits, owed), 0, 1);

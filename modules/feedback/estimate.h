@@ -37,9 +37,10 @@ struct estimate_reading {
 /*
  * The last sample, and the load that it was blended into. The load may be slightly outside [0, 1]:
  * the counters move in steps, and limiting each sample would bias loads near 0 and near 1.
+ * Published as is: every member is a word.
  */
 struct estimate {
-    ss_time time; /* time of the sample; 0 if `taken` is false */
+    ss_time time; /* time of the sample */
     uint64_t set;
     double capacity;
     double cpus;
@@ -50,12 +51,12 @@ struct estimate {
     uint64_t total;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
-    bool known; /* `load` is valid */
-    bool ran;   /* busy time was counted, not idle time */
-    bool taken; /* the other fields are valid */
+    uint64_t known; /* 1: `load` is valid */
+    uint64_t ran;   /* 1: busy time was counted, not idle time */
+    uint64_t taken; /* 1: the other fields are valid */
 };
 
-#define ESTIMATE_WORDS 13
+#define ESTIMATE_WORDS (sizeof(struct estimate) / sizeof(uint64_t))
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
@@ -68,52 +69,14 @@ struct estimate_run {
 /* An executor whose claim is older than this is dead, or too late to wait for. */
 #define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
 
-static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
-    uint64_t words[ESTIMATE_WORDS] = {
-        estimate->time,
-        estimate->set,
-        ss_word_from_double(estimate->capacity),
-        estimate->count,
-        ss_word_from_double(estimate->load),
-        estimate->known,
-        ss_word_from_double(estimate->used),
-        estimate->ran,
-        ss_word_from_double(estimate->cpus),
-        estimate->quota_period,
-        estimate->throttled,
-        estimate->grain,
-        estimate->total,
-    };
-    ss_notice_publish(notice, words, ESTIMATE_WORDS);
-}
-
 /*
  * Returns the latest published estimate, or the executor's own copy if writers overtake this reader
  * or a stalled writer has overwritten the latest notice.
  */
-static inline const struct estimate *estimate_look(const struct ss_self *self) {
+static inline const struct estimate *estimate_latest(const struct ss_self *self) {
     struct estimate_run *run = self->run;
-    struct estimate *seen = self->own;
-    uint64_t words[ESTIMATE_WORDS];
-    if (ss_notice_read(&run->notice, words, ESTIMATE_WORDS)) {
-        *seen = (struct estimate){
-            .time = words[0],
-            .set = words[1],
-            .capacity = ss_double_from_word(words[2]),
-            .count = words[3],
-            .load = ss_double_from_word(words[4]),
-            .known = words[5] != 0,
-            .used = ss_double_from_word(words[6]),
-            .ran = words[7] != 0,
-            .cpus = ss_double_from_word(words[8]),
-            .quota_period = words[9],
-            .throttled = words[10],
-            .grain = words[11],
-            .total = words[12],
-            .taken = true,
-        };
-    }
-    return seen;
+    ss_notice_read(&run->notice, self->own, ESTIMATE_WORDS);
+    return self->own;
 }
 
 static inline bool estimate_is_current(
@@ -140,7 +103,7 @@ static inline ss_time estimate_spacing(const struct ss_self *self) {
 static inline bool estimate_wants_sample_after(
     const struct ss_self *self, const struct ss_moment *moment, ss_time spacing) {
     struct estimate_run *run = self->run;
-    const struct estimate *last = estimate_look(self);
+    const struct estimate *last = estimate_latest(self);
     if (estimate_is_current(last, moment) && ss_time_since(moment->now, last->time) < spacing)
         return false;
     return ss_claim_take(&run->claim, moment->now, ESTIMATE_CLAIM_EXPIRES);
@@ -240,10 +203,10 @@ static inline bool estimate_is_overtaken(const struct estimate *last,
 static inline void estimate_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct estimate_reading *reading, ss_time period) {
     struct estimate_run *run = self->run;
-    const struct estimate *last = estimate_look(self);
+    const struct estimate *last = estimate_latest(self);
     if (!estimate_is_overtaken(last, moment, reading)) {
         struct estimate next = estimate_advance(last, moment, reading, period);
-        estimate_publish(&run->notice, &next);
+        ss_notice_publish(&run->notice, &next, ESTIMATE_WORDS);
         *(struct estimate *)self->own = next;
     }
     ss_claim_release(&run->claim);
@@ -251,7 +214,7 @@ static inline void estimate_sample(const struct ss_self *self, const struct ss_m
 
 static inline bool estimate_get(
     const struct ss_self *self, const struct ss_moment *moment, double *load) {
-    const struct estimate *last = estimate_look(self);
+    const struct estimate *last = estimate_latest(self);
     if (!last->known || !estimate_is_current(last, moment))
         return false;
     *load = fmin(fmax(last->load, 0), 1);
@@ -259,7 +222,7 @@ static inline bool estimate_get(
 }
 
 static inline void estimate_account(const struct ss_self *self, struct ss_account *account) {
-    const struct estimate *last = estimate_look(self);
+    const struct estimate *last = estimate_latest(self);
     *account = (struct ss_account){
         .time = last->time,
         .series = last->set,

@@ -49,7 +49,7 @@ static ss_time spacing(const struct ss_self *self, bool ran) {
 }
 
 static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
-    const struct estimate *last = estimate_look(self);
+    const struct estimate *last = estimate_latest(self);
     return estimate_wants_sample_after(self, moment, spacing(self, last->ran));
 }
 

@@ -125,7 +125,7 @@ static void print_percent(FILE *stream, const char *name, double value, const ch
 void ss_running_print_status(
     FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock) {
     struct ss_board_sample sample = {.target = NAN, .load = NAN, .duty = NAN};
-    bool sampled = ss_board_read_sample(board, &sample);
+    bool sampled = ss_notice_read(&board->sample, &sample, SS_BOARD_SAMPLE_WORDS);
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     ss_time start = atomic_load(&board->control_start);
     fprintf(stream, "showstopper %d: %s", (int)board->master, state_of(board, now));
@@ -209,7 +209,7 @@ void ss_running_print_metrics(FILE *stream, const struct ss_board *board, ss_tim
     char pid[16];
     snprintf(pid, sizeof pid, "%d", (int)board->master);
     const char *labels[] = {"pid", pid, NULL};
-    ss_board_read_sample(board, &sample);
+    ss_notice_read(&board->sample, &sample, SS_BOARD_SAMPLE_WORDS);
     ss_metrics_put(&metrics, &target, labels, isnan(setpoint) ? sample.target : setpoint);
     ss_metrics_put(&metrics, &load, labels, sample.load);
     ss_metrics_put(&metrics, &duty, labels, sample.duty);

@@ -153,7 +153,7 @@ struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row) {
     return (struct ss_ring *)(void *)((char *)board + board->rings_offset) + row;
 }
 
-static struct ss_board *allocate(uint32_t instances, size_t extra, bool recorded) {
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra, bool recorded) {
     size_t rings = rings_offset(instances, extra);
     size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     struct ss_board *board = aligned_alloc(64, size);
@@ -163,32 +163,6 @@ static struct ss_board *allocate(uint32_t instances, size_t extra, bool recorded
         board->rings_offset = recorded ? rings : 0;
     }
     return board;
-}
-
-struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
-    return allocate(instances, extra, false);
-}
-
-struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra) {
-    return allocate(instances, extra, true);
-}
-
-#define SAMPLE_WORDS 3
-
-void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample) {
-    const uint64_t words[SAMPLE_WORDS] = {ss_word_from_double(sample->target),
-        ss_word_from_double(sample->load), ss_word_from_double(sample->duty)};
-    ss_notice_publish(&board->sample, words, SAMPLE_WORDS);
-}
-
-bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample) {
-    uint64_t words[SAMPLE_WORDS];
-    if (!ss_notice_read(&board->sample, words, SAMPLE_WORDS))
-        return false;
-    *sample = (struct ss_board_sample){.target = ss_double_from_word(words[0]),
-        .load = ss_double_from_word(words[1]),
-        .duty = ss_double_from_word(words[2])};
-    return true;
 }
 
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {

@@ -215,11 +215,9 @@ struct ss_branch *ss_board_branches(struct ss_board *board);
 /* Returns the ring of a row; NULL if nothing is recorded. */
 struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 
-/* Creates a board in ordinary memory, for the simulator and tests. free() it. */
-struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
-
-/* Creates a board with rings in ordinary memory, for a record. */
-struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
+/* Creates a board in ordinary memory, for the simulator and tests; `recorded`: with rings. free()
+ * it. */
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra, bool recorded);
 
 /* The monitor's latest sample, for other processes to print. NaN: unknown. */
 struct ss_board_sample {
@@ -228,10 +226,7 @@ struct ss_board_sample {
     double duty;
 };
 
-void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample);
-
-/* Gets the latest sample. Returns false before the first one. */
-bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample);
+#define SS_BOARD_SAMPLE_WORDS 3
 
 /* Returns the time on the trace's own clock, which stops during pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);

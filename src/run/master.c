@@ -84,8 +84,9 @@ static void take_sample(struct ss_master *master, ss_time now) {
     ss_monitor_sample(&master->monitor, now);
     if (sample->time != before) {
         ss_recorder_sample(master->recorder, sample);
-        ss_board_note_sample(master->board,
-            &(struct ss_board_sample){sample->target, sample->load.load, sample->duty});
+        ss_notice_publish(&master->board->sample,
+            &(struct ss_board_sample){sample->target, sample->load.load, sample->duty},
+            SS_BOARD_SAMPLE_WORDS);
     }
     if (master->stage == SS_STAGE_COUNTING && sample->time != before)
         ss_usage_follow(&master->usage, sample->doubt, now);

@@ -86,7 +86,7 @@ static void take_census_if_due(struct ss_guardian *guardian) {
     if (now < guardian->due && !guardian->notified)
         return;
     guardian->notified = false;
-    ss_watchdog_look(&guardian->watchdog, now);
+    ss_watchdog_check(&guardian->watchdog, now);
     guardian->due = ss_census_take(&guardian->census, now);
     if (ss_census_is_complete(&guardian->census))
         ss_platform_wake(&guardian->board->looks);

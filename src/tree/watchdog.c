@@ -62,7 +62,7 @@ static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     ss_platform_process_signal_once(executor, started, SIGKILL);
 }
 
-void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
+void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
     struct ss_board *board = watchdog->board;
     if (now < watchdog->next)
         return;

@@ -28,6 +28,6 @@ SS_MUST_USE int ss_watchdog_open(
     struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
 
 /* Kills stuck executors, and signals a stuck master to exit, if a check is due. */
-void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now);
+void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now);
 
 #endif

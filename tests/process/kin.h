@@ -97,7 +97,7 @@ static inline void *kin_share(size_t size) {
 
 /* Returns a board with a mark that no process has. */
 static inline struct ss_board *kin_board(uint32_t instances) {
-    struct ss_board *board = ss_board_allocate(instances, 0);
+    struct ss_board *board = ss_board_allocate(instances, 0, false);
     ck_assert_ptr_nonnull(board);
     strcpy(board->mark, "none");
     return board;

@@ -327,7 +327,7 @@ static void expect_removal(void (*removes)(pid_t ended)) {
     const char *own = yard_find_own_group();
     SKIP_UNLESS(own, "cgroup-v2: no group can be made");
     struct run *run = run_start(NULL, WORDS(PAYLOAD, "spin"));
-    board = ss_board_allocate(1, 0);
+    board = ss_board_allocate(1, 0, false);
     snprintf(board->mark, sizeof board->mark, "%d", (int)getpid());
     ss_freezer_prepare(board, 0, name);
     ck_assert(!ss_platform_freezer_put(name, run->pid, ss_platform_process_started(run->pid) + 1));
@@ -397,7 +397,7 @@ static void expect_end_of_root(void (*end)(void)) {
     pid_t user = fork();
     if (user == 0) {
         yard_become_user();
-        board = ss_board_allocate(1, 0);
+        board = ss_board_allocate(1, 0, false);
         board->alone = 1;
         snprintf(board->mark, sizeof board->mark, "%d", (int)getpid());
         pid_t pid = start_root();

@@ -75,7 +75,7 @@ static void put_executor(uint32_t number, pid_t pid) {
 
 static bool look(void) {
     now += 500 * SS_MILLISECOND;
-    ss_watchdog_look(&watchdog, now);
+    ss_watchdog_check(&watchdog, now);
     return true;
 }
 
@@ -163,9 +163,9 @@ TEST_CASE(the_watchdog_checks_twice_a_second) {
     look();
     look(); /* the watchdog suspects it */
     used += 1500 * SS_MILLISECOND;
-    ss_watchdog_look(&watchdog, now + 499 * SS_MILLISECOND);
+    ss_watchdog_check(&watchdog, now + 499 * SS_MILLISECOND);
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
-    ss_watchdog_look(&watchdog, now + 500 * SS_MILLISECOND);
+    ss_watchdog_check(&watchdog, now + 500 * SS_MILLISECOND);
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_STUCK);
     kin_reap(spinner);
 }

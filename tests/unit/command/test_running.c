@@ -15,7 +15,7 @@ static struct ss_board *board;
 
 static int open_board(void **state) {
     (void)state;
-    board = ss_board_allocate(2, 0);
+    board = ss_board_allocate(2, 0, false);
     board->master = 4711;
     ss_board_join(board, 0);
     ss_board_join(board, 1);
@@ -38,10 +38,15 @@ TEST_WITH(status_of_a_starting_run_has_no_figures, open_board, close_board) {
                 "2 of 2 instances\n");
 }
 
+static void show_sample(double target, double load, double duty) {
+    struct ss_board_sample sample = {target, load, duty};
+    ss_notice_publish(&board->sample, &sample, SS_BOARD_SAMPLE_WORDS);
+}
+
 TEST_WITH(status_during_warm_up_shows_only_the_load, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW + SS_SECOND);
-    ss_board_note_sample(board, &(struct ss_board_sample){NAN, 0.98765, NAN});
+    show_sample(NAN, 0.98765, NAN);
     expect_line("showstopper 4711: warming up, target none, load 98.77%, duty none, 2 of 2 "
                 "instances\n");
 }
@@ -49,8 +54,8 @@ TEST_WITH(status_during_warm_up_shows_only_the_load, open_board, close_board) {
 TEST_WITH(status_during_control_shows_the_latest_sample, open_board, close_board) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
-    ss_board_note_sample(board, &(struct ss_board_sample){0.5, 0.4, 0.3});
-    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    show_sample(0.5, 0.4, 0.3);
+    show_sample(0.6, 0.598, 0.41);
     ss_board_leave(board, 1, SS_LIFE_ENDED);
     expect_line("showstopper 4711: controlled, target 60.00%, load 59.80%, duty 41.00%, 1 of 2 "
                 "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
@@ -62,7 +67,7 @@ TEST_WITH(status_shows_a_target_set_by_the_user, open_board, close_board) {
     atomic_store(&board->paused, 20 * SS_SECOND);
     atomic_store(&board->paused_since, NOW - 30 * SS_SECOND);
     atomic_store(&board->setpoint, ss_word_from_double(0.25));
-    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    show_sample(0.6, 0.598, 0.41);
     expect_line("showstopper 4711: paused, target 25.00% (--set), load 59.80%, duty 41.00%, 2 of 2 "
                 "instances, since 2023-11-14T22:11:50.000Z (40 s)\n");
 }
@@ -99,7 +104,7 @@ TEST_WITH(metrics_show_the_target_in_force_and_each_instance, open_board, close_
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
     atomic_store(&board->setpoint, ss_word_from_double(0.25));
-    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    show_sample(0.6, 0.598, 0.41);
     for (uint32_t i = 0; i < 2; i++) {
         atomic_store(&board->rows[i].published, 7);
         atomic_store(&board->rows[i].local_duty, ss_word_from_double(0.5));

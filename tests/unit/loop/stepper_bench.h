@@ -138,7 +138,7 @@ static inline int open_bench(void **state) {
         modules[kind].head = &modules[kind].table.head;
         bench.rig.configs[kind] = &bench.script;
     }
-    bench.board = ss_board_allocate(1, ss_module_set_memory(&bench.rig));
+    bench.board = ss_board_allocate(1, ss_module_set_memory(&bench.rig), false);
     assert_non_null(bench.board);
     atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
     atomic_store(&bench.board->control_start, START);

@@ -110,7 +110,7 @@ static struct ss_board *board;
 /* Replaces the board by a new one. */
 static void allocate(uint32_t instances, size_t modules) {
     free(board);
-    board = ss_board_allocate(instances, modules);
+    board = ss_board_allocate(instances, modules, false);
     assert_non_null(board);
 }
 

@@ -14,7 +14,7 @@ static struct ss_duty_meter meter;
 
 /* All instances begin stopped. */
 static void open_board(uint32_t instances) {
-    board = ss_board_allocate(instances, 0);
+    board = ss_board_allocate(instances, 0, false);
     assert_non_null(board);
     for (uint32_t i = 0; i < instances; i++)
         ss_board_join(board, i);

@@ -44,7 +44,7 @@ static int read_busy(void *context, struct ss_cpu_reading *reading) {
 }
 
 static int open_monitor(void **state) {
-    board = ss_board_allocate(1, 0);
+    board = ss_board_allocate(1, 0, false);
     assert_non_null(board);
     atomic_store(&board->control_start, START);
     ss_board_join(board, 0);

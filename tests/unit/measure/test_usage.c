@@ -9,7 +9,7 @@
 
 /* Returns a board with master 10, guardian 11, executors 20 and 21. */
 static struct ss_board *make_board(void) {
-    struct ss_board *board = ss_board_allocate(2, 0);
+    struct ss_board *board = ss_board_allocate(2, 0, false);
     assert_non_null(board);
     atomic_store(&board->guardian, 11);
     atomic_store(&board->rows[0].executor, 20);

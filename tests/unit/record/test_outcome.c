@@ -175,7 +175,7 @@ OUTCOME_TEST(programs_that_end_early_are_named) {
 /* Takes the figures of a run, which cause one warning. */
 static void take_samples(const struct ss_monitor *monitor, struct ss_usage *usage) {
     static struct ss_monitor taken;
-    struct ss_board *board = ss_board_allocate(1, 0);
+    struct ss_board *board = ss_board_allocate(1, 0, false);
     assert_non_null(board);
     taken = *monitor;
     ss_outcome_open(&outcome);

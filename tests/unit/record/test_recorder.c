@@ -71,7 +71,7 @@ static void open_record(void) {
         ss_cpus_add(&plan.cpus, cpu);
     for (int kind = 0; kind < SS_KINDS; kind++)
         plan.set.modules[kind].head = &heads[kind];
-    board = ss_board_allocate_recorded(plan.instances, 0);
+    board = ss_board_allocate(plan.instances, 0, true);
     assert_non_null(board);
     ss_outcome_open(&outcome);
     if (ss_recorder_open(&recorder, &plan, &error) < 0)

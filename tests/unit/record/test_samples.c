@@ -56,7 +56,7 @@ static int read_next(void *context, struct ss_cpu_reading *reading) {
 
 static void open_monitor(enum ss_source source) {
     load_set();
-    board = ss_board_allocate(1, ss_module_set_memory(&set));
+    board = ss_board_allocate(1, ss_module_set_memory(&set), false);
     assert_non_null(board);
     atomic_store(&board->control_start, START);
     bool group = source == SS_SOURCE_CGROUP;
@@ -300,7 +300,7 @@ TEST(cpu_loads_and_steal_come_from_the_same_reading) {
     load_set();
     prepare_plan(&plan);
     open_tree(&tree, &plan.cpus, stats[0]);
-    board = ss_board_allocate(1, ss_module_set_memory(&set));
+    board = ss_board_allocate(1, ss_module_set_memory(&set), false);
     atomic_store(&board->control_start, START);
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &tree.meter, board);
     /* The third sample is dropped: a CPU is missing, so the load is unknown. */

@@ -15,8 +15,10 @@ static struct ss_crew crew;
 
 static void set_up(void) {
     plan.instances = 2;
-    crew = (struct ss_crew){
-        .plan = &plan, .board = ss_board_allocate(2, 0), .executors = executors, .running = 2};
+    crew = (struct ss_crew){.plan = &plan,
+        .board = ss_board_allocate(2, 0, false),
+        .executors = executors,
+        .running = 2};
     assert_non_null(crew.board);
 }
 

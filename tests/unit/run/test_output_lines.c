@@ -37,7 +37,7 @@ static void open_output(const char *expression) {
     int ends[2] = {-1, -1};
     now = 1000 * SS_SECOND;
     own_wait = 0;
-    board = ss_board_allocate(1, 0);
+    board = ss_board_allocate(1, 0, false);
     target = tmpfile();
     assert_true(board && target);
     atomic_store(&board->rows[0].local_duty, ss_word_from_double(1));

@@ -13,7 +13,7 @@
 /* Makes a run that has been ending for a second, with 30 s to go. */
 static struct ss_master make_ending(struct ss_plan *plan) {
     ss_time now = ss_platform_now();
-    struct ss_board *board = ss_board_allocate(1, 0);
+    struct ss_board *board = ss_board_allocate(1, 0, false);
     assert_non_null(board);
     plan->instances = 1;
     atomic_store(&board->end_grace, now + 30 * SS_SECOND);
@@ -63,7 +63,8 @@ TEST(signals_in_quick_succession_count_as_one) {
 TEST(switches_are_counted_for_each_instance) {
     struct ss_plan plan = {.instances = 3};
     uint64_t before[3] = {0};
-    struct ss_master master = {.plan = &plan, .board = ss_board_allocate(3, 0), .switches = before};
+    struct ss_master master = {
+        .plan = &plan, .board = ss_board_allocate(3, 0, false), .switches = before};
     uint32_t switching = 9;
     assert_non_null(master.board);
     struct ss_row *rows = master.board->rows;

@@ -147,7 +147,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
     world.processes = calloc((size_t)limit + 1, sizeof *world.processes);
     world.groups = calloc((size_t)limit + 1, sizeof *world.groups);
     assert_true(world.processes && world.groups);
-    world.board = ss_board_allocate(WORLD_ROWS, 0);
+    world.board = ss_board_allocate(WORLD_ROWS, 0, false);
     assert_non_null(world.board);
     world_put(WORLD_INIT, 0);
     world_put(WORLD_SHELL, WORLD_INIT);

@@ -37,7 +37,7 @@ static inline void expect_continuations(int number) {
 
 static inline int open_board(void **state) {
     struct sigaction action = {.sa_handler = count_continuations};
-    board = ss_board_allocate(ROWS, 0);
+    board = ss_board_allocate(ROWS, 0, false);
     holds = calloc(1, sizeof *holds);
     assert_true(board && holds);
     self = getpid();

@@ -69,7 +69,7 @@ static pid_t start(void (*act)(void)) {
         for (;;)
             pause();
     }
-    board = ss_board_allocate(1, 0);
+    board = ss_board_allocate(1, 0, false);
     assert_that(pid, >, 0);
     assert_true(board);
     board->attached = true;
@@ -285,7 +285,7 @@ static uint64_t count_after(ss_time passed) {
 
 /* An executor publishes its reading only once per round. */
 TEST(cpu_time_of_running_instances_is_extrapolated) {
-    board = ss_board_allocate(2, 0);
+    board = ss_board_allocate(2, 0, false);
     ss_cpu_time_open(&meter, board, 1);
     assert_int_equal(count_after(0), 0);
     meter.published = 7 * SS_SECOND;
@@ -305,7 +305,7 @@ TEST(cpu_time_of_running_instances_is_extrapolated) {
 TEST(ended_instances_use_no_more_cpu_time) {
     static const enum ss_life ends[] = {SS_LIFE_ENDED, SS_LIFE_START_FAILED, SS_LIFE_CLEARED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        board = ss_board_allocate(1, 0);
+        board = ss_board_allocate(1, 0, false);
         ss_cpu_time_open(&meter, board, 0);
         ss_board_join(board, 0);
         meter.published = 7 * SS_SECOND;
@@ -322,7 +322,7 @@ TEST(ended_instances_use_no_more_cpu_time) {
 /* Half of a CPU makes a load of 1, although both CPUs may be used. */
 TEST(capacity_may_be_a_part_of_the_cpus) {
     struct ss_counters counters;
-    board = ss_board_allocate(1, 0);
+    board = ss_board_allocate(1, 0, false);
     ss_cpu_time_sum(board, 2, 0.5, &counters);
     assert_near(counters.capacity, 0.5, 0);
     assert_near(counters.cpus, 2, 0);

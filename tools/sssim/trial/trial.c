@@ -405,8 +405,7 @@ static int load_rig(struct trial *trial, struct ss_error *error) {
 static int open_board(struct trial *trial, struct ss_error *error) {
     uint32_t instances = trial->options.instances;
     size_t memory = ss_module_set_memory(&trial->set);
-    trial->board = trial->options.recorded ? ss_board_allocate_recorded(instances, memory)
-                                           : ss_board_allocate(instances, memory);
+    trial->board = ss_board_allocate(instances, memory, trial->options.recorded);
     trial->steppers = calloc(instances, sizeof *trial->steppers);
     trial->lives = calloc(instances, sizeof *trial->lives);
     if (!trial->board || !trial->steppers || !trial->lives)
