@@ -77,7 +77,7 @@ static bool simulate(struct series *series, const char *trace, ss_time length, u
         .window = SS_WINDOW_DEFAULT,
         .interval = SS_SECOND,
         .lateness = SS_MILLISECOND,
-        .lateness_law = TRIAL_LATENESS_EXPONENTIAL,
+        .lateness_varies = true,
         .seed = seed,
         .on_sample = take_sample,
         .context = series,

@@ -242,7 +242,7 @@ static struct trial_options options_of(const struct scene *scene) {
         .options = {[SS_KIND_TRACE] = "50%", [SS_KIND_DITHERING] = "tau=100m"},
         .window = SS_WINDOW_DEFAULT,
         .switch_cost = 42 * SS_MICROSECOND,
-        .lateness_law = TRIAL_LATENESS_RECORDED,
+        .lateness = SS_TIME_NEVER,
         .seed = scene->seed,
         .work = {.iteration = 10 * SS_MILLISECOND,
             .noise = is_clean(scene->fault) ? 0.05 : 0.01,
@@ -261,7 +261,6 @@ static struct trial_options options_of(const struct scene *scene) {
         options.options[SS_KIND_TRACE] = "20%";
         break;
     case LATE_WAKE_UPS:
-        options.lateness_law = TRIAL_LATENESS_FIXED;
         options.lateness = STRENGTH * TAU / 20;
         break;
     case STEAL: /* a fraction of the time of busy CPUs, which are half of all */

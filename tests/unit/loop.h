@@ -69,6 +69,16 @@ static inline void advance(struct trial *trial, ss_time length) {
         fail_msg("%s", error.message);
 }
 
+/* Wakes all executors now, as the master does after a change. */
+static inline void wake_all(struct trial *trial) {
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        if (atomic_load(&trial->board->rows[i].life) == SS_LIFE_ALIVE) {
+            trial->lives[i].awake = true;
+            sleepers_set(&trial->sleepers, i, trial->now);
+        }
+    }
+}
+
 static inline struct trial_figures run(const struct trial_options *options, ss_time length) {
     static struct trial trial;
     struct trial_figures figures;

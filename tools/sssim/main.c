@@ -90,13 +90,14 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     return status;
 }
 
-static void print_round(const struct study_options *study, const struct study_figures *figures) {
+static void print_round(
+    const struct study_options *study, const struct trial_figures figures[MEMORY_SIDES]) {
     if (study->round == 1)
         printf("%-8s %18s %18s %14s %12s\n", "round", "foreground 1/s", "background 1/s",
             "mean error %", "MSE %^2");
-    const struct trial_figures *background = &figures->sides[STUDY_BACKGROUND];
+    const struct trial_figures *background = &figures[STUDY_BACKGROUND];
     printf("%-8llu %18.3f %18.3f", (unsigned long long)study->round,
-        figures->sides[STUDY_FOREGROUND].throughput, background->throughput);
+        figures[STUDY_FOREGROUND].throughput, background->throughput);
     if (background->samples > 0)
         printf(" %14.3f %12.3f\n", background->error_mean_percent, background->error_mse_e4);
     else
@@ -108,10 +109,10 @@ static int run_rounds(const struct simulation *simulation, struct study_options 
     struct ss_option_store warnings = {0};
     int status = 0;
     for (uint64_t i = 0; status == 0 && i < simulation->rounds; i++) {
-        struct study_figures figures;
-        status = study_run(study, experiment, &warnings, &figures, error);
+        struct trial_figures figures[MEMORY_SIDES];
+        status = study_run(study, experiment, &warnings, figures, error);
         if (status == 0)
-            print_round(study, &figures);
+            print_round(study, figures);
         study->round++;
         for (int side = 0; side < MEMORY_SIDES; side++) {
             study->sides[side].seed++;

@@ -10,19 +10,19 @@ TEST(simulated_machine_counts_exactly) {
     machine.instances[3].width = 7;
     machine_read(&machine, 1100, &counters);
     assert_int_equal(counters.idle, 3 * 100);
-    machine_set_running(&machine, 0, true, 1100);
-    machine_set_running(&machine, 0, true, 1110);
-    machine_set_running(&machine, 1, true, 1150);
+    machine_continue(&machine, 0, 1100);
+    machine_continue(&machine, 0, 1110);
+    machine_continue(&machine, 1, 1150);
     machine_read(&machine, 1200, &counters);
     assert_int_equal(counters.idle, 300 + 2 * 50 + 1 * 50);
     assert_int_equal(counters.busy_ticks, 3 * 200 - 450);
-    machine_set_running(&machine, 3, true, 1200);
-    machine_set_running(&machine, 0, false, 1250);
+    machine_continue(&machine, 3, 1200);
+    machine_stop(&machine, 0, 0, 1250);
     machine_read(&machine, 1300, &counters);
     assert_int_equal(counters.idle, 450);
     /* While no instance runs, other processes use one and a half CPUs. */
-    machine_set_running(&machine, 1, false, 1300);
-    machine_set_running(&machine, 3, false, 1300);
+    machine_stop(&machine, 1, 0, 1300);
+    machine_stop(&machine, 3, 0, 1300);
     machine.background = 1.5;
     for (ss_time now = 1301; now <= 1401; now++)
         machine_read(&machine, now, &counters);
@@ -94,7 +94,7 @@ TEST(even_duties_hold_the_load_in_short_windows) {
     for (uint32_t cpus = 2; cpus <= 4; cpus += 2) {
         struct trial_options options = make_window_options(cpus);
         options.switch_cost = 42 * SS_MICROSECOND;
-        options.lateness_law = TRIAL_LATENESS_RECORDED;
+        options.lateness = SS_TIME_NEVER;
         assert_windows_held(&options, classes, max);
     }
 }
@@ -169,7 +169,7 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
         struct trial_options options = make_options(12, 12, loads[i]);
         options.width = width;
         options.tick_rate = 250;
-        options.lateness_law = TRIAL_LATENESS_RECORDED;
+        options.lateness = SS_TIME_NEVER;
         options.stop_lateness = 4 * SS_MILLISECOND;
         options.modules[SS_KIND_CONTROL] = control;
         options.options[SS_KIND_CONTROL] = control_options;
@@ -308,7 +308,7 @@ TEST(averaging_reduces_the_spread_of_duties) {
         struct trial_options options = make_options(8, 8, "50%");
         options.options[SS_KIND_CONTROL] = i == 0 ? "0" : "7";
         options.lateness = 3 * SS_MILLISECOND;
-        options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+        options.lateness_varies = true;
         open_trial(&trial, &options);
         advance(&trial, 60 * SS_SECOND);
         double min = 1, max = 0;

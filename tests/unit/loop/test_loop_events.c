@@ -8,12 +8,11 @@ TEST(remaining_instances_make_up_for_a_departed_one) {
     for (size_t i = 0; i < 2; i++) {
         struct trial_options options = make_options(4, 4, "50%");
         options.modules[SS_KIND_SPACE] = spaces[i];
+        options.settle = 40 * SS_SECOND;
         open_trial(&trial, &options);
         advance(&trial, 30 * SS_SECOND);
         trial_leave(&trial, 0);
-        advance(&trial, 10 * SS_SECOND);
-        trial_forget(&trial);
-        advance(&trial, 60 * SS_SECOND);
+        advance(&trial, 70 * SS_SECOND);
         struct trial_figures figures;
         trial_get_figures(&trial, &figures);
         assert_near(figures.error_mean_percent, 0, 0.2);
@@ -28,6 +27,7 @@ TEST(remaining_instances_get_new_ranks_after_a_departure) {
     struct trial_options options = make_options(4, 4, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.modules[SS_KIND_SPACE] = "uneven";
+    options.settle = 20 * SS_SECOND;
     open_trial(&trial, &options);
     advance(&trial, 10 * SS_SECOND);
     static const double before[] = {1, 1, 0, 0};
@@ -38,7 +38,6 @@ TEST(remaining_instances_get_new_ranks_after_a_departure) {
     static const double after[] = {0, 1, 0.5, 0};
     for (int i = 1; i < 4; i++)
         assert_near(ss_double_from_word(trial.board->rows[i].local_duty), after[i], 0);
-    trial_forget(&trial);
     advance(&trial, 107 * SS_SECOND);
     struct trial_figures figures;
     trial_get_figures(&trial, &figures);
@@ -53,7 +52,7 @@ TEST(late_wake_ups_cause_no_drift) {
     options.modules[SS_KIND_CONTROL] = "fixed";
     struct trial_figures figures = run(&options, 117 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 1e-6);
-    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    options.lateness_varies = true;
     figures = run(&options, 1010 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 0.1);
     /* The few states shorter than the lateness are skipped. */
@@ -66,19 +65,20 @@ TEST(late_wake_ups_cause_no_drift) {
 TEST(delayed_executor_does_not_make_up_for_lost_time) {
     static struct trial trial;
     struct trial_options options = make_options(2, 2, "50%");
+    options.settle = 95 * SS_SECOND;
     open_trial(&trial, &options);
     advance(&trial, 30 * SS_SECOND);
-    for (uint32_t i = 0; i < 2; i++)
-        trial_set_due(&trial, i, trial.now + 60 * SS_SECOND);
+    for (uint32_t i = 0; i < 2; i++) {
+        trial.lives[i].awake = true;
+        sleepers_set(&trial.sleepers, i, trial.now + 60 * SS_SECOND);
+    }
     advance(&trial, 60 * SS_SECOND - 1);
     uint64_t steps = trial.steps;
     uint64_t switches = trial.switches;
     advance(&trial, SS_SECOND);
     assert_that(trial.steps - steps, <=, 2 * 20);
     assert_that(trial.switches - switches, <=, 2 * 20);
-    advance(&trial, 4 * SS_SECOND);
-    trial_forget(&trial);
-    advance(&trial, 30 * SS_SECOND);
+    advance(&trial, 34 * SS_SECOND);
     struct trial_figures figures;
     trial_get_figures(&trial, &figures);
     assert_near(figures.error_mean_percent, 0, 0.5);
@@ -90,7 +90,7 @@ static void pause_for(struct trial *trial, ss_time length) {
     struct ss_board *board = trial->board;
     struct ss_counters before, after;
     atomic_store(&board->phase, SS_PHASE_PAUSED);
-    trial_wake_all(trial);
+    wake_all(trial);
     sleepers_set(&trial->sleepers, trial->options.instances, SS_TIME_NEVER);
     machine_read_exactly(&trial->machine, trial->now, &before);
     advance(trial, length);
@@ -102,7 +102,7 @@ static void pause_for(struct trial *trial, ss_time length) {
     ss_monitor_shift(&trial->monitor, length);
     ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
-    trial_wake_all(trial);
+    wake_all(trial);
 }
 
 /* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
@@ -166,7 +166,7 @@ TEST(unsupported_simulations_are_refused) {
 static void log_trial(struct log *log, uint64_t seed) {
     struct trial_options options = make_options(4, 6, "50%");
     options.lateness = 2 * SS_MILLISECOND;
-    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    options.lateness_varies = true;
     options.seed = seed;
     options.on_sample = note;
     options.context = log;

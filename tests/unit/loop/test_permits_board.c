@@ -54,7 +54,7 @@ TEST(permits_match_the_cpu_time_of_the_machine) {
         options.modules[SS_KIND_DITHERING] = ditherings[i];
         options.warmup = 500 * SS_MILLISECOND;
         options.lateness = 300 * SS_MICROSECOND;
-        options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+        options.lateness_varies = true;
         begin(&trial, &options);
         follow(&trial, 10 * SS_SECOND);
         trial_leave(&trial, 2);
@@ -70,7 +70,7 @@ TEST(spurious_wakeups_change_no_permit) {
     struct trial_options options = make_options(4, 4, "60%");
     begin(&trial, &options);
     for (int i = 0; i < 200; i++) {
-        trial_wake_all(&trial);
+        wake_all(&trial);
         follow(&trial, 3 * SS_MILLISECOND);
     }
     trial_close(&trial);
@@ -84,12 +84,12 @@ TEST(pauses_and_the_end_change_permits) {
     begin(&trial, &options);
     follow(&trial, SS_SECOND);
     atomic_store(&trial.board->phase, SS_PHASE_PAUSED);
-    trial_wake_all(&trial);
+    wake_all(&trial);
     follow(&trial, SS_SECOND);
     look(&trial, &counters, &permission);
     assert_int_equal(permission.running, 0);
     atomic_store(&trial.board->phase, SS_PHASE_ENDING);
-    trial_wake_all(&trial);
+    wake_all(&trial);
     advance(&trial, SS_SECOND);
     look(&trial, &counters, &permission);
     assert_int_equal(permission.running, 4);

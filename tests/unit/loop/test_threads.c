@@ -61,8 +61,11 @@ static int read_counters(void *context, struct ss_counters *counters) {
 static void set_running(struct executor *executor, bool running) {
     struct kernel *kernel = &executor->run->kernel;
     pthread_mutex_lock(&kernel->lock);
-    machine_set_running(
-        &kernel->machine, executor->number, running, machine_time(kernel, executor->now));
+    ss_time now = machine_time(kernel, executor->now);
+    if (running)
+        machine_continue(&kernel->machine, executor->number, now);
+    else
+        machine_stop(&kernel->machine, executor->number, 0, now);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -120,7 +123,7 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
     run->rig.cpus = CPUS;
     run->rig.window = SS_WINDOW_DEFAULT;
     assert_int_equal(ss_module_set_prepare(&run->rig, &error), 0);
-    run->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&run->rig));
+    run->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&run->rig), false);
     assert_non_null(run->board);
     assert_int_equal(machine_open(&run->kernel.machine, CPUS, EXECUTORS, 1, START, &error), 0);
     atomic_store(&run->board->phase, SS_PHASE_RUNNING);

@@ -27,7 +27,7 @@ static struct ss_counters look(ss_time after) {
 
 TEST(used_time_is_exact_to_the_nanosecond) {
     open_machine(2, 0);
-    machine_set_running(&machine, 0, true, START + 100);
+    machine_continue(&machine, 0, START + 100);
     machine_set_width(&machine, 0, 5, START + 200);
     machine_set_width(&machine, 0, 1, START + 250);
     machine_set_background(&machine, 0.5, START + 300);
@@ -41,7 +41,7 @@ TEST(stolen_time_is_busy_but_does_no_work) {
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         open_machine(2, rate);
         machine.steal = 0.25;
-        machine_set_running(&machine, 0, true, START);
+        machine_continue(&machine, 0, START);
         assert_near(machine_share(&machine), 0.75, 1e-12);
         machine_set_width(&machine, 0, 4, START + SS_SECOND);
         assert_near(machine_share(&machine), 0.375, 1e-12);
@@ -56,16 +56,16 @@ TEST(stolen_time_is_busy_but_does_no_work) {
 TEST(delayed_stop_lets_threads_keep_running) {
     open_machine(4, 0);
     machine_set_width(&machine, 0, 3, START);
-    machine_set_running(&machine, 0, true, START);
+    machine_continue(&machine, 0, START);
     machine_stop(&machine, 0, 2, START + 100);
     assert_int_equal(look(150).used, 300 + 100);
     machine_stop(&machine, 0, 0, START + 200);
     assert_int_equal(look(300).used, 300 + 200);
     /* Threads that are continued before the stop is complete keep running. */
-    machine_set_running(&machine, 0, true, START + 300);
+    machine_continue(&machine, 0, START + 300);
     machine_stop(&machine, 0, 2, START + 400);
-    machine_set_running(&machine, 0, true, START + 500);
-    machine_set_running(&machine, 0, false, START + 600);
+    machine_continue(&machine, 0, START + 500);
+    machine_stop(&machine, 0, 0, START + 600);
     assert_int_equal(look(700).used, 500 + 300 + 200 + 300);
 }
 
@@ -81,7 +81,7 @@ TEST(idle_counters_advance_by_hundredths_of_a_second) {
 
 TEST(run_time_is_known_up_to_the_last_tick) {
     open_machine(2, 250);
-    machine_set_running(&machine, 0, true, START + 5 * MS);
+    machine_continue(&machine, 0, START + 5 * MS);
     assert_int_equal(look(7 * MS).used, 0);
     assert_int_equal(look(8 * MS).used, 3 * MS);
     assert_int_equal(look(11 * MS).used, 3 * MS);
@@ -89,10 +89,10 @@ TEST(run_time_is_known_up_to_the_last_tick) {
     machine_read_exactly(&machine, START + 11 * MS, &exact);
     assert_int_equal(exact.used, 6 * MS);
     /* The lower of two CPUs continues; the time of the other is accounted at once. */
-    machine_set_running(&machine, 1, true, START + 12 * MS);
-    machine_set_running(&machine, 1, false, START + 15 * MS);
+    machine_continue(&machine, 1, START + 12 * MS);
+    machine_stop(&machine, 1, 0, START + 15 * MS);
     assert_int_equal(look(15 * MS).used, 7 * MS + 3 * MS);
-    machine_set_running(&machine, 0, false, START + 15 * MS);
+    machine_stop(&machine, 0, 0, START + 15 * MS);
     assert_int_equal(look(15 * MS).used, 10 * MS + 3 * MS);
 }
 
@@ -108,7 +108,7 @@ TEST(busy_ticks_are_shared_in_proportion_to_load) {
 /* If a tick had any cost, this would take hours. */
 TEST(ticks_of_an_idle_machine_take_no_time_to_simulate) {
     open_machine(1, 10000);
-    machine_set_running(&machine, 0, true, START);
+    machine_continue(&machine, 0, START);
     ss_time decade = 3650 * 86400 * SS_SECOND;
     assert_int_equal(look(decade).busy_ticks, decade);
 }
@@ -126,8 +126,8 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
         ss_time late = lateness_recorded(ss_random_next(&random), true);
         if (late + length >= period)
             continue;
-        machine_set_running(&machine, 0, true, START + at + late);
-        machine_set_running(&machine, 0, false, START + at + late + length);
+        machine_continue(&machine, 0, START + at + late);
+        machine_stop(&machine, 0, 0, START + at + late + length);
     }
     struct ss_counters counters = look(end);
     double all = 2 * (double)end;

@@ -62,7 +62,6 @@ static double measure(
     options.options[SS_KIND_CONTROL] = duty;
     options.modules[SS_KIND_DITHERING] = dithering;
     options.options[SS_KIND_DITHERING] = is_independent ? "jitter=50%" : NULL;
-    options.lateness_law = TRIAL_LATENESS_FIXED;
     options.work.iteration = 10 * SS_MILLISECOND;
     options.cores = *cores;
     return run(&options, 300 * SS_SECOND).throughput;

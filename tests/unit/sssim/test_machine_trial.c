@@ -119,7 +119,7 @@ TEST(modules_read_counters_in_hundredths_of_a_second) {
 static void measure_lateness(double late[2]) {
     static struct trial trial;
     struct trial_options options = make_fixed(1, 1, "50%");
-    options.lateness_law = TRIAL_LATENESS_RECORDED;
+    options.lateness = SS_TIME_NEVER;
     open_trial(&trial, &options);
     advance(&trial, SS_SECOND);
     int counts[2] = {0};
@@ -264,7 +264,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     options.mix = &mix;
     options.background = 0.4;
     options.tick_rate = 250;
-    options.lateness_law = TRIAL_LATENESS_RECORDED;
+    options.lateness = SS_TIME_NEVER;
     options.stop_lateness = 4 * MS;
     options.seed = seed;
     options.on_sample = note;

@@ -84,29 +84,6 @@ TEST(memory_never_serves_more_than_its_rate) {
     }
 }
 
-TEST(interference_is_computed_from_memory_use) {
-    struct memory_pair pair = {
-        .rate = 100,
-        .foreground = {.accesses = 50, .waiting = 0.2},
-        .foreground_threads = 1,
-        .background_accesses = 50,
-        .background_cpus = 1,
-    };
-    assert_near(memory_interference(&pair), 10, 1e-9);
-    pair.foreground.waiting = 0.7;
-    assert_near(memory_interference(&pair), 35, 1e-9);
-    pair.foreground_threads = 2;
-    pair.foreground.accesses = 20;
-    assert_near(memory_interference(&pair), 100 * 0.7 * 50 / (100 - 0.7 * 20), 1e-9);
-    pair.background_cpus = 2;
-    assert_true(isnan(memory_interference(&pair)));
-    pair.foreground.accesses = 0;
-    assert_near(memory_interference(&pair), 0, 0);
-    pair.foreground.accesses = 20;
-    pair.rate = 0;
-    assert_near(memory_interference(&pair), 0, 0);
-}
-
 TEST(instances_of_a_trial_share_the_memory) {
     struct trial_options options = make_fixed(4, 3, "100%");
     options.work =

@@ -28,7 +28,7 @@ static struct ss_counters look(ss_time after) {
 TEST(used_up_quota_is_refilled_in_the_next_period) {
     open_machine();
     assert_that(machine_quota_due(&machine), ==, SS_TIME_NEVER);
-    machine_set_running(&machine, 0, true, START + 10 * MS);
+    machine_continue(&machine, 0, START + 10 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 35 * MS);
     assert_int_equal(look(30 * MS).used, 40 * MS);
     assert_true(machine_enforce_quota(&machine, START + 35 * MS));
@@ -48,13 +48,13 @@ TEST(used_up_quota_is_refilled_in_the_next_period) {
 
 TEST(unused_quota_is_not_carried_over) {
     open_machine();
-    machine_set_running(&machine, 1, true, START + 90 * MS);
+    machine_continue(&machine, 1, START + 90 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_false(machine_enforce_quota(&machine, START + 100 * MS));
     assert_int_equal(machine_quota_due(&machine), START + 125 * MS);
     /* Periods pass even if no instance ran. */
-    machine_set_running(&machine, 1, false, START + 110 * MS);
-    machine_set_running(&machine, 1, true, START + 430 * MS);
+    machine_stop(&machine, 1, 0, START + 110 * MS);
+    machine_continue(&machine, 1, START + 430 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 455 * MS);
 }
 
@@ -62,7 +62,7 @@ TEST(unused_quota_is_not_carried_over) {
 TEST(quota_applies_only_to_its_group) {
     open_machine();
     machine_set_background(&machine, 2, START);
-    machine_set_running(&machine, 0, true, START);
+    machine_continue(&machine, 0, START);
     assert_int_equal(machine_quota_due(&machine), START + 50 * MS);
     assert_true(machine_enforce_quota(&machine, START + 50 * MS));
     assert_that(machine_idle_cpus(&machine), ==, 0);
@@ -91,7 +91,7 @@ static void assert_load(const struct trial_options *options, const char *class) 
     if (!(fabs(figures.error_mean_percent) <= 0.5))
         fail_msg("%s, N %u, quota %g in %g ms, %s, %s: mean error %g %%", class, options->instances,
             options->quota, (double)options->quota_period / 1e6, options->options[SS_KIND_TRACE],
-            options->inside ? "inside" : "outside", figures.error_mean_percent);
+            options->preempt > 0 ? "inside" : "outside", figures.error_mean_percent);
 }
 
 static void hold(const char *class, ss_time period, bool inside) {
@@ -102,7 +102,7 @@ static void hold(const char *class, ss_time period, bool inside) {
         struct trial_options options =
             make_group(class, instances[i / 12], quotas[i / 3 % 4], loads[i % 3]);
         options.quota_period = period;
-        options.inside = inside;
+        options.preempt = inside ? 1 : 0;
         assert_load(&options, class);
         demand_mix_free(&mix);
     }

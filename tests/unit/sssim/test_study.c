@@ -44,12 +44,16 @@ static void set_class(struct study_options *study, int side, const char *class) 
     study->sides[side].mix = &mixes[side];
 }
 
-static struct study_figures run_at(struct study_options *study, const char *load) {
-    struct study_figures figures;
+struct figures {
+    struct trial_figures sides[MEMORY_SIDES];
+};
+
+static struct figures run_at(struct study_options *study, const char *load) {
+    struct figures figures;
     struct ss_option_store store = {0};
     struct ss_error error = {0};
     study->sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = load;
-    if (study_run(study, NULL, &store, &figures, &error) < 0)
+    if (study_run(study, NULL, &store, figures.sides, &error) < 0)
         fail_msg("%s", error.message);
     ss_option_store_free(&store);
     return figures;
@@ -57,7 +61,7 @@ static struct study_figures run_at(struct study_options *study, const char *load
 
 /* Returns the metric from two constant loads. */
 static double measure(struct study_options *study, const char *load) {
-    struct study_figures idle = run_at(study, "0"), busy = run_at(study, load);
+    struct figures idle = run_at(study, "0"), busy = run_at(study, load);
     double alone = idle.sides[STUDY_FOREGROUND].throughput;
     double beside = busy.sides[STUDY_FOREGROUND].throughput;
     double more = busy.sides[STUDY_BACKGROUND].load_mean - idle.sides[STUDY_BACKGROUND].load_mean;
@@ -109,7 +113,7 @@ TEST(foreground_also_slows_the_background) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 40, 0);
     use_memory(&study, STUDY_BACKGROUND, 20, 0.5);
-    struct study_figures figures = run_at(&study, "50%");
+    struct figures figures = run_at(&study, "50%");
     const struct trial_figures *background = &figures.sides[STUDY_BACKGROUND];
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
@@ -172,10 +176,10 @@ TEST(profile_sections_may_set_memory_use) {
 }
 
 static void assert_no_study(struct study_options *study, const char *words) {
-    struct study_figures figures;
+    struct trial_figures figures[MEMORY_SIDES];
     struct ss_option_store store = {0};
     struct ss_error error = {0};
-    assert_fails(study_run(study, NULL, &store, &figures, &error), error, words);
+    assert_fails(study_run(study, NULL, &store, figures, &error), error, words);
     ss_option_store_free(&store);
 }
 

@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <showstopper/random.h>
-
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "fleet_node.h"
@@ -56,9 +54,6 @@ static const struct ss_argument rows[] = {
     SS_ARGUMENTS_END,
 };
 // clang-format on
-
-/* The number of bootstrap samples for the interval of the fleet's mean error. */
-#define DRAWS 1000
 
 /* Memory that all processes share. */
 struct shared {
@@ -257,68 +252,25 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
     return 0;
 }
 
-/* Sums over nodes, weighted by time alone, because all nodes have the same number of CPUs. */
-struct sum {
-    double time, load, target;
-};
-
-static void add(struct sum *sum, const struct fleet_node *node) {
-    if (!(node->covered > 0))
-        return;
-    sum->time += node->covered;
-    sum->load += node->covered * node->load;
-    sum->target += node->covered * node->target;
-}
-
-static double error_of(const struct sum *sum) {
-    return (sum->target - sum->load) / sum->time;
-}
-
-static int compare(const void *one, const void *other) {
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
-/* Returns the mean error of a fleet of this size whose nodes are drawn from the simulated ones. */
-static double draw_error(const struct fleet *fleet, uint64_t *state) {
-    double count = (double)fleet->options->nodes;
-    struct sum sum;
-    do { /* a fleet without measured nodes has no error */
-        sum = (struct sum){0};
-        for (uint64_t i = 0; i < fleet->options->nodes; i++)
-            add(&sum, &fleet->nodes[(uint64_t)(ss_random_next(state) * count)]);
-    } while (!(sum.time > 0));
-    return error_of(&sum);
-}
-
-/* Finds the 90 % bootstrap interval of the fleet's mean error. */
-static void find_interval(const struct fleet *fleet, double interval[2]) {
-    static double errors[DRAWS];
-    uint64_t state = ss_random_hash(fleet->options->seed);
-    for (size_t i = 0; i < DRAWS; i++)
-        errors[i] = draw_error(fleet, &state);
-    qsort(errors, DRAWS, sizeof *errors, compare);
-    interval[0] = errors[DRAWS / 20];
-    interval[1] = errors[DRAWS - 1 - DRAWS / 20];
-}
-
+/* Prints means over time alone, because all nodes have the same number of CPUs. */
 static void print_whole(const struct fleet *fleet) {
-    struct sum sum = {0};
+    double time = 0, load = 0, target = 0, late = 0;
     uint64_t failed = 0;
-    double interval[2], late = 0;
     for (uint64_t i = 0; i < fleet->options->nodes; i++) {
-        add(&sum, &fleet->nodes[i]);
-        failed += fleet->nodes[i].fails < 1;
-        late = fmax(late, fleet->nodes[i].late);
+        const struct fleet_node *node = &fleet->nodes[i];
+        time += node->covered;
+        load += node->load;
+        target += node->target;
+        late = fmax(late, node->late);
+        failed += node->fails < 1;
     }
-    find_interval(fleet, interval);
+
     printf("%-20s %9llu\n", "nodes", (unsigned long long)fleet->options->nodes);
     printf("%-20s %9llu\n", "failed", (unsigned long long)failed);
     printf("%-20s %9.3f s\n", "latest start", late);
-    printf("%-20s %9.3f %%\n", "target", 100 * sum.target / sum.time);
-    printf("%-20s %9.3f %%\n", "load", 100 * sum.load / sum.time);
-    printf("%-20s %9.3f points; in 90 %% of such fleets %.3f to %.3f\n", "mean error",
-        100 * error_of(&sum), 100 * interval[0], 100 * interval[1]);
+    printf("%-20s %9.3f %%\n", "target", 100 * target / time);
+    printf("%-20s %9.3f %%\n", "load", 100 * load / time);
+    printf("%-20s %9.3f points\n", "mean error", 100 * (target - load) / time);
 }
 
 static int check_measured(const struct fleet *fleet, struct ss_error *error) {

@@ -11,10 +11,10 @@
 
 #include <showstopper/random.h>
 
-#include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "chance.h"
+#include "record/sample_row.h"
 #include "simulation.h"
 
 /* Smaller differences between times, in seconds, are due to rounding. */
@@ -56,17 +56,21 @@ struct recording {
 static void write_sample(struct recording *recording, double end) {
     const struct fleet_node *node = recording->node;
     double length = end - recording->begin;
-    char time[40];
     /* The start is planned on the node's clock, shifted by the measured offset. */
     double wall = FLEET_START + node->measured + node->late + end;
-    ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
-    FILE *stream = recording->samples.stream;
-    if (recording->is_free)
-        fprintf(stream, "%s,%.6f,,%.6f,,,,,,,,,,,0\n", time, end, recording->load / length);
-    else
-        fprintf(stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,%d\n", time, end,
-            recording->target / length, recording->load / length,
-            (recording->target - recording->load) / length, recording->is_counted);
+    struct ss_load_sample sample = ss_load_sample_new();
+    sample.time = (int64_t)llround(wall * 1e9);
+    sample.elapsed = end;
+    sample.load = recording->load / length;
+    if (!recording->is_free) {
+        sample.target = recording->target / length;
+        sample.error = sample.target - sample.load;
+    }
+    sample.counted = recording->is_counted;
+
+    char row[SS_SAMPLE_ROW];
+    ss_sample_row_csv(row, &sample, SS_SAMPLE_COLUMNS_RUN);
+    fputs(row, recording->samples.stream);
     recording->begin = end;
     recording->load = recording->target = 0;
 }
@@ -131,10 +135,9 @@ static int open_record(struct recording *recording, int records, uint64_t number
     if (recording->folder < 0 || write_plan(recording->folder, cpus) < 0 ||
         ss_whole_file_open_below(&recording->samples, recording->folder, "samples.csv") < 0)
         return -1;
-    fputs("time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"
-          "pressure,duty,"
-          "counted\n",
-        recording->samples.stream);
+    char heading[SS_SAMPLE_ROW];
+    ss_sample_row_heading(heading, SS_SAMPLE_COLUMNS_RUN);
+    fputs(heading, recording->samples.stream);
     return 0;
 }
 
@@ -238,7 +241,5 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
         status = simulate(&simulation, &recording, number, records, error);
     simulation_close(&simulation);
     free(words);
-    node->load /= node->covered;
-    node->target /= node->covered;
     return status;
 }

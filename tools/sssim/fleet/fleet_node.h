@@ -37,7 +37,7 @@ struct fleet_node {
 
     /* Results: */
     double covered;      /* seconds for which the node was under control after --settle */
-    double load, target; /* means over that time, 0 to 1 */
+    double load, target; /* from 0 to 1, summed over that time */
 };
 
 SS_NONNULL(1, 2)

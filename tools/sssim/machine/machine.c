@@ -238,12 +238,9 @@ static void change(
     occupy(machine, idle_before);
 }
 
-void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now) {
+void machine_continue(struct machine *machine, uint32_t instance, ss_time now) {
     struct machine_instance next = machine->instances[instance];
-    if (next.running == running)
-        return;
-    next.running = running;
-    next.lingering = 0;
+    next.running = true;
     change(machine, instance, next, now);
 }
 

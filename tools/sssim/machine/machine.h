@@ -145,7 +145,7 @@ bool machine_enforce_quota(struct machine *machine, ss_time now);
 
 /* `now` must not decrease from call to call, in these functions and in those above. */
 SS_NONNULL()
-void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now);
+void machine_continue(struct machine *machine, uint32_t instance, ss_time now);
 
 /* Stops an instance except for `lingering` of its threads. Another call with 0 stops these, too. */
 SS_NONNULL()

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
-#include <math.h>
-
 struct memory_pace memory_pace(const struct memory *memory, int number) {
     const struct memory_side *side = &memory->sides[number];
     const struct memory_side *other = &memory->sides[1 - number];
@@ -25,16 +23,4 @@ double memory_work(const struct memory_use *use, const struct memory_pace *sums)
     if (use->accesses <= 0)
         return sums->ran;
     return sums->served - use->waiting * (sums->lost - use->accesses * sums->back);
-}
-
-double memory_interference(const struct memory_pair *pair) {
-    const struct memory_use *use = &pair->foreground;
-    double own = use->accesses * pair->foreground_threads;
-    double others = pair->background_accesses * pair->background_cpus;
-    if (pair->rate <= 0 || use->accesses <= 0)
-        return 0;
-    if (own + others > pair->rate)
-        return NAN;
-    double alone = 1 - use->waiting * (own - use->accesses) / pair->rate;
-    return 100 * use->waiting * others / pair->rate / alone;
 }

@@ -59,21 +59,4 @@ struct memory_pace memory_pace(const struct memory *memory, int side);
 SS_NONNULL()
 double memory_work(const struct memory_use *use, const struct memory_pace *sums);
 
-/* Two sides, each on its own CPUs. */
-struct memory_pair {
-    double rate; /* as in struct memory */
-    struct memory_use foreground;
-    double foreground_threads;  /* number of its threads, which always run */
-    double background_accesses; /* accesses per second of a running thread */
-    double background_cpus;     /* CPUs that run its threads at a load of 1 */
-};
-
-/*
- * Returns the interference metric: by how many percent the foreground's throughput falls from an
- * idle background to one at full load. NaN if the memory saturates, so that the throughput is not
- * linear.
- */
-SS_NONNULL()
-double memory_interference(const struct memory_pair *pair);
-
 #endif

@@ -95,33 +95,29 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
     return status;
 }
 
-static int read_lines(struct reader *reader, FILE *file, const char *path, struct ss_error *error) {
+int profile_read_stream(
+    struct profile *profile, FILE *stream, const char *path, struct ss_error *error) {
+    struct reader reader = {.profile = profile};
     char *line = NULL;
     size_t size = 0;
     int status = 0;
-    while (status == 0 && getline(&line, &size, file) >= 0) {
+    while (status == 0 && getline(&line, &size, stream) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
-        reader->number++;
-        if (take_line(reader, line, error) < 0)
+        reader.number++;
+        if (take_line(&reader, line, error) < 0)
             status = ss_error_wrap(
-                error, "%s:%llu", ss_words_show(path).text, (unsigned long long)reader->number);
+                error, "%s:%llu", ss_words_show(path).text, (unsigned long long)reader.number);
     }
-    if (status == 0 && ferror(file))
+    if (status == 0 && ferror(stream))
         status = ss_error_fail(
             error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
-    if (status == 0 && reader->profile->length == 0)
+    if (status == 0 && profile->length == 0)
         status = ss_error_fail(error,
             "%s has no length: use at least two lines of TIME THREADS; the last one ends the "
             "profile",
             ss_words_show(path).text);
     free(line);
     return status;
-}
-
-int profile_read_stream(
-    struct profile *profile, FILE *stream, const char *path, struct ss_error *error) {
-    struct reader reader = {.profile = profile};
-    return read_lines(&reader, stream, path, error);
 }
 
 int profile_read(struct profile *profile, const char *path, struct ss_error *error) {

@@ -215,25 +215,13 @@ static struct work_point point_between(
     return point;
 }
 
-static size_t first_after(const struct work *work, ss_time time) {
-    size_t low = 0, high = work->point_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (work->points[middle].time > time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /*
  * Accounts for the work of an instance up to now, and records iterations that ended. The instance's
  * threads must not have changed since the last call.
  */
 static void catch_up(struct work *work, uint32_t number, const struct work_point *now) {
     struct work_instance *one = &work->instances[number];
-    size_t next = one->threads > 0 ? first_after(work, one->seen.time) : 0;
+    size_t next = 0;
     double done = done_between(one, &one->seen, now);
     while (one->threads > 0 && done >= one->left) {
         next = find_point(work, one, next);

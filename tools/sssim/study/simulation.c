@@ -150,16 +150,14 @@ static void complete(struct simulation *simulation) {
     trial->instances = (uint32_t)(simulation->instances ? simulation->instances : simulation->cpus);
     trial->mix = &simulation->mix;
     trial->background = simulation->background * trial->cpus;
-    trial->inside = trial->preempt > 0;
     trial->cores.overlaps_at_random = simulation->smt_fill == FILL_RANDOM;
     trial->work.speed.seed = trial->seed; /* both sides of a study use the same machine */
-    trial->lateness_law =
-        trial->lateness == SS_TIME_NEVER ? TRIAL_LATENESS_RECORDED : TRIAL_LATENESS_EXPONENTIAL;
 }
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
     *simulation = (struct simulation){
         .trial = {.lateness = SS_TIME_NEVER,
+            .lateness_varies = true,
             .switch_cost = SWITCH_COST,
             .work.speed = {.correlation = 0.5, .window = SS_SECOND},
             .quota_period = 100 * SS_MILLISECOND},

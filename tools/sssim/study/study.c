@@ -318,7 +318,8 @@ static int run_recorded(
 }
 
 int study_run(const struct study_options *options, struct experiment *experiment,
-    struct ss_option_store *store, struct study_figures *figures, struct ss_error *error) {
+    struct ss_option_store *store, struct trial_figures figures[MEMORY_SIDES],
+    struct ss_error *error) {
     static struct study study; /* static because it is too large for the stack */
     ss_time duration;
     study = (struct study){.options = options};
@@ -334,7 +335,7 @@ int study_run(const struct study_options *options, struct experiment *experiment
         const struct trial *trial = &study.trials[i];
         study_merge_warnings(store, &trial->set.store);
         ss_pipeline_warn_of_excess(&trial->set, trial->board, store);
-        trial_get_figures(&study.trials[i], &figures->sides[i]);
+        trial_get_figures(&study.trials[i], &figures[i]);
     }
     close_trials(&study);
     return status;
@@ -366,24 +367,22 @@ static bool has_accesses_of_its_own(const struct demand_mix *mix) {
 double study_interference(const struct study_options *options) {
     const struct trial_options *foreground = &options->sides[STUDY_FOREGROUND];
     const struct trial_options *background = &options->sides[STUDY_BACKGROUND];
-    double busy = busy_cpus(foreground);
-    bool memory = options->memory_rate > 0 && foreground->work.use.accesses > 0;
+    const struct memory_use *use = &foreground->work.use;
     if (has_accesses_of_its_own(foreground->mix) || has_accesses_of_its_own(background->mix) ||
         background->quota > 0)
         return NAN;
+    if (options->memory_rate <= 0 || use->accesses <= 0)
+        return 0;
     /* Steal and the speed of CPUs change how many accesses a busy CPU makes. */
-    bool uneven =
-        background->steal > 0 || background->cores.gain > 0 || background->cores.step_count > 0;
-    if (memory && uneven)
+    if (background->steal > 0 || background->cores.gain > 0 || background->cores.step_count > 0)
         return NAN;
-    struct memory_pair pair = {
-        .rate = options->memory_rate,
-        .foreground = foreground->work.use,
-        .foreground_threads = busy,
-        .background_accesses = background->work.use.accesses,
-        .background_cpus = background->cpus,
-    };
-    return memory ? memory_interference(&pair) : 0;
+
+    double own = use->accesses * busy_cpus(foreground);
+    double others = background->work.use.accesses * background->cpus;
+    if (own + others > options->memory_rate)
+        return NAN;
+    double alone = 1 - use->waiting * (own - use->accesses) / options->memory_rate;
+    return 100 * use->waiting * others / options->memory_rate / alone;
 }
 
 void study_merge_warnings(struct ss_option_store *store, const struct ss_option_store *other) {

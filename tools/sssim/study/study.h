@@ -27,18 +27,15 @@ struct study_options {
     char *const *argv;
 };
 
-struct study_figures {
-    struct trial_figures sides[MEMORY_SIDES];
-};
-
 /* Runs a study, and records it unless `experiment` is NULL. Adds warnings to `store`. */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *options,
-    struct experiment *experiment, struct ss_option_store *store, struct study_figures *figures,
-    struct ss_error *error);
+    struct experiment *experiment, struct ss_option_store *store,
+    struct trial_figures figures[MEMORY_SIDES], struct ss_error *error);
 
 /*
- * Returns the interference metric that follows from the options, in percent; NaN if it is not known
- * in advance.
+ * Returns the interference metric that follows from the options: by how many percent the
+ * foreground's throughput falls from an idle background to one at full load. NaN if it is not known
+ * in advance, or if the memory saturates, so that the throughput is not linear.
  */
 SS_NONNULL()
 double study_interference(const struct study_options *options);

@@ -53,7 +53,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     life->stopped = SS_TIME_NEVER;
     demand_resume(demand);
     machine_set_width(&trial->machine, number, demand->threads, trial->now);
-    machine_set_running(&trial->machine, number, true, trial->now);
+    machine_continue(&trial->machine, number, trial->now);
     return due_after(trial, number, demand->left);
 }
 
@@ -122,18 +122,13 @@ static void enforce_quota(struct trial *trial) {
 }
 
 static ss_time draw_lateness(struct trial *trial) {
-    double mean = (double)trial->options.lateness;
-    switch (trial->options.lateness_law) {
-    case TRIAL_LATENESS_RECORDED:
+    ss_time lateness = trial->options.lateness;
+    if (lateness == SS_TIME_NEVER)
         return lateness_recorded(
             ss_random_next(&trial->random), machine_idle_cpus(&trial->machine) > 0);
-    case TRIAL_LATENESS_EXPONENTIAL:
-        if (mean > 0)
-            return ss_time_from_double(chance_draw_exponential(&trial->random, mean));
-        return 0;
-    default:
-        return trial->options.lateness;
-    }
+    if (lateness == 0 || !trial->options.lateness_varies)
+        return lateness;
+    return ss_time_from_double(chance_draw_exponential(&trial->random, (double)lateness));
 }
 
 /*
@@ -142,7 +137,7 @@ static ss_time draw_lateness(struct trial *trial) {
  */
 static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
     trial->lives[number].awake = false;
-    if (due != SS_TIME_NEVER && trial->options.lateness_law != TRIAL_LATENESS_RECORDED) {
+    if (due != SS_TIME_NEVER && trial->options.lateness != SS_TIME_NEVER) {
         due = ss_time_add(due, draw_lateness(trial));
         trial->lives[number].awake = true;
     }
@@ -180,7 +175,7 @@ static ss_time held_up_until(const struct trial *trial, uint32_t number) {
 }
 
 static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
-    if (trial->options.inside && trial->machine.group.throttled) {
+    if (trial->options.preempt > 0 && trial->machine.group.throttled) {
         sleepers_set(&trial->sleepers, number, trial->machine.group.refill + 1);
         return 0;
     }
@@ -216,18 +211,6 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
             sleepers_set(&trial->sleepers, number, held_up);
     }
     return 0;
-}
-
-void trial_wake_all(struct trial *trial) {
-    for (uint32_t i = 0; i < trial->options.instances; i++) {
-        if (atomic_load(&trial->board->rows[i].life) == SS_LIFE_ALIVE)
-            set_alarm(trial, i, trial->now);
-    }
-}
-
-void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
-    trial->lives[number].awake = true;
-    sleepers_set(&trial->sleepers, number, due);
 }
 
 void trial_leave(struct trial *trial, uint32_t number) {
@@ -306,20 +289,6 @@ static void start_monitor(struct trial *trial) {
     if (first)
         trial->monitor.next = trial->now + first;
     sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
-}
-
-void trial_forget(struct trial *trial) {
-    struct ss_monitor *monitor = &trial->monitor;
-    ss_figures_free(&monitor->figures);
-    monitor->settling = (struct ss_settling){0};
-    monitor->duty_sum = 0;
-    monitor->duty_count = 0;
-    monitor->counted_from = SS_TIME_NEVER;
-    trial->switches_sum = 0;
-    trial->own_sum = 0;
-    trial->counted_from = trial->now;
-    for (uint32_t i = 0; i < trial->options.instances; i++)
-        trial->lives[i].switches = 0;
 }
 
 uint32_t trial_count_switching(const struct trial *trial) {

@@ -29,12 +29,6 @@ struct trial_sample {
     double duty; /* see struct ss_duty_meter; NaN if `target` is NaN */
 };
 
-enum trial_lateness {
-    TRIAL_LATENESS_FIXED,
-    TRIAL_LATENESS_EXPONENTIAL,
-    TRIAL_LATENESS_RECORDED, /* as on a real machine, see lateness.h */
-};
-
 struct trial_options {
     uint32_t cpus;                /* P: number of CPUs */
     uint32_t instances;           /* N: number of instances */
@@ -45,17 +39,16 @@ struct trial_options {
     double steal;                 /* part of busy CPUs' time that a hypervisor takes */
     double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
     ss_time quota_period;         /* the period over which the mean is taken */
-    bool inside;                  /* the quota throttles the executors, too */
     uint64_t tick_rate; /* rate of the kernel's accounting in Hz; 0: the counters are exact */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: the defaults */
     ss_time window;                /* window of the modules and, by default, interval of samples */
     ss_time warmup;
     ss_time settle;
-    ss_time lateness; /* mean lateness; ignored with TRIAL_LATENESS_RECORDED, which has its own */
-    enum trial_lateness lateness_law;
-    ss_time
-        preempt; /* delay for each thread that an executor continues and that finds no idle CPU */
+    ss_time lateness;     /* of wake-ups; SS_TIME_NEVER: as on a real machine, see lateness.h */
+    bool lateness_varies; /* exponentially distributed, with this mean */
+    ss_time preempt; /* above 0: the quota throttles the executors, too, and each thread that an
+                        executor continues and that finds no idle CPU delays it by this */
     ss_time stop_lateness; /* a stop reaches one thread at once, and the other threads at the next
                               multiple of this; 0: all at once */
     struct work_options work; /* the work of the instances */
@@ -157,21 +150,9 @@ SS_MUST_USE SS_NONNULL(1) int trial_finish(
 SS_NONNULL()
 void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
-/* Wakes all executors now, as the master does after a change. */
-SS_NONNULL()
-void trial_wake_all(struct trial *trial);
-
-/* Makes executor `number` sleep until `due` instead of its planned wake-up. */
-SS_NONNULL()
-void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
-
 /* Ends the instance of executor `number`. The executor no longer takes part in the control. */
 SS_NONNULL()
 void trial_leave(struct trial *trial, uint32_t number);
-
-/* Discards all counted samples, and counts from now on. */
-SS_NONNULL()
-void trial_forget(struct trial *trial);
 
 /* Returns the number of instances with rounds in the counted time, see ss_has_rounds(). */
 SS_NONNULL()
