@@ -16,14 +16,14 @@ static int examine(const struct sstrace_request *request, struct ss_error *error
     struct sstrace_statistics statistics = sstrace_statistics_open();
     if (sstrace_run(request, &statistics.sink, error) != 0)
         return -1;
-    if (request->action == SSTRACE_STAT)
+    if (request->stat)
         sstrace_statistics_print(stdout, &statistics);
     return 0;
 }
 
 /* Converts the trace. Writes nothing until the whole trace is known to be valid. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
-    if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
+    if (!request->dump && !request->plot && !request->output && isatty(STDOUT_FILENO))
         return ss_error_fail(error,
             "refusing to write a compiled trace to a terminal: use -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
@@ -39,7 +39,7 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     int result = sstrace_run(request, &spool.strand.sink, error);
     if (result == 0)
         result = sstrace_output_write(request, &spool.strand, error);
-    sstrace_spool_close(&spool);
+    sstrace_strands_close(&spool.strands);
     return result;
 }
 
@@ -52,7 +52,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         !ss_program_answer("sstrace", NULL, request.help, request.version, sstrace_help_print)) {
         if (request.split)
             result = sstrace_split_run(&request, error);
-        else if (request.action == SSTRACE_CHECK || request.action == SSTRACE_STAT)
+        else if (request.check || request.stat)
             result = examine(&request, error);
         else
             result = convert(&request, error);

@@ -112,14 +112,9 @@ int sstrace_picture_execute(const char *path, const char *title, struct ss_error
 int sstrace_output_print(const struct sstrace_request *request, const struct sstrace_strand *trace,
     FILE *stream, struct ss_error *error) {
     struct writer text = {.sink = {.take = take_text}, .stream = stream};
-    switch (request->action) {
-    case SSTRACE_DUMP:
+    if (request->dump)
         return sstrace_strand_play(trace, &text.sink, error);
-    case SSTRACE_PLOT:
-        return draw(trace, stream, error);
-    default:
-        return write_compiled(trace, stream, error);
-    }
+    return request->plot ? draw(trace, stream, error) : write_compiled(trace, stream, error);
 }
 
 static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,

@@ -12,8 +12,7 @@
 /* Returns whether the request is for a picture, which the Python package draws. */
 SS_NONNULL()
 static inline bool sstrace_is_picture(const struct sstrace_request *request) {
-    return request->action == SSTRACE_PLOT && request->output && !request->help &&
-           !request->version;
+    return request->plot && request->output && !request->help && !request->version;
 }
 
 /*

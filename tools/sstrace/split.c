@@ -163,31 +163,28 @@ static int write_file(const struct sstrace_request *request, const struct sstrac
 /* Writes the trace of a machine, delayed by its start. */
 static int write_machine(
     struct machines *machines, struct machine *machine, const char *path, struct ss_error *error) {
-    const struct sstrace_request *request = &machines->request;
-    struct sstrace_transform delay = {
-        .kind = SSTRACE_LATER, .from = (ss_time)(machine->samples.origin - machines->origin)};
+    struct sstrace_request *request = &machines->request;
     struct sstrace_spool spool;
     struct sstrace_pipeline pipeline;
-    struct sstrace_stage later;
+    request->transforms[0].from = (ss_time)(machine->samples.origin - machines->origin);
     sstrace_spool_open(&spool);
     sstrace_pipeline_open(
         &pipeline, request->transforms, request->transform_count, &spool.strand.sink);
-    sstrace_stage_open(&later, &delay, pipeline.first);
 
-    int result = sstrace_strand_play(&machine->strand, &later.sink, error);
+    int result = sstrace_strand_play(&machine->strand, pipeline.first, error);
     if (result == 0)
-        result = later.sink.end(&later.sink, error);
+        result = pipeline.first->end(pipeline.first, error);
     if (result == 0)
         result = write_file(request, &spool.strand, path, error);
     sstrace_pipeline_close(&pipeline);
-    sstrace_spool_close(&spool);
+    sstrace_strands_close(&spool.strands);
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
 }
 
 /* Fails if a signal, which the caller holds back, is to end the program. */
 static int write_machines(
     struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
-    const char *suffix = machines->request.action == SSTRACE_DUMP ? ".txt" : ".trace";
+    const char *suffix = machines->request.dump ? ".txt" : ".trace";
     for (size_t i = 0; i < machines->count; i++) {
         struct machine *machine = machines->items[i];
         char file[FILE_NAME];
@@ -246,6 +243,10 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
     struct sstrace_statistics unused =
         sstrace_statistics_open(); /* each machine has its own sink */
     machines.request.import.split = &machines.split;
+    memmove(machines.request.transforms + 1, request->transforms,
+        request->transform_count * sizeof *request->transforms);
+    machines.request.transforms[0] = (struct sstrace_transform){.kind = SSTRACE_LATER};
+    machines.request.transform_count++;
     /* Refused before hours are spent on the table. */
     if (lstat(request->split, &(struct stat){0}) == 0) {
         errno = EEXIST;

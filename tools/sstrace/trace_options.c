@@ -5,20 +5,6 @@
 #include "import.h"
 #include "options/arguments.h"
 
-static int set_action(
-    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
-    static const char *const names[] = {[SSTRACE_CHECK] = "check",
-        [SSTRACE_DUMP] = "dump",
-        [SSTRACE_STAT] = "stat",
-        [SSTRACE_PLOT] = "plot"};
-    enum sstrace_action action = SSTRACE_CHECK;
-    (void)text, (void)error;
-    while (strcmp(names[action], row->option.name) != 0)
-        action++;
-    ((struct sstrace_request *)config)->action = action;
-    return 0;
-}
-
 static int add_file(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct sstrace_request *request = config;
@@ -64,9 +50,9 @@ static int add_transform(
     const struct transformation *how = transformations;
     while (strcmp(how->option, row->option.name) != 0)
         how++;
-    if (request->transform_count == SSTRACE_TRANSFORMS_MAX)
+    if (request->transform_count == SSTRACE_TRANSFORMS_MAX - 1) /* --split adds one */
         return ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
-            SSTRACE_TRANSFORMS_MAX);
+            SSTRACE_TRANSFORMS_MAX - 1);
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
     *added = (struct sstrace_transform){.kind = how->kind, .to = SS_TIME_NEVER};
     if (how->kind == SSTRACE_LATER && *text == '-')
@@ -103,15 +89,14 @@ static int set_generator(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, NULL, {"dump", .help = "write the text"}, .take = set_action, .excludes = "check stat plot",
+    {0, NULL, {"dump", AT(dump), .help = "write the text"}, .excludes = "check stat plot",
         .heading = "Instead of the compiled form:"},
-    {0, NULL, {"check", .help = "write nothing; exit with status 0 if the trace is valid"}, .take = set_action,
+    {0, NULL, {"check", AT(check), .help = "write nothing; exit with status 0 if the trace is valid"},
         .excludes = "stat plot output"},
-    {0, NULL, {"stat", .help = "print length, number of records, and mean (weighted by time), "
-        "smallest and largest load, without free sections"}, .take = set_action,
+    {0, NULL, {"stat", AT(stat), .help = "print length, number of records, and mean (weighted by time), "
+        "smallest and largest load, without free sections"},
         .excludes = "plot output"},
-    {0, NULL, {"plot", .help = "draw the trace: on the terminal or, with -o, as FILE.svg or .png"},
-        .take = set_action},
+    {0, NULL, {"plot", AT(plot), .help = "draw the trace: on the terminal or, with -o, as FILE.svg or .png"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write to FILE, whole or not at all"}},
     {0, "DIR", {"split", SS_OPTION_TEXT, AT(split),

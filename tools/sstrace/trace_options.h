@@ -9,16 +9,8 @@
 #include "samples.h"
 #include "stages.h"
 
-enum sstrace_action {
-    SSTRACE_COMPILE, /* the default */
-    SSTRACE_CHECK,
-    SSTRACE_DUMP,
-    SSTRACE_STAT,
-    SSTRACE_PLOT,
-};
-
 struct sstrace_request {
-    enum sstrace_action action;
+    int check, dump, stat, plot; /* instead of compiling */
     int help, version;
     const char *output; /* NULL: standard output */
     const char *split;  /* a folder for the traces of all series; NULL: one trace is written */
@@ -27,7 +19,7 @@ struct sstrace_request {
     struct sstrace_generation generation; /* without a generator, a file is read */
     struct sstrace_import_options import; /* `format` is NULL: it is detected */
     struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in the order of the command
-                                                                    line */
+                                                                    line, after that of --split */
     size_t transform_count;
     struct ss_option_store *store; /* owns texts and warnings */
 };

@@ -156,6 +156,15 @@ static void note_row(struct sstrace_samples *samples, int64_t time) {
     samples->has_row = true;
 }
 
+/* Keeps a sample that waits for its end, or for more of the same span. */
+static void keep(struct sstrace_samples *samples, const struct text_input *input,
+    const struct sstrace_sample *sample) {
+    samples->held = *sample;
+    samples->held_line = input->line;
+    samples->has_held = true;
+    samples->broken = false;
+}
+
 static int add_begin(struct sstrace_samples *samples, struct text_input *input,
     const struct sstrace_sample *sample) {
     if (samples->has_held && sample->to <= samples->held.to) {
@@ -163,14 +172,9 @@ static int add_begin(struct sstrace_samples *samples, struct text_input *input,
         return 0;
     }
     note_row(samples, sample->to);
-    if (samples->has_held) {
-        if (flush_begin(samples, input, sample->to) != 0)
-            return -1;
-    }
-    samples->held = *sample;
-    samples->held_line = input->line;
-    samples->has_held = true;
-    samples->broken = false;
+    if (samples->has_held && flush_begin(samples, input, sample->to) != 0)
+        return -1;
+    keep(samples, input, sample);
     return 0;
 }
 
@@ -189,10 +193,7 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
     }
     note_row(samples, sample->to);
     if (first && !samples->usual) {
-        samples->held = *sample;
-        samples->held_line = input->line;
-        samples->has_held = true;
-        samples->broken = false;
+        keep(samples, input, sample);
         return 0;
     }
     if (samples->has_held) {
@@ -230,9 +231,7 @@ static int add_span(struct sstrace_samples *samples, struct text_input *input,
     }
     if (samples->has_held && flush_span(samples, input) != 0)
         return -1;
-    samples->held = *sample;
-    samples->held_line = input->line;
-    samples->has_held = true;
+    keep(samples, input, sample);
     return 0;
 }
 

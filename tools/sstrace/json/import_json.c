@@ -130,8 +130,11 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
         it->any |= event->number != 0;
     if (!idle && !iowait)
         return 0;
-    if (sstrace_json_expect_finite(json, event) != 0)
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
+    if (!isfinite(event->number))
+        return sstrace_json_blame(
+            json, "the number '%s' is out of range", ss_words_show(event->text).text);
     *(idle ? &it->idle : &it->iowait) = event->number;
     if (idle)
         it->mark = sstrace_json_mark(json);

@@ -70,14 +70,6 @@ int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_eve
     return event->kind == kind ? 0 : refuse_kind(json, event->key, event->kind, kind);
 }
 
-int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
-        return -1;
-    return isfinite(event->number) ? 0
-                                   : sstrace_json_blame(json, "the number '%s' is out of range",
-                                         ss_words_show(event->text).text);
-}
-
 /* Returns the index of a member's place in the table; -1 if it has none. */
 static int find_place(const struct sstrace_json *json, int parent, const char *name) {
     for (int i = 0; json->places[i].name; i++) {

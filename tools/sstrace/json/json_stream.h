@@ -100,10 +100,6 @@ SS_NONNULL()
 int sstrace_json_expect(
     struct sstrace_json *json, const struct sstrace_json_event *event, enum sstrace_json_kind kind);
 
-/* Fails if the value is not a finite number. */
-SS_NONNULL()
-int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event);
-
 /* A position in the input, for messages that come later. */
 struct sstrace_json_mark {
     uint64_t line;

@@ -170,7 +170,8 @@ static int end_plain(struct ss_trace_sink *sink, struct ss_error *error) {
     return stage->next->end(stage->next, error);
 }
 
-void sstrace_stage_open(
+/* Opens a stage that gives its output to `next` and, at its own end, ends `next`. */
+static void open_stage(
     struct sstrace_stage *stage, const struct sstrace_transform *how, struct ss_trace_sink *next) {
     static const struct ss_trace_sink sinks[] = {
         [SSTRACE_SCALE] = {take_each, end_plain},
@@ -186,10 +187,6 @@ void sstrace_stage_open(
     sstrace_spool_open(&stage->spool);
 }
 
-void sstrace_stage_close(struct sstrace_stage *stage) {
-    sstrace_spool_close(&stage->spool);
-}
-
 void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     const struct sstrace_transform *transforms, size_t count, struct ss_trace_sink *end) {
     pipeline->last =
@@ -197,12 +194,12 @@ void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     pipeline->first = &pipeline->last.sink;
     pipeline->count = count;
     for (size_t i = count; i > 0; i--) {
-        sstrace_stage_open(&pipeline->stages[i - 1], &transforms[i - 1], pipeline->first);
+        open_stage(&pipeline->stages[i - 1], &transforms[i - 1], pipeline->first);
         pipeline->first = &pipeline->stages[i - 1].sink;
     }
 }
 
 void sstrace_pipeline_close(struct sstrace_pipeline *pipeline) {
     for (size_t i = 0; i < pipeline->count; i++)
-        sstrace_stage_close(&pipeline->stages[i]);
+        sstrace_strands_close(&pipeline->stages[i].spool.strands);
 }

@@ -42,15 +42,7 @@ struct sstrace_stage {
     double work;                /* RESAMPLE: load times ns since `window` */
 };
 
-/* Opens a stage that gives its output to `next` and, at its own end, ends `next`. */
-SS_NONNULL()
-void sstrace_stage_open(
-    struct sstrace_stage *stage, const struct sstrace_transform *how, struct ss_trace_sink *next);
-
-SS_NONNULL()
-void sstrace_stage_close(struct sstrace_stage *stage);
-
-#define SSTRACE_TRANSFORMS_MAX 64
+#define SSTRACE_TRANSFORMS_MAX 65
 
 /*
  * A chain of transformations. The last stage refuses loads above 1 and unbounded times, and gives

@@ -123,7 +123,3 @@ void sstrace_spool_open(struct sstrace_spool *spool) {
     spool->strands = (struct sstrace_strands)SSTRACE_STRANDS_NEW;
     sstrace_strand_open(&spool->strand, &spool->strands);
 }
-
-void sstrace_spool_close(struct sstrace_spool *spool) {
-    sstrace_strands_close(&spool->strands);
-}

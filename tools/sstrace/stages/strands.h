@@ -51,7 +51,7 @@ void sstrace_strand_open(struct sstrace_strand *strand, struct sstrace_strands *
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_strand_play(
     const struct sstrace_strand *strand, struct ss_trace_sink *to, struct ss_error *error);
 
-/* A trace that has the file for itself. */
+/* A trace that has the file for itself. Close its strands. */
 struct sstrace_spool {
     struct sstrace_strands strands;
     struct sstrace_strand strand;
@@ -59,8 +59,5 @@ struct sstrace_spool {
 
 SS_NONNULL()
 void sstrace_spool_open(struct sstrace_spool *spool);
-
-SS_NONNULL()
-void sstrace_spool_close(struct sstrace_spool *spool);
 
 #endif
