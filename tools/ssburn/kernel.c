@@ -25,7 +25,6 @@
 
 struct request {
     ss_time time;
-    const char *sys;
     int list, help, version;
     const struct kernel *kernel;
 };
@@ -53,8 +52,6 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"list", AT(list), .help = "list the kernels: name, class, what it does"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500m", .min = "10m", .max = "1h",
         .help = "measure for this time"}},
-    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
-        .help = "read the sizes of the caches below this folder"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version, the compiler and its flags"}},
     SS_ARGUMENTS_WORDS(take_name),
@@ -107,7 +104,7 @@ static uint64_t find_batch(struct bench *bench) {
 
 static int measure(const struct request *request, struct ss_error *error) {
     struct bench bench = {.kernel = request->kernel};
-    struct caches caches = caches_read(request->sys);
+    struct caches caches = caches_read("/sys");
     if (kernel_open(request->kernel, &caches, &bench.hand, error) < 0)
         return -1;
     uint64_t batch = find_batch(&bench);

@@ -67,8 +67,8 @@ static double column_value(const struct column *column, const struct ss_load_sam
 }
 
 static bool is_known(const struct ssload_table *table, enum need need) {
-    return need == NONE || (need == TARGET && table->target) ||
-           (need == PRESSURE && table->pressure) || (need == NO_GROUP && !table->group);
+    return need == NONE || (need == TARGET && table->request->target) ||
+           (need == PRESSURE && table->pressure) || (need == NO_GROUP && !table->request->group);
 }
 
 static void open_table(struct ssload_table *table, FILE *stream, ss_time interval) {
@@ -88,7 +88,7 @@ static void fit(struct ssload_table *table) {
     int width, height;
     ss_screen_size(fileno(table->stream), &width, &height);
     table->screen = isatty(fileno(table->stream)) ? height : 0;
-    width -= table->time_width + (table->per_cpu ? CPU_WIDTH : 0);
+    width -= table->time_width + (table->request->per_cpu ? CPU_WIDTH : 0);
     table->shown = 0;
     for (int rank = FIXED; rank > 0; rank--) {
         for (int i = 0; i < COLUMNS; i++) {
@@ -107,7 +107,7 @@ static void fit(struct ssload_table *table) {
 
 static void print_heading(struct ssload_table *table) {
     fprintf(table->stream, "%-*s", table->time_width, "percent");
-    if (table->per_cpu)
+    if (table->request->per_cpu)
         fprintf(table->stream, "%*s", CPU_WIDTH, "cpu");
     for (int i = 0; i < COLUMNS; i++) {
         if (table->shown & 1u << i)
@@ -150,9 +150,9 @@ static void draw(const struct ssload_table *table, const struct ss_load_sample *
 static void print_row(
     const struct ssload_table *table, const char *label, const struct ss_load_sample *sample) {
     fprintf(table->stream, "%-*s", table->time_width, label);
-    if (table->per_cpu && sample->cpu == SS_LOAD_ALL_CPUS)
+    if (table->request->per_cpu && sample->cpu == SS_LOAD_ALL_CPUS)
         fprintf(table->stream, "%*s", CPU_WIDTH, "all");
-    else if (table->per_cpu)
+    else if (table->request->per_cpu)
         fprintf(table->stream, "%*d", CPU_WIDTH, (int)sample->cpu);
     for (int i = 0; i < COLUMNS; i++) {
         double value = column_value(&columns[i], sample);
@@ -169,7 +169,7 @@ static void print_row(
 }
 
 static void print_in_table(struct ssload_table *table, const struct ss_load_sample *sample) {
-    bool whole = !table->per_cpu || sample->cpu == SS_LOAD_ALL_CPUS;
+    bool whole = !table->request->per_cpu || sample->cpu == SS_LOAD_ALL_CPUS;
     if (table->lines == 0 || (table->screen > 2 && whole && table->lines >= table->screen - 1)) {
         fit(table);
         print_heading(table);
@@ -200,7 +200,7 @@ int ssload_report_open(
         .name = request->output ? request->output : "standard output",
         .format = (enum ssload_format)request->format,
         .sums = calloc(SS_CPUS_MAX + 1, sizeof *report->sums),
-        .table = {.target = request->target, .per_cpu = request->per_cpu, .group = request->group},
+        .table = {.request = request},
     };
     if (!report->sums)
         return ss_error_memory(error);

@@ -7,11 +7,9 @@
 
 /* A table of samples: the known columns that fit next to a drawing. */
 struct ssload_table {
+    const struct ssload_request *request; /* of a target, of rows for each CPU, of a group */
     FILE *stream;
     bool unicode;
-    bool target;       /* there is a target */
-    bool per_cpu;      /* rows name their CPU */
-    bool group;        /* rows describe a control group, which lacks some columns */
     bool pressure;     /* the pressure is known */
     int decimals;      /* number of decimals of seconds in the time */
     int screen;        /* lines of the terminal; 0: not a terminal, so only one heading */

@@ -257,12 +257,12 @@ static void serve(struct ssrequest_listener *listener, struct client *client) {
 }
 
 void ssrequest_listener_answer(
-    struct ssrequest_listener *listener, int result, const char *text, const char *reason) {
+    struct ssrequest_listener *listener, int result, const char *reason) {
     struct client *client = listener->waiting;
     if (!client)
         return;
     listener->waiting = NULL;
-    answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : reason);
+    answer(client, result == 0 ? "ok" : "error:", result == 0 ? "" : reason);
     serve(listener, client);
 }
 
@@ -330,7 +330,7 @@ static void answer_remaining(struct ssrequest_listener *listener) {
     struct epoll_event events[CLIENTS];
     listener->execute = refuse_all;
     epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->local.file, NULL);
-    ssrequest_listener_answer(listener, -1, "", "the run is over");
+    ssrequest_listener_answer(listener, -1, "the run is over");
     for (int i = 0; i < CLIENTS; i++) {
         if (listener->clients[i].connection >= 0)
             serve(listener, &listener->clients[i]);

@@ -47,12 +47,11 @@ SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_watch(struct ssrequest_liste
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*
- * Answers the waiting client, if any: with "ok" and `text`, or with an error and `reason` if
+ * Answers the waiting client, if any: with "ok", or with an error and `reason` if
  * `result` is negative. Then executes the lines that the client has sent meanwhile.
  */
 SS_NONNULL()
-void ssrequest_listener_answer(
-    struct ssrequest_listener *listener, int result, const char *text, const char *reason);
+void ssrequest_listener_answer(struct ssrequest_listener *listener, int result, const char *reason);
 
 /*
  * Serves all clients without blocking. Executes a client's further lines only after the client has

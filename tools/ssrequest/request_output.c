@@ -78,7 +78,7 @@ static void on_found(void *context) {
     int result = ssrequest_lookup_take(output->lookup, &targets, &error);
     if (result == 0)
         result = retarget(output, &targets, &error);
-    ssrequest_listener_answer(output->listener, result, "", error.message);
+    ssrequest_listener_answer(output->listener, result, error.message);
 }
 
 /* Returns the rate at this time; NaN in a closed loop. */

@@ -39,25 +39,7 @@ struct serve_options {
     uint64_t bytes; /* size of an answer, in bytes */
 };
 
-/* Maximum size of an answer, which is kept in memory. */
-#define BYTES_MAX (UINT64_C(1) << 30)
-
 #define ADDRESS_DEFAULT "127.0.0.1"
-
-static int take_memory(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    (void)row;
-    return options_read_memory(value, &((struct serve_options *)config)->memory, error);
-}
-
-static int take_bytes(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    uint64_t *bytes = &((struct serve_options *)config)->bytes;
-    (void)row;
-    if (options_read_size(value, bytes, error) < 0)
-        return -1;
-    return *bytes <= BYTES_MAX ? 0 : ss_error_fail(error, "must be 1G or less");
-}
 
 #define AT(member)       .offset = offsetof(struct serve_options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct serve_options, member)
@@ -77,13 +59,14 @@ static const struct ss_argument rows[] = {
         .help = "constant, or exponential: --work is the mean"}},
     {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
         .help = "seed of --spread exponential: the same seed gives each request the same work"}},
-    {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
-        .take = take_memory},
+    {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
+        .help = "do the work by walking through this many bytes: 32K, 8M, 1G"}, .take = options_take_size},
     {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
         .help = "the number of threads that take requests from the queue"}},
     {0, "N", {"queue", COUNT_AT(queue), .initial = "4096", .max = "1000000",
         .help = "how many requests may wait for a worker; any more are answered with 503"}},
-    {0, "SIZE", {"bytes", .help = "size of an answer in bytes; default 64"}, .take = take_bytes},
+    {0, "SIZE", {"bytes", COUNT_AT(bytes), .initial = "64", .max = "1073741824",
+        .help = "size of an answer in bytes"}, .take = options_take_size},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -99,7 +82,7 @@ static void print_help(void) {
 
 static int parse(struct serve_options *options, struct ss_option_store *store, char **argv,
     struct ss_error *error) {
-    *options = (struct serve_options){.bytes = 64};
+    *options = (struct serve_options){0};
     if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
         return -1;
     if (options->address && strchr(options->listen, '/'))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "burn_options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "options/arguments.h"
 #include "platform/platform.h"
 
 #define THREADS_MAX 4096
@@ -24,36 +24,25 @@ static const struct burn_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error) {
+int options_take_size(
+    void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
     static const char suffixes[] = "KMG";
-    char number[24];
     size_t length = strlen(text);
     const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
     unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    struct ss_error ignored = {0};
+    char number[24];
+    uint64_t bytes;
+
     length -= suffix != NULL;
     snprintf(number, sizeof number, "%.*s", (int)(length < 24 ? length : 23), text);
-    struct ss_error ignored = {0};
-    if (length >= sizeof number || ss_units_count(number, bytes, &ignored) < 0 ||
-        *bytes > UINT64_MAX >> shift)
+    if (length >= sizeof number || ss_units_count(number, &bytes, &ignored) < 0 ||
+        bytes > UINT64_MAX >> shift)
         return ss_error_fail(error,
             "'%s' is not a size: use a number of bytes, or one of K, M or G: 32K, 8M, 1G",
             ss_words_show(text).text);
-    *bytes <<= shift;
-    return 0;
-}
-
-int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *error) {
-    if (options_read_size(text, bytes, error) < 0)
-        return -1;
-    return *bytes >= WORK_MEMORY_MIN
-               ? 0
-               : ss_error_fail(error, "must be at least %d bytes", WORK_MEMORY_MIN);
-}
-
-static int take_memory(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    (void)row;
-    return options_read_memory(value, &((struct options *)config)->memory, error);
+    snprintf(number, sizeof number, "%" PRIu64, bytes << shift);
+    return ss_option_set(&row->option, number, config, NULL, error);
 }
 
 static int take_class(
@@ -70,7 +59,7 @@ static int take_class(
     return found < 0 ? -1 : 0;
 }
 
-/* The bounds below, which are text, are THREADS_MAX and WORK_UNITS_MAX. */
+/* The bounds below, which are text, are THREADS_MAX, WORK_UNITS_MAX and WORK_MEMORY_MIN. */
 #define AT(member)       .offset = offsetof(struct options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct options, member)
 
@@ -84,8 +73,8 @@ static const struct ss_argument rows[] = {
         .help = "the work of an iteration in units, as printed by an earlier run"}, .excludes = "iteration"},
     {0, "N", {"iterations", COUNT_AT(iterations),
         .help = "end after this many iterations; 0 only calibrates; default: never end"}},
-    {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
-        .take = take_memory},
+    {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
+        .help = "do the work by walking through this many bytes: 32K, 8M, 1G"}, .take = options_take_size},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_class),

@@ -9,6 +9,7 @@
 #include <showstopper/time.h>
 
 #include "burn.h"
+#include "options/arguments.h"
 
 struct burn_class {
     const char *name;
@@ -32,12 +33,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int options_parse(
     struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
-/* Parses a number of bytes: 4096, 32K, 8M, 1G. */
-SS_MUST_USE SS_NONNULL(1, 2) int options_read_size(
-    const char *text, uint64_t *bytes, struct ss_error *error);
-
-/* Parses the size of a working set of burn_work.h. */
-SS_MUST_USE SS_NONNULL(1, 2) int options_read_memory(
-    const char *text, uint64_t *bytes, struct ss_error *error);
+/* Takes a number of bytes, 4096, 32K, 8M or 1G, within the bounds of the row. */
+ss_argument_taker options_take_size;
 
 #endif
