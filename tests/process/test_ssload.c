@@ -291,13 +291,8 @@ TEST_CASE(error_messages_are_one_line) {
         const char *words[5];
         const char *part;
     } cases[] = {
-        {{"-i", "1m"}, "--interval"},
         {{"-i", "5m"}, "at least 10m; 5m is 5 milliseconds"},
-        {{"-c", "0"}, "--count"},
-        {{"-d", "0"}, "--duration"},
-        {{"--cpus", "x"}, "--cpus"},
         {{"--cpus", "8191"}, "--cpus: CPU 8191 does not exist or is offline; available: "},
-        {{"--cpus", "0,8191"}, "--cpus: CPU 8191 does not exist or is offline"},
         {{"--cgroup", "/there.is.none"}, "/there.is.none"},
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
         {{"--target", "/there.is.none"}, "--target: /there.is.none"},
@@ -306,7 +301,6 @@ TEST_CASE(error_messages_are_one_line) {
         {{"5"}, "put a command after --"},
         {{"-c", "1", "sleep", "1"}, "put a command after --"},
         {{"--"}, "-- requires a command"},
-        {{"-q", "--"}, "-- requires a command"},
     };
     // clang-format on
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

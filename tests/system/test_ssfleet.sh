@@ -239,8 +239,7 @@ studies_and_replays_with_one_scratch_folder_are_separate() { # case
     done
     [ "$(paste -sd ' ' log)" = 'one two' ] || fail "other runs: $(cat log)"
     rm -r one/r1
-    expect 0 ssfleet replay --engine local --nodes a --scratch "$scratch/disk" --traces traces --record replay \
-        --margin 5s -- -f own --duration 200m ssburn serial
+    replay 0 a --scratch "$scratch/disk"
     expect 0 ssfleet collect one
     says err '1 runs collected'
     grep -q 'echo one' one/r1/run.json || fail "the result of another study"
@@ -677,8 +676,7 @@ options_of_showstopper_are_checked_before_a_replay() { # case
 all_nodes_may_follow_one_trace() { # case
     write_traces
     mv traces/m2.txt 'one,2.txt'
-    expect 0 ssfleet replay --engine local --nodes a,b --traces one,2.txt --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 0 a,b --traces one,2.txt
     [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
     [ ! -e replay/traces ] || fail "the trace was split"
     rm -r replay
@@ -772,6 +770,12 @@ write_traces() {
     printf '0 70%%\n' >traces/m3.txt
 }
 
+# replay STATUS NODES [OPTION]...: replays `traces` for half a second on local nodes.
+replay() {
+    expect "$1" ssfleet replay --engine local --nodes "$2" --traces traces --record replay --margin 5s "${@:3}" -- \
+        -f own --duration 500m ssburn serial
+}
+
 # field NODE NUMBER: prints a field of fleet.csv.
 field() {
     grep "^$1," replay/fleet.csv | cut -d , -f "$2"
@@ -813,8 +817,7 @@ a_failed_node_is_named_and_the_others_continue() { # case
     printf '%s\n' '# node trace' 'a m3.txt' 'b m1.txt' >assigned
     rm traces/m2.txt
     printf 'not a trace\n' >traces/m1.txt
-    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 1 a,b --assign assigned
     says err 'b: showstopper exited with status 125'
     says err '1 of 2 nodes have replayed their traces'
     [ "$(field a 3-4)" = m3.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
@@ -853,8 +856,7 @@ case "\$*" in
 esac
 exec '$date' "\$@"
 END
-    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 1 a,b
     says err 'a: its program date prints no nanoseconds: install that of GNU coreutils there'
     [[ $(field a 4) = failed && $(field b 4) = "done" ]] || fail "wrong table: $(cat replay/fleet.csv)"
 }
@@ -875,8 +877,7 @@ END
 [ "$(tr '\0' '\n' <"/proc/$PPID/cmdline" | tail -n 1)" = a ] || sleep 1
 exit 1
 END
-    expect 1 ssfleet replay --engine local --nodes a,b --scratch "$scratch/disk" --traces traces --record replay \
-        --margin 5s -- -f own --duration 500m ssburn serial
+    replay 1 a,b --scratch "$scratch/disk"
     says err "a: cannot copy its trace to $scratch/disk/replay/a"
     says err '1 of 2 nodes have replayed their traces'
     [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
@@ -898,8 +899,7 @@ case "\$1 \${PWD##*/} \$*" in
 esac
 exec '$tar' "\$@"
 END
-    expect 1 ssfleet replay --engine local --nodes a,b,c --scratch "$scratch/disk" --traces traces --record replay \
-        --margin 5s -- -f own --duration 500m ssburn serial
+    replay 1 a,b,c --scratch "$scratch/disk"
     [[ -s disk/replay/a/record/samples.csv && -s disk/replay/b/record/samples.csv ]] || fail "a record was removed"
     says err "a: cannot copy its record, which stays in $scratch/disk/replay/a until the next replay"
     says err "b: cannot copy its record, which stays in $scratch/disk/replay/b until the next replay"
@@ -915,8 +915,7 @@ traces_may_be_links_with_commas_and_quotes_in_their_names() { # case
     printf '0 50%%\n' >m2.txt
     ln -s ../m2.txt 'traces/a,"b".txt'
     ln -s nowhere traces/c.txt
-    expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 0 a
     [[ $(tail -n 1 replay/fleet.csv) = 'a,a,"a,""b"".txt",done,,'* ]] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(cut -d , -f 3 replay/a/samples.csv | tail -n 1)" = 0.500000 ] || fail "the trace was not followed"
     ssreport --column trace --table fleet-nodes replay >shown
@@ -925,14 +924,11 @@ traces_may_be_links_with_commas_and_quotes_in_their_names() { # case
 
 a_cluster_trace_is_split_among_nodes() { # case
     printf '0,x,1,1,20\n0,y,1,1,60\n300,x,1,1,30\n300,y,1,1,40\n' >cluster.csv
-    expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 0 a,b --traces cluster.csv --from azure
     [ "$(field b 3)" = y.trace ] || fail "wrong table: $(cat replay/fleet.csv)"
     # The hash depends only on the node's name.
-    expect 0 ssfleet replay --engine local --nodes b --traces replay/traces --assign hash --record one --margin 5s -- \
-        -f own --duration 500m ssburn serial
-    expect 0 ssfleet replay --engine local --nodes a,b --traces replay/traces --assign hash --record two --margin 5s -- \
-        -f own --duration 500m ssburn serial
+    replay 0 b --traces replay/traces --assign hash --record one
+    replay 0 a,b --traces replay/traces --assign hash --record two
     [ "$(grep '^b,' one/fleet.csv | cut -d , -f 3)" = "$(grep '^b,' two/fleet.csv | cut -d , -f 3)" ] ||
         fail "--assign hash depends on the other nodes"
 }

@@ -382,7 +382,6 @@ requests_begin_at_a_given_time() { # case
     end_server
     refuses "--start-at: '@1' has passed: use a time in the future" --rate 1 --start-at @1 "$url"
     refuses "--start-at: '24:30'" --rate 1 --start-at 24:30 "$url"
-    refuses '--dry-run cannot be combined with --start-at' --dry-run --rate 1 --start-at 08:00
 }
 
 # The server is started after the time at which requests were to begin.
@@ -478,7 +477,6 @@ a_service_that_does_not_start_is_named() { # case
     refuses '--wait-for: http://127.0.0.1:1/ did not accept a connection within 100m: Connection refused' \
         --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
     [ ! -e kept ] || fail "a record without requests was created"
-    refuses '--dry-run cannot be combined with --wait-for' --dry-run --rate 1 --wait-for 1s
     launch --rate 100 --wait-for 1h http://127.0.0.1:1/
     # Before exec, the process is a copy of this shell, which may block signals, too.
     until grep -qx ssrequest "/proc/$pid/comm" && grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"; do sleep 0.02; done
@@ -696,7 +694,6 @@ invalid_options_are_refused() { # case
         http://localhost/
     refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
     refuses '--rate cannot be combined with --closed' --closed 5 --rate 5 http://localhost/
-    refuses '--cap cannot be combined with --closed' --closed 5 --cap 5 http://localhost/
     refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
     refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses "'ftp://me:***@localhost/' is not" --rate 5 ftp://me:secret@localhost/
@@ -704,9 +701,6 @@ invalid_options_are_refused() { # case
     refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
     refuses '--own-cpu: ssrequest may not run on CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
-    refuses "unknown option '--rat'" --rat 5
-    ask 0 --help
-    ask 0 --version
 }
 
 # Requests are sent at a constant rate, in steps or by a trace; the same seed gives the same times.
@@ -1084,9 +1078,6 @@ a_search_is_ended_by_a_signal() { # case
 invalid_search_options_are_refused() { # case
     refuses "--capacity: 'p95' is not of the form STATISTIC=TIME" --capacity p95 http://127.0.0.1:1/
     refuses "--capacity: 'most' is not a statistic" --capacity most=1s http://127.0.0.1:1/
-    refuses '--capacity cannot be combined with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
-    refuses '--capacity cannot be combined with --max' --capacity p95=1s --max 10 --step 1 \
-        --hold 1s http://127.0.0.1:1/
     refuses '--capacity cannot be combined with --each' --capacity p95=1s --each each http://127.0.0.1:1/
     [ ! -e each ] || fail "a file was created without requests"
 }
