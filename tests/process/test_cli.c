@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -47,12 +46,10 @@ static void expect_plan(struct run *run, const char *part) {
 #define PLAN_WITHOUT_LOAD(part, ...) expect_plan(RUN("--dry-run", __VA_ARGS__), part)
 
 TEST_CASE(help_and_version_are_printed) {
-    for (const char *const *option = WORDS("--help", "--version"); *option; option++) {
-        struct run *run = SUCCEED(*option);
-        run_expect_text(
-            &run->out, strcmp(*option, "--help") == 0 ? "--instances N" : "showstopper ");
-        ck_assert_uint_eq(run->err.length, 0);
-    }
+    struct run *help = SUCCEED("--help"), *version = SUCCEED("--version");
+    run_expect_text(&help->out, "--instances N");
+    run_expect_text(&version->out, "showstopper ");
+    ck_assert_uint_eq(help->err.length + version->err.length, 0);
 }
 
 TEST_CASE(modules_are_listed) {
@@ -60,59 +57,29 @@ TEST_CASE(modules_are_listed) {
     run_expect_text(&run->out, "control/rbpid");
     run_expect_text(&help->out, "control/rbpid: ");
     ck_assert_uint_eq(run->err.length + help->err.length, 0);
-    REFUSED(125, "'rbpid' does not name a module", "--help-module", "rbpid");
-    REFUSED(125, "did you mean 'rbpid'", "--help-module", "control/rbpd");
-}
-
-TEST_CASE(the_plan_shows_instances_and_their_command) {
-    PLAN("instances  3\n", "-qvn3", "true");
-    PLAN("scratch.02", "-n", "12", "echo", "scratch.%");
-    PLAN("sleep -n 3\n", "sleep", "-n", "3");
-    PLAN("echo --version -- -l\n", "--", "echo", "--version", "--", "-l");
 }
 
 TEST_CASE(modules_and_their_options_appear_in_the_plan) {
-    PLAN_WITHOUT_LOAD("load=0.25", "-t", "constant", "-T", "25%", "true");
-    PLAN("load=0.5", "true");
-    PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
     PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", run_first_cpu(), "true");
     PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", run_first_cpu(), "-f", "own", "true");
     PLAN_WITHOUT_LOAD("load=0.6", "-l", "0.3cpu", "--cpus", run_first_cpu(), "-f", "own", "-F",
         "cpus=0.5", "true");
     PLAN("0.5 of these CPUs; work is", "--cpus", run_first_cpu(), "-f", "own", "-F", "cpus=0.5",
         "true");
-    PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", run_first_cpu(), "-t", "sine", "-T",
-        "mean=0.5cpus,amplitude=20%,period=1M", "true");
     PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", run_first_cpu(), "-t", "staircase",
         "-T", "1cpu:0.5cpu:0.1cpu", "true");
-    PLAN("period=103m", "-f", "realtime", "-F", "103m", "true");
-    PLAN("ki=3", "-c", "rbpid", "-C", "ki=3", "true");
-    PLAN("peers=7", "--control", "geom", "--control-options", "7", "true");
+    const char *trace = run_new_path("saw.trace");
+    run_write_file(trace, "0 1/10\n20s 6/10\n");
+    PLAN_WITHOUT_LOAD(",scale=1,loop=yes", "-t", "file", "-T", trace, "true");
     PLAN("deadbeat  horizon=2s", "--control-options", "2s", "true");
     PLAN("rbpid", "-f", "command", "-F", "echo 1", "true");
-    PLAN("rotate=3s", "--space", "uneven", "--space-options", "rotate=3s", "true");
-    PLAN("tau=51m", "-d", "averageq", "-D", "51m", "true");
-    PLAN("a\\,b", "-f", "command", "-F", "echo a\\,b", "true");
-    folder = run_make_folder();
-    const char *trace = run_path(folder, "saw.trace");
-    run_write_file(trace, "0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n100s 9/10\n2M 1/10\n");
-    struct run_setup there = {.folder = folder};
-    struct run *run = SUCCEED_IN(&there, "--dry-run", "-n", "12", "-t", "file", "-T", "saw.trace",
-        "-f", "realtime", "-F", "103m", "-c", "rbpid", "-s", "even", "-d", "averageq", "-D", "51m",
-        "echo", "-n", "99999", "-scratch-directory=scratch.%", "luindex");
-    run_expect_text(&run->out, "echo -n 99999 -scratch-directory=scratch.11 luindex\n");
-    run_expect_text(&run->out, "path=saw.trace");
 }
 
 TEST_CASE(the_plan_shows_values_computed_by_modules) {
     PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
          "on 1 CPU\n",
         "-n", "4", "--cpus", run_first_cpu(), "true");
-    PLAN("           horizon is 64.2 ms, 0.6 rounds of 107 ms\n", "-n", "4", "--cpus",
-        run_first_cpu(), "true");
     PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
-        "true");
-    PLAN("           the load is measured by idle time, from /proc/stat\n", "-f", "realtime",
         "true");
     PLAN("           the load is measured by busy ticks over elapsed time, with iowait as\n"
          "           work and steal as idle; the statistics differ: they use idle time,\n"
@@ -144,28 +111,23 @@ TEST_CASE(printed_commands_are_quoted_for_a_shell) {
 }
 
 TEST_CASE(the_plan_shows_times_cpus_and_workloads) {
-    PLAN("warm-up    2 s\n", "--warmup", "2s", "true");
-    PLAN("settle     1.5 s\n", "--settle=1500m", "true");
+    PLAN("warm-up    2 s\nsettle     1.5 s\nduration   until the workloads end\ngrace      5 s\n",
+        "--warmup", "2s", "--settle=1500m", "true");
     PLAN("window     500 ms\n", "true");
     PLAN("tau is 21.4 ms, for 2 instances on 1 CPU and a window of 100 ms\n", "-n", "2", "--cpus",
         run_first_cpu(), "--window", "100m", "true");
     PLAN("stagger  tau=107m,", "-D", "107m", "--window", "100m", "true");
     PLAN("averageq  tau=21400u,", "-d", "averageq", "--window", "100m", "true");
     PLAN("fixedq  quantum=2600u", "-d", "fixedq", "--window", "100m", "true");
-    PLAN("duration   until the workloads end\n", "true");
-    PLAN("grace      5 s\n", "true");
-    PLAN("2100-", "--start-at", "2100-02-03T04:05:06Z", "true");
-    PLAN("start at", "--start-at", "@4000000000", "true");
+    PLAN("start at   2100-", "--start-at", "2100-02-03T04:05:06Z", "true");
     PLAN("tolerance  2.5 %", "--tolerance", "2.5", "true");
     PLAN("left running\n", "--keep", "true");
     const char *pinned = run_format("CPUs       1 (%s), instances pinned", run_first_cpu());
     PLAN(pinned, "--cpus", run_first_cpu(), "true");
-    folder = run_make_folder();
-    const char *file = run_path(folder, "mix");
-    run_write_file(file, "# two of one, one of another\n2 sleep %\n\n1 echo 'a b' # yes\n");
-    PLAN("instances  3\n", "-w", file);
-    PLAN(" sleep 1\n", "--workloads", file);
-    PLAN(" echo 'a b'\n", "-w", file);
+    const char *file = run_new_path("mix");
+    run_write_file(file, "2 sleep %\n1 echo 'a b'\n");
+    PLAN("instances  3\ncommand     sleep 0\n            sleep 1\n            echo 'a b'\n", "-w",
+        file);
 }
 
 /* Fails unless the plan is printed with this warning, or with none if `part` is NULL. */
@@ -176,106 +138,63 @@ static void warned(const char *part, struct run *plan) {
         run_expect_text(&plan->err, part);
 }
 
-TEST_CASE(milliseconds_meant_as_minutes_cause_a_warning) {
+TEST_CASE(doubtful_arguments_cause_a_warning) {
     warned("--duration: 3m is 3 milliseconds",
         START("--dry-run", "-l", "50%", "--duration", "3m", "true"));
     warned("trace/staircase: hold: 3m is 3 milliseconds",
         START("--dry-run", "-t", "staircase", "-T", "20%:60%:20%,hold=3m", "true"));
+    warned("in the command, 60% becomes 600",
+        START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
+    warned(NULL, START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }
 
 TEST_CASE(invalid_options_are_refused) {
     REFUSED(125, "no command", "-l", "50%");
-    REFUSED(125, "no command", "-l", "50%", "--");
     REFUSED(125, "no target is given: -l LOAD holds a load", TOUCH);
-    REFUSED(125, "options precede the command, but -l follows it: showstopper -l ... ", TOUCH, "-l",
-        "50%");
     REFUSED(
         125, "options precede the command, but --load follows it", "-q", TOUCH, "--load", "50%");
     REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
+    REFUSED(125, "--window: '0' is too small: use at least 50m", "--window", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
+    REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
+    REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));
 }
 
 TEST_CASE(invalid_modules_are_refused) {
-    REFUSED(125,
-        "unknown control module 'rbpd': did you mean 'rbpid'? Available: deadbeat, fixed, "
-        "geom",
-        "-c", "rbpd", TOUCH_AT("50%"));
-    REFUSED(125, "unknown trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
-    REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
+    REFUSED(
+        125, "unknown control module 'rbpd': did you mean 'rbpid'?", "-c", "rbpd", TOUCH_AT("50%"));
     REFUSED(125, "feedback/exact", "-F", "perod=1s", TOUCH_AT("50%"));
     REFUSED(125, "which feedback/command does not keep: use another feedback", "-c", "deadbeat",
         "-f", "command", "-F", "echo 1", TOUCH_AT("50%"));
-    REFUSED(125, "'uneven'", "-s", "unevn", TOUCH_AT("50%"));
-}
-
-TEST_CASE(numbers_and_times_out_of_range_are_refused) {
-    REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "a load of 100 % is 1 CPU here: use at most 1cpu", "--cpus", run_first_cpu(),
         TOUCH_AT("1.5cpus"));
-    REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", run_first_cpu(), "-t", "staircase",
-        "-T", "2cpu:0:1cpu", TOUCH);
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-f", "command", "-F",
         "echo 1", TOUCH_AT("0.5cpu"));
     REFUSED(125, "feedback/own: cpus=1.5 exceeds the 1 measured CPU", "--cpus", run_first_cpu(),
         "-f", "own", "-F", "cpus=1.5", TOUCH_AT("50%"));
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-c", "fixed", "-C",
         "0.5cpu", TOUCH_AT("50%"));
-    REFUSED(125, "--window: '0' is too small: use at least 50m", "--window", "0", TOUCH_AT("50%"));
-    REFUSED(125, "period", "-F", "0", TOUCH_AT("50%"));
-    REFUSED(125, "at least min=100u", "-D", "min=1u", TOUCH_AT("50%"));
-    REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
-    REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
-    REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));
-}
-
-TEST_CASE(invalid_traces_are_refused) {
-    folder = run_make_folder();
-    run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
-    run_write_file(run_path(folder, "back"), "0 1/10\n20s 6/10\n10s 1/10\n");
-    run_write_file(run_path(folder, "empty"), "");
-    REFUSED(125, "there.is.none", "-t", "file", "-T", "there.is.none", TOUCH);
-    REFUSED(125, "damaged:3:5", "-t", "file", "-T", "damaged", TOUCH);
-    REFUSED(125, "back:3", "-t", "file", "-T", "back", TOUCH);
-    REFUSED(125, "empty", "-t", "file", "-T", "empty", TOUCH);
-    REFUSED(125, "file", "-t", "file", TOUCH);
-}
-
-TEST_CASE(invalid_commands_are_refused) {
-    folder = run_make_folder();
-    run_write_file(run_path(folder, "plain"), "text\n");
-    REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
-    REFUSED(127, "./there.is.none", "-l", "50%", "./there.is.none");
-    REFUSED(127, "plain/below", "-l", "50%", "./plain/below");
-    REFUSED(126, "./plain", "-l", "50%", "./plain");
-    REFUSED(126, "directory", "-l", "50%", "/tmp");
-    REFUSED(127, "the command is empty: name a program", "-l", "50%", "");
+    REFUSED(125, ": ", "-f", "cgroup", "-F", "/there/is/none", TOUCH_AT("50%"));
     REFUSED(125, "feedback/command: there.is.none: command not found", "-l", "50%", "-f", "command",
         "-F", "there.is.none 1", "true");
     REFUSED(125, "feedback/command: the command is empty", "-l", "50%", "-f", "command", "-F", " ",
         "true");
     REFUSED(125, "feedback/command: there.is.none: command not found", "--dry-run", "-l", "50%",
         "-f", "command", "-F", "there.is.none", "true");
-    run_write_file(run_path(folder, "script"), "#!/no/such\n");
-    chmod(run_path(folder, "script"), 0755);
-    REFUSED(127, "./script: interpreter /no/such does not exist", "-l", "50%", "./script");
-    run_write_file(run_path(folder, "script"), "#!/etc/passwd\n");
-    REFUSED(126, "./script", "-l", "50%", "./script");
 }
 
-TEST_CASE(invalid_workload_files_are_refused) {
+TEST_CASE(invalid_commands_and_files_are_refused) {
     folder = run_make_folder();
-    run_write_file(run_path(folder, "good"), "1 " PAYLOAD " touch started\n");
+    run_write_file(run_path(folder, "plain"), "text\n");
+    run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
     run_write_file(run_path(folder, "half"), "1 " PAYLOAD " touch started\n2\n");
-    run_write_file(run_path(folder, "word"), "1 " PAYLOAD " touch started\n\ntwo true\n");
-    run_write_file(run_path(folder, "quote"), "1 echo 'a\n");
-    run_write_file(run_path(folder, "none"), "# nothing\n");
     run_write_file(run_path(folder, "missing"), "1 " PAYLOAD " touch started\n1 there.is.none\n");
-    REFUSED(125, "--workloads cannot be combined", "-w", "good", TOUCH_AT("50%"));
-    REFUSED(125, "half:2", "-l", "50%", "-w", "half");
-    REFUSED(125, "word:3", "-l", "50%", "-w", "word");
-    REFUSED(125, "quote:1", "-l", "50%", "-w", "quote");
-    REFUSED(125, "none", "-l", "50%", "-w", "none");
-    REFUSED(125, "not.there", "-l", "50%", "-w", "not.there");
+    REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
+    REFUSED(126, "./plain", "-l", "50%", "./plain");
     REFUSED(127, "there.is.none", "-l", "50%", "-w", "missing");
+    REFUSED(125, "half:2", "-l", "50%", "-w", "half");
+    REFUSED(125, "damaged:3:5", "-t", "file", "-T", "damaged", TOUCH);
+    REFUSED(125, "file", "-t", "file", TOUCH);
 }
 
 static void stay_on_one_cpu(void) {
@@ -291,9 +210,7 @@ static void stay_on_one_cpu(void) {
 
 TEST_CASE(invalid_cpus_on_the_command_line_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
-    REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
-    REFUSED(125, "--cpus", "--cpus", "999999", TOUCH_AT("50%"));
     refuse_as(stay_on_one_cpu, 125, "is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
     refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
@@ -312,11 +229,7 @@ TEST_CASE(invalid_paths_are_refused) {
         "--record", "there/is/none", TOUCH_AT("50%"));
     REFUSED(125, "none cannot be written: No such file or directory: create its folder first",
         "--dry-run", "--record", "there/is/none", TOUCH_AT("50%"));
-    REFUSED(125, "none.trace cannot be opened: No such file or directory: check the path", "-t",
-        "file", "-T", "none.trace", TOUCH);
-    REFUSED(125, "none: No such file or directory: check the path", "-l", "50%", "-w", "none");
     REFUSED(125, "--json", "--json", "/tmp", TOUCH_AT("50%"));
-    REFUSED(125, ": ", "-f", "cgroup", "-F", "/there/is/none", TOUCH_AT("50%"));
     run_write_file(run_path(folder, "trace"), "0 1/10\n20s 6/10\n");
     run_write_file(run_path(folder, "work"), "1 " PAYLOAD " touch started\n");
     ck_assert_int_eq(symlink("trace", run_path(folder, "link")), 0);
@@ -329,11 +242,9 @@ TEST_CASE(invalid_paths_are_refused) {
 TEST_CASE(invalid_set_and_status_requests_are_refused) {
     const char *own = run_pid_text(getpid());
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
-    REFUSED(125, "--set: pid 1 ", "--set", "1", "50%");
     REFUSED(125, "--set: pid 2147483647 does not exist", "--set", "2147483647", "50%");
     REFUSED(125, "not a running Showstopper", "--set", own, "50%");
     REFUSED(125, "--set", "--set", own, "120%");
-    REFUSED(125, "--set PID LOAD", "--set", own);
     REFUSED(125, "--status: 'one' is not a pid; ", "--status", "one");
 }
 
@@ -374,12 +285,6 @@ TEST_CASE(proc_of_another_pid_namespace_is_refused) {
         &setup, WORDS("unshare", options, SHOWSTOPPER, "-n", "1", "-l", "50%", PAYLOAD, "spin")));
     run_expect_refusal(run, "/proc belongs to another PID namespace");
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
-}
-
-TEST_CASE(percentages_in_the_command_cause_a_warning) {
-    warned("in the command, 60% becomes 600",
-        START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
-    warned(NULL, START("--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }
 
 static void allow_few_files(void) {
