@@ -461,12 +461,6 @@ def test_no_code_is_the_product_of_two_others() -> None:
     assert not (np.array(products) @ low).any()
 
 
-def test_seed_chooses_start_and_shifts() -> None:
-    one, other = (effects.Codes.draw(16, True, seed) for seed in (1, 2))
-    assert one.start != other.start and one.shifts != other.shifts
-    assert len(set(one.shifts)) == 18
-
-
 # Estimates
 
 DEPTH = 0.2
@@ -495,22 +489,6 @@ class Slotted:
 
     def verdicts(self) -> list[str]:
         return list(self.estimate().codes["verdict"][:4])
-
-
-def test_effects_are_estimated_under_a_cubic_drift() -> None:
-    run = Slotted()
-    run.add(0, 0.03)
-    run.add(1, 0.02, -0.004)
-    x = np.arange(126) / 126
-    run.figures += 0.2 * x - 0.7 * x**2 + 0.4 * x**3
-    found = run.estimate()
-    np.testing.assert_allclose(found.codes["effect"][:2], [0.03, 0.02], atol=0.0015)
-    np.testing.assert_allclose(found.codes["cost"][:1], [0.15], atol=0.008)
-    np.testing.assert_allclose(found.codes["net"][1], 0.08, atol=0.01)
-    np.testing.assert_allclose(found.codes["withheld"], DEPTH, rtol=1e-9)
-    assert run.verdicts() == [effects.HURTS] * 2 + [effects.NOTHING] * 2
-    assert not found.ghost_found
-    assert abs(found.deviation - 0.01 / math.sqrt(12)) < 0.0006
 
 
 def test_quantile_is_corrected_for_the_number_of_suspects() -> None:
@@ -548,14 +526,6 @@ def test_cpu_time_used_later_is_shifted_work() -> None:
     assert run.verdicts()[0] == effects.HURTS
 
 
-def test_effect_of_a_pair_is_not_attributed_to_a_third_suspect() -> None:
-    run = Slotted()
-    run.figures += np.where(run.low[:, 1] == run.low[:, 3], 0.01, -0.01)
-    pair = run.estimate().pairs.iloc[0]
-    assert (pair["one"], pair["other"]) == (1, 3) and pair["t"] > 5
-    assert run.verdicts() == [effects.NOTHING] * 4
-
-
 def test_slots_without_a_figure_are_left_out() -> None:
     run = Slotted()
     run.add(0, 0.03)
@@ -563,15 +533,6 @@ def test_slots_without_a_figure_are_left_out() -> None:
     assert abs(run.estimate().codes["effect"][0] - 0.03) < 0.002
     run.figures[:-12] = math.nan
     assert effects.estimate(run.low, DEPTH, run.figures, run.cpu, run.usual) is None
-
-
-def test_changes_of_cpu_time_by_chance_are_rare() -> None:
-    run, random, found = Slotted(), np.random.default_rng(17), 0
-    for _ in range(100):
-        run.cpu = 1 + 0.1 * (random.random((126, 4)) - 0.5)
-        crossed = run.estimate().crossed.query("group != throttled")
-        found += crossed["significant"].any()
-    assert 1 <= found <= 12  # 5 % are expected
 
 
 def test_effect_of_an_unused_code_is_reported() -> None:

@@ -27,60 +27,22 @@ def test_quantities_agree_with_c() -> None:
         assert value == expected, (kind, text)
 
 
-MILLISECONDS = "--edge: 50m is 50 milliseconds; for minutes write 50M"
-NO_RECORD = "no record to report: none of the given folders holds one that can be read"
-
-
+# corpus/options has what else is refused.
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "name at least one record: see --help"),
-        ("--outptu x", "unknown option '--outptu': did you mean '--output'?"),
-        ("--xyzzy", "unknown option '--xyzzy': see --help"),
         ("--TABL x", "unknown option '--TABL': did you mean '--table'?"),
-        ("-qx", "unknown option '-x': see --help"),
-        ("--names", "--names requires a value: use --names A/B"),
         ("-qo", "--output requires a value: use --output DIR"),
-        ("--output=", "--output is empty: use --output DIR"),
         ("--quiet=1", "--quiet takes no value, but got '1'"),
-        ("--format xml", "--format: 'xml' is not one of: csv md json"),
-        ("--interval 1m", "--interval: '1m' is too small: use at least 10m; "
-         "1m is 1 millisecond; for minutes write 1M"),
-        ("--confidence 100", "--confidence: '100' is too large: use at most 99.99%"),
-        ("--against --against", "--against: is given twice"),
-        ("--against A", "--against must separate two sets: ssreport A... --against B..."),
-        ("--names A/ --against", '--names: "A/" is not a pair of names: use A/B'),
-        ("--names A/B C", "--names requires --against"),
-        ("--format md A", "--format requires --table"),
-        ("--column x A", "--column requires --table"),
-        ("--column x --table runs --format md A", "--format cannot be combined with --column"),
-        ("--check --decide A", "--decide cannot be combined with --check"),
-        ("--check -oX A", "--output cannot be combined with --check"),
-        ("--decide --edge 1s A", "--edge cannot be combined with --decide"),
-        ("--decide --interval 6s --table duet A", "--table cannot be combined with --decide"),
-        ("--best-by energy A", "--best-by requires --policy"),
-        ("--of A", "--of requires --test"),
-        ("--test welch --check A", "--check cannot be combined with --test"),
-        ("--test welch A", "--test needs the column of the values: --value COLUMN"),
-        ("--test shapiro --of 1,2,3", "--test shapiro needs values: name a file instead of --of"),
-        ("--test welch --of 1,2,3", "--of needs at least two groups"),
-        ("--table nothing A", '--table: there is no table "nothing": choose one of findings, '),
-        ("-- --check", f"--check: the record cannot be read: No such file or directory\n{NO_RECORD}"),
-        ("--edge 50m A", f"warning: {MILLISECONDS}\nA: the record cannot be read: No such file or "
-         f"directory\n{NO_RECORD}"),
+        ("-- --check", "--check: the record cannot be read: No such file or directory"),
     ],
 )
-def test_errors_are_one_line(
-    words: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+def test_invalid_options_are_refused(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert cli.main(["ssreport", *words.split()]) == 125
     out, err = capsys.readouterr()
-    expected = "".join(f"ssreport: {line}\n" for line in message.split("\n"))
-    assert out == ""
-    assert err.startswith(expected[:-1] if message.endswith(" ") else expected)
-    assert err.count("\n") == expected.count("\n")
+    assert out == "" and err.startswith(f"ssreport: {message}\n")
 
 
 ROWS = (
