@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of rounds with one run and one stop, which executors begin at staggered times. */
 
-#include "stagger_walk.h"
+#include "walk.h"
 
 static double tau_in(ss_time window, const char *options, uint32_t instances, uint32_t cpus) {
     RIG rig = rig_open_window("dithering/stagger", options, instances, cpus, window);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of states that are too short for every round. */
 
-#include "stagger_walk.h"
+#include "walk.h"
 
 static void assert_no_short_states(const char *options, double duty, double min) {
     RIG rig = rig_open("dithering/stagger", options, 5, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of rounds that get shorter while a workload's use changes from round to round. */
 
-#include "stagger_walk.h"
+#include "walk.h"
 
 static struct walk walk_towards(const struct rig *rig, uint32_t executor, double target) {
     struct walk walk = walk_begin(rig, executor);

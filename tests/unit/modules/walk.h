@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_TESTS_STAGGER_WALK_H
-#define SHOWSTOPPER_TESTS_STAGGER_WALK_H
+#ifndef SHOWSTOPPER_TESTS_WALK_H
+#define SHOWSTOPPER_TESTS_WALK_H
 
-/* Simulates executors of dithering/stagger that plan a new state whenever one ends. */
+/* Simulates executors of a dithering module that plan a new state whenever one ends. */
 
 #include <showstopper/dithering.h>
 
