@@ -75,12 +75,14 @@ static inline const char *tree_write(const char *name, const char *text) {
 
 /* Fails unless this is all of the file. */
 static inline void tree_assert_file(const char *name, const char *text) {
-    char found[256] = "";
+    static char found[1 << 16];
     FILE *file = fopen(tree_path(name), "re");
     assert_non_null(file);
-    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
+    size_t length = fread(found, 1, sizeof found - 1, file);
     fclose(file);
+    found[length] = '\0';
     assert_string_equal(found, text);
+    assert_int_equal(length, strlen(text));
 }
 
 #endif

@@ -71,7 +71,6 @@ TEST(overlong_path_is_refused) {
 TEST(target_of_a_symbolic_link_is_replaced) {
     struct ss_whole_file file;
     struct stat status;
-    char text[16] = "";
     tree_new();
     tree_write("file", "old\n");
     link_to("file", "link");
@@ -79,11 +78,7 @@ TEST(target_of_a_symbolic_link_is_replaced) {
     fputs("new\n", file.stream);
     assert_int_equal(ss_whole_file_commit(&file), 0);
     assert_true(lstat(tree_path("link"), &status) == 0 && S_ISLNK(status.st_mode));
-    FILE *stream = fopen(tree_path("file"), "re");
-    assert_non_null(stream);
-    assert_non_null(fgets(text, sizeof text, stream));
-    fclose(stream);
-    assert_string_equal(text, "new\n");
+    tree_assert_file("file", "new\n");
 }
 
 TEST(unfinished_file_is_hidden) {

@@ -32,14 +32,8 @@ static int copy(void) {
 }
 
 static void expect_copied(const char *text) {
-    char found[4096] = "";
     assert_int_equal(copy(), 0);
-    FILE *file = fopen(tree_path("record/input-trace-path"), "re");
-    assert_non_null(file);
-    size_t length = fread(found, 1, sizeof found - 1, file);
-    fclose(file);
-    assert_int_equal(length, strlen(text));
-    assert_string_equal(found, text);
+    tree_assert_file("record/input-trace-path", text);
 }
 
 static void expect_copy(const char *text) {

@@ -243,7 +243,6 @@ static struct ss_outcome record_cpus(
     static struct ss_recorder recorder;
     struct ss_outcome outcome;
     struct ss_usage usage = {0};
-    char text[4096] = "";
     plan->clock = &clock;
     recorder = (struct ss_recorder){.plan = plan, .origin = START};
     for (int i = 0; i < SS_RECORD_FILES; i++)
@@ -262,11 +261,7 @@ static struct ss_outcome record_cpus(
     }
     ss_lines_close(lines);
     close(recorder.record.folder);
-    FILE *file = fopen(tree_path("cpus.csv"), "re");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    assert_string_equal(text, table);
+    tree_assert_file("cpus.csv", table);
     assert_that(tree->next, ==, START + 4 * SS_MONITOR_INTERVAL); /* one reading per sample */
     ss_outcome_open(&outcome);
     ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = plan,

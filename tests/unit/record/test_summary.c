@@ -440,15 +440,10 @@ SUMMARY_TEST(single_sample_has_no_spread) {
 
 SUMMARY_TEST(summary_file_is_written_completely_or_not_at_all) {
     struct ss_error error = {0};
-    char found[16384];
     tree_new();
     const char *path = tree_write("summary.json", "what was there before");
     assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), 0);
-    FILE *file = fopen(path, "re");
-    size_t length = fread(found, 1, sizeof found - 1, file);
-    found[length] = '\0';
-    fclose(file);
-    assert_string_equal(found, printed(ss_summary_print_json));
+    tree_assert_file("summary.json", printed(ss_summary_print_json));
     /* No other file is left in the folder, and a missing folder is not created. */
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(tree_root), 0);
