@@ -26,19 +26,55 @@ static ss_time length_of(const struct rig *rig) {
     return module->length ? module->length(&rig->selves[0]) : SS_TIME_NEVER;
 }
 
-TEST(constant_trace_never_changes) {
-    RIG rig = rig_open("trace/constant", "60%", 1, 1);
-    assert_near(load_at(&rig, 0), 0.6, 1e-15);
-    assert_near(load_at(&rig, SS_TIME_NEVER), 0.6, 1e-15);
-    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
+struct point {
+    double seconds, load;
+};
+
+TEST(traces_follow_their_formulas) {
+    // clang-format off
+    static const struct {
+        const char *module, *options;
+        ss_time length;
+        struct point points[5];
+        int count;
+    } rows[] = {
+        {"constant", "60%", SS_TIME_NEVER, {{0, 0.6}, {1e10, 0.6}}, 2},
+        {"constant", "0", SS_TIME_NEVER, {{1, 0}}, 1},
+        {"constant", "load=1", SS_TIME_NEVER, {{1, 1}}, 1},
+        /* Quarters of the period, where sin is 0, 1, 0, -1, and a twelfth, where it is a half. */
+        {"sine", "0.5,amplitude=0.2,period=20s", SS_TIME_NEVER,
+            {{0, 0.5}, {5, 0.5 + 0.2}, {10, 0.5}, {15, 0.5 - 0.2}, {20 / 12.0, 0.5 + 0.2 * 0.5}}, 5},
+        {"sine", "0.5", SS_TIME_NEVER, {{15, 0.5 + 0.1}, {75, 0.5 + 0.1}}, 2},
+        {"sine", "0.5,phase=1/4", SS_TIME_NEVER, {{0, 0.6}, {30, 0.4}}, 2},
+        {"sine", "0.95", SS_TIME_NEVER, {{15, 1}, {45, 0.95 - 0.1}}, 2},
+        {"sine", "5%", SS_TIME_NEVER, {{45, 0}}, 1},
+        {"random", "1,interpolate=yes", SS_TIME_NEVER, /* between two draws */
+            {{0, 0.36818951565166946}, {5, (0.36818951565166946 + 0.9435642308648544) / 2},
+                {9, 0.36818951565166946 + 0.9 * (0.9435642308648544 - 0.36818951565166946)},
+                {10, 0.9435642308648544}}, 4},
+        {"staircase", "0:1:1/4,hold=2s", 10 * SS_SECOND,
+            {{0, 0}, {2, 0.25}, {4, 0.5}, {6, 0.75}, {8, 1}}, 5},
+        {"staircase", "9%:100%:7%,hold=1s", 14 * SS_SECOND, {{13, 1}}, 1}, /* 1 + 2e-16 in binary */
+        {"staircase", "10%:95%:20%,hold=1s", 5 * SS_SECOND, {{4, 0.9}}, 1},
+        {"staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 2 * SS_SECOND, {{0, 0.5}, {1, 0.5}}, 2},
+        /* 901 levels of 1000 days each are 2467 years; a time holds 584. */
+        {"staircase", "95%:5%:0.1%,hold=1000d", SS_TIME_NEVER, {{1e11, 0.95 - 0.001 * 213}}, 1},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char which[32];
+        snprintf(which, sizeof which, "trace/%s", rows[i].module);
+        RIG rig = rig_open(which, rows[i].options, 1, 1);
+        assert_that(length_of(&rig), ==, rows[i].length);
+        for (const struct point *at = rows[i].points; at < rows[i].points + rows[i].count; at++)
+            assert_near(load_at(&rig, ss_time_from_double(at->seconds * 1e9)), at->load, 1e-9);
+    }
 }
 
-TEST(constant_trace_accepts_both_bounds) {
-    RIG rig = rig_open("trace/constant", "0", 1, 1);
-    assert_that(load_at(&rig, 1), ==, 0);
-    rig_close(&rig);
-    rig = rig_open("trace/constant", "load=1", 1, 1);
-    assert_that(load_at(&rig, 1), ==, 1);
+/* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
+TEST(sine_keeps_its_phase_for_centuries) {
+    RIG rig = rig_open("trace/sine", "0.5", 1, 1);
+    assert_near(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
 }
 
 TEST(constant_trace_needs_a_load) {
@@ -53,45 +89,6 @@ TEST(null_trace_is_always_free) {
     assert_that(target.until, ==, SS_TIME_NEVER);
     assert_that(target.load, ==, 0);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-}
-
-/* Quarters of the period of mean + amplitude * sin(2 pi t / period): sin is 0, 1, 0, -1. */
-TEST(sine_swings_about_its_mean) {
-    RIG rig = rig_open("trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
-    assert_near(load_at(&rig, 0), 0.5, 1e-12);
-    assert_near(load_at(&rig, 5 * SS_SECOND), 0.5 + 0.2, 1e-12);
-    assert_near(load_at(&rig, 10 * SS_SECOND), 0.5, 1e-12);
-    assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 - 0.2, 1e-12);
-    /* A twelfth of the period: sin 30 degrees is a half. */
-    assert_near(load_at(&rig, 20 * SS_SECOND / 12), 0.5 + 0.2 * 0.5, 1e-9);
-    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-}
-
-TEST(sine_has_default_amplitude_and_period) {
-    RIG rig = rig_open("trace/sine", "0.5", 1, 1);
-    assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
-    assert_near(load_at(&rig, 75 * SS_SECOND), 0.5 + 0.1, 1e-12);
-}
-
-TEST(sine_begins_at_its_phase) {
-    RIG rig = rig_open("trace/sine", "0.5,phase=1/4", 1, 1);
-    assert_near(load_at(&rig, 0), 0.6, 1e-12);
-    assert_near(load_at(&rig, 30 * SS_SECOND), 0.4, 1e-12);
-}
-
-TEST(sine_is_clipped_at_the_bounds) {
-    RIG rig = rig_open("trace/sine", "0.95", 1, 1);
-    assert_that(load_at(&rig, 15 * SS_SECOND), ==, 1);
-    assert_near(load_at(&rig, 45 * SS_SECOND), 0.95 - 0.1, 1e-12);
-    rig_close(&rig);
-    rig = rig_open("trace/sine", "5%", 1, 1);
-    assert_that(load_at(&rig, 45 * SS_SECOND), ==, 0);
-}
-
-TEST(sine_keeps_its_phase_for_centuries) {
-    RIG rig = rig_open("trace/sine", "0.5", 1, 1);
-    /* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
-    assert_near(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
 }
 
 /*
@@ -119,15 +116,6 @@ TEST(random_load_is_constant_within_a_step) {
     assert_that(load_at(&rig, 4 * SS_SECOND - 1), ==, later);
     /* Earlier times may be requested again. */
     assert_that(load_at(&rig, 0), ==, first);
-}
-
-TEST(random_trace_can_interpolate) {
-    RIG rig = rig_open("trace/random", "1,interpolate=yes", 1, 1);
-    const double a = 0.36818951565166946, b = 0.9435642308648544;
-    assert_near(load_at(&rig, 0), a, 1e-15);
-    assert_near(load_at(&rig, 5 * SS_SECOND), (a + b) / 2, 1e-12);
-    assert_near(load_at(&rig, 9 * SS_SECOND), a + 0.9 * (b - a), 1e-12);
-    assert_near(load_at(&rig, 10 * SS_SECOND), b, 1e-15);
 }
 
 /* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
@@ -176,35 +164,6 @@ TEST(staircase_goes_down) {
     assert_near(load_at(&rig, SS_TIME_NEVER), 0.05, 1e-12);
 }
 
-TEST(staircase_goes_up) {
-    RIG rig = rig_open("trace/staircase", "0:1:1/4,hold=2s", 1, 1);
-    const double levels[] = {0, 0.25, 0.5, 0.75, 1};
-    for (unsigned i = 0; i < 5; i++)
-        assert_near(load_at(&rig, i * 2 * SS_SECOND), levels[i], 1e-15);
-    assert_that(length_of(&rig), ==, 5 * 2 * SS_SECOND);
-}
-
-/* 0.09 + 13 * 0.07 is 1.0000000000000002 in binary. */
-TEST(staircase_reaches_its_last_level_exactly) {
-    RIG rig = rig_open("trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
-    assert_that(length_of(&rig), ==, 14 * SS_SECOND);
-    assert_that(load_at(&rig, 13 * SS_SECOND), ==, 1);
-}
-
-/* The steps do not hit TO exactly: 10, 30, 50, 70, 90 %. */
-TEST(staircase_does_not_exceed_its_last_level) {
-    RIG rig = rig_open("trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
-    assert_that(length_of(&rig), ==, 5 * SS_SECOND);
-    assert_near(load_at(&rig, 4 * SS_SECOND), 0.9, 1e-12);
-}
-
-TEST(staircase_of_one_level_is_constant) {
-    RIG rig = rig_open("trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
-    assert_that(length_of(&rig), ==, 2 * SS_SECOND);
-    assert_near(load_at(&rig, 0), 0.5, 1e-15);
-    assert_near(load_at(&rig, SS_SECOND), 0.5, 1e-15);
-}
-
 /* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, in either notation. */
 TEST(symmetric_staircase_goes_down_and_up) {
     const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
@@ -228,13 +187,6 @@ TEST(staircase_begins_with_its_warm_up) {
     assert_near(load_at(&rig, 15 * SS_SECOND - 1), 0.8, 1e-12);
     assert_near(load_at(&rig, 15 * SS_SECOND), 0.6, 1e-12);
     assert_that(length_of(&rig), ==, 5 * SS_SECOND + 4 * 10 * SS_SECOND);
-}
-
-/* 901 levels of 1000 days each are 2467 years; a time holds 584. */
-TEST(staircase_length_saturates) {
-    RIG rig = rig_open("trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
-    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    assert_near(load_at(&rig, SS_TIME_NEVER), 0.95 - 0.001 * 213, 1e-9);
 }
 
 TEST(invalid_staircases_are_refused) {

@@ -41,20 +41,6 @@ static struct ss_target at(const struct rig *rig, double seconds) {
     return target;
 }
 
-static double load_at(const struct rig *rig, double seconds) {
-    struct ss_target target = at(rig, seconds);
-    assert_false(target.free);
-    return target.load;
-}
-
-static void assert_free(const struct rig *rig, double seconds, double load, ss_time until) {
-    struct ss_target target = at(rig, seconds);
-    assert_true(target.free);
-    assert_near(target.load, load, 0);
-    if (target.until != until)
-        fail_msg("free until %llu", (unsigned long long)target.until);
-}
-
 static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
 }
@@ -86,135 +72,68 @@ TEST(compiled_and_text_traces_give_the_same_targets) {
     }
 }
 
-TEST(trace_file_is_interpolated) {
-    RIG rig = open_saw("");
-    assert_near(load_at(&rig, 0), 0.1, 1e-12);
-    assert_near(load_at(&rig, 10), 0.35, 1e-12);
-    assert_near(load_at(&rig, 20), 0.6, 1e-12);
-    assert_near(load_at(&rig, 50), 0.5, 1e-12);
-    assert_near(load_at(&rig, 110), 0.5, 1e-12);
-}
+/* A target in percent; `until`: of a free section, in seconds. */
+struct point {
+    double seconds, percent, until;
+};
 
-TEST(trace_file_loops_by_default) {
-    RIG rig = open_saw("");
-    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    assert_near(load_at(&rig, 120), 0.1, 1e-12);
-    assert_near(load_at(&rig, 130), 0.35, 1e-12);
-    assert_near(load_at(&rig, 120 * 1000 + 50), 0.5, 1e-12);
-    rig_close(&rig);
-    rig = open_saw(",loop=no");
-    assert_that(length_of(&rig), ==, 120 * SS_SECOND);
-    assert_near(load_at(&rig, 119), 0.14, 1e-12);
-    assert_near(load_at(&rig, 1e9), 0.1, 1e-12);
-}
+#define ENDLESS INFINITY
 
-TEST(trace_loop_restarts_at_the_first_record) {
-    RIG rig = open_text("10s 20%\n20s 80%\n", "");
-    assert_near(load_at(&rig, 0), 0.2, 1e-12);
-    assert_near(load_at(&rig, 9), 0.2, 1e-12);
-    assert_near(load_at(&rig, 19), 0.74, 1e-12);
-    assert_near(load_at(&rig, 20), 0.2, 1e-12);
-    assert_near(load_at(&rig, 25), 0.5, 1e-12);
-    assert_near(load_at(&rig, 30), 0.2, 1e-12);
-}
-
-TEST(trace_records_with_equal_times_make_a_step) {
-    RIG rig = open_text("0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
-    assert_near(load_at(&rig, 9.999999999), 0.1, 1e-12);
-    assert_near(load_at(&rig, 10), 0.6, 1e-12);
-    assert_near(load_at(&rig, 15), 0.6, 1e-12);
-}
-
-TEST(trace_scale_changes_the_speed) {
-    RIG rig = open_saw(",scale=1/3,loop=no");
-    assert_that(length_of(&rig), ==, 40 * SS_SECOND);
-    assert_near(load_at(&rig, 10.0 / 3), 0.35, 1e-9);
-    assert_near(load_at(&rig, 50.0 / 3), 0.5, 1e-9);
-    rig_close(&rig);
-    rig = open_text("1d 10%\n2d 10%\n", ",scale=1/3,loop=no");
-    assert_that(length_of(&rig), ==, 57600 * SS_SECOND);
-}
-
-TEST(trace_offset_is_in_file_time) {
-    RIG rig = open_saw(",offset=50s,loop=no");
-    assert_that(length_of(&rig), ==, 70 * SS_SECOND);
-    assert_near(load_at(&rig, 0), 0.5, 1e-12);
-    assert_near(load_at(&rig, 60), 0.5, 1e-12);
-    rig_close(&rig);
-    rig = open_saw(",offset=50s,scale=2");
-    assert_near(load_at(&rig, 0), 0.5, 1e-12);
-    assert_near(load_at(&rig, 140), 0.1, 1e-12);
-    rig_close(&rig);
-    rig = open_saw(",offset=130s");
-    assert_near(load_at(&rig, 0), 0.35, 1e-12);
-}
-
-TEST(free_section_targets_include_their_end) {
-    RIG rig = open_text("0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
-    assert_free(&rig, 0, 0, 10 * SS_SECOND);
-    assert_free(&rig, 9.5, 0, 10 * SS_SECOND);
-    assert_near(load_at(&rig, 10), 0.2, 1e-12);
-    assert_near(load_at(&rig, 25), 0.4, 1e-12);
-    assert_free(&rig, 30, 0.4, 40 * SS_SECOND);
-    assert_free(&rig, 37, 0.4, 40 * SS_SECOND);
-    assert_near(load_at(&rig, 40), 0.6, 1e-12);
-}
-
-TEST(leading_free_section_is_not_repeated_by_a_loop) {
-    RIG rig = open_text("0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
-    assert_free(&rig, 0, 0, 5 * SS_SECOND);
-    assert_near(load_at(&rig, 5), 0.2, 1e-12);
-    assert_near(load_at(&rig, 35), 0.2, 1e-12);
-    assert_near(load_at(&rig, 40), 0.3, 1e-12);
-    assert_free(&rig, 56, 0.4, 65 * SS_SECOND);
-    assert_near(load_at(&rig, 65), 0.2, 1e-12);
-}
-
-TEST(trace_is_free_before_a_leading_free_record) {
-    RIG rig = open_text("10s free\n20s 20%\n30s 20%\n", "");
-    assert_free(&rig, 0, 0, 20 * SS_SECOND);
-    assert_near(load_at(&rig, 30), 0.2, 1e-12);
-}
-
-TEST(final_free_section_never_ends) {
-    RIG rig = open_text("0 20%\n10s free\n", ",loop=no");
-    assert_that(length_of(&rig), ==, 10 * SS_SECOND);
-    assert_near(load_at(&rig, 9), 0.2, 1e-12);
-    assert_free(&rig, 10, 0.2, SS_TIME_NEVER);
-    rig_close(&rig);
-    rig = open_text("0 20%\n10s free\n", "");
-    assert_near(load_at(&rig, 10), 0.2, 1e-12);
-    assert_near(load_at(&rig, 25), 0.2, 1e-12);
-    rig_close(&rig);
-    rig = open_text("0 20%\n10s free\n20s free\n", "");
-    assert_free(&rig, 15, 0.2, 20 * SS_SECOND);
-    assert_near(load_at(&rig, 20), 0.2, 1e-12);
-    assert_free(&rig, 35, 0.2, 40 * SS_SECOND);
-}
-
-TEST(zero_length_loop_holds_its_last_load) {
-    RIG rig = open_text("5s 20%\n5s 70%\n", "");
-    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
-    assert_near(load_at(&rig, 0), 0.2, 1e-12);
-    assert_near(load_at(&rig, 5), 0.7, 1e-12);
-    assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
-    rig_close(&rig);
-    rig = open_text("0 free\n5s 70%\n", "");
-    assert_free(&rig, 1, 0, 5 * SS_SECOND);
-    assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
-    rig_close(&rig);
-    rig = open_text("0 free\n9s free\n", "");
-    assert_free(&rig, 1, 0, SS_TIME_NEVER);
-    assert_free(&rig, 100, 0, SS_TIME_NEVER);
+TEST(targets_follow_the_records) {
+    // clang-format off
+    static const struct {
+        const char *text, *options; /* NULL: the example saw.txt */
+        double length;
+        struct point points[6];
+        int count;
+    } rows[] = {
+        {NULL, "", ENDLESS, {{0, 10}, {10, 35}, {20, 60}, {50, 50}, {110, 50}, {120, 10}}, 6},
+        {NULL, "", ENDLESS, {{130, 35}, {120 * 1000 + 50, 50}}, 2},
+        {NULL, ",loop=no", 120, {{119, 14}, {1e9, 10}}, 2},
+        {NULL, ",scale=1/3,loop=no", 40, {{10.0 / 3, 35}, {50.0 / 3, 50}}, 2},
+        {NULL, ",offset=50s,loop=no", 70, {{0, 50}, {60, 50}}, 2}, /* in the time of the file */
+        {NULL, ",offset=50s,scale=2", ENDLESS, {{0, 50}, {140, 10}}, 2},
+        {NULL, ",offset=130s", ENDLESS, {{0, 35}}, 1},
+        {"1d 10%\n2d 10%\n", ",scale=1/3,loop=no", 57600, {{0, 10}}, 1},
+        /* A loop begins at the first record. */
+        {"10s 20%\n20s 80%\n", "", ENDLESS,
+            {{0, 20}, {9, 20}, {19, 74}, {20, 20}, {25, 50}, {30, 20}}, 6},
+        {"0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no", 20,
+            {{9.999999999, 10}, {10, 60}, {15, 60}}, 3},
+        {"0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no", 40,
+            {{9.5, 0, 10}, {10, 20}, {25, 40}, {30, 40, 40}, {37, 40, 40}, {40, 60}}, 6},
+        /* A loop does not repeat a leading free section. */
+        {"0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s", ENDLESS,
+            {{0, 0, 5}, {5, 20}, {35, 20}, {40, 30}, {56, 40, 65}, {65, 20}}, 6},
+        {"10s free\n20s 20%\n30s 20%\n", "", ENDLESS, {{0, 0, 20}, {30, 20}}, 2},
+        /* A final free section never ends. */
+        {"0 20%\n10s free\n", ",loop=no", 10, {{9, 20}, {10, 20, ENDLESS}}, 2},
+        {"0 20%\n10s free\n", "", ENDLESS, {{10, 20}, {25, 20}}, 2},
+        {"0 20%\n10s free\n20s free\n", "", ENDLESS, {{15, 20, 20}, {20, 20}, {35, 20, 40}}, 3},
+        /* A loop of length 0 holds its last load. */
+        {"5s 20%\n5s 70%\n", "", ENDLESS, {{0, 20}, {5, 70}, {1e6, 70}}, 3},
+        {"0 free\n5s 70%\n", "", ENDLESS, {{1, 0, 5}, {1e6, 70}}, 2},
+        {"0 free\n9s free\n", "", ENDLESS, {{1, 0, ENDLESS}, {100, 0, ENDLESS}}, 2},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        RIG rig =
+            rows[i].text ? open_text(rows[i].text, rows[i].options) : open_saw(rows[i].options);
+        assert_that(length_of(&rig), ==, ss_time_from_double(rows[i].length * 1e9));
+        for (const struct point *point = rows[i].points; point < rows[i].points + rows[i].count;
+             point++) {
+            struct ss_target target = at(&rig, point->seconds);
+            assert_near(target.load, point->percent / 100, 1e-9);
+            assert_int_equal(target.free, point->until > 0);
+            if (target.free)
+                assert_that(target.until, ==, ss_time_from_double(point->until * 1e9));
+        }
+    }
 }
 
 TEST(excessive_trace_times_saturate) {
-    RIG rig = {0};
-    struct ss_target target;
-    rig = open_saw(",offset=30s");
-    module_of(&rig)->target(&rig.selves[0], SS_TIME_NEVER, &target);
-    assert_that(target.load, >=, 0.1);
-    assert_that(target.load, <=, 0.9);
+    RIG rig = open_saw(",offset=30s");
+    assert_near(at(&rig, ENDLESS).load, 0.5, 0.4);
 }
 
 TEST(trace_lookups_do_not_depend_on_their_order) {
