@@ -12,70 +12,80 @@ TEST(realtime_requests_system_counters) {
     assert_null(request.argument);
 }
 
-/*
- * In 40 ms four CPUs were idle for 120 ms together: T_i = 120 / 4 = 30, T_w = 40 - 30 = 10, and the
- * load is 10 / 40 for any period.
- */
-TEST(realtime_first_sample_is_not_blended) {
-    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
-    assert_that(estimate_of(&rig, 0), ==, -1);
-    sample_idle(&rig, 0, 1000, 5000);
-    assert_that(estimate_of(&rig, 0), ==, -1);
-    sample_idle(&rig, 1, 1040, 5000 + 120);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
+static void sample_used(
+    const struct rig *rig, uint32_t executor, double now, double capacity, double used) {
+    sample_counters(rig, executor, 1000,
+        (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
 }
 
-TEST(realtime_later_samples_are_blended) {
-    RIG rig = rig_open("feedback/realtime", "100m", 3, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 1, 1040, 120); /* load 0.25 */
-    /*
-     * This sample is as long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the
-     * sample is 1.
-     */
-    sample_idle(&rig, 2, 1140, 120);
-    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
-    /*
-     * This sample lasts three periods: w = 1 - 100 / (100 + 300) = 3/4; 4 * 300 ms idle, so it is
-     * 0.
-     */
-    sample_idle(&rig, 0, 1440, 120 + 1200);
-    assert_near(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
-}
+/* A reading of an executor, in ms, and the estimate after it; -1: unknown. */
+struct reading {
+    uint32_t executor;
+    double now, time, load;
+};
 
-/* With the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
-TEST(realtime_default_period_is_333_ms) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
-    sample_idle(&rig, 0, 1077, 120);
-    assert_near(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
-}
-
-TEST(realtime_estimate_reaches_both_bounds) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1050, 200);
-    assert_that(estimate_of(&rig, 0), ==, 0);
-    rig_close(&rig);
-    rig = rig_open("feedback/realtime", NULL, 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1050, 0);
-    assert_that(estimate_of(&rig, 0), ==, 1);
-}
-
-/*
- * One tick too many: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0. The
- * tick is missing from the next sample, so the unlimited value must be blended.
- */
-TEST(realtime_blends_unlimited_samples) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 200);
-    assert_that(estimate_of(&rig, 0), ==, 0);
-    sample_idle(&rig, 0, 1140, 200);
-    assert_near(estimate_of(&rig, 0), 0.5 * -0.25 + 0.5 * 1, 1e-12);
+/* A sample of length s has the weight w = 1 - period / (period + s). */
+TEST(estimates_blend_the_samples_of_all_executors) {
+    // clang-format off
+    static const struct {
+        const char *module, *options;
+        double capacity; /* of a group; 0: readings are idle times of 4 CPUs */
+        struct reading readings[5];
+        int count;
+    } rows[] = {
+        /* The first sample is not blended: T_i = 120 / 4 of 40 ms. */
+        {"feedback/realtime", NULL, 0, {{0, 1000, 5000, -1}, {1, 1040, 5000 + 120, 0.25}}, 2},
+        /* Samples of one and three periods: w = 1/2 and 3/4. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 0, -1}, {1, 1040, 120, 0.25}, {2, 1140, 120, 0.5 * 0.25 + 0.5 * 1},
+                {0, 1440, 120 + 1200, 0.25 * 0.625}}, 4},
+        /* The default period is 333 ms: w = 0.1 for a sample of 37 ms. */
+        {"feedback/realtime", NULL, 0,
+            {{0, 1000, 0, -1}, {0, 1040, 120, 0.25}, {0, 1077, 120, 0.9 * 0.25 + 0.1 * 1}}, 3},
+        {"feedback/realtime", NULL, 0, {{0, 1000, 0, -1}, {0, 1050, 200, 0}}, 2},
+        {"feedback/realtime", NULL, 0, {{0, 1000, 0, -1}, {0, 1050, 0, 1}}, 2},
+        /* A tick too many: (40 - 50) / 40 = -0.25, shown as 0, but the next sample lacks the tick. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 0, -1}, {0, 1040, 200, 0}, {0, 1140, 200, 0.5 * -0.25 + 0.5 * 1}}, 3},
+        /* The same time again must cause no division by zero. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 500, -1}, {0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1040, 660, 0.25},
+                {0, 1140, 620, 0.625}}, 5},
+        /* Another executor reads first, but reports later. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1030, 540, 0.25}, {0, 1140, 620, 0.625}}, 4},
+        /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1080, 570, 0.25},
+                {0, 1180, 770, 0.5 * 0.25 + 0.5 * 0.5}}, 4},
+        /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
+        {"feedback/realtime", "100m", 0,
+            {{0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1080, 620 + 4 * 61 + 1, 0.25},
+                {0, 1180, 865, 0.625}}, 4},
+        /* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
+        {"feedback/cgroup", "period=100m", 1.5,
+            {{0, 1000, 700, -1}, {0, 1040, 730, 0.5}, {1, 1140, 880, 0.5 * 0.5 + 0.5 * 1}}, 3},
+        /*
+         * A quota of half a CPU is enforced over 100 ms: 50 ms used in 40 are 2.5, shown as 1. The
+         * next 60 ms alone mean nothing; both intervals together must count.
+         */
+        {"feedback/cgroup", "period=40m", 0.5,
+            {{0, 1000, 0, -1}, {0, 1040, 50, 1}, {0, 1100, 50, 40.0 / (40 + 60) * 2.5}}, 3},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        RIG rig = rig_open(rows[i].module, rows[i].options, 3, 4);
+        assert_that(estimate_of(&rig, 0), ==, -1);
+        const struct reading *at = rows[i].readings;
+        for (; at < rows[i].readings + rows[i].count; at++) {
+            if (rows[i].capacity > 0)
+                sample_used(&rig, at->executor, at->now, rows[i].capacity, at->time);
+            else
+                sample_idle(&rig, at->executor, at->now, at->time);
+            assert_near(estimate_of(&rig, 0), at->load, 1e-12);
+            assert_near(estimate_of(&rig, 2), at->load, 1e-12);
+        }
+    }
 }
 
 TEST(realtime_sample_is_due_40_ms_after_the_last) {
@@ -102,35 +112,6 @@ TEST(realtime_spacing_shrinks_with_cpus) {
     sample_idle(&rig, 0, 1000, 0);
     assert_false(wants(&rig, 999, 1000.159, 1000));
     assert_true(wants(&rig, 999, 1000.16, 1000));
-}
-
-/* After a load of 0.25, a reading that cannot be used changes nothing, and the next one is blended.
- */
-TEST(realtime_ignores_unusable_readings) {
-    static const struct {
-        double now, idle; /* of the reading that cannot be used */
-        double next, next_idle, load;
-    } cases[] = {
-        /* The same time again must cause no division by zero. */
-        {1040, 660, 1140, 620, 0.5 * 0.25 + 0.5 * 1},
-        /* Another executor reads first, but reports later. */
-        {1030, 540, 1140, 620, 0.5 * 0.25 + 0.5 * 1},
-        /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
-        {1080, 570, 1180, 770, 0.5 * 0.25 + 0.5 * 0.5},
-        /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
-        {1080, 620 + 4 * 61 + 1, 1180, 865, 0.5 * 0.25 + 0.5 * 1},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
-        sample_idle(&rig, 0, 1000, 500);
-        sample_idle(&rig, 0, 1000, 500);
-        assert_that(estimate_of(&rig, 0), ==, -1);
-        sample_idle(&rig, 0, 1040, 620);
-        sample_idle(&rig, 1, cases[i].now, cases[i].idle);
-        assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-        sample_idle(&rig, 0, cases[i].next, cases[i].next_idle);
-        assert_near(estimate_of(&rig, 0), cases[i].load, 1e-12);
-    }
 }
 
 /* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */
@@ -260,12 +241,6 @@ TEST(realtime_supports_a_thousand_executors) {
         assert_near(estimate_of(&rig, i), 0.25, 1e-12);
 }
 
-static void sample_used(
-    const struct rig *rig, uint32_t executor, double now, double capacity, double used) {
-    sample_counters(rig, executor, 1000,
-        (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
-}
-
 TEST(cgroup_requests_its_group) {
     RIG rig = {0};
     struct ss_source_request request = {.argument = "x"};
@@ -279,35 +254,11 @@ TEST(cgroup_requests_its_group) {
     assert_string_equal(request.argument, "/machine/box");
 }
 
-/* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
-TEST(cgroup_load_is_relative_to_its_allowance) {
+/* Sums restart and the estimate is kept. */
+TEST(cgroup_restarts_after_a_changed_quota_or_group) {
     RIG rig = rig_open("feedback/cgroup", "period=100m", 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
-    sample_used(&rig, 0, 1000, 1.5, 700);
-    assert_that(estimate_of(&rig, 1), ==, -1);
-    sample_used(&rig, 0, 1040, 1.5, 730);
-    assert_near(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
-    sample_used(&rig, 1, 1140, 1.5, 880);
-    assert_near(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
-}
-
-/*
- * A quota of half a CPU is enforced over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) =
- * 2.5, shown as 1. The next 60 ms alone mean nothing; both intervals together must count.
- */
-TEST(cgroup_counts_the_whole_burst_above_its_quota) {
-    RIG rig = rig_open("feedback/cgroup", "period=40m", 1, 4);
-    sample_used(&rig, 0, 1000, 0.5, 0);
-    sample_used(&rig, 0, 1040, 0.5, 50);
-    assert_that(estimate_of(&rig, 0), ==, 1);
-    sample_used(&rig, 0, 1100, 0.5, 50);
-    assert_near(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
-}
-
-/* Sums restart and the estimate is kept. */
-TEST(cgroup_restarts_after_a_changed_quota_or_group) {
-    RIG rig = rig_open("feedback/cgroup", "period=100m", 1, 4);
     sample_used(&rig, 0, 1000, 1, 100);
     sample_used(&rig, 0, 1040, 1, 110); /* load 0.25 */
     sample_used(&rig, 0, 1080, 2, 150);
