@@ -24,6 +24,13 @@ static inline void note(void *context, const struct trial_sample *sample) {
     log->samples[log->count++] = *sample;
 }
 
+/* Adds the samples of the trial to an empty log. */
+static inline void keep_samples(struct trial_options *options, struct log *log) {
+    log->count = 0;
+    options->on_sample = note;
+    options->context = log;
+}
+
 /* A mix that is freed at the end of its scope. */
 #define OWNED_MIX __attribute__((cleanup(demand_mix_free))) struct demand_mix
 

@@ -44,14 +44,13 @@ TEST(default_modules_hold_the_target_load) {
 TEST(many_instances_start_on_target) {
     static const char *const loads[] = {"20%", "50%", "80%"};
     for (size_t i = 0; i < 3; i++) {
-        struct log log = {.count = 0};
+        struct log log;
         struct trial_options options = make_options(2, 64, loads[i]);
         options.modules[SS_KIND_FEEDBACK] = "exact";
         options.modules[SS_KIND_CONTROL] = "deadbeat";
         options.modules[SS_KIND_DITHERING] = "stagger";
         options.settle = 0;
-        options.on_sample = note;
-        options.context = &log;
+        keep_samples(&options, &log);
         run(&options, 2 * SS_SECOND);
         assert_settled(&log, 0, 2, 0.01);
     }
@@ -344,11 +343,10 @@ TEST(unreachable_target_does_not_wind_up) {
     static struct trial trial;
     static const char *const controls[] = {"rbpid", "geom"};
     for (size_t i = 0; i < 2; i++) {
-        struct log log = {0};
+        struct log log;
         struct trial_options options = make_options(4, 1, "75%");
         options.modules[SS_KIND_CONTROL] = controls[i];
-        options.on_sample = note;
-        options.context = &log;
+        keep_samples(&options, &log);
         open_trial(&trial, &options);
         advance(&trial, 60 * SS_SECOND);
         assert_near(log.samples[log.count - 1].load, 0.25, 1e-12);
@@ -375,11 +373,10 @@ TEST(load_follows_the_published_saw_trace) {
 }
 
 TEST(load_settles_after_steps_of_a_trace) {
-    struct log log = {0};
+    struct log log;
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
     options.modules[SS_KIND_TRACE] = "file";
-    options.on_sample = note;
-    options.context = &log;
+    keep_samples(&options, &log);
     run(&options, 29 * SS_SECOND);
     assert_settled(&log, 4, 9.5, 0.05);
     assert_settled(&log, 14, 19.5, 0.05);
@@ -387,14 +384,13 @@ TEST(load_settles_after_steps_of_a_trace) {
 }
 
 TEST(control_restarts_after_free_sections) {
-    struct log log = {0};
+    struct log log;
     char path[] = "/tmp/test_loop.XXXXXX";
     write_trace(path, "0 free\n10s 30%\n20s 30%\n20s free\n30s 40%\n40s 40%\n");
     struct trial_options options = make_options(4, 4, path);
     options.modules[SS_KIND_TRACE] = "file";
     options.settle = 0;
-    options.on_sample = note;
-    options.context = &log;
+    keep_samples(&options, &log);
     struct trial_figures figures = run(&options, 39 * SS_SECOND);
     unlink(path);
     assert_int_equal(figures.samples, 20 + 18);
@@ -425,12 +421,11 @@ TEST(partly_free_samples_are_not_counted) {
 }
 
 TEST(warm_up_samples_are_not_counted) {
-    struct log log = {0};
+    struct log log;
     struct trial_options options = make_options(4, 4, "50%");
     options.warmup = 7300 * SS_MILLISECOND;
     options.settle = 0;
-    options.on_sample = note;
-    options.context = &log;
+    keep_samples(&options, &log);
     struct trial_figures figures = run(&options, 17300 * SS_MILLISECOND);
     assert_int_equal(figures.samples, 20);
     assert_near(figures.error_mean_percent, 0, 5);

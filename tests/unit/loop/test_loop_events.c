@@ -108,12 +108,11 @@ static void pause_for(struct trial *trial, ss_time length) {
 /* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
 TEST(pause_delays_the_steps_of_a_trace) {
     static struct trial trial;
-    struct log log = {0};
+    struct log log;
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
     options.modules[SS_KIND_TRACE] = "file";
     options.settle = 0;
-    options.on_sample = note;
-    options.context = &log;
+    keep_samples(&options, &log);
     open_trial(&trial, &options);
     advance(&trial, 5 * SS_SECOND);
     pause_for(&trial, 30 * SS_SECOND);
@@ -168,8 +167,7 @@ static void log_trial(struct log *log, uint64_t seed) {
     options.lateness = 2 * SS_MILLISECOND;
     options.lateness_varies = true;
     options.seed = seed;
-    options.on_sample = note;
-    options.context = log;
+    keep_samples(&options, log);
     *log = (struct log){0};
     run(&options, 60 * SS_SECOND);
 }

@@ -23,41 +23,22 @@ static void hold(const struct trial_options *options, double error, double mse) 
             figures.error_mean_percent, figures.error_mse_e4);
 }
 
-static void hold_all(uint32_t cpus, uint32_t instances, uint32_t width, double error, double mse) {
+TEST(deadbeat_holds_loads_with_any_number_of_instances) {
     static const char *const loads[] = {"25%", "33%", "50%", "66%", "75%"};
-    for (size_t i = 0; i < 5; i++) {
-        struct trial_options options = make_default(cpus, instances, loads[i]);
-        options.width = width;
-        hold(&options, error, mse);
+    static const struct {
+        uint32_t cpus, instances, width; /* threads of each instance */
+        double error, mse;
+    } rows[] = {{2, 2, 1, 0.02, 0.45}, {2, 2, 2, 0.02, 1.5}, {2, 4, 1, 0.02, 0.3},
+        {2, 4, 2, 0.02, 0.45}, {2, 12, 1, 0.02, 0.2}, {2, 12, 2, 0.02, 0.2}, {2, 64, 1, 0.05, 0.5},
+        {2, 64, 2, 0.05, 0.5}, {12, 24, 1, 0.02, 0.1}, {12, 12, 12, 0.02, 0.1},
+        {128, 128, 1, 0.02, 0.1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t j = 0; j < 5; j++) {
+            struct trial_options options = make_default(rows[i].cpus, rows[i].instances, loads[j]);
+            options.width = rows[i].width;
+            hold(&options, rows[i].error, rows[i].mse);
+        }
     }
-}
-
-/* Holds loads on two CPUs, first with one thread per instance, then with two. */
-static void hold_on_two(uint32_t instances, double error, double mse_of_one, double mse_of_two) {
-    hold_all(2, instances, 1, error, mse_of_one);
-    hold_all(2, instances, 2, error, mse_of_two);
-}
-
-TEST(deadbeat_holds_loads_with_2_instances) {
-    hold_on_two(2, 0.02, 0.45, 1.5);
-}
-
-TEST(deadbeat_holds_loads_with_4_instances) {
-    hold_on_two(4, 0.02, 0.3, 0.45);
-}
-
-TEST(deadbeat_holds_loads_with_12_instances) {
-    hold_on_two(12, 0.02, 0.2, 0.2);
-}
-
-TEST(deadbeat_holds_loads_with_64_instances) {
-    hold_on_two(64, 0.05, 0.5, 0.5);
-}
-
-TEST(deadbeat_holds_loads_on_many_cpus) {
-    hold_all(12, 24, 1, 0.02, 0.1);
-    hold_all(12, 12, 12, 0.02, 0.1);
-    hold_all(128, 128, 1, 0.02, 0.1);
 }
 
 /* A control that made up differences within a round would swing around the target, or beside it. */
@@ -122,9 +103,7 @@ TEST(deadbeat_follows_steps_within_one_sample) {
         write_trace(path, "0 10%\n10s 10%\n10s 60%\n20s 60%\n20s 10%\n30s 10%\n");
         struct trial_options options = make_default(2, instances, path);
         options.modules[SS_KIND_TRACE] = "file";
-        options.on_sample = note;
-        options.context = &seen;
-        seen.count = 0;
+        keep_samples(&options, &seen);
         run(&options, 29 * SS_SECOND);
         unlink(path);
         assert_settled(&seen, 2, 10, 0.01);
@@ -139,9 +118,7 @@ static struct trial trial;
 
 TEST(deadbeat_compensates_varying_background_load) {
     struct trial_options options = make_default(2, 4, "50%");
-    options.on_sample = note;
-    options.context = &seen;
-    seen.count = 0;
+    keep_samples(&options, &seen);
     open_trial(&trial, &options);
     for (int half = 0; half < 8; half++) {
         trial.machine.background = half % 2 ? 0.3 : 0;
@@ -154,9 +131,7 @@ TEST(deadbeat_compensates_varying_background_load) {
 
 TEST(deadbeat_does_not_wind_up_at_an_unreachable_load) {
     struct trial_options options = make_default(2, 4, "50%");
-    options.on_sample = note;
-    options.context = &seen;
-    seen.count = 0;
+    keep_samples(&options, &seen);
     open_trial(&trial, &options);
     advance(&trial, 5 * SS_SECOND);
     trial.machine.background = 1.6; /* of two CPUs: above the target */
@@ -177,9 +152,7 @@ TEST(deadbeat_does_not_wind_up_at_an_unreachable_load) {
 
 TEST(deadbeat_holds_the_load_after_some_instances_end) {
     struct trial_options options = make_default(2, 6, "50%");
-    options.on_sample = note;
-    options.context = &seen;
-    seen.count = 0;
+    keep_samples(&options, &seen);
     open_trial(&trial, &options);
     advance(&trial, 5 * SS_SECOND);
     trial_leave(&trial, 1);

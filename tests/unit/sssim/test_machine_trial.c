@@ -75,12 +75,11 @@ TEST(tick_counters_mislead_control_with_synchronized_rounds) {
 
 /* The monitor reads the true load, not the modules' counters. */
 TEST(trial_figures_describe_the_true_load) {
-    struct log log = {0};
+    struct log log;
     struct trial_options options = make_fixed(2, 2, "50%");
     options.background = 0.3;
     options.tick_rate = 250;
-    options.on_sample = note;
-    options.context = &log;
+    keep_samples(&options, &log);
     run(&options, 20 * SS_SECOND);
     struct log exact = {0};
     options.tick_rate = 0;
@@ -267,8 +266,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     options.lateness = SS_TIME_NEVER;
     options.stop_lateness = 4 * MS;
     options.seed = seed;
-    options.on_sample = note;
-    options.context = log;
+    keep_samples(&options, log);
     *log = (struct log){0};
     struct trial_figures figures = run(&options, 30 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 5);
