@@ -189,7 +189,7 @@ TEST_CASE(invalid_commands_and_files_are_refused) {
     run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
     run_write_file(run_path(folder, "half"), "1 " PAYLOAD " touch started\n2\n");
     run_write_file(run_path(folder, "missing"), "1 " PAYLOAD " touch started\n1 there.is.none\n");
-    REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
+    REFUSED(127, "there.is.none: command not found: check its name", "-l", "50%", "there.is.none");
     REFUSED(126, "./plain", "-l", "50%", "./plain");
     REFUSED(127, "there.is.none", "-l", "50%", "-w", "missing");
     REFUSED(125, "half:2", "-l", "50%", "-w", "half");
