@@ -104,34 +104,29 @@ static void print_round(
         printf(" %14s %12s\n", "none", "none");
 }
 
-static int run_rounds(const struct simulation *simulation, struct study_options *study,
-    struct experiment *experiment, struct ss_error *error) {
+static int run_study(struct simulation *simulation, char **argv, struct ss_error *error) {
+    struct study_options study;
+    struct experiment experiment = {0}, *record = simulation->record ? &experiment : NULL;
     struct ss_option_store warnings = {0};
     int status = 0;
+    if (simulation_make_study(simulation, argv, &study, error) < 0 ||
+        (record && experiment_open(record, simulation->record, error) < 0))
+        return -1;
+    ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
+
     for (uint64_t i = 0; status == 0 && i < simulation->rounds; i++) {
         struct trial_figures figures[MEMORY_SIDES];
-        status = study_run(study, experiment, &warnings, figures, error);
+        status = study_run(&study, record, &warnings, figures, error);
         if (status == 0)
-            print_round(study, figures);
-        study->round++;
+            print_round(&study, figures);
+        study.round++;
         for (int side = 0; side < MEMORY_SIDES; side++) {
-            study->sides[side].seed++;
-            study->sides[side].work.speed.seed++;
+            study.sides[side].seed++;
+            study.sides[side].work.speed.seed++;
         }
     }
     ss_option_store_print_warnings(stderr, "sssim", &warnings);
     ss_option_store_free(&warnings);
-    return status;
-}
-
-static int run_study(struct simulation *simulation, char **argv, struct ss_error *error) {
-    struct study_options study;
-    struct experiment experiment = {0};
-    if (simulation_make_study(simulation, argv, &study, error) < 0 ||
-        (simulation->record && experiment_open(&experiment, simulation->record, error) < 0))
-        return -1;
-    ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
-    int status = run_rounds(simulation, &study, simulation->record ? &experiment : NULL, error);
     if (status == 0)
         print_figure("known interference", study_interference(&study), " %");
     experiment_close(&experiment);

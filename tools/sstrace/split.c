@@ -34,8 +34,7 @@ struct machines {
     struct machine **items; /* in the order of their first rows */
     size_t count, room;
     struct sstrace_names names; /* the numbers of `items` */
-    struct machine *latest;
-    int64_t origin; /* time zero of all traces */
+    int64_t origin;             /* time zero of all traces */
 };
 
 static bool add_machine(struct machines *machines, const char *name) {
@@ -53,14 +52,11 @@ static bool add_machine(struct machines *machines, const char *name) {
 
 static struct sstrace_samples *find_samples(struct sstrace_split *split, const char *name) {
     struct machines *machines = (struct machines *)split;
-    if (!machines->latest || strcmp(machines->latest->name, name) != 0) {
-        size_t number = sstrace_names_number(&machines->names, name);
-        bool is_new = number == machines->count;
-        if (is_new ? !add_machine(machines, name) : number > machines->count)
-            return NULL;
-        machines->latest = machines->items[number];
-    }
-    return &machines->latest->samples;
+    size_t number = sstrace_names_number(&machines->names, name);
+    bool is_new = number == machines->count;
+    if (is_new ? !add_machine(machines, name) : number > machines->count)
+        return NULL;
+    return &machines->items[number]->samples;
 }
 
 /* Prints how often a problem was found, and on how many machines. */

@@ -473,30 +473,26 @@ ss_time trial_trace_length(const struct trial *trial) {
     return trial->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
 }
 
-static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
-    uint32_t instances = trial->options.instances;
-    if (sleeper < instances)
-        return step(trial, sleeper, error);
-    if (sleeper == instances)
-        return take_sample(trial, error);
-    if (sleeper == quota_sleeper(trial))
-        enforce_quota(trial);
-    else
-        change_demand(trial, sleeper - instances - 1);
-    return 0;
-}
-
 ss_time trial_next(const struct trial *trial) {
     return trial->sleepers.due[sleepers_first(&trial->sleepers)];
 }
 
 int trial_wake(struct trial *trial, struct ss_error *error) {
-    uint32_t sleeper = sleepers_first(&trial->sleepers);
+    uint32_t sleeper = sleepers_first(&trial->sleepers), instances = trial->options.instances;
+    int status = 0;
     trial->now = trial->sleepers.due[sleeper];
-    if (wake(trial, sleeper, error) < 0)
-        return -1;
-    follow_machine(trial);
-    return 0;
+
+    if (sleeper < instances)
+        status = step(trial, sleeper, error);
+    else if (sleeper == instances)
+        status = take_sample(trial, error);
+    else if (sleeper == quota_sleeper(trial))
+        enforce_quota(trial);
+    else
+        change_demand(trial, sleeper - instances - 1);
+    if (status == 0)
+        follow_machine(trial);
+    return status;
 }
 
 void trial_crowd(struct trial *trial, double cpus, ss_time now) {
