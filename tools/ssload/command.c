@@ -22,23 +22,16 @@ static atomic_bool over;
 
 /*
  * Forwards the signal to the command, unless it came from the keyboard: the kernel has then sent it
- * to the whole process group.
+ * to the whole process group. SIGCHLD only wakes the sleeper.
  */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
     pid_t child = atomic_load(&command);
     (void)context;
-    if (child > 0 && info->si_code != SI_KERNEL)
+    if (number != SIGCHLD && child > 0 && info->si_code != SI_KERNEL)
         kill(child, number);
-    else if (child == 0)
+    else if (number != SIGCHLD && child == 0)
         atomic_store(&over, true);
-    ss_platform_wake(&changes);
-    errno = saved;
-}
-
-static void on_child(int number) {
-    int saved = errno;
-    (void)number;
     ss_platform_wake(&changes);
     errno = saved;
 }
@@ -47,7 +40,6 @@ void ssload_command_catch(bool has_command) {
     /* With a command, signals must not interrupt a write to a reader that is slow. */
     struct sigaction action = {
         .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (has_command ? SA_RESTART : 0)};
-    struct sigaction child = {.sa_handler = on_child, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigprocmask(SIG_SETMASK, NULL, &mask_before);
     for (size_t i = 0; i < NUMBERS; i++)
@@ -65,7 +57,7 @@ void ssload_command_catch(bool has_command) {
         return;
     sigaction(SIGQUIT, &action, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGCHLD, &child, NULL);
+    sigaction(SIGCHLD, &action, NULL);
 }
 
 static int restore_signals(const void *unused) {
