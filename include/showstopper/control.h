@@ -8,6 +8,12 @@
 #include <showstopper/permission.h>
 #include <showstopper/space.h>
 
+/* What a control module decides. */
+enum ss_control_output {
+    SS_OUTPUT_DUTY, /* the part of the time for which instances may run, from 0 to 1 */
+    SS_OUTPUT_RATE, /* the number of requests per second that are sent to a service */
+};
+
 struct ss_control_input {
     struct ss_moment moment;
     double target;                   /* L*, from 0 to 1 */
@@ -15,19 +21,22 @@ struct ss_control_input {
     struct ss_account account;       /* CPU time used so far; only for a module that sets
                                         `keeps_account` */
     struct ss_permission permission; /* run time permitted to all instances together */
+    uint64_t ended; /* SS_OUTPUT_RATE: number of requests that have ended so far, in any way */
     struct ss_place place;
     struct ss_rhythm rhythm;
-    double previous; /* the global duty that this executor used last, after averaging; NaN: none yet
-                        in the present run of control */
+    double previous; /* the global duty that this executor used last, after averaging, or the rate;
+                        NaN: none yet in the present run of control */
 };
 
 struct ss_control_module {
     struct ss_module head;
+    enum ss_control_output output;
     bool open_loop;     /* needs no feedback: the feedback module is never called */
-    bool keeps_account; /* needs a feedback module with account() */
+    bool keeps_account; /* needs a feedback module with account(); SS_OUTPUT_RATE: uses it if there
+                           is one */
 
     /*
-     * Returns this executor's own controller output, a duty. The core limits it to [0, 1] with a
+     * Returns this executor's own controller output. The core limits a duty to [0, 1] with a
      * warning; NaN ends the run. Called in the executor for its next state, on the timing path:
      * does not block or allocate.
      */

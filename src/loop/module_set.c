@@ -35,12 +35,31 @@ static bool keeps_account(const struct ss_module_set *set) {
     return set->modules[SS_KIND_FEEDBACK].table.feedback.account;
 }
 
+static const char *default_control(const struct ss_module_set *set) {
+    if (set->output == SS_OUTPUT_RATE)
+        return SS_CONTROL_OF_RATE;
+    return keeps_account(set) ? SS_CONTROL_DEFAULT : SS_CONTROL_WITHOUT_ACCOUNT;
+}
+
+static int check_output(
+    const struct ss_module_set *set, enum ss_kind kind, const char *name, struct ss_error *error) {
+    if (kind != SS_KIND_CONTROL || set->modules[kind].table.control.output == set->output)
+        return 0;
+    if (set->output == SS_OUTPUT_RATE)
+        return ss_error_fail(error,
+            "control/%s decides how much instances run, not a rate of requests: use control/%s",
+            name, SS_CONTROL_OF_RATE);
+    return ss_error_fail(error,
+        "control/%s decides a rate of requests, not how much instances run: use it with ssrequest",
+        name);
+}
+
 int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
     const char *options, struct ss_error *error) {
     if (!name)
-        name = keeps_account(set) ? SS_CONTROL_DEFAULT : SS_CONTROL_WITHOUT_ACCOUNT;
+        name = default_control(set);
     struct ss_loaded *module = &set->modules[kind];
-    if (ss_registry_load(kind, name, module, error) < 0)
+    if (ss_registry_load(kind, name, module, error) < 0 || check_output(set, kind, name, error) < 0)
         return -1;
     const char *reason = module->head->unavailable();
     if (reason)
@@ -67,7 +86,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
 
 static int check_account(const struct ss_module_set *set, struct ss_error *error) {
     const struct ss_control_module *control = &set->modules[SS_KIND_CONTROL].table.control;
-    if (!control->keeps_account || keeps_account(set))
+    if (!control->keeps_account || control->output == SS_OUTPUT_RATE || keeps_account(set))
         return 0;
     return ss_error_fail(error,
         "control/%s needs an account of CPU time, which feedback/%s does not keep: use another "

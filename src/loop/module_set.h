@@ -30,9 +30,13 @@
 /* The default trace, whose main option is the load to hold. */
 #define SS_TRACE_DEFAULT "constant"
 
-/* The default control, and the default for a feedback that keeps no account of CPU time. */
+/*
+ * The default control, the default for a feedback that keeps no account of CPU time, and the
+ * default for a rate.
+ */
 #define SS_CONTROL_DEFAULT         "deadbeat"
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
+#define SS_CONTROL_OF_RATE         "served"
 
 /*
  * The rows for --load, all kinds, and --window, for a structure with the fields modules, options
@@ -82,7 +86,8 @@ struct ss_module_set {
     struct ss_host host; /* services that modules may call */
     double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this
                             before loading the trace. */
-    uint32_t instances;  /* set this, `cpus` and `window` before loading the first module */
+    enum ss_control_output output; /* what control has to decide. Set this before loading it. */
+    uint32_t instances; /* set this, `cpus` and `window` before loading the first module */
     uint32_t cpus;
     ss_time window;
 };

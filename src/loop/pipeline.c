@@ -90,7 +90,7 @@ static double ask_feedback(
 static void read_account(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
-    if (!pipeline->set->modules[SS_KIND_CONTROL].table.control.keeps_account)
+    if (!pipeline->set->modules[SS_KIND_CONTROL].table.control.keeps_account || !feedback->account)
         return;
     feedback->account(&pipeline->selves[SS_KIND_FEEDBACK], &input->account);
     ss_permits_read(&pipeline->board->permits, input->moment.now, &input->permission);

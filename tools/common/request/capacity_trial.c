@@ -37,18 +37,19 @@ static int batches_of(const struct request_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }
 
-/* Returns half of von Neumann's ratio: about 1 without correlation, near 0 with a trend. */
-static double ratio_of(const struct request_steady *steady, int batches) {
+bool request_steady_is_uncorrelated(const double *values, int count) {
     double mean = 0, squares = 0, steps = 0;
-    for (int i = 0; i < batches; i++)
-        mean += steady->sums[i] / batches;
-    for (int i = 0; i < batches; i++) {
-        double off = steady->sums[i] - mean;
-        double step = i > 0 ? steady->sums[i] - steady->sums[i - 1] : 0;
+    for (int i = 0; i < count; i++)
+        mean += values[i] / count;
+    for (int i = 0; i < count; i++) {
+        double off = values[i] - mean;
+        double step = i > 0 ? values[i] - values[i - 1] : 0;
         squares += off * off;
         steps += step * step;
     }
-    return steps / (2 * squares);
+    double ratio = steps / (2 * squares); /* about 1 without correlation, near 0 with a trend */
+    double deviation = sqrt((count - 2.0) / (count * (double)count - 1));
+    return ratio >= 1 - QUANTILE * deviation;
 }
 
 static bool are_alike(const struct request_steady *steady, int batches) {
@@ -66,8 +67,7 @@ bool request_steady_is_reached(const struct request_steady *steady, double elaps
         return false;
     if (steady->total < NO_QUEUE * elapsed || are_alike(steady, batches))
         return true;
-    double deviation = sqrt((batches - 2.0) / (batches * (double)batches - 1));
-    return ratio_of(steady, batches) >= 1 - QUANTILE * deviation;
+    return request_steady_is_uncorrelated(steady->sums, batches);
 }
 
 bool request_steady_rises(const struct request_steady *steady) {

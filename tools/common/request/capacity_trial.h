@@ -33,7 +33,14 @@ struct request_steady {
 SS_NONNULL() void request_steady_add(struct request_steady *steady, double seconds);
 
 /*
- * Returns true if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend
+ * Returns whether half of von Neumann's ratio of these values shows neither a trend nor correlation
+ * of successive values, at 5 %.
+ */
+SS_NONNULL()
+bool request_steady_is_uncorrelated(const double *values, int count);
+
+/*
+ * Returns true if that ratio of at least 16 batches shows no trend, or if a trend
  * does not matter: batches differ by at most 10 %, or less than half a request is in the service on
  * average over `elapsed` seconds, so there is no queue.
  */

@@ -311,6 +311,13 @@ static void catch_up(struct request_generator *generator, ss_time now) {
     while (request_generator_wake(generator) <= now);
 }
 
+void request_generator_add(struct request_generator *generator, ss_time now) {
+    if (generator->stopped || !has_more(generator) || now >= generator->rules.end)
+        return;
+    generator->sends = SENDS_AT_ONCE;
+    begin_one(generator, now, now);
+}
+
 void request_generator_turn(struct request_generator *generator, ss_time now, double rate) {
     catch_up(generator, now);
     request_schedule_turn(generator->schedule, now, rate);

@@ -60,7 +60,10 @@ static void print_request(struct ss_json *json, const struct request_result *res
         ss_json_text(json, "seed", NULL);
     } else {
         ss_json_text(json, "clients", NULL);
-        print_profile(json, result);
+        if (result->held)
+            ss_json_text(json, "profile", NULL);
+        else
+            print_profile(json, result);
         ss_json_text(
             json, "arrival", request_arrival_name((enum request_arrival)result->given.arrival));
         print_whole(json, "seed", result->given.seed);
@@ -229,6 +232,27 @@ static void print_messages(struct ss_json *json, const struct request_messages *
     ss_json_close(json, ']');
 }
 
+static void print_held(struct ss_json *json, const struct request_held *held) {
+    ss_json_open(json, "held", '{');
+    ss_json_text(json, held->follows ? "trace" : "load", held->target);
+    ss_json_number(json, "cpus", held->cpus);
+    ss_json_number(json, "seconds", held->seconds);
+    ss_json_number(json, "target_mean", held->target_mean);
+    ss_json_number(json, "load_mean", held->load_mean);
+    ss_json_number(json, "error_mean_percent", held->error_mean_percent);
+    ss_json_number(json, "error_mse_e4", held->error_mse_e4);
+    ss_json_number(json, "overshoot_percent", held->overshoot_percent);
+    ss_json_number(json, "settled_seconds", held->settled_seconds);
+    ss_json_number(json, "cpu_seconds_per_request", held->cost);
+    ss_json_number(json, "rate", held->rate);
+    ss_json_number(json, "rate_low", held->rate_low);
+    ss_json_number(json, "rate_high", held->rate_high);
+    ss_json_bool(json, "correlated", held->correlated);
+    ss_json_number(json, "background_cpus", held->background);
+    ss_json_number(json, "limited_seconds", held->limited_seconds);
+    ss_json_close(json, '}');
+}
+
 static void print_machine(struct ss_json *json, const struct request_machine *machine) {
     ss_json_open(json, "machine", '{');
     ss_json_number(json, "active", machine->active);
@@ -256,6 +280,8 @@ void request_document_print(FILE *stream, const struct request_result *result) {
         print_figures(&json, result);
     if (result->messages)
         print_messages(&json, result->messages);
+    if (result->held)
+        print_held(&json, result->held);
     if (result->machine)
         print_machine(&json, result->machine);
     if (!result->capacity) {

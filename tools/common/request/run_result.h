@@ -30,6 +30,25 @@ struct request_machine {
     double contention[2];      /* a and b of --contention */
 };
 
+/* A service whose load was held by the rate. Loads are from 0 to 1; NaN: unknown. */
+struct request_held {
+    const char *target; /* as given: a load, or the trace of a load */
+    bool follows;       /* `target` is a trace */
+    double cpus;        /* that make a load of 1 */
+    double seconds;     /* counted, as are the following figures */
+    double target_mean, load_mean;
+    double error_mean_percent, error_mse_e4; /* target minus load, in windows of 500 ms */
+    double overshoot_percent;                /* the largest load minus target of these windows */
+    double settled_seconds;                  /* since control began; see struct ss_settling */
+    double cost;                             /* CPU time of a request, seconds */
+    double rate;                             /* requests per second at the mean target */
+    double rate_low, rate_high;              /* 95 % confidence interval of `rate` */
+    bool correlated;        /* the interval is too narrow: its batches are correlated */
+    double background;      /* CPUs that the service used before the first request */
+    double limited_seconds; /* for how long a bound of the rate kept the load below the target,
+                               up to the end; 0: it did not */
+};
+
 /* Requests count as late if they are sent later than this. */
 #define REQUEST_LATE 1e-3 /* seconds */
 
@@ -46,13 +65,14 @@ struct request_result {
     const struct request_messages *messages; /* NULL in a simulation */
 
     /*
-     * How requests were sent. With `rules.closed` the profile is NULL, and members that depend on
-     * it are unused.
+     * How requests were sent. With `rules.closed` or `held` the profile is NULL, and members that
+     * depend on it are unused.
      */
     struct request_rules rules;
     const struct request_profile *profile;
     struct request_rate_options given;
-    bool turned; /* the rate was changed during the run */
+    const struct request_held *held; /* NULL: the rate was not found by the load of the service */
+    bool turned;                     /* the rate was changed during the run */
 
     /* Results: */
     double begin;    /* seconds since 1970, UTC; NaN in virtual time */

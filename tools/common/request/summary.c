@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <showstopper/contract.h>
 
@@ -105,6 +106,34 @@ static void tell_rate(FILE *stream, const struct request_result *result) {
         request_arrival_name((enum request_arrival)result->given.arrival),
         request_show_count(tally->intended).text, tally->intended == 1 ? "was" : "were",
         request_show_time(seconds).text, request_show_number(request_throughput(result)).text);
+}
+
+/* Describes the rate at which the service had the load, and its interval: "412 (408 to 416)". */
+static const char *rate_of(char text[128], const struct request_held *held) {
+    if (isnan(held->rate_low))
+        return strcpy(text, request_show_number(held->rate).text);
+    snprintf(text, 128, "%s (%s to %s)", request_show_number(held->rate).text,
+        request_show_number(held->rate_low).text, request_show_number(held->rate_high).text);
+    return text;
+}
+
+static void tell_held(FILE *stream, const struct request_result *result) {
+    const struct request_held *held = result->held;
+    const struct ss_histogram *times = &result->tally->successes[REQUEST_INTENDED];
+    char rate[128];
+    if (isnan(held->cost)) {
+        say(stream, "The service was not held at a load: no request was answered in the time that "
+                    "counts.");
+        return;
+    }
+    say(stream,
+        "At %.1f %% load%s the service answers %s requests per second; median %s, 95 %% %s, 99 %% "
+        "%s; a request uses %s of CPU time.",
+        100 * held->target_mean, held->follows ? " (mean)" : "", rate_of(rate, held),
+        request_show_time(ss_histogram_quantile(times, 0.5)).text,
+        request_show_time(ss_histogram_quantile(times, 0.95)).text,
+        request_show_time(ss_histogram_quantile(times, 0.99)).text,
+        request_show_time(held->cost).text);
 }
 
 static void tell_lateness(FILE *stream, const struct request_result *result) {
@@ -318,6 +347,18 @@ static void print_figures(FILE *stream, const struct request_result *result) {
             "were opened");
 }
 
+static void print_held(FILE *stream, const struct request_held *held) {
+    char value[32], what[80];
+    snprintf(value, sizeof value, "%.2f %%", 100 * held->load_mean);
+    snprintf(
+        what, sizeof what, "of %g CPUs, mean; target %.2f %%", held->cpus, 100 * held->target_mean);
+    print_figure(stream, "load", value, what);
+    snprintf(value, sizeof value, "%.3f", held->error_mse_e4);
+    print_figure(stream, "mean squared error", value, "%^2, in windows of 500 ms");
+    print_figure(
+        stream, "settled", request_show_time(held->settled_seconds).text, "after control began");
+}
+
 static void print_machine(FILE *stream, const struct request_machine *machine) {
     char value[32], what[80];
     if (!isnan(machine->active)) {
@@ -431,6 +472,8 @@ void request_summary_print(FILE *stream, const struct request_result *result) {
     }
     if (result->rules.closed > 0)
         tell_closed(stream, result);
+    else if (result->held)
+        tell_held(stream, result);
     else
         tell_rate(stream, result);
     tell_failures(stream, result);
@@ -445,6 +488,8 @@ void request_summary_print(FILE *stream, const struct request_result *result) {
     print_sums(stream, result->tally);
     fputc('\n', stream);
     print_figures(stream, result);
+    if (result->held)
+        print_held(stream, result->held);
     if (result->machine)
         print_machine(stream, result->machine);
     print_verdict(stream, result);

@@ -18,6 +18,7 @@
 
 struct queue_options {
     struct request_rate_options given; /* after request_rate_settle() */
+    struct service_options service;
     struct queue_run_options run;      /* after complete() */
     uint64_t requests;                 /* 0: no limit */
     uint64_t workers;
@@ -45,12 +46,13 @@ struct queue_options {
 // clang-format off
 static const struct ss_argument rows[] = {
     REQUEST_ARGUMENTS(struct queue_options),
+    SERVICE_ARGUMENTS(struct queue_options),
     {0, "N", {"requests", COUNT_AT(requests), .min = "1",
               .help = "send at most this many requests"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give up on a request this long after sending it; 0: never"}},
-    {0, "TIME", {"settle", SS_OPTION_TIME, AT(run.settle), .initial = "0", .max = "36500d",
-                 .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(run.settle), .max = "36500d",
+                 .sensible = "500m", .help = "exclude this much time at the start, or at the start of control, from the statistics; default: 0, or 5s with a load"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(run.service.work), .initial = "10m", .min = "1u", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
                  .heading = "\nService:"},
@@ -58,9 +60,23 @@ static const struct ss_argument rows[] = {
                  .choices = "constant exponential",
                  .help = "whether --work is the same for each request, or the mean of an exponential distribution"}},
     {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
-              .help = "the number of workers of each server, each on a CPU of its own"}},
+              .help = "the number of workers of each server"}},
+    {0, "CPUS", {"cpus", SS_OPTION_NUMBER, AT(run.service.cpus), .min = "0.01", .max = "4096",
+                 .help = "the number of CPUs that all workers share; default: one for each worker"}},
     {0, "N", {"servers", COUNT_AT(servers), .min = "1", .max = "64",
               .help = "the number of servers, each with a queue; default: as many as --speeds lists, or one"}},
+    {0, "CPUS", {"background", SS_OPTION_NUMBER, AT(run.service.background), .initial = "0", .min = "0", .max = "4096",
+                 .help = "the number of CPUs that the service uses without requests"}},
+    {0, "PART", {"late", SS_OPTION_LOAD, AT(run.service.late), .initial = "0",
+                 .help = "the part of the work of a request that is done after its answer"}},
+    {0, "TIME", {"late-by", SS_OPTION_TIME, AT(run.service.late_by), .initial = "1s", .max = "1h",
+                 .help = "how long after the answer"}, .needs = "late"},
+    {0, "FACTOR", {"work-change", SS_OPTION_NUMBER, AT(run.service.change), .initial = "1", .min = "0.01", .max = "100",
+                   .help = "the work of later requests, relative to that of the first ones"}},
+    {0, "TIME", {"change-from", SS_OPTION_TIME, AT(run.service.change_from), .initial = "10s", .max = "36500d",
+                 .help = "when the work begins to change"}, .needs = "work-change"},
+    {0, "TIME", {"change-over", SS_OPTION_TIME, AT(run.service.change_over), .initial = "5s", .min = "1m", .max = "36500d",
+                 .help = "for how long it changes"}, .needs = "work-change"},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(run.service.given_up), .initial = "serve",
@@ -199,8 +215,14 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
 }
 
 static int check(struct queue_options *options, struct ss_error *error) {
-    if (request_rate_settle(&options->given, false, error) < 0)
+    bool held = service_is_held(&options->service);
+    if (request_rate_settle(&options->given, held, error) < 0)
         return -1;
+    if (held && options->given.arrival == REQUEST_CONCURRENT)
+        return ss_error_fail(
+            error, "--load: the rate changes within seconds: use --arrival even or poisson");
+    if (options->run.settle == SS_TIME_NEVER)
+        options->run.settle = held ? SERVICE_SETTLE : 0;
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
             error, "--settle requires --profile constant: a changing rate never settles");
@@ -231,8 +253,15 @@ static ss_time find_duration(const struct queue_options *options) {
 static int complete(struct queue_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     struct queue_run_options *run = &options->run;
-    if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
+    if (service_is_held(&options->service)) {
+        run->held = &options->service;
+        run->held_for = given->duration;
+        /* Control sets the rate and the end. */
+        given->duration = SERVICE_SENDING_MAX;
+        given->rate = 1;
+    } else if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT) {
         given->duration = find_duration(options);
+    }
     if (request_rate_profile(given, &options->shape, error) < 0)
         return -1;
 
@@ -273,12 +302,13 @@ static struct request_result make_result(const struct queue_options *options,
     return (struct request_result){
         .program = "sssim queue",
         .rules = run->rules,
-        .profile = run->profile,
+        .profile = run->held ? NULL : run->profile,
+        .held = run->held ? &end->held : NULL,
         .given = options->given,
         .begin = NAN,
-        .asked = ss_time_since(end->sending, run->settle),
-        .took = ss_time_since(end->end, run->settle),
-        .skipped = run->settle,
+        .asked = ss_time_since(end->sending, end->settled),
+        .took = ss_time_since(end->end, end->settled),
+        .skipped = end->settled,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
@@ -293,7 +323,7 @@ static struct request_machine make_machine(const struct queue_options *options,
     const struct queue_run_options *run = &options->run;
     const struct queue_meter *meter = &end->meter;
     double successes = (double)tally->outcomes[REQUEST_SUCCESS];
-    double cpus = (double)queue_service_workers(&run->service);
+    double cpus = queue_service_cpus(&run->service);
     /* Power is averaged over the time of sending, which is empty if requests are sent at once. */
     bool has_power = run->power && meter->seconds > 0;
     return (struct request_machine){
@@ -326,6 +356,7 @@ static int run(struct queue_options *options, struct ss_error *error) {
 int queue_command(char **argv, struct ss_error *error) {
     struct queue_options options = {.given = request_rate_nothing(),
         .run.relative_frequency = 1,
+        .run.settle = SS_TIME_NEVER,
         .factor = 1,
         .fitted = {NAN, NAN}};
     int status = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);

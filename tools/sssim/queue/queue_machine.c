@@ -189,7 +189,7 @@ double queue_power_at(const struct queue_power *power, double busy, double relat
     return watts * (1 - lacks * saved);
 }
 
-void queue_meter_advance(struct queue_meter *meter, uint32_t busy, ss_time now) {
+void queue_meter_advance(struct queue_meter *meter, double busy, ss_time now) {
     if (now <= meter->since)
         return;
     double seconds = ss_time_seconds(now - meter->since);

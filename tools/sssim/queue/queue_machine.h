@@ -72,7 +72,7 @@ struct queue_meter {
 };
 
 /* Adds the time up to `now`, in which `busy` CPUs were busy. */
-SS_NONNULL() void queue_meter_advance(struct queue_meter *meter, uint32_t busy, ss_time now);
+SS_NONNULL() void queue_meter_advance(struct queue_meter *meter, double busy, ss_time now);
 
 SS_NONNULL() void queue_meter_clear(struct queue_meter *meter);
 

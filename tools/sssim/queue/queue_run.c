@@ -14,7 +14,8 @@
  */
 #define EXECUTORS     0
 #define SETTLE        1
-#define WORKERS_FIRST 2
+#define RATE          2
+#define WORKERS_FIRST 3
 
 #define NO_SLOT UINT32_MAX
 
@@ -41,13 +42,15 @@ struct run {
     struct request_tally *tally;
     struct flight *flights; /* requests by slot */
     uint32_t oldest, newest;
-    uint64_t begun; /* number of requests sent or refused */
+    uint64_t begun;                 /* number of requests sent or refused */
+    struct service_control control; /* with options->held */
+    ss_time held_for;
     bool lacks_memory;
     struct queue_run_end end;
 };
 
 static uint32_t timeout_sleeper(const struct run *run) {
-    return WORKERS_FIRST + (uint32_t)queue_service_workers(&run->options->service);
+    return WORKERS_FIRST + queue_service_sleepers(&run->options->service);
 }
 
 static uint32_t generator_sleeper(const struct run *run) {
@@ -84,11 +87,11 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* Observes the generator: counts refused requests. */
-static void count_refused(void *context, const struct request_one *one, enum request_fate fate,
+/* Observes the generator: counts requests. */
+static void observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct run *run = context;
-    (void)ended;
+    service_control_observe(&run->control, one, fate, ended);
     if (fate == REQUEST_REFUSED)
         run->begun = one->number + 1;
 }
@@ -105,6 +108,8 @@ static void send(void *context, struct request_one *one) {
 static void finish(struct run *run, uint32_t slot, enum request_outcome outcome, ss_time now) {
     unlink_flight(run, slot);
     request_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
+    if (run->control.action.single)
+        request_generator_add(run->generator, now);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
 
@@ -116,7 +121,8 @@ static void follow_executors(struct run *run, ss_time now) {
     sleepers_set(&run->sleepers, EXECUTORS, ss_time_since(trial_next(run->trial), run->zero));
 }
 
-static void settle(struct run *run) {
+static void settle(struct run *run, ss_time now) {
+    run->end.settled = now;
     request_tally_clear(run->tally);
     queue_meter_clear(&run->end.meter);
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
@@ -132,6 +138,52 @@ static void generate(struct run *run, ss_time now) {
     sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
 }
 
+/* Reads the counters of the service for the feedback module. */
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct run *run = context;
+    const struct queue_service_options *options = &run->options->service;
+    double cpus = queue_service_cpus(options);
+    ss_time now = run->service.since;
+    *counters = (struct ss_counters){
+        .time = now,
+        .set = 1,
+        .capacity = cpus,
+        .cpus = cpus,
+        .idle = (uint64_t)(cpus * (double)now - run->service.used),
+        .used = (uint64_t)run->service.used,
+        .ran = true,
+    };
+    return 0;
+}
+
+/* Ends sending, once control has lasted as long as asked for. */
+static void end_sending(struct run *run, ss_time now) {
+    request_generator_end(run->generator, now);
+    run->end.sending = now;
+    sleepers_set(&run->sleepers, RATE, SS_TIME_NEVER);
+}
+
+static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
+    struct service_control *control = &run->control;
+    const struct request_tally *tally = run->tally;
+    bool had_begun = control->begin != SS_TIME_NEVER;
+    queue_service_used(&run->service, now);
+    if (service_control_step(control, now, tally->unfinished + tally->waiting, error) < 0)
+        return -1;
+    request_generator_turn(run->generator, now, control->action.rate);
+    if (control->action.single && tally->unfinished == 0)
+        request_generator_add(run->generator, now);
+    sleepers_set(&run->sleepers, RATE, control->action.deadline);
+    sleepers_set(&run->sleepers, generator_sleeper(run), now);
+    if (control->begin == SS_TIME_NEVER)
+        return 0;
+    if (!had_begun)
+        sleepers_set(&run->sleepers, SETTLE, ss_time_add(now, run->options->settle));
+    if (ss_time_since(now, control->begin) >= run->held_for)
+        end_sending(run, now);
+    return 0;
+}
+
 static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error *error) {
     uint32_t slot;
     if (sleeper == EXECUTORS) {
@@ -139,7 +191,9 @@ static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error 
             return -1;
         follow_executors(run, now);
     } else if (sleeper == SETTLE)
-        settle(run);
+        settle(run, now);
+    else if (sleeper == RATE)
+        return control_rate(run, now, error);
     else if (sleeper == generator_sleeper(run))
         generate(run, now);
     else if (sleeper == timeout_sleeper(run)) {
@@ -157,18 +211,18 @@ static int run_events(struct run *run, struct ss_error *error) {
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
             return ss_error_fail(error, "some requests would never end: use --timeout");
-        queue_meter_advance(
-            &run->end.meter, run->service.busy, now < run->end.sending ? now : run->end.sending);
+        queue_meter_advance(&run->end.meter, queue_service_busy(&run->service),
+            now < run->end.sending ? now : run->end.sending);
         if (wake(run, sleeper, now, error) < 0)
             return -1;
         run->end.end = now;
     }
     if (run->end.sending != SS_TIME_NEVER)
-        queue_meter_advance(&run->end.meter, run->service.busy, run->end.sending);
+        queue_meter_advance(&run->end.meter, queue_service_busy(&run->service), run->end.sending);
     /* Include the idle time after the last request. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
-    if (run->options->settle > 0 && run->options->settle >= run->end.sending)
+    if (!run->options->held && run->options->settle >= run->end.sending && run->options->settle > 0)
         return ss_error_fail(
             error, "--settle leaves no request to count: all requests were sent before it ended");
     return 0;
@@ -224,6 +278,21 @@ static int open_service(struct run *run, struct ss_error *error) {
     return options->duty < 1 ? open_trial(run, error) : 0;
 }
 
+static int open_control(struct run *run, struct ss_error *error) {
+    const struct service_options *held = run->options->held;
+    struct ss_counters_source counters = {read_counters, run};
+    if (!held)
+        return 0;
+    if (service_control_open(
+            &run->control, held, queue_service_cpus(&run->options->service), error) < 0)
+        return -1;
+    run->held_for = service_control_duration(&run->control, run->options->held_for);
+    if (run->options->settle >= run->held_for)
+        return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
+    service_control_begin(&run->control, counters, 0);
+    return 0;
+}
+
 static int open_generator(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;
     struct request_rules rules = options->rules;
@@ -231,12 +300,16 @@ static int open_generator(struct run *run, struct ss_error *error) {
     rules.targets = options->service.servers;
     if (options->profile)
         request_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
+    if (options->held)
+        request_schedule_turn(&run->schedule, 0, 0);
     if (request_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
-    request_generator_watch(run->generator, count_refused, run);
+    request_generator_watch(run->generator, observe, run);
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
-    if (options->settle > 0)
+    if (options->held)
+        sleepers_set(&run->sleepers, RATE, 0);
+    else if (options->settle > 0)
         sleepers_set(&run->sleepers, SETTLE, options->settle);
     return 0;
 }
@@ -253,11 +326,16 @@ int queue_run(const struct queue_run_options *options, struct request_tally *tal
                     options->relative_frequency > 0 ? options->relative_frequency : 1}}};
     int status = open_service(&run, error);
     if (status == 0)
+        status = open_control(&run, error);
+    if (status == 0)
         status = open_generator(&run, error);
     if (status == 0)
         status = run_events(&run, error);
     run.end.wasted = run.service.wasted;
+    if (options->held)
+        service_control_describe(&run.control, options->settle, run.end.sending, &run.end.held);
     *end = run.end;
+    service_control_close(&run.control);
     if (run.generator)
         request_generator_close(run.generator);
     if (run.trial)

@@ -9,6 +9,7 @@
 #include "generator.h"
 #include "queue_machine.h"
 #include "queue_service.h"
+#include "service_control.h"
 
 /* Sends requests to a simulated service in virtual time, with the generator of ssrequest. */
 
@@ -17,20 +18,25 @@ struct queue_run_options {
     enum request_arrival arrival;
     struct request_rules rules; /* the servers are the targets */
     ss_time timeout;            /* SS_TIME_NEVER: clients wait forever */
-    ss_time settle;             /* requests sent or ended before this are not counted */
+    ss_time settle;             /* requests sent or ended before this, or before this much time of
+                                   control, are not counted */
     uint64_t seed;
     struct queue_service_options service;
-    double duty;                     /* duty of each server; 1: never stopped */
-    ss_time tau;                     /* mean length of a round of stops */
-    const struct queue_power *power; /* NULL: unknown */
-    double relative_frequency;       /* of the base frequency; 0 counts as 1 */
+    double duty;                        /* duty of each server; 1: never stopped */
+    ss_time tau;                        /* mean length of a round of stops */
+    const struct queue_power *power;    /* NULL: unknown */
+    double relative_frequency;          /* of the base frequency; 0 counts as 1 */
+    const struct service_options *held; /* NULL: the profile sets the rate */
+    ss_time held_for;                   /* how long the rate is controlled */
 };
 
 struct queue_run_end {
+    ss_time settled; /* time at which counting began */
     ss_time sending; /* time at which sending ended */
     ss_time end;     /* time at which the last request ended */
     uint64_t wasted; /* number of requests that were completed after their client had given up */
     struct queue_meter meter; /* from --settle to the end of sending */
+    struct request_held held; /* of a service that is held */
 };
 
 /* Simulates a run, and counts its requests in an open tally. */

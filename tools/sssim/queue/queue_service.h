@@ -12,8 +12,9 @@
 #include "sleepers.h"
 
 /*
- * A service in virtual time: servers, each with its own workers, CPUs and queue; workers take the
- * oldest request first. A server that was stopped resumes where it stopped.
+ * A service in virtual time: servers, each with its own workers and queue; workers take the oldest
+ * request first. A server that was stopped resumes where it stopped. Late work is done by a server
+ * of its own, the last one, with a worker for each CPU.
  */
 
 enum queue_spread {
@@ -34,6 +35,13 @@ struct queue_service_options {
     ss_time work;         /* CPU time of a request at speed 1, or its mean */
     int spread;           /* enum queue_spread */
     int given_up;         /* enum queue_given_up */
+    double cpus;          /* that all workers and the late work share; 0: each has one */
+    double background;    /* CPUs that the service uses all the time, of `cpus` */
+    double late;          /* the part of the work that is done after the answer */
+    ss_time late_by;      /* how long after it */
+    double change;        /* factor of the work in the end */
+    ss_time change_from;  /* when it begins to change */
+    ss_time change_over;  /* for how long it changes */
     uint64_t seed;
 };
 
@@ -49,13 +57,18 @@ struct queue_service {
     struct queue_worker *workers;
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
-    uint32_t busy;           /* number of workers that have a request and whose server runs */
+    uint32_t busy;           /* number of workers that have work and whose server runs */
+    double share;            /* CPUs of each busy worker */
+    ss_time since;           /* time of `used` */
+    double used;             /* CPU time so far, in nanoseconds */
     uint64_t served, wasted; /* completed requests; those whose client had given up before */
+    struct queue_job *late;  /* late work that is not due yet, in the order of time */
+    struct queue_job **late_tail;
 };
 
 /*
- * Opens a service whose workers are the sleepers with numbers from `first`. Slots are below
- * `slots`. Close the service even on failure.
+ * Opens a service whose sleepers have the numbers from `first`. Slots are below `slots`. Close the
+ * service even on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *service,
     const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
@@ -68,6 +81,22 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
     return (uint64_t)options->servers * options->workers;
 }
 
+/* Returns the number of CPUs. */
+SS_NONNULL()
+double queue_service_cpus(const struct queue_service_options *options);
+
+/* Returns the number of sleepers: the workers, those of late work, and the next late work. */
+SS_NONNULL()
+uint32_t queue_service_sleepers(const struct queue_service_options *options);
+
+/* Returns the number of CPUs that are busy now. */
+SS_NONNULL()
+double queue_service_busy(const struct queue_service *service);
+
+/* Returns the CPU time used until `now`, in nanoseconds. */
+SS_NONNULL()
+double queue_service_used(struct queue_service *service, ss_time now);
+
 /*
  * Server `number` accepts a request, whose work depends only on the seed and the request's number.
  * Fails if memory is exhausted.
@@ -78,8 +107,8 @@ int queue_service_take(
 
 /*
  * Completes the request of the worker whose sleeper is due, and sets `slot` to the request's slot.
- * The worker takes the next request. Returns false if the client of the completed request had given
- * up.
+ * The worker takes the next request. Returns false if no client waits for an answer: it had given
+ * up, or the sleeper is one of the late work.
  */
 SS_NONNULL()
 bool queue_service_wake(

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of a simulated service whose load is held by the rate of its requests. */
+
+#include <math.h>
+#include <unistd.h>
+
+#include "queue_run.h"
+#include "unit.h"
+
+#define MS   SS_MILLISECOND
+#define US   SS_MICROSECOND
+#define CPUS 2
+
+static const struct service_options at_load = {
+    .feedback = "own",
+    .rate_control = SS_CONTROL_OF_RATE,
+    .rate_max = INFINITY,
+};
+
+/* A service with workers enough for 2 CPUs. */
+static struct queue_run_options make(const struct service_options *held, ss_time work) {
+    return (struct queue_run_options){
+        .arrival = REQUEST_EVEN,
+        .rules = {.cap = 200, .end = SERVICE_SENDING_MAX},
+        .timeout = 1000 * SS_SECOND,
+        .seed = 1,
+        .settle = 5 * SS_SECOND,
+        .service = {.servers = 1, .workers = 64, .cpus = CPUS, .work = work, .seed = 1},
+        .duty = 1,
+        .tau = 107 * MS,
+        .held = held,
+        .held_for = 60 * SS_SECOND,
+    };
+}
+
+/* The result of the last run. */
+static struct request_tally tally;
+
+static struct request_held hold(struct queue_run_options *options) {
+    static struct queue_run_end end;
+    struct ss_error error = {0};
+    struct request_profile profile = {0};
+    if (request_profile_constant(&profile, 1, SERVICE_SENDING_MAX, &error) < 0)
+        fail_msg("%s", error.message);
+    options->profile = &profile;
+    request_tally_close(&tally);
+    if (request_tally_open(&tally, options->timeout, &error) < 0 ||
+        queue_run(options, &tally, &end, &error) < 0)
+        fail_msg("%s", error.message);
+    request_profile_free(&profile);
+    return end.held;
+}
+
+/* Returns the load of shot noise: its mean squared error in windows of 500 ms. */
+static double shot_noise(double load, ss_time work, bool poisson, bool exponential) {
+    return 1e4 * load * ss_time_seconds(work) * (poisson + exponential) / (0.5 * CPUS);
+}
+
+TEST(load_is_held_whatever_a_request_costs) {
+    static const ss_time works[] = {200 * US, MS, 5 * MS, 20 * MS, 50 * MS};
+    static const char *const loads[] = {"25%", "50%", "75%"};
+    for (int i = 0; i < 15; i++) {
+        struct service_options held = at_load;
+        held.load = loads[i % 3];
+        struct queue_run_options options = make(&held, works[i / 3]);
+        struct request_held result = hold(&options);
+        double target = 0.25 * (i % 3 + 1), rate = target * CPUS / ss_time_seconds(works[i / 3]);
+        assert_near(result.target_mean, target, 1e-9);
+        assert_near(result.error_mean_percent, 0, 0.1);
+        assert_that(result.error_mse_e4, <=, 0.1);
+        assert_that(result.settled_seconds, <=, 3);
+        assert_near(result.rate / rate, 1, 0.01);
+        assert_near(result.cost / ss_time_seconds(works[i / 3]), 1, 1e-3);
+        assert_near(result.seconds, 55, 0.11);
+        assert_int_equal(result.limited_seconds, 0);
+    }
+}
+
+TEST(random_requests_scatter_the_load_as_much_as_at_a_constant_rate) {
+    static const ss_time works[] = {200 * US, MS, 5 * MS};
+    for (int i = 0; i < 9; i++) {
+        struct service_options held = at_load;
+        held.load = "50%";
+        struct queue_run_options options = make(&held, works[i / 3]);
+        bool poisson = i % 3 != 1, exponential = i % 3 != 0;
+        options.held_for = 120 * SS_SECOND;
+        options.arrival = poisson ? REQUEST_POISSON : REQUEST_EVEN;
+        options.service.spread = exponential ? QUEUE_EXPONENTIAL : QUEUE_CONSTANT;
+        struct request_held result = hold(&options);
+        double expected = shot_noise(0.5, works[i / 3], poisson, exponential);
+        assert_near(result.error_mean_percent, 0, 0.1 + 2 * sqrt(expected / 2 * 10 / 115 / 115));
+        assert_that(result.error_mse_e4, >, 0.7 * expected);
+        assert_that(result.error_mse_e4, <, 1.3 * expected);
+    }
+}
+
+TEST(load_stays_near_the_target_while_the_cost_doubles) {
+    static const char *const loads[] = {"25%", "50%", "75%"};
+    for (int i = 0; i < 3; i++) {
+        struct service_options held = at_load;
+        held.load = loads[i];
+        struct queue_run_options options = make(&held, 2500 * US);
+        options.service.change = 2;
+        options.service.change_from = 20 * SS_SECOND;
+        options.service.change_over = 5 * SS_SECOND;
+        struct request_held result = hold(&options);
+        assert_that(result.overshoot_percent, <=, 10);
+        assert_that(result.overshoot_percent, >, 2);
+        assert_near(result.error_mean_percent, 0, 0.2);
+    }
+}
+
+/* Half of the work is done a second after the answer. */
+TEST(late_work_is_paired_with_its_requests) {
+    for (int i = 0; i < 3; i++) {
+        static const char *const loads[] = {"25%", "50%", "75%"};
+        struct service_options held = at_load;
+        held.load = loads[i];
+        struct queue_run_options options = make(&held, MS);
+        options.settle = 0;
+        options.service.late = 0.5;
+        options.service.late_by = SS_SECOND;
+        struct request_held result = hold(&options);
+        assert_that(result.overshoot_percent, <=, 10);
+        assert_near(result.error_mean_percent, 0, 0.2);
+    }
+}
+
+TEST(what_the_service_uses_without_requests_is_part_of_its_load) {
+    struct service_options held = at_load;
+    held.load = "25%";
+    struct queue_run_options options = make(&held, 5 * MS);
+    options.service.background = 0.2;
+    struct request_held result = hold(&options);
+    assert_near(result.background, 0.2, 1e-6);
+    assert_near(result.error_mean_percent, 0, 0.01);
+    assert_that(result.settled_seconds, <=, 0.5);
+}
+
+/* One worker uses at most one of two CPUs. */
+TEST(requests_do_not_pile_up_at_a_load_out_of_reach) {
+    static const ss_time works[] = {MS, 5 * MS, 50 * MS};
+    for (int i = 0; i < 3; i++) {
+        struct service_options held = at_load;
+        held.load = "75%";
+        struct queue_run_options options = make(&held, works[i]);
+        options.service.workers = 1;
+        struct request_held result = hold(&options);
+        double pending = ss_histogram_quantile(&tally.successes[REQUEST_INTENDED], 1);
+        assert_near(result.load_mean, 0.5, 0.005);
+        assert_that(pending, <=, fmax(2.5, 33 * ss_time_seconds(works[i])));
+        assert_that(result.limited_seconds, >=, 50);
+    }
+}
+
+TEST(rate_stays_below_its_bound) {
+    struct service_options held = at_load;
+    held.load = "50%";
+    held.rate_max = 20;
+    struct queue_run_options options = make(&held, 5 * MS);
+    struct request_held result = hold(&options);
+    assert_near(result.load_mean, 0.05, 0.001);
+    assert_that(result.limited_seconds, >=, 55);
+}
+
+TEST(load_follows_a_trace) {
+    char path[] = "/tmp/test-held-XXXXXX", text[64];
+    int file = mkstemp(path);
+    assert_that(file, >=, 0);
+    static const char trace[] = "0 20%\n20s 20%\n20s 60%\n40s 60%\n40s 20%\n60s 20%\n";
+    assert_int_equal(write(file, trace, sizeof trace - 1), sizeof trace - 1);
+    close(file);
+    snprintf(text, sizeof text, "%s", path);
+    struct service_options held = at_load;
+    held.load_trace = text;
+    struct queue_run_options options = make(&held, 5 * MS);
+    options.held_for = SS_TIME_NEVER;
+    options.service.background = 0.1;
+    struct request_held result = hold(&options);
+    unlink(path);
+    assert_near(result.seconds, 55, 0.11);
+    assert_that(result.overshoot_percent, <=, 5);
+    assert_near(result.error_mean_percent, 0, 0.3);
+    assert_that(result.error_mse_e4, <=, 2);
+}
+
+TEST(interval_of_the_rate_contains_the_true_rate) {
+    struct service_options held = at_load;
+    int inside = 0;
+    held.load = "50%";
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct queue_run_options options = make(&held, 5 * MS);
+        options.arrival = REQUEST_POISSON;
+        options.service.spread = QUEUE_EXPONENTIAL;
+        options.seed = options.service.seed = seed;
+        struct request_held result = hold(&options);
+        inside += result.rate_low <= 200 && 200 <= result.rate_high;
+        assert_that(result.rate_high - result.rate_low, <, 20);
+    }
+    assert_that(inside, >=, 88);
+    assert_that(inside, <=, 99);
+}
+
+TEST(short_run_has_no_interval) {
+    struct service_options held = at_load;
+    held.load = "50%";
+    struct queue_run_options options = make(&held, 5 * MS);
+    options.held_for = 44 * SS_SECOND;
+    struct request_held result = hold(&options);
+    assert_true(isnan(result.rate_low));
+    assert_near(result.rate, 200, 1);
+}
+
+static void assert_refused(const struct service_options *held, const char *part) {
+    struct service_control control;
+    struct ss_error error = {0};
+    assert_int_equal(service_control_open(&control, held, CPUS, &error), -1);
+    assert_non_null(strstr(error.message, part));
+    service_control_close(&control);
+}
+
+TEST(control_of_duties_is_refused) {
+    struct service_options held = at_load;
+    held.load = "50%";
+    held.rate_control = "deadbeat";
+    assert_refused(&held, "control/served");
+    held.rate_control = "served";
+    held.load = "150%";
+    assert_refused(&held, "150%");
+}
+
+UNIT_RUN

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service_control.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "measure/load.h"
+
+/* Loads the module of a text NAME[,OPTIONS]. */
+static int load_named(
+    struct ss_module_set *set, enum ss_kind kind, const char *text, struct ss_error *error) {
+    const char *comma = strchr(text, ',');
+    SS_OWNED(free)
+    char *name = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
+    if (!name)
+        return ss_error_memory(error);
+    return ss_module_set_load(set, kind, name, comma ? comma + 1 : NULL, error);
+}
+
+/* A run ends with the trace of the load, unless loop=yes is given. */
+static int load_trace(struct ss_module_set *set, const char *text, struct ss_error *error) {
+    SS_OWNED(free) char *options = NULL;
+    if (asprintf(&options, "%s%s", text, strstr(text, ",loop=") ? "" : ",loop=no") < 0)
+        return ss_error_memory(error);
+    return ss_module_set_load(set, SS_KIND_TRACE, "file", options, error);
+}
+
+static int load_target(struct service_control *control, const struct service_options *options,
+    struct ss_error *error) {
+    if (options->load_trace)
+        return load_trace(&control->set, options->load_trace, error);
+    return ss_module_set_load(&control->set, SS_KIND_TRACE, SS_TRACE_DEFAULT, options->load, error);
+}
+
+int service_control_open(struct service_control *control, const struct service_options *options,
+    double cpus, struct ss_error *error) {
+    struct ss_module_set *set = &control->set;
+    *control = (struct service_control){.options = options,
+        .set = {
+            .output = SS_OUTPUT_RATE,
+            .load_cpus = cpus,
+            .instances = 1,
+            .cpus = (uint32_t)ceil(cpus),
+            .window = SS_WINDOW_DEFAULT,
+        }};
+    /* Neither space nor dithering has a say in a rate. */
+    if (load_named(set, SS_KIND_FEEDBACK, options->feedback, error) < 0 ||
+        ss_module_set_ask_source(set, &control->source, error) < 0 ||
+        load_target(control, options, error) < 0 ||
+        load_named(set, SS_KIND_CONTROL, options->rate_control, error) < 0 ||
+        ss_module_set_load(set, SS_KIND_SPACE, "null", NULL, error) < 0 ||
+        ss_module_set_load(set, SS_KIND_DITHERING, "null", NULL, error) < 0 ||
+        ss_module_set_prepare(set, error) < 0)
+        return -1;
+    control->board = ss_board_allocate(1, ss_module_set_memory(set), false);
+    return control->board ? 0 : ss_error_memory(error);
+}
+
+void service_control_close(struct service_control *control) {
+    if (control->set.instances > 0)
+        ss_module_set_release(&control->set);
+    service_figures_free(&control->figures);
+    free(control->board);
+    *control = (struct service_control){0};
+}
+
+ss_time service_control_duration(const struct service_control *control, ss_time asked) {
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(&control->set, NULL, 1, selves);
+    ss_time length = control->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    if (asked == SS_TIME_NEVER && length == SS_TIME_NEVER)
+        return SERVICE_DURATION;
+    return asked < length ? asked : length;
+}
+
+static int read_latest(void *context, struct ss_counters *counters) {
+    const struct service_control *control = context;
+    *counters = control->latest;
+    return 0;
+}
+
+void service_control_begin(
+    struct service_control *control, struct ss_counters_source counters, ss_time now) {
+    struct ss_pipeline pipeline;
+    struct ss_counters_source latest = {read_latest, control};
+    ss_pipeline_open(&pipeline, &control->set, control->board, 0, latest);
+    ss_rate_open(&control->rate, &pipeline, control->options->rate_max, now);
+    control->counters = counters;
+    control->begin = SS_TIME_NEVER;
+    control->background = NAN;
+}
+
+void service_control_observe(void *context, const struct request_one *one, enum request_fate fate,
+    const struct request_ended *ended) {
+    struct service_control *control = context;
+    (void)one;
+    (void)ended;
+    if (fate == REQUEST_ENDED)
+        control->counts.ended++;
+}
+
+/* Adds what happened since the previous step, in which the rate was controlled, to the figures. */
+static int add_interval(
+    struct service_control *control, const struct ss_load *load, double target, ss_time now) {
+    const struct service_interval interval = {
+        .end = ss_time_since(now, control->begin),
+        .seconds = load->seconds,
+        .used = load->load * control->set.load_cpus * load->seconds,
+        .target = target,
+        .answers = control->counts.ended - control->counts_before.ended,
+    };
+    return service_figures_add(&control->figures, &interval);
+}
+
+/* Looks at what happened since the previous step. */
+static int look_back(struct service_control *control, ss_time now) {
+    enum ss_source source = control->source.source;
+    struct ss_load load;
+    int result = 0;
+    if (control->action.deadline == 0) /* the first step */
+        control->first = control->before = control->latest;
+    if (control->rate.stage == SS_RATE_SILENT &&
+        ss_load_between(source, &control->first, &control->latest, &load))
+        control->background = load.load * control->set.load_cpus;
+    if (control->begin != SS_TIME_NEVER &&
+        ss_load_between(source, &control->before, &control->latest, &load))
+        result = add_interval(control, &load, control->rate.target, now);
+    control->before = control->latest;
+    control->counts_before = control->counts;
+    return result;
+}
+
+int service_control_step(
+    struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
+    int why = control->counters.read(control->counters.context, &control->latest);
+    if (why < 0)
+        return ss_error_fail(error, "cannot read the load of the service: %s", strerror(-why));
+    if (look_back(control, now) < 0)
+        return ss_error_memory(error);
+    control->counts.due = control->counts.ended + pending;
+    control->action = ss_rate_step(&control->rate, now, &control->counts);
+    if (control->action.failure)
+        return ss_error_fail(error, "%s",
+            control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
+                                                           : "a module returned NaN");
+    if (control->begin == SS_TIME_NEVER && control->rate.stage == SS_RATE_CONTROL)
+        control->begin = now;
+    return 0;
+}
+
+void service_control_describe(
+    const struct service_control *control, ss_time settle, ss_time now, struct request_held *held) {
+    const struct service_options *options = control->options;
+    *held = (struct request_held){
+        .target = options->load_trace ? options->load_trace : options->load,
+        .follows = options->load_trace,
+        .cpus = control->set.load_cpus,
+        .background = control->background,
+        .limited_seconds = ss_time_seconds(ss_time_since(now, control->rate.limited_since)),
+    };
+    service_figures_finish(&control->figures, settle, held);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVICE_SERVICE_CONTROL_H
+#define SERVICE_SERVICE_CONTROL_H
+
+/* The control of a service's load by the rate of its requests, shared by ssrequest and sssim. */
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "generator.h"
+#include "loop/module_set.h"
+#include "loop/rate.h"
+#include "service_figures.h"
+
+/* NULL if not given. */
+struct service_options {
+    const char *load;         /* the target */
+    const char *load_trace;   /* FILE[,OPTIONS], as for the module trace/file */
+    const char *feedback;     /* NAME[,OPTIONS] */
+    const char *rate_control; /* NAME[,OPTIONS] */
+    double rate_max;          /* requests per second; infinity: no bound */
+};
+
+// clang-format off
+/* The rows for a structure with the member `service`. Options that set a rate exclude these. */
+#define SERVICE_ARGUMENTS(config)                                                                   \
+    {'l', "LOAD", {"load", SS_OPTION_TEXT, .offset = offsetof(config, service.load),                \
+        .help = "find the rate at which the service has this load, and hold it: 50%, 0.5, 1cpu"},   \
+        .heading = "Load:", .excludes = SERVICE_EXCLUDES " load-trace"},                            \
+    {0, "FILE", {"load-trace", SS_OPTION_TEXT, .offset = offsetof(config, service.load_trace),      \
+        .help = "make the load of the service follow this trace: FILE[,OPTIONS], such as "          \
+                "day.txt,scale=1/720; see module trace/file"},                                      \
+        .excludes = SERVICE_EXCLUDES},                                                              \
+    {0, "NAME", {"feedback", SS_OPTION_TEXT, .offset = offsetof(config, service.feedback),          \
+        .initial = "own", .help = "module that measures the load: NAME[,OPTIONS]"},                 \
+        .needs = SERVICE_NEEDS},                                                                    \
+    {0, "NAME", {"rate-control", SS_OPTION_TEXT, .offset = offsetof(config, service.rate_control),  \
+        .initial = SS_CONTROL_OF_RATE, .help = "module that decides the rate: NAME[,OPTIONS]"},     \
+        .needs = SERVICE_NEEDS},                                                                    \
+    {0, "NUMBER", {"rate-max", SS_OPTION_NUMBER, .offset = offsetof(config, service.rate_max),      \
+        .initial = "1000000", .min = "0.001", .max = "1000000",                                     \
+        .help = "send at most this many requests per second"}, .needs = SERVICE_NEEDS}
+// clang-format on
+
+#define SERVICE_NEEDS    "load load-trace"
+#define SERVICE_EXCLUDES "closed profile rate max step hold trace when-full"
+
+/* The defaults of --duration, unless a trace ends, and of --settle. */
+#define SERVICE_DURATION (60 * SS_SECOND)
+#define SERVICE_SETTLE   (5 * SS_SECOND)
+
+/* The end of the generator's schedule, which control ends earlier. */
+#define SERVICE_SENDING_MAX (UINT64_C(36500) * 86400 * SS_SECOND)
+
+static inline bool service_is_held(const struct service_options *options) {
+    return options->load || options->load_trace;
+}
+
+/* A run of control. Zeroed: closed. */
+struct service_control {
+    struct ss_module_set set;
+    struct ss_source_request source; /* what the feedback measures */
+    struct ss_board *board;
+    struct ss_counters_source counters;
+    const struct service_options *options;
+    struct ss_rate rate;
+    struct ss_rate_action action; /* in force */
+    ss_time begin;                /* when control of the rate began; SS_TIME_NEVER: not yet */
+    struct ss_rate_counts counts;
+    struct service_figures figures;
+    struct ss_counters first, before, latest; /* readings: the first one and the two latest ones */
+    struct ss_rate_counts counts_before;
+    double background; /* CPUs that the service uses without requests; NaN: not known yet */
+};
+
+/* Loads the modules; `cpus` CPUs make a load of 1. Close the control even on failure. */
+SS_MUST_USE SS_NONNULL() int service_control_open(struct service_control *control,
+    const struct service_options *options, double cpus, struct ss_error *error);
+
+SS_NONNULL()
+void service_control_close(struct service_control *control);
+
+/* Returns how long to control the rate: as long as asked for, but not beyond the end of the trace.
+ * `asked` is SS_TIME_NEVER if no duration is given. */
+SS_NONNULL()
+ss_time service_control_duration(const struct service_control *control, ss_time asked);
+
+/* Begins at `now`. Step from then on. */
+SS_NONNULL()
+void service_control_begin(
+    struct service_control *control, struct ss_counters_source counters, ss_time now);
+
+/* Counts a request that has ended. An observer of the generator; `context` is the control. */
+request_observer service_control_observe;
+
+/*
+ * Sets `action` at `now`, when `pending` requests have been sent but have not ended, or wait to be
+ * sent. Call this at the deadline of the previous action.
+ */
+SS_MUST_USE SS_NONNULL() int service_control_step(
+    struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error);
+
+/* Describes a run that ends at `now`, and whose first `settle` of control are not counted. */
+SS_NONNULL()
+void service_control_describe(
+    const struct service_control *control, ss_time settle, ss_time now, struct request_held *held);
+
+#endif

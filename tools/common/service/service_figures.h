@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVICE_SERVICE_FIGURES_H
+#define SERVICE_SERVICE_FIGURES_H
+
+/* How well a service was held at its load, and how many requests it answers there. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/time.h>
+
+#include "run_result.h"
+
+/* An interval between two decisions about the rate. */
+struct service_interval {
+    ss_time end;      /* since control of the rate began */
+    double seconds;   /* length */
+    double used;      /* seconds of CPU time of the service */
+    double target;    /* from 0 to 1; NaN: no control */
+    uint64_t answers; /* requests that ended, in any way */
+};
+
+/* Zeroed: no intervals. */
+struct service_figures {
+    struct service_interval *intervals;
+    size_t count, room;
+};
+
+/* Fails if memory is exhausted. */
+SS_MUST_USE SS_NONNULL() int service_figures_add(
+    struct service_figures *figures, const struct service_interval *interval);
+
+SS_NONNULL()
+void service_figures_free(struct service_figures *figures);
+
+/* Sets the figures of the intervals that begin at `settle` or later. */
+SS_NONNULL()
+void service_figures_finish(
+    const struct service_figures *figures, ss_time settle, struct request_held *held);
+
+#endif
