@@ -47,44 +47,6 @@ def constant(folder, count=10):
     return write(folder, [second(at, 20) for at in range(1, count + 1)], {"sent": 20 * count})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "note"),
-    [
-        (",4.000000,20,20,", ",4.000000,20,21,", "5: the numbers of requests do not add up"),
-        (",4.000000,20,20,", ",4.000000,20,2x,", "5: invalid number of requests"),
-        (",4.000000,20,", ",4.000000,-20,", "5: invalid rate"),
-        (",4.000000,20,", ",2.000000,20,", "5: the time does not advance"),
-        (",4.000000,20,", ",1e90,20,", "5: the time does not advance"),
-        (",4.000000,20,", ",,20,", "5: invalid time"),
-        ("0.04,0.01,0.01,0.02,0.03,0.04\n", "0.02,0.01,0.01,0.02,0.03,0.04\n", "2: invalid response"),
-        (",0.001,", ",-0.001,", "2: invalid lateness"),
-    ],
-)
-def test_damaged_rows_are_noted_by_line(tmp_path, old, new, note):
-    folder = constant(tmp_path / "a")
-    table = (folder / "requests.csv").read_text()
-    (folder / "requests.csv").write_text(table.replace(old, new, 1))
-    responses = Responses.read(str(folder))
-    notes = str(responses.notes)
-    assert f"requests.csv:{note}" in notes and len(responses.seconds) == 9
-    assert notes.endswith("the summary counts 200 sent requests, but the seconds add up to 180")
-
-
-@pytest.mark.parametrize("text", ["", '{"program": ', '{"a": 1}'])
-def test_a_damaged_document_makes_a_record_invalid(tmp_path, text):
-    folder = constant(tmp_path / "a")
-    (folder / "requests.json").write_text(text)
-    assert Responses.read(str(folder)).verdict.reasons == "requests.json is damaged"
-
-
-def test_a_record_without_a_document_is_summed_up(tmp_path):
-    responses = Responses.read(str(write(tmp_path / "a", [second(at, 20) for at in (1, 2)])))
-    assert responses.interrupted and not responses.verdict.recorded
-    assert (responses.succeeded, responses.duration, responses.throughput) == (40, 2, 20)
-    assert responses.successes[0].p95 == pytest.approx(0.02, abs=1e-12)
-    assert responses.successes[0].estimated
-
-
 def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path):
     folder = write(tmp_path / "a", [second(1, 10), second(2, 10, 0.1)], {})
     head = "elapsed_seconds,bucket_seconds,intended,actual\n"

@@ -69,8 +69,9 @@ TEST_CASE(modules_and_their_options_appear_in_the_plan) {
     PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", run_first_cpu(), "-t", "staircase",
         "-T", "1cpu:0.5cpu:0.1cpu", "true");
     const char *trace = run_new_path("saw.trace");
-    run_write_file(trace, "0 1/10\n20s 6/10\n");
-    PLAN_WITHOUT_LOAD(",scale=1,loop=yes", "-t", "file", "-T", trace, "true");
+    run_write_file(trace, "0 1/10\n20s 6/10\n40s 1/10\n");
+    PLAN_WITHOUT_LOAD("averageq  tau=51m,", "-n", "12", "-t", "file", "-T", trace, "-f", "realtime",
+        "-F", "103m", "-c", "rbpid", "-s", "even", "-d", "averageq", "-D", "51m", "true");
     PLAN("deadbeat  horizon=2s", "--control-options", "2s", "true");
     PLAN("rbpid", "-f", "command", "-F", "echo 1", "true");
 }
