@@ -56,15 +56,6 @@ def test_number_of_blocks_follows_from_the_first_ten() -> None:
     assert (study.look.count, study.decision, study.status) == (15, "time is up", duet.DONE)
 
 
-def test_slower_command_is_named_with_its_interval() -> None:
-    study = study_of(10, 16, math.log(0.9), at_most_seconds="416")
-    assert duet.describe_answer(study) == (
-        "B is 10.0 % (9.0 to 10.9) slower than A; A against A: 0.1 % (-1.1 to 1.3)"
-    )
-    study = study_of(10, 16, math.log(1.1), at_most_seconds="416", metric="time")
-    assert duet.describe_answer(study).startswith("B takes 10.0 % (")
-
-
 @pytest.mark.parametrize(
     ("difference", "status", "count"),
     [(-0.10, duet.FAILED, 10), (0.05, duet.DONE, 10), (-0.02, duet.UNDECIDED, 20)],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from showstopper import cli, options, units
-from showstopper.options import Option, Values
+from showstopper.options import Option
 from showstopper.text import UserError
 
 READERS = {

@@ -170,39 +170,6 @@ def test_files_that_are_read_are_not_overwritten(
     assert (record / "samples.csv").read_text() == SAMPLES
 
 
-def test_table_is_printed(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert report("--table", "verdicts", "--column", "verdict", "record") == 0
-    assert capsys.readouterr().out == "invalid\n"
-    assert report("--table", "verdicts", "--format", "md", "record") == 0
-    assert capsys.readouterr().out.startswith("| record | verdict | because of |\n| --- |")
-    assert report("--table", "verdicts", "--column", "x", "record") == 125
-    assert error(capsys) == '--column: table verdicts has no column "x"'
-    assert report("--table", "fits", "record") == 1
-    assert error(capsys) == "table fits has no rows"
-    assert report("--table", "runs", "--column", "iterations", "record") == 1
-    assert error(capsys) == "column iterations of table runs has no known values"
-
-
-def test_check_fails_for_an_invalid_record(
-    record: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["ssreport", "--check", "record"]) == 3
-    out, err = capsys.readouterr()
-    assert out == "record: invalid: interrupted: no verdict\n"
-    assert err == "ssreport: 1 of 1 records is invalid\n"
-    assert report("--check", "--format", "json", "record") == 3
-    assert capsys.readouterr().out == """\
-[
-  {
-    "record": "record",
-    "verdict": "invalid",
-    "reasons": "interrupted: no verdict",
-    "checks": []
-  }
-]
-"""
-
-
 def test_two_sets_are_named_after_their_folders(
     record: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,9 +185,3 @@ def test_two_sets_are_named_after_their_folders(
     assert names("x/a", "y/b", "--against", "b") == ("", "b")
     assert names("a", "--against", "x/a") == ("", "")
     assert names("a", "--against", "b", "--names", "old/new") == ("old", "new")
-
-
-def test_no_results(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (record / "samples.csv").write_text(SAMPLES.replace(",1\n", ",0\n"))
-    assert report("record") == 1
-    assert error(capsys) == "no results: no run has a counted sample or an answered request"
