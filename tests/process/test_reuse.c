@@ -241,24 +241,14 @@ static bool may_trace(void) {
     return may;
 }
 
-static void try_a_reused_pid_of_any_process_is_not_signaled(void) {
+static void try_reused_pids_and_groups_of_any_process_are_not_signaled(void) {
     SKIP_UNLESS(may_trace(), "ptrace: not permitted");
-    for (size_t i = 0; i < KERNELS; i++)
-        take_over_with_strangers(i, false);
+    for (size_t i = 0; i < 2 * KERNELS; i++)
+        take_over_with_strangers(i / 2, i % 2 == 1);
 }
 
-TEST_CASE(a_reused_pid_of_any_process_is_not_signaled) {
-    run_apart(try_a_reused_pid_of_any_process_is_not_signaled);
-}
-
-static void try_a_reused_group_of_any_process_is_not_signaled(void) {
-    SKIP_UNLESS(may_trace(), "ptrace: not permitted");
-    for (size_t i = 0; i < KERNELS; i++)
-        take_over_with_strangers(i, true);
-}
-
-TEST_CASE(a_reused_group_of_any_process_is_not_signaled) {
-    run_apart(try_a_reused_group_of_any_process_is_not_signaled);
+TEST_CASE(reused_pids_and_groups_of_any_process_are_not_signaled) {
+    run_apart(try_reused_pids_and_groups_of_any_process_are_not_signaled);
 }
 
 /*

@@ -118,6 +118,15 @@ start() {
     pid=$!
 }
 
+# ends STATUS [PID]: fails unless the process, by default `pid`, ends with a status that matches STATUS, a pattern.
+ends() {
+    local status=0
+    wait "${2-$pid}" 2>/dev/null || status=$?
+    [ $# -gt 1 ] || pid=
+    # shellcheck disable=SC2053 # a pattern
+    [[ $status = $1 ]] || fail "status $status instead of $1"
+}
+
 # spin COMMAND...: keeps a CPU busy in the background until this test ends, under a command such as nice or env. The
 # process looks for the test itself: `timeout`, if ended right after it forks, would leave its child running.
 spin() {

@@ -114,27 +114,24 @@ suspects_that_must_not_be_stopped_are_refused() { # case
 }
 
 suspects_are_printed_with_their_start() { # case
-    local status=0 started
+    local started
     start_sleeper
     ssantagonist suspects --suspects "$pid" >out
     started=$(sed -n "s/^$pid,\([1-9][0-9]*\),sleep\$/\1/p" out)
     printf '%s\n' pid,started,name "$pid,$started,sleep" | cmp - out || fail "$(cat out)"
     ssantagonist suspects --victim true --suspects "$pid@$started" --names 'a\,b' >out 2>err
     { [ "$(tail -n 1 out)" = "$pid,$started,\"a,b\"" ] && [ ! -s err ]; } || fail "$(cat out err)"
-    ssantagonist suspects --victim true --suspects "$pid@1" --names x >out 2>err || status=$?
-    { [ "$status" -eq 125 ] && grep -q ' (x) .* another process has its pid' err; } || fail "$(cat err)"
+    refuses 'another process has its pid' --victim true --suspects "$pid@1" --names x
 }
 
 # Data and programs of an installation without the component that has the Python package.
 a_missing_python_package_is_reported_at_once() { # case
-    local status=0
     mkdir -p lone/bin lone/share/showstopper
     cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
     cp -r "$source/tools/experiments" lone/share/showstopper
     start sleep 1000
-    lone/bin/ssantagonist answer --victim true --suspects "$pid" study >out 2>err || status=$?
-    { [ "$status" -eq 125 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]; } || fail "status $status: $(cat out err)"
-    grep -q '^ssantagonist: .*/lone/libexec/showstopper/analysis is missing: install ' err || fail "$(cat err)"
+    expect 125 lone/bin/ssantagonist answer --victim true --suspects "$pid" study
+    says err "/lone/libexec/showstopper/analysis is missing: install "
     PATH=$PWD/lone/bin:/usr/bin:/bin lone/share/showstopper/experiments/antagonist --victim true \
         --suspects "$pid" >out 2>err && fail "the experiment begins"
     { [ "$(wc -l <err)" -eq 1 ] && grep -q ' is missing: install ' err; } || fail "$(cat err)"
@@ -182,7 +179,7 @@ answers() {
 
 a_study_keeps_the_suspects_with_which_it_began() { # case
     need_built reports
-    local one status=0
+    local one
     start_sleeper
     one=$pid
     start_sleeper
@@ -195,9 +192,8 @@ a_study_keeps_the_suspects_with_which_it_began() { # case
     kill "$pid"
     wait "$pid" || true
     answers "$one" "$pid"
-    ssantagonist plan --victim true --suspects "$one,$pid" study >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
-    grep -qF "process $pid (sleep) must not be throttled: it is a kernel thread, or has exited" err || fail "$(cat err)"
+    expect 125 ssantagonist plan --victim true --suspects "$one,$pid" study
+    says err "process $pid (sleep) must not be throttled: it is a kernel thread, or has exited"
     rm -r study
 }
 
@@ -289,12 +285,9 @@ END
 
 a_study_without_an_estimate_fails() { # case
     need_built reports
-    local status=0
     write_idle_ssbatch
     start sleep 1000
-    "$source/tools/experiments/antagonist" --bin "$PWD/idle" --victim true --suspects "$pid" --json answer.json >out 2>err ||
-        status=$?
-    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    expect 1 "$source/tools/experiments/antagonist" --bin "$PWD/idle" --victim true --suspects "$pid" --json answer.json
     [[ $(head -n 1 out) = 'The question is not answered: too few slots '* ]] || fail "$(cat out)"
     grep -q '^Results: ' err || fail "no results: $(cat err)"
     grep -q '"complete": false' answer.json || fail "$(cat answer.json)"
@@ -370,13 +363,11 @@ stubborn_victim_command_is_killed() { # case
 
 # The message comes before the end of the first slot, which in a study lasts a minute.
 victim_without_figures_is_reported_at_once() { # case
-    local victim status slot
+    local victim slot
     mkdir run
     for victim in 'echo none' yes 'echo 5 --iteration none'; do
-        status=0
         # shellcheck disable=SC2086 # an option may follow
-        ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run 2>err || status=$?
-        [ "$status" -eq 125 ] || fail "$victim: status $status"
+        expect 125 ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run
         grep -Eq '^ssantagonist: (no line|too few lines) of the victim ' err || fail "$victim: $(cat err)"
         [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: reported only after a slot"
     done
@@ -403,9 +394,7 @@ victim_without_figures_is_reported_at_once() { # case
 # refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line besides a warning that
 # the victim's processes are unknown.
 refuses_call() {
-    local status=0
-    "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
+    expect 125 "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}"
     { [ "$(grep -vc '^ssantagonist: warning: the processes' err)" -eq 1 ] && grep -qF -- "$1" err; } ||
         fail "${*:2}: $(cat err)"
     [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"

@@ -144,14 +144,13 @@ questions_bench_refuses_answers_of_other_settings_of_the_same_part() { # case
 }
 
 questions_bench_ends_its_study_on_a_signal() { # case
-    local study=$scratch/questions/equal-1 pid status=0
+    local study=$scratch/questions/equal-1 pid
     need_built ssbatch
     "$benches/questions.sh" --build "$build" --answers "$scratch/questions" --parts equal >"$output" 2>&1 &
     pid=$!
     await compgen -G "$study/.*.part" >"$scratch/runs"
     kill "$pid"
-    wait "$pid" || status=$?
-    [ "$status" -eq 143 ] || fail "status $status"
+    ends 143
     [ ! -e "$study/answer.txt" ] || fail "the bench waits for the end of its study"
     ! pgrep -f "$study" >>"$output" || fail "processes of the study continue"
 }

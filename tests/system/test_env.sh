@@ -57,13 +57,6 @@ open_place() {
     await opens
 }
 
-# ends STATUS PID: fails unless the child exits with this status.
-ends() {
-    local status=0
-    wait "$2" || status=$?
-    [ "$status" -eq "$1" ] || fail "expected status $1, got $status: $(cat "$output")"
-}
-
 # close_by_signal SIGNAL: ends the hold, which must exit with 0.
 close_by_signal() {
     kill -"$1" "$holder"
@@ -361,7 +354,7 @@ an_environment_that_is_closing_is_not_entered() { # case
 }
 
 simultaneous_holds_open_the_environment_once() { # case
-    local number pids=() status opened=0
+    local number pids=() opened=0
     choose_environment group cgroup-quota
     for number in 1 2 3 4; do
         "$env" hold "$place" --quota 1 >"said.$number" 2>&1 &
@@ -370,9 +363,7 @@ simultaneous_holds_open_the_environment_once() { # case
     await one_opened
     for number in 1 2 3 4; do
         ! grep -qx open "said.$number" || { holder=${pids[number - 1]} && continue; }
-        status=0
-        wait "${pids[number - 1]}" || status=$?
-        [ "$status" -eq 1 ] || fail "hold $number: status $status"
+        ends 1 "${pids[number - 1]}"
         opened=$((opened + 1))
     done
     [ "$opened" -eq 3 ] || fail "$opened of 4 were refused"

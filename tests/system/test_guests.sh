@@ -36,14 +36,6 @@ begin() {
     pid=$!
 }
 
-# ends STATUS
-ends() {
-    local status=0
-    wait "$pid" || status=$?
-    pid=
-    [ "$status" -eq "$1" ] || fail "expected status $1, got $status: $(cat "$scratch/errors")"
-}
-
 says() {
     grep -qx -- "$1" "$output"
 }

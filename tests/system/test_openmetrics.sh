@@ -100,21 +100,16 @@ the_metrics_file_is_replaced_atomically() { # case
 }
 
 unwritable_metrics_end_ssload() { # case
-    local status=0
-    ssload -q -i 50m -c 3 -o rows --openmetrics absent/load.prom 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "status $status"
-    grep -q '^ssload: --openmetrics: absent/load.prom cannot be written: No such' err || fail "$(cat err)"
+    expect 125 ssload -q -i 50m -c 3 -o rows --openmetrics absent/load.prom
+    says err 'ssload: --openmetrics: absent/load.prom cannot be written: No such'
     [ ! -e rows ] || fail "ssload had begun"
     mkdir there
     ssload -q -i 50m -o /dev/null --openmetrics there/load.prom 2>err &
     pid=$!
     await test -e there/load.prom
     mv there gone # rm would race with the files that ssload creates
-    status=0
-    wait "$pid" || status=$?
-    pid=
-    [ "$status" -eq 125 ] || fail "status $status"
-    grep -q '^ssload: --openmetrics: there/load.prom: No such' err || fail "$(cat err)"
+    ends 125
+    says err 'ssload: --openmetrics: there/load.prom: No such'
 }
 
 metrics_of_a_run_are_printed() { # case

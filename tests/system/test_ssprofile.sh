@@ -100,13 +100,6 @@ begin() {
     read -r -t "$patience" _ <"$folder/begun" || fail "the benchmark did not start"
 }
 
-# ends STATUS: fails unless the measurement ends with this status.
-ends() {
-    local status=0
-    wait "$pid" || status=$?
-    [ "$status" -eq "$1" ] || fail "status $status: $(cat "$folder/err")"
-}
-
 measure() {
     expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$@"
 }
