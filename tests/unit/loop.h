@@ -37,8 +37,7 @@ static inline void keep_samples(struct trial_options *options, struct log *log) 
 static inline struct demand_mix parse_mix(const char *text) {
     struct demand_mix mix;
     struct ss_error error = {0};
-    if (demand_mix_parse(&mix, text, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(demand_mix_parse(&mix, text, &error), error);
     return mix;
 }
 
@@ -66,14 +65,12 @@ static inline struct trial_options make_fixed(uint32_t cpus, uint32_t instances,
 
 static inline void open_trial(struct trial *trial, const struct trial_options *options) {
     struct ss_error error = {0};
-    if (trial_open(trial, options, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(trial_open(trial, options, &error), error);
 }
 
 static inline void advance(struct trial *trial, ss_time length) {
     struct ss_error error = {0};
-    if (trial_advance(trial, length, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(trial_advance(trial, length, &error), error);
 }
 
 /* Wakes all executors now, as the master does after a change. */

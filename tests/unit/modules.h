@@ -101,8 +101,7 @@ static inline struct rig rig_open_window(
         .host = &ss_host, .instances = instances, .cpus = cpus, .window = window};
     struct ss_error error = {0};
     rig_load(&rig, which);
-    if (rig_prepare(&rig, options, &self, &error) < 0)
-        fail_msg("%s: %s", which, error.message);
+    assert_succeeds(rig_prepare(&rig, options, &self, &error), error);
     rig_share(&rig, self);
     return rig;
 }

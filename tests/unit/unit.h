@@ -58,6 +58,13 @@ static unsigned unit_skips;
             fail_msg("'%s' is not in: %s", text, message);                                         \
     } while (0)
 
+/* Fails with the message if the call fails. */
+#define assert_succeeds(call, error)                                                               \
+    do {                                                                                           \
+        if ((call) < 0)                                                                            \
+            fail_msg("%s: %s", #call, (error).message);                                            \
+    } while (0)
+
 /* Fails unless the call fails, with one line that contains the text. */
 #define assert_fails(call, error, text)                                                            \
     do {                                                                                           \

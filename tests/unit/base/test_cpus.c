@@ -8,8 +8,7 @@ static void assert_list(const char *text, uint32_t count, const char *printed) {
     struct ss_cpus cpus;
     struct ss_error error = {0};
     memset(&cpus, 0xff, sizeof cpus);
-    if (ss_cpus_parse(text, &cpus, &error) != 0)
-        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_succeeds(ss_cpus_parse(text, &cpus, &error), error);
     assert_int_equal(ss_cpus_count(&cpus), count);
     char buffer[256];
     ss_cpus_print(buffer, sizeof buffer, &cpus);

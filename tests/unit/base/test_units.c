@@ -12,8 +12,7 @@
 static void assert_time(const char *text, ss_time expected) {
     struct ss_error error = {0};
     ss_time value = 1;
-    if (ss_units_time(text, &value, &error) != 0)
-        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_succeeds(ss_units_time(text, &value, &error), error);
     if (value != expected)
         fail_msg("'%s' is %llu, not %llu", text, (unsigned long long)value,
             (unsigned long long)expected);
@@ -32,8 +31,7 @@ static void assert_refused(read_double read, const char *text, const char *part)
 static void assert_double(read_double read, const char *text, double expected) {
     struct ss_error error = {0};
     double value = -1;
-    if (read(text, &value, &error) != 0)
-        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_succeeds(read(text, &value, &error), error);
     if (value != expected)
         fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
 }

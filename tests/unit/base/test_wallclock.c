@@ -22,8 +22,7 @@ static void use_zone(const char *zone) {
 static void assert_at(const char *text, int64_t now, const char *expected) {
     struct ss_error error = {0};
     int64_t at;
-    if (ss_wallclock_parse(text, now, &at, &error) != 0)
-        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_succeeds(ss_wallclock_parse(text, now, &at, &error), error);
     char printed[64];
     ss_wallclock_print(printed, sizeof printed, at);
     assert_string_equal(printed, expected);

@@ -25,8 +25,7 @@ static int parse_line(const char *line, struct ss_error *error) {
 
 static void parse(const char *line) {
     struct ss_error error = {0};
-    if (parse_line(line, &error) != 0)
-        fail_msg("'%s' was refused: %s", line, error.message);
+    assert_succeeds(parse_line(line, &error), error);
     assert_int_equal(error.status, 0);
 }
 

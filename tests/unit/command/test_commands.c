@@ -12,8 +12,7 @@ static void repeat(const char *line, uint64_t count) {
     struct ss_error error = {0};
     char **words = ss_words_split(line, NULL, NULL);
     ss_commands_free(&commands);
-    if (ss_commands_repeat(&commands, words, count, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_commands_repeat(&commands, words, count, &error), error);
     assert_int_equal(commands.count, count);
     free(words);
 }
@@ -44,8 +43,7 @@ static int read_text(const char *text, struct ss_error *error) {
 
 static void read_well(const char *text, uint32_t count) {
     struct ss_error error = {0};
-    if (read_text(text, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(read_text(text, &error), error);
     assert_int_equal(commands.count, count);
 }
 

@@ -29,8 +29,7 @@ static void free_plan(void) {
 
 static void make(const char *line) {
     struct ss_error error = {0};
-    if (make_plan(line, &error) < 0)
-        fail_msg("'%s' was refused: %s", line, error.message);
+    assert_succeeds(make_plan(line, &error), error);
 }
 
 static void assert_refused(const char *line, const char *part) {

@@ -18,8 +18,7 @@ static void make_folder(void) {
 static struct local_socket open_it(mode_t permissions) {
     struct local_socket local;
     struct ss_error error = {0};
-    if (local_socket_open(&local, path, permissions, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(local_socket_open(&local, path, permissions, &error), error);
     assert_int_equal(listen(local.file, 1), 0);
     return local;
 }

@@ -57,8 +57,7 @@ static void refuse(const char *words) {
 
 static void set_quota(double cpus, ss_time period) {
     struct ss_error error = {0};
-    if (limit_group_set_quota(&group, cpus, period, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(limit_group_set_quota(&group, cpus, period, &error), error);
 }
 
 TEST(v1_limit_group_is_below_our_own_group) {

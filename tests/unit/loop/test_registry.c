@@ -18,8 +18,7 @@ static const char *module_file(const char *which) {
 
 static void load(enum ss_kind kind, const char *name) {
     struct ss_error error = {0};
-    if (ss_registry_load(kind, name, &module, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_registry_load(kind, name, &module, &error), error);
     assert_int_equal(module.head->kind, kind);
 }
 

@@ -116,8 +116,7 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
     *run = (struct run){.kernel.lock = PTHREAD_MUTEX_INITIALIZER};
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         const char *options = kind == SS_KIND_TRACE ? "50%" : NULL;
-        if (ss_module_set_load(&run->rig, kind, modules[kind], options, &error) < 0)
-            fail_msg("%s", error.message);
+        assert_succeeds(ss_module_set_load(&run->rig, kind, modules[kind], options, &error), error);
     }
     run->rig.instances = EXECUTORS;
     run->rig.cpus = CPUS;

@@ -24,8 +24,7 @@ static void open_meter(enum ss_source source, const char *group, const char *lis
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
     struct ss_source_request request = {.source = source, .argument = group};
     ss_load_meter_close(&meter);
-    if (ss_load_meter_open(&meter, &request, &cpus, &roots, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_load_meter_open(&meter, &request, &cpus, &roots, &error), error);
 }
 
 static void read_meter(void) {

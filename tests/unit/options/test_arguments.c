@@ -75,8 +75,8 @@ TEST(options_end_at_the_first_word_without_a_handler) {
     assert_int_equal(ss_arguments_parse(without_words, &config, NULL, argv, &rest, &error), 0);
     assert_ptr_equal(rest, argv + 2);
     assert_int_equal(config.count, 0);
-    assert_int_equal(ss_arguments_parse(without_words, &config, NULL, argv, NULL, &error), -1);
-    assert_string_equal(error.message, "unexpected argument 'word': see --help");
+    assert_fails(ss_arguments_parse(without_words, &config, NULL, argv, NULL, &error), error,
+        "unexpected argument 'word': see --help");
 }
 
 TEST(words_make_a_list_up_to_the_limit) {
@@ -156,10 +156,9 @@ TEST(misspelled_relation_is_noticed_without_the_option) {
     };
     struct config config = {0};
     struct ss_error error = {0};
-    assert_int_equal(ss_arguments_parse(rows, &config, NULL,
-                         (char **)(const char *[]){"program", NULL}, NULL, &error),
-        -1);
-    assert_string_equal(error.message, "unknown option '--marc': did you mean '--mark'?");
+    assert_fails(ss_arguments_parse(
+                     rows, &config, NULL, (char **)(const char *[]){"program", NULL}, NULL, &error),
+        error, "unknown option '--marc': did you mean '--mark'?");
 }
 
 TEST(help_lists_related_options) {

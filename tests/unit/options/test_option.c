@@ -65,8 +65,7 @@ static void parse(const struct ss_option *rows, const char *text) {
     struct ss_error error = {0};
     ss_option_store_free(&store);
     config = (struct config){0};
-    if (ss_option_parse_string(rows, text, &config, &store, &error) != 0)
-        fail_msg("'%s' was refused: %s", text ? text : "(nothing)", error.message);
+    assert_succeeds(ss_option_parse_string(rows, text, &config, &store, &error), error);
     assert_int_equal(error.status, 0);
 }
 

@@ -24,8 +24,7 @@ static void set(const struct ss_option *row, const char *text, union value *valu
     struct ss_error error = {0};
     ss_option_store_free(&store);
     *value = (union value){0};
-    if (ss_option_set(row, text, value, &store, &error) < 0)
-        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_succeeds(ss_option_set(row, text, value, &store, &error), error);
 }
 
 static void assert_printed(enum ss_option_type type, const char *text, const char *expected) {

@@ -19,8 +19,7 @@ static int open_group(const char *group, const char *list, struct ss_error *erro
 
 static void read_group(const char *group, const char *list) {
     struct ss_error error = {0};
-    if (open_group(group, list, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(open_group(group, list, &error), error);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
 }
 

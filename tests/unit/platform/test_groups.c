@@ -65,8 +65,7 @@ static void make_machine(void) {
 
 static void open_with(const char *list) {
     struct ss_error error = {0};
-    if (try_to_open(SS_SOURCE_RUNTIME, tree_path("proc"), list, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(try_to_open(SS_SOURCE_RUNTIME, tree_path("proc"), list, &error), error);
 }
 
 static void open_reader(void) {

@@ -44,8 +44,7 @@ static void open_into(struct ss_counter_reader *into, enum ss_source source, con
     struct ss_source_request request = {.source = source};
     struct ss_platform_roots roots = {.proc = tree_root, .sys = tree_path("sys")};
     ss_platform_counters_close(into);
-    if (ss_platform_counters_open(into, &request, &cpus, &roots, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_platform_counters_open(into, &request, &cpus, &roots, &error), error);
 }
 
 static void assert_idle(double milliseconds) {

@@ -42,8 +42,7 @@ static int open_with(const char *list, struct ss_error *error) {
 
 static void open_reader(const char *list) {
     struct ss_error error = {0};
-    if (open_with(list, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(open_with(list, &error), error);
 }
 
 static void assert_found(const char *file) {

@@ -74,16 +74,14 @@ static void open_record(void) {
     board = ss_board_allocate(plan.instances, 0, true);
     assert_non_null(board);
     ss_outcome_open(&outcome);
-    if (ss_recorder_open(&recorder, &plan, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_recorder_open(&recorder, &plan, &error), error);
     ss_recorder_set_origin(&recorder, START);
 }
 
 static void close_record(void) {
     struct ss_error error = {0};
     ss_recorder_close(&recorder, board, &outcome);
-    if (ss_record_finish(&plan, &outcome, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_record_finish(&plan, &outcome, &error), error);
     ss_outcome_close(&outcome);
     free(board);
 }

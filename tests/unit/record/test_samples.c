@@ -23,8 +23,7 @@ static void load_set(void) {
     set = (struct ss_module_set){0};
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         const char *options = kind == SS_KIND_TRACE ? "50%" : NULL;
-        if (ss_module_set_load(&set, kind, names[kind], options, &error) < 0)
-            fail_msg("%s", error.message);
+        assert_succeeds(ss_module_set_load(&set, kind, names[kind], options, &error), error);
     }
     set.instances = set.cpus = 1;
     set.window = SS_WINDOW_DEFAULT;
@@ -205,8 +204,7 @@ static void open_tree(struct tree_meter *tree, const struct ss_cpus *cpus, const
     tree_new();
     tree_write("proc/stat", stat);
     struct ss_platform_roots roots = {.proc = tree_path("proc")};
-    if (ss_load_meter_open(&tree->meter, &request, cpus, &roots, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_load_meter_open(&tree->meter, &request, cpus, &roots, &error), error);
     tree->meter.read = read_tree;
     tree->meter.context = tree;
     tree->next = START;

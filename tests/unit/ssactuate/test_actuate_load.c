@@ -20,8 +20,7 @@ static int try_to_open(enum ssactuate_source source, const char *argument, struc
 
 static void open_load(enum ssactuate_source source, const char *argument) {
     struct ss_error error = {0};
-    if (try_to_open(source, argument, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(try_to_open(source, argument, &error), error);
 }
 
 static void refuse(enum ssactuate_source source, const char *argument, const char *words) {

@@ -11,8 +11,7 @@ static struct ssactuate_plan plan;
 
 static void open_machine(const char *name) {
     struct ss_error error = {0};
-    if (ssactuate_machine_open(&machine, machine_unpack(name, NULL), &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssactuate_machine_open(&machine, machine_unpack(name, NULL), &error), error);
 }
 
 static void close_machine(void) {
@@ -25,8 +24,7 @@ static void close_machine(void) {
 static void make_plan(const char *const *words) {
     struct ss_error error = {0};
     ssactuate_plan_free(&plan);
-    if (ssactuate_plan_make(&plan, &machine, words, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssactuate_plan_make(&plan, &machine, words, &error), error);
 }
 
 /* Compares a setting with a text such as "policy0/scaling_governor userspace". */

@@ -13,8 +13,7 @@ static int read_policy(const char *text, struct ss_error *error) {
 
 static void open_policy(const char *text) {
     struct ss_error error = {0};
-    if (read_policy(text, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(read_policy(text, &error), error);
 }
 
 TEST(lines_of_a_policy_are_read) {
@@ -82,8 +81,8 @@ TEST(unreadable_policy_is_refused) {
     struct ss_error error = {0};
     FILE *folder = fopen("/", "re");
     assert_non_null(folder);
-    assert_int_equal(ssactuate_policy_read(&policy, folder, "policy", &error), -1);
-    assert_string_equal(error.message, "policy cannot be read: Is a directory");
+    assert_fails(ssactuate_policy_read(&policy, folder, "policy", &error), error,
+        "policy cannot be read: Is a directory");
     ssactuate_policy_free(&policy);
     fclose(folder);
 }

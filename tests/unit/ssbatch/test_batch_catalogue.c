@@ -12,8 +12,7 @@ static int add(struct ssbatch_catalogue *catalogue, const char *text, struct ss_
 static struct ssbatch_catalogue *read_text(const char *text) {
     static struct ssbatch_catalogue catalogue;
     struct ss_error error = {0};
-    if (add(&catalogue, text, &error) < 0)
-        fail_msg("a catalogue was refused: %s", error.message);
+    assert_succeeds(add(&catalogue, text, &error), error);
     return &catalogue;
 }
 

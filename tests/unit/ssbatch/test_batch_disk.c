@@ -324,8 +324,8 @@ TEST_WITH(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, NU
     claim(&call, true);
     int lock = lock_run("a");
     tree_write("study/.study/runs/a", "elsewhere 1\n");
-    assert_int_equal(clear_calls(NULL, &error), -1);
-    assert_string_equal(error.message, "a: it is being carried out on elsewhere by process 1");
+    assert_fails(
+        clear_calls(NULL, &error), error, "a: it is being carried out on elsewhere by process 1");
     assert_false(exists("study/.a.part/result/half"));
     assert_true(exists("ram/result/half"));
     ssbatch_study_unlock_run(&study, "a", lock);
@@ -449,8 +449,7 @@ TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, NULL) {
     struct ss_error error = {0};
     leave_call(&call, "after close\nafter close2\n");
     fails = true;
-    assert_int_equal(clear_calls(NULL, &error), -1);
-    assert_string_equal(error.message, "a: it is busy");
+    assert_fails(clear_calls(NULL, &error), error, "a: it is busy");
     assert_string_equal(undone, "/:close() /:close2()");
     fails = false;
     undone[0] = '\0';

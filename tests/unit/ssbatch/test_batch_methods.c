@@ -54,15 +54,13 @@ static const struct ssbatch_workload *define(const char *command, const char *it
         .name = "own/word", .command = command, .iteration = iteration};
     struct ss_error error = {0};
     ssbatch_catalogue_free(&catalogue);
-    if (ssbatch_catalogue_define(&catalogue, &definition, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssbatch_catalogue_define(&catalogue, &definition, &error), error);
     return ssbatch_catalogue_find(&catalogue, "own/word", &error);
 }
 
 static void assert_plan(const struct ssbatch_planned_run *run, const char *expected) {
     struct ss_error error = {0};
-    if (ssbatch_planned_run_print(text_begin(), run, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssbatch_planned_run_print(text_begin(), run, &error), error);
     assert_string_equal(text_end(), expected);
 }
 
@@ -146,8 +144,8 @@ TEST(expressions_of_typed_workloads_are_checked) {
     struct ssbatch_catalogue catalogue = {0};
     const struct ssbatch_definition definition = {.name = "a", .command = "true", .iteration = "("};
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_catalogue_define(&catalogue, &definition, &error), -1);
-    assert_string_equal(error.message, "--iteration: '(': Unmatched ( or \\(");
+    assert_fails(ssbatch_catalogue_define(&catalogue, &definition, &error), error,
+        "--iteration: '(': Unmatched ( or \\(");
     ssbatch_catalogue_free(&catalogue);
 }
 

@@ -9,8 +9,7 @@ static const struct ssbatch_run *runs[64];
 static void read_plan(const char *text) {
     struct ss_error error = {0};
     FILE *stream = text_read(text);
-    if (ssbatch_plan_read(&plan, stream, "plan", &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssbatch_plan_read(&plan, stream, "plan", &error), error);
     fclose(stream);
     for (size_t i = 0; i < plan.run_count; i++)
         runs[i] = &plan.runs[i];
@@ -99,8 +98,8 @@ TEST(a_list_of_runs_selects_each_of_them_once) {
     assert_string_equal(runs[1]->name, "d");
     assert_string_equal(runs[2]->name, "a");
     options.only = "a,x";
-    assert_int_equal(ssbatch_choose_runs(&options, &plan, &plan, runs, &count, &error), -1);
-    assert_string_equal(error.message, "--only: the study has no run 'x': see --list");
+    assert_fails(ssbatch_choose_runs(&options, &plan, &plan, runs, &count, &error), error,
+        "--only: the study has no run 'x': see --list");
     ssbatch_plan_free(&plan);
 }
 

@@ -27,9 +27,8 @@ static const char *order(
     struct ssbatch_pairs pairs = {0};
     struct ss_error error = {0};
     char *copy = form ? strdup(form) : NULL;
-    if (ssbatch_pairs_add(&pairs, copy, names, background, &error) < 0 ||
-        ssbatch_pairs_print(text_begin(), &pairs, place_list, rounds, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssbatch_pairs_add(&pairs, copy, names, background, &error), error);
+    assert_succeeds(ssbatch_pairs_print(text_begin(), &pairs, place_list, rounds, &error), error);
     ssbatch_pairs_free(&pairs);
     free(copy);
     return text_end();
@@ -40,8 +39,7 @@ static void assert_refused(
     struct ssbatch_pairs pairs = {0};
     struct ss_error error = {0};
     char *copy = form ? strdup(form) : NULL;
-    assert_int_equal(ssbatch_pairs_add(&pairs, copy, names, background, &error), -1);
-    assert_string_equal(error.message, message);
+    assert_fails(ssbatch_pairs_add(&pairs, copy, names, background, &error), error, message);
     ssbatch_pairs_free(&pairs);
     free(copy);
 }

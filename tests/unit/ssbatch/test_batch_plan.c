@@ -12,8 +12,7 @@ static int read_text(struct ssbatch_plan *plan, const char *text, struct ss_erro
 static struct ssbatch_plan *parse(const char *text) {
     static struct ssbatch_plan plan;
     struct ss_error error = {0};
-    if (read_text(&plan, text, &error) < 0)
-        fail_msg("a plan was refused: %s", error.message);
+    assert_succeeds(read_text(&plan, text, &error), error);
     return &plan;
 }
 

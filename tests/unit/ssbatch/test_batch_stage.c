@@ -162,8 +162,7 @@ static struct ssbatch_stage stage;
 static void read_plan(const char *text) {
     struct ss_error error = {0};
     FILE *stream = text_read(text);
-    if (ssbatch_plan_read(&plan, stream, "plan", &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssbatch_plan_read(&plan, stream, "plan", &error), error);
     fclose(stream);
 }
 
@@ -204,8 +203,7 @@ static void close_stage(void) {
 static void begin(const char *text, const struct script *scripts) {
     struct ss_error error = {0};
     read_plan(text);
-    if (open_stage(scripts, &error) < 0)
-        fail_msg("%s: %s", text, error.message);
+    assert_succeeds(open_stage(scripts, &error), error);
 }
 
 #define FOREVER .lasts = SS_TIME_NEVER, .ended_status = 143

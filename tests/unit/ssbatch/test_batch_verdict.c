@@ -4,8 +4,8 @@
 
 static void assert_unfit(const char *const *words, const char *message) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_check_record(tree_root, (char *const *)words, true, &error), -1);
-    assert_string_equal(error.message, message);
+    assert_fails(
+        ssbatch_check_record(tree_root, (char *const *)words, true, &error), error, message);
 }
 
 TEST(repeat_is_suggested_only_for_commands) {

@@ -24,9 +24,9 @@ static int open_catalogue(void **state) {
     static const struct ssbatch_definition typed = {.name = "typed", .command = "sh"};
     struct ss_error error = {0};
     tree_new();
-    if (ssbatch_catalogue_read(&catalogue, tree_write("catalogue", text), &error) < 0 ||
-        ssbatch_catalogue_define(&catalogue, &typed, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(
+        ssbatch_catalogue_read(&catalogue, tree_write("catalogue", text), &error), error);
+    assert_succeeds(ssbatch_catalogue_define(&catalogue, &typed, &error), error);
     return 0;
 }
 

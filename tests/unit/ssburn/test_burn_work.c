@@ -94,8 +94,8 @@ TEST(memory_walk_visits_all_memory) {
 TEST(excessive_memory_size_is_refused) {
     struct ss_error error = {0};
     struct work_memory memory;
-    assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
-    assert_string_equal(error.message, "--memory: out of memory: use a smaller size");
+    assert_fails(work_memory_build(&memory, UINT64_MAX, &error), error,
+        "--memory: out of memory: use a smaller size");
     work_memory_free(&memory);
 }
 

@@ -56,8 +56,8 @@ static inline void report_flatten(
 static inline struct report report_take(const char *root) {
     struct report report = {0};
     struct ss_error error = {0};
-    if (ssplatform_report(text_begin(), root, ssplatform_write_topology, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(
+        ssplatform_report(text_begin(), root, ssplatform_write_topology, &error), error);
     const char *text = text_end();
 
     char why[128];

@@ -13,8 +13,7 @@
 static struct ssprofile_battery parse(const char *text) {
     struct ssprofile_battery battery;
     struct ss_error error = {0};
-    if (ssprofile_battery_parse(&battery, text, "f", &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssprofile_battery_parse(&battery, text, "f", &error), error);
     return battery;
 }
 

@@ -34,8 +34,7 @@ TEST(quantiles_of_student_agree_with_r) {
 static struct ssprofile_results read_file(const char *path) {
     struct ssprofile_results results;
     struct ss_error error = {0};
-    if (ssprofile_results_read(&results, path, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssprofile_results_read(&results, path, &error), error);
     return results;
 }
 

@@ -18,8 +18,7 @@ static int read_any(struct ssprofile_results *results, const char *path, const c
 static struct ssprofile_results read_text(const char *text) {
     struct ssprofile_results results;
     struct ss_error error = {0};
-    if (read_any(&results, NULL, text, strlen(text), &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(read_any(&results, NULL, text, strlen(text), &error), error);
     return results;
 }
 

@@ -84,9 +84,9 @@ static inline void life_begin(struct life *life, enum request_arrival arrival, u
         life->rules.end = request_profile_length(&life->profile);
     request_schedule_begin(&life->schedule, &life->profile, arrival, seed);
     assert_int_equal(request_tally_open(&life->tally, 10 * SS_SECOND, &error), 0);
-    if (request_generator_open(
-            &life->generator, &life->rules, &life->schedule, &transport, &life->tally, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_generator_open(&life->generator, &life->rules, &life->schedule,
+                        &transport, &life->tally, &error),
+        error);
     request_generator_watch(life->generator, life_observe, life);
 }
 

@@ -62,8 +62,7 @@ static int set_up(void **state) {
     strcpy(folder, "/tmp/ssrequest-listener-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/control", folder);
-    if (ssrequest_listener_open(&listener, path, execute, NULL, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ssrequest_listener_open(&listener, path, execute, NULL, &error), error);
     return 0;
 }
 

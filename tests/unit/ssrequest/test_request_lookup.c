@@ -75,8 +75,8 @@ TEST(lookup_does_not_block_its_caller) {
     struct ss_error error = {0};
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, &error), 0);
     assert_false(is_ready(lookup, 0));
-    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, &error), -1);
-    assert_string_equal(error.message, "a lookup is in progress: wait for its answer");
+    assert_fails(ssrequest_lookup_begin(lookup, urls, 1, &error), error,
+        "a lookup is in progress: wait for its answer");
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
     assert_int_equal(ssrequest_lookup_take(lookup, &targets, NULL), 0);
@@ -95,8 +95,7 @@ TEST(lookup_failures_are_reported_and_can_be_retried) {
         ssrequest_lookup_begin(lookup, (const char *const[]){"http://nowhere/"}, 1, NULL), 0);
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
-    assert_int_equal(ssrequest_lookup_take(lookup, &targets, &error), -1);
-    assert_string_equal(error.message, "nowhere: no address");
+    assert_fails(ssrequest_lookup_take(lookup, &targets, &error), error, "nowhere: no address");
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, NULL), 0);
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));

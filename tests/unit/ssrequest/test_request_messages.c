@@ -70,8 +70,7 @@ TEST(invalid_headers_are_refused) {
 static void read_text(struct request_messages *messages, const char *text) {
     struct ss_error error = {0};
     *messages = (struct request_messages){0};
-    if (request_messages_read(messages, tree_write("requests", text), &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_messages_read(messages, tree_write("requests", text), &error), error);
 }
 
 TEST(message_file_with_paths_is_read) {

@@ -18,15 +18,13 @@ static int forget(void **state) {
 static void make_constant(double rate, ss_time duration) {
     struct ss_error error = {0};
     request_profile_free(&profile);
-    if (request_profile_constant(&profile, rate, duration, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_constant(&profile, rate, duration, &error), error);
 }
 
 static void make_step(double max, double step, ss_time hold) {
     struct ss_error error = {0};
     request_profile_free(&profile);
-    if (request_profile_step(&profile, max, step, hold, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_step(&profile, max, step, hold, &error), error);
 }
 
 static ss_time next(void) {
@@ -260,8 +258,8 @@ static void make_trace(const char *text, double rate, ss_time duration) {
     struct ss_error error = {0};
     request_profile_free(&profile);
     tree_new();
-    if (request_profile_trace(&profile, tree_write("trace", text), rate, duration, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(
+        request_profile_trace(&profile, tree_write("trace", text), rate, duration, &error), error);
 }
 
 static double rate_at(ss_time time) {

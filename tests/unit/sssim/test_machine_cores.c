@@ -27,8 +27,7 @@ TEST(random_overlap_follows_the_mean_number_of_doubled_cores) {
 static struct cores parse_steps(const char *text) {
     struct cores cores = {0};
     struct ss_error error = {0};
-    if (cores_parse_steps(&cores, text, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(cores_parse_steps(&cores, text, &error), error);
     return cores;
 }
 

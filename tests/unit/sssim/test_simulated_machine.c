@@ -65,10 +65,9 @@ static struct measured simulate(const struct setup *setup, double rate, ss_time 
         .power = setup->power,
         .relative_frequency = setup->relative_frequency,
     };
-    if (request_profile_constant(&profile, rate, length, &error) < 0 ||
-        request_tally_open(&tally, options.timeout, &error) < 0 ||
-        queue_run(&options, &tally, &end, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_constant(&profile, rate, length, &error), error);
+    assert_succeeds(request_tally_open(&tally, options.timeout, &error), error);
+    assert_succeeds(queue_run(&options, &tally, &end, &error), error);
     const struct queue_meter *meter = &end.meter;
     struct measured measured = {
         .mean = ss_histogram_mean(&tally.all[REQUEST_INTENDED]),

@@ -37,9 +37,8 @@ static void measure_profile(
     if (profile)
         options->rules.end = request_profile_length(profile);
     request_tally_close(&measured.tally); /* of the run before */
-    if (request_tally_open(&measured.tally, options->timeout, &error) < 0 ||
-        queue_run(options, &measured.tally, &measured.end, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_tally_open(&measured.tally, options->timeout, &error), error);
+    assert_succeeds(queue_run(options, &measured.tally, &measured.end, &error), error);
     const struct request_tally *tally = &measured.tally;
     uint64_t succeeded = tally->outcomes[REQUEST_SUCCESS];
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
@@ -51,8 +50,7 @@ static void measure_profile(
 static void measure(struct queue_run_options *options, double rate, ss_time length) {
     struct ss_error error = {0};
     struct request_profile profile = {0};
-    if (request_profile_constant(&profile, rate, length, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_constant(&profile, rate, length, &error), error);
     measure_profile(options, &profile);
     request_profile_free(&profile);
 }
@@ -299,8 +297,7 @@ static struct looks look(enum request_balance balance) {
     struct looks looks = {0};
     struct ss_error error = {0};
     struct request_profile steps = {0};
-    if (request_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error), error);
     for (int i = 0; i < seeds; i++) {
         struct queue_run_options options = make(REQUEST_POISSON);
         options.rules.balance = balance;

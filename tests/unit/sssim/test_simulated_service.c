@@ -21,9 +21,9 @@ static void open_rig(const struct queue_service_options *options) {
     uint32_t sleepers = FIRST + (uint32_t)queue_service_workers(options);
     queue_service_close(&rig.service);
     sleepers_close(&rig.sleepers);
-    if (sleepers_open(&rig.sleepers, sleepers, &error) < 0 ||
-        queue_service_open(&rig.service, options, &rig.sleepers, FIRST, SLOTS, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(sleepers_open(&rig.sleepers, sleepers, &error), error);
+    assert_succeeds(
+        queue_service_open(&rig.service, options, &rig.sleepers, FIRST, SLOTS, &error), error);
 }
 
 static void take(uint32_t server, uint32_t slot, ss_time now) {

@@ -53,8 +53,7 @@ static struct figures run_at(struct study_options *study, const char *load) {
     struct ss_option_store store = {0};
     struct ss_error error = {0};
     study->sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = load;
-    if (study_run(study, NULL, &store, figures.sides, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(study_run(study, NULL, &store, figures.sides, &error), error);
     ss_option_store_free(&store);
     return figures;
 }

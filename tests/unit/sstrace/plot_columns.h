@@ -31,8 +31,7 @@ static inline struct sstrace_columns make(const char *text, ss_time length, size
     struct ss_error error = {0};
     FILE *stream = fmemopen((void *)text, strlen(text), "r");
     assert_non_null(stream);
-    if (ss_trace_text_read(stream, "text", &columns.sink, &error) != 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(ss_trace_text_read(stream, "text", &columns.sink, &error), error);
     fclose(stream);
     end(&columns);
     return columns;

@@ -16,9 +16,8 @@ static struct sstrace_statistics measure(const char *line) {
     struct sstrace_request request;
     struct ss_error error = {0};
     SS_OWNED(free) char **words = ss_words_split(line, NULL, &error);
-    if (sstrace_request_parse(words, &request, &store, &error) != 0 ||
-        sstrace_run(&request, &statistics.sink, &error) != 0)
-        fail_msg("%s: %s", line, error.message);
+    assert_succeeds(sstrace_request_parse(words, &request, &store, &error), error);
+    assert_succeeds(sstrace_run(&request, &statistics.sink, &error), error);
     ss_option_store_free(&store);
     return statistics;
 }

@@ -27,8 +27,7 @@ static int read_bytes(
 static struct ss_trace_records read_well(const char *text) {
     struct ss_trace_records records;
     struct ss_error error = {0};
-    if (read_bytes(text, strlen(text), &records, &error) != 0)
-        fail_msg("refused: %s", error.message);
+    assert_succeeds(read_bytes(text, strlen(text), &records, &error), error);
     return records;
 }
 
@@ -186,9 +185,8 @@ TEST(unreadable_trace_files_are_refused) {
     assert_non_null(stream);
     struct ss_trace_records records;
     struct ss_error error = {0};
-    assert_int_equal(read_stream(stream, "/", &records, &error), -1);
-    assert_string_equal(error.message, "/ cannot be read: Is a directory");
-    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_fails(
+        read_stream(stream, "/", &records, &error), error, "/ cannot be read: Is a directory");
     fclose(stream);
 }
 

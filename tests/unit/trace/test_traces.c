@@ -185,8 +185,7 @@ TEST(example_traces_match_their_comments) {
         struct ss_trace_records records;
         struct ss_error error = {0};
         make_path(path, sizeof path, examples[i].name);
-        if (ss_trace_load(path, &records, &error) != 0)
-            fail_msg("%s", error.message);
+        assert_succeeds(ss_trace_load(path, &records, &error), error);
         examples[i].check(&records);
         ss_trace_records_free(&records);
     }
