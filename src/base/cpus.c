@@ -14,6 +14,10 @@ void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu) {
         cpus->bits[cpu / 64] |= UINT64_C(1) << (cpu % 64);
 }
 
+bool ss_cpus_are_equal(const struct ss_cpus *left, const struct ss_cpus *right) {
+    return memcmp(left, right, sizeof *left) == 0;
+}
+
 void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other) {
     for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
         cpus->bits[i] &= other->bits[i];

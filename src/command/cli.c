@@ -161,8 +161,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"list-modules", AT(list_modules), .help = "list the available modules"}},
     {0, "KIND/NAME", {"help-module", SS_OPTION_TEXT, AT(help_module),
         .help = "describe a module and its options"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ss_cli),
     SS_ARGUMENTS_END,
 };
 // clang-format on

@@ -50,6 +50,13 @@ struct ss_argument {
 #define SS_OPTION_COUNT_AT(container, member)                                                      \
     SS_OPTION_COUNT, .offset = SS_OPTION_OFFSET(SS_OPTION_COUNT, container, member)
 
+/* The rows of -h and --version, which set the members `help` and `version`. */
+// clang-format off
+#define SS_ARGUMENTS_HELP_AT(container)                                                            \
+    {'h', NULL, {"help", .offset = offsetof(container, help), .help = "print this help"}},         \
+    {0, NULL, {"version", .offset = offsetof(container, version), .help = "print the version"}}
+// clang-format on
+
 #define SS_ARGUMENTS_END                                                                           \
     {                                                                                              \
         .option = {.name = NULL }                                                                  \

@@ -182,6 +182,10 @@ pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
 SS_NONNULL() void ss_platform_affinity(struct ss_cpus *cpus);
 
+/* Read and set the affinity of a thread; 0: this one. Async-signal-safe. 0 or a negative errno. */
+SS_NONNULL() int ss_platform_thread_affinity(pid_t thread, struct ss_cpus *cpus);
+SS_NONNULL() int ss_platform_thread_bind(pid_t thread, const struct ss_cpus *cpus);
+
 /* Returns whether this process has a child that is alive; zombies do not count. */
 bool ss_platform_has_living_children(void);
 

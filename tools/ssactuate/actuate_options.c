@@ -33,8 +33,7 @@ static const struct ss_argument rows[] = {
         .help = "for `run`: only check that the levels can be set on this machine"}, .excludes = "record"},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below the memory in use"}, .needs = "policy"},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ssactuate_options),
     SS_ARGUMENTS_WORDS_AT(struct ssactuate_options, words, SIZE_MAX),
 };
 // clang-format on

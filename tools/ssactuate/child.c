@@ -2,7 +2,6 @@
 #include "child.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@ enum { ENTER_GROUP = 1, SET_AFFINITY };
 
 static int prepare(const void *context) {
     const struct ssactuate_child *child = context;
-    struct ss_cpus cpus = {0};
+    struct ss_cpus cpus;
     int result = child->group ? limit_group_enter(child->group) : 0;
     if (result < 0) {
         errno = -result;
@@ -21,8 +20,8 @@ static int prepare(const void *context) {
     }
     ss_platform_scheduling_restore(child->scheduling, child->mask);
     /* The kernel silently drops CPUs that a cpuset lacks. */
-    if (child->mask && (sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)&cpus) < 0 ||
-                           memcmp(&cpus, child->mask, sizeof cpus) != 0))
+    if (child->mask &&
+        (ss_platform_thread_affinity(0, &cpus) < 0 || !ss_cpus_are_equal(&cpus, child->mask)))
         return SET_AFFINITY;
     ss_signals_restore(child->signals, false);
     return 0;
@@ -143,13 +142,11 @@ void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu) {
     (void)context;
     ss_cpus_add(&cpus, cpu);
     /* Fails if the thread has ended. */
-    sched_setaffinity(thread, sizeof cpus, (const cpu_set_t *)(const void *)&cpus);
+    ss_platform_thread_bind(thread, &cpus);
 }
 
 static void move_thread(void *context, pid_t thread) {
-    const struct ss_cpus *mask = context;
-    /* Fails if the thread has ended. */
-    sched_setaffinity(thread, sizeof *mask, (const cpu_set_t *)(const void *)mask);
+    ss_platform_thread_bind(thread, context); /* fails if the thread has ended */
 }
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {

@@ -101,6 +101,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    ss_platform_keep_arguments(argc, argv);
-    return ss_program_main("ssactuate", run, argv);
+    return ss_program_main("ssactuate", run, argc, argv);
 }

@@ -66,8 +66,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"clean", AT(clean),
         .help = "undo what killed calls on this host left behind"},
         .excludes = CARRYING_OUT " redo"},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ssbatch_options),
     SS_ARGUMENTS_WORDS_AT(struct ssbatch_options, words, 2),
 };
 // clang-format on

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -224,11 +223,11 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
         if (!ss_cpus_has(&cpus, cpu))
             continue;
         ss_cpus_add(&one, cpu);
-        if (sched_setaffinity(
-                driver->threads[number], sizeof one, (const cpu_set_t *)(const void *)&one) < 0)
+        int status = ss_platform_thread_bind(driver->threads[number], &one);
+        if (status < 0)
             return ss_error_fail(error,
                 "--pins: virtual CPU %" PRIu64 " cannot be pinned to CPU %u: %s", number,
-                (unsigned)cpu, strerror(errno));
+                (unsigned)cpu, strerror(-status));
         number++;
     }
     return 0;

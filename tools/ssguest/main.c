@@ -38,8 +38,7 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(driven.vcpu_times), .help = "write the CPU time of each virtual CPU to this file"}},
     {0, "PATH", {"ports", SS_OPTION_TEXT, AT(served.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},
     {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: report that this shared folder is missing"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct request),
     SS_ARGUMENTS_WORDS_AT(struct request, words, 2),
 };
 // clang-format on
@@ -79,6 +78,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("run-in-guest", run, argv);
+    return ss_program_main("run-in-guest", run, argc, argv);
 }

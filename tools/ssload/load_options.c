@@ -30,8 +30,7 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
         .help = "also replace FILE at each sample, by metrics in OpenMetrics text"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither averages nor notes on standard error"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ssload_request),
     SS_ARGUMENTS_END,
 };
 // clang-format on

@@ -143,6 +143,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("showstopper-place", run, argv);
+    return ss_program_main("showstopper-place", run, argc, argv);
 }

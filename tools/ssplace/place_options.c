@@ -12,8 +12,7 @@ static const struct ss_argument rows[] = {
     {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.01", .help = "for `make` and `settings`: limit the CPU time to this mean number of CPUs"}},
     {0, NULL, {"instance", AT(instance), .help = "for `enter`: leave signals to Showstopper"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "use /proc and /sys/fs/cgroup in DIR"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ssplace_options),
     SS_ARGUMENTS_WORDS_AT(struct ssplace_options, words, SIZE_MAX),
 };
 // clang-format on

@@ -66,8 +66,7 @@ static const struct ss_argument rows[] = {
                .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}},
     {0, NULL, {"why-not", AT(why_not),
                .help = "for `energy` and `idle`: print why there is nothing to sample; exit with status 1 if there is something"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct request),
     SS_ARGUMENTS_WORDS_AT(struct request, words, 2),
 };
 // clang-format on
@@ -253,5 +252,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 
 int main(int argc, char **argv) {
     const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
-    return ss_program_main(verb ? verb->name : "showstopper-platform", run, argv);
+    return ss_program_main(verb ? verb->name : "showstopper-platform", run, argc, argv);
 }

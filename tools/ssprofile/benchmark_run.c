@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,21 +126,9 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
 
 /* Returns 0 or a negative errno. */
 static int pin_to_cpu(uint32_t cpu) {
-    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
-    SS_OWNED(free) cpu_set_t *set = calloc(1, size);
-    if (!set)
-        return -ENOMEM;
-    CPU_SET_S(cpu, size, set);
-    return sched_setaffinity(0, size, set) < 0 ? -errno : 0;
-}
-
-/* Returns the first CPU of this set; 0 if it is empty. */
-static uint32_t first_of(const cpu_set_t *set, size_t size) {
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        if (CPU_ISSET_S(cpu, size, set))
-            return cpu;
-    }
-    return 0;
+    struct ss_cpus one = {0};
+    ss_cpus_add(&one, cpu);
+    return ss_platform_thread_bind(0, &one);
 }
 
 /*
@@ -149,14 +136,12 @@ static uint32_t first_of(const cpu_set_t *set, size_t size) {
  * to CPUs outside of its mask.
  */
 int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error) {
-    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
-    SS_OWNED(free) cpu_set_t *before = calloc(1, size);
-    if (!before || sched_getaffinity(0, size, before) < 0)
-        return ss_error_fail(
-            error, "cannot read the affinity of this process: %s", strerror(errno));
-    *cpu = wanted == SSPROFILE_ANY_CPU ? first_of(before, size) : (uint32_t)wanted;
+    const struct ss_cpus none = {0};
+    struct ss_cpus before;
+    ss_platform_affinity(&before);
+    *cpu = wanted == SSPROFILE_ANY_CPU ? ss_cpus_first_outside(&before, &none) : (uint32_t)wanted;
     int result = pin_to_cpu(*cpu);
-    sched_setaffinity(0, size, before);
+    ss_platform_thread_bind(0, &before);
     return result == 0 ? 0
                        : ss_error_fail(error,
                              "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`",

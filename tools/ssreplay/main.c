@@ -388,6 +388,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main(NAME, run, argv);
+    return ss_program_main(NAME, run, argc, argv);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -34,9 +33,8 @@ static int take_cpus(const char *list, struct ss_error *error) {
         return ss_error_fail(error,
             "--own-cpu: ssrequest may not run on CPU %u: taskset -cp $$ shows the allowed CPUs",
             outside);
-    if (sched_setaffinity(0, sizeof cpus, (const cpu_set_t *)(const void *)&cpus) < 0)
-        return ss_error_fail(error, "--own-cpu: %s", strerror(errno));
-    return 0;
+    int status = ss_platform_thread_bind(0, &cpus);
+    return status < 0 ? ss_error_fail(error, "--own-cpu: %s", strerror(-status)) : 0;
 }
 
 /* Fails, before any file is created, if the start has passed during lookups and --wait-for. */
@@ -209,6 +207,5 @@ static int run(char **argv, int *status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("ssrequest", run, argv);
+    return ss_program_main("ssrequest", run, argc, argv);
 }

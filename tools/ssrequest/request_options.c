@@ -60,8 +60,7 @@ static const struct ss_argument rows[] = {
         .heading = "Others:"},
     {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
         .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct ssrequest_options),
     SS_ARGUMENTS_WORDS(take_url),
 };
 // clang-format on

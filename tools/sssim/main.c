@@ -157,6 +157,5 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("sssim", execute, argv);
+    return ss_program_main("sssim", execute, argc, argv);
 }

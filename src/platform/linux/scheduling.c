@@ -9,12 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* glibc's cpu_set_t ends at 1024 CPUs; the kernel takes any length. */
-union affinity {
-    struct ss_cpus cpus;
-    cpu_set_t set;
-};
-
 struct ss_scheduling {
     int policy;
     struct sched_param parameters;
@@ -22,7 +16,7 @@ struct ss_scheduling {
     unsigned long slack; /* nanoseconds */
     struct rlimit files;
     struct rlimit realtime;
-    union affinity affinity;
+    struct ss_cpus affinity;
 };
 
 /*
@@ -41,13 +35,12 @@ struct ss_scheduling *ss_platform_scheduling_save(void) {
     saved->slack = (unsigned long)prctl(PR_GET_TIMERSLACK);
     getrlimit(RLIMIT_NOFILE, &saved->files);
     getrlimit(RLIMIT_RTTIME, &saved->realtime);
-    ss_platform_affinity(&saved->affinity.cpus);
+    ss_platform_affinity(&saved->affinity);
     return saved;
 }
 
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin) {
-    const struct ss_cpus *cpus = pin ? pin : &saved->affinity.cpus;
-    sched_setaffinity(0, sizeof *cpus, (const cpu_set_t *)(const void *)cpus);
+    ss_platform_thread_bind(0, pin ? pin : &saved->affinity);
     setrlimit(RLIMIT_NOFILE, &saved->files);
     setrlimit(RLIMIT_RTTIME, &saved->realtime);
     if (sched_getscheduler(0) != saved->policy)
@@ -102,9 +95,19 @@ void ss_platform_be_ordinary(void) {
     sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &(struct sched_param){0});
 }
 
-void ss_platform_affinity(struct ss_cpus *cpus) {
+/* glibc's cpu_set_t ends at 1024 CPUs; the kernel takes any length. */
+int ss_platform_thread_affinity(pid_t thread, struct ss_cpus *cpus) {
     *cpus = (struct ss_cpus){0};
-    if (sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)(void *)cpus) < 0) {
+    return sched_getaffinity(thread, sizeof *cpus, (cpu_set_t *)(void *)cpus) < 0 ? -errno : 0;
+}
+
+int ss_platform_thread_bind(pid_t thread, const struct ss_cpus *cpus) {
+    const cpu_set_t *set = (const cpu_set_t *)(const void *)cpus;
+    return sched_setaffinity(thread, sizeof *cpus, set) < 0 ? -errno : 0;
+}
+
+void ss_platform_affinity(struct ss_cpus *cpus) {
+    if (ss_platform_thread_affinity(0, cpus) < 0) {
         long count = sysconf(_SC_NPROCESSORS_ONLN);
         for (long cpu = 0; cpu < count; cpu++)
             ss_cpus_add(cpus, (uint32_t)cpu);

@@ -454,7 +454,7 @@ int limit_group_set_cpus(
     if (set_limit(part->folder, "cpuset.cpus", text, error) < 0)
         return -1;
     read_file(part->folder, effective, got);
-    if (ss_cpus_parse(got, &kept, NULL) == 0 && memcmp(&kept, cpus, sizeof kept) == 0)
+    if (ss_cpus_parse(got, &kept, NULL) == 0 && ss_cpus_are_equal(&kept, cpus))
         return 0;
     return refuse_kept(part->folder, effective, text, got, error);
 }

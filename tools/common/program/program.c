@@ -9,9 +9,10 @@
 #include "base/version.h"
 #include "platform/platform.h"
 
-int ss_program_main(const char *name, ss_program *program, char **argv) {
+int ss_program_main(const char *name, ss_program *program, int argc, char **argv) {
     struct ss_error error = {0}, lost = {0};
     int status = 0;
+    ss_platform_keep_arguments(argc, argv);
     ss_streams_occupy();
     signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, the statuses of children would be lost */
     if (ss_platform_check_rights(&error) < 0 || program(argv, &status, &error) < 0)

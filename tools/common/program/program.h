@@ -15,11 +15,11 @@
 typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
- * Runs the body: opens missing standard streams, no longer ignores SIGCHLD, refuses raised rights,
- * flushes standard output at the end, and prints "NAME: message" for an error of the body and for
- * lost output. Returns the exit status.
+ * Runs the body: lets ss_platform_set_name() change the arguments, opens missing standard streams,
+ * no longer ignores SIGCHLD, refuses raised rights, flushes standard output at the end, and prints
+ * "NAME: message" for an error of the body and for lost output. Returns the exit status.
  */
-int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
+int ss_program_main(const char *name, ss_program *program, int argc, char **argv) SS_NONNULL();
 
 /*
  * Prints warnings to standard error, unless `store` is NULL, and the help or the version if the

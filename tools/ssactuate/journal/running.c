@@ -2,21 +2,11 @@
 #include "running.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "platform/platform.h"
-
-static bool get_affinity(pid_t thread, struct ss_cpus *cpus) {
-    *cpus = (struct ss_cpus){0};
-    return sched_getaffinity(thread, sizeof *cpus, (cpu_set_t *)(void *)cpus) >= 0;
-}
-
-static bool is_same(const struct ss_cpus *left, const struct ss_cpus *right) {
-    return memcmp(left, right, sizeof *left) == 0;
-}
 
 /* Sets the affinity of a member. Returns 0, even if it has exited, or a negative errno. */
 static int set_affinity(const struct ssactuate_member *member, const struct ss_cpus *cpus) {
@@ -26,17 +16,20 @@ static int set_affinity(const struct ssactuate_member *member, const struct ss_c
      * IDs are not reused within microseconds.
      */
     if (ss_platform_thread_started(member->id) != member->started ||
-        !get_affinity(member->id, &found) || is_same(&found, cpus))
+        ss_platform_thread_affinity(member->id, &found) < 0 || ss_cpus_are_equal(&found, cpus))
         return 0;
-    if (sched_setaffinity(member->id, sizeof *cpus, (const cpu_set_t *)(const void *)cpus) < 0)
-        return errno == ESRCH ? 0 : -errno;
-    return !get_affinity(member->id, &found) || is_same(&found, cpus) ? 0 : -EINVAL;
+    int status = ss_platform_thread_bind(member->id, cpus);
+    if (status < 0)
+        return status == -ESRCH ? 0 : status;
+    if (ss_platform_thread_affinity(member->id, &found) < 0)
+        return 0;
+    return ss_cpus_are_equal(&found, cpus) ? 0 : -EINVAL;
 }
 
 bool ssactuate_running_has_given(
     const struct ssactuate_running *running, const struct ss_cpus *cpus) {
     for (size_t i = 0; i < running->given_count; i++) {
-        if (is_same(&running->given[i], cpus))
+        if (ss_cpus_are_equal(&running->given[i], cpus))
             return true;
     }
     return false;
@@ -102,7 +95,7 @@ static void see_thread(void *context, pid_t thread) {
             return;
         }
     }
-    if (birth.started == 0 || !get_affinity(thread, &now))
+    if (birth.started == 0 || ss_platform_thread_affinity(thread, &now) < 0)
         return;
     birth.before = find_before(look, &now);
     if (!ssactuate_running_add(running, &birth))
@@ -165,7 +158,8 @@ static int restore_found(
     for (size_t i = 0; i < running->count; i++) {
         const struct ssactuate_member *member = &running->members[i];
         struct ss_cpus now;
-        if (get_affinity(member->id, &now) && !is_same(&now, &member->before) &&
+        if (ss_platform_thread_affinity(member->id, &now) == 0 &&
+            !ss_cpus_are_equal(&now, &member->before) &&
             !ssactuate_running_has_given(running, &now)) {
             ++*foreign;
             continue;

@@ -67,8 +67,7 @@ static const struct ss_argument rows[] = {
         .help = "how many requests may wait for a worker; any more are answered with 503"}},
     {0, "SIZE", {"bytes", COUNT_AT(bytes), .initial = "64", .max = "1073741824",
         .help = "size of an answer in bytes"}, .take = options_take_size},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct serve_options),
     SS_ARGUMENTS_END,
 };
 // clang-format on

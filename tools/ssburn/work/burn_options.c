@@ -75,8 +75,7 @@ static const struct ss_argument rows[] = {
         .help = "end after this many iterations; 0 only calibrates; default: never end"}},
     {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
         .help = "do the work by walking through this many bytes: 32K, 8M, 1G"}, .take = options_take_size},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct options),
     SS_ARGUMENTS_WORDS(take_class),
 };
 // clang-format on

@@ -9,10 +9,6 @@
 #include "json_fields.h"
 #include "platform_document.h"
 
-static bool same_cpus(const struct ss_cpus *left, const struct ss_cpus *right) {
-    return memcmp(left, right, sizeof *left) == 0;
-}
-
 static void write_count(
     struct ss_json *json, const char *name, hwloc_topology_t topology, hwloc_obj_type_t type) {
     ss_json_number(json, name, topology ? hwloc_get_nbobjs_by_type(topology, type) : NAN);
@@ -72,7 +68,7 @@ static bool knows_nodes(const struct sys_tree *tree, hwloc_topology_t topology) 
          (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));)
         ss_cpus_add(&found, node->os_index);
     free(line);
-    return reported && same_cpus(&nodes, &found);
+    return reported && ss_cpus_are_equal(&nodes, &found);
 }
 
 static const char *cache_type(hwloc_obj_t cache) {

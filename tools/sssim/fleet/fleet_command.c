@@ -49,8 +49,7 @@ static const struct ss_argument rows[] = {
               .help = "seed of the random numbers; the same seed gives the same nodes"}},
     {'j', "N", {"jobs", COUNT_AT(jobs), .min = "1", .max = "4096",
                 .help = "simulate in this many processes; default: one for each CPU"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct fleet_options),
     SS_ARGUMENTS_END,
 };
 // clang-format on

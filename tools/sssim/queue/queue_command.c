@@ -98,8 +98,7 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),
               .help = "a table of the power by the number of busy CPUs: CSV with columns busy and watts"}},
     {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "\nOutput:"},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct queue_options),
     SS_ARGUMENTS_END,
 };
 // clang-format on

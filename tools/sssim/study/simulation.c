@@ -120,8 +120,7 @@ const struct ss_argument simulation_rows[] = {
                        .help = "run once with each of these values of a long option, or with each combination if given several times; print a table"},
                        .take = take_sweep},
     {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, print the table as CSV"}},
-    {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_HELP_AT(struct simulation),
     SS_ARGUMENTS_END,
 };
 // clang-format on
