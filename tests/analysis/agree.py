@@ -220,7 +220,7 @@ def results(case: Case, name: str) -> dict[str, str]:
         with contextlib.chdir(inputs_of(case)):
             words = [word.replace("{out}", str(out)) for word in case.commands[name]]
             is_drawn = f"{case.name}/{name}" in REPORTS
-            status, stdout, stderr = in_process(words, drawn.add if is_drawn else lambda fig: None)
+            status, stdout, stderr = in_process(words, drawn.add if is_drawn else None)
         found = {"stdout": stdout, "stderr": stderr, "status": f"{status}\n".encode() if status else b""}
         for path in sorted(path for path in out.rglob("*") if path.is_file()):
             found[path.relative_to(out).as_posix()] = path.read_bytes()
@@ -264,9 +264,33 @@ def read_once(read: Callable[..., object]) -> Callable[..., object]:
     return read_again
 
 
-def in_process(arguments: list[str], draw: Callable[[Any], None] = lambda fig: None) -> tuple[int, bytes, bytes]:
+class Undrawn:
+    """Stands for a figure of figures.figure() and for all that is part of it, and ignores what is drawn on it."""
+
+    get_figwidth = get_figheight = lambda self: 10.0
+    get_xlim = get_ylim = lambda self: (0.0, 1.0)
+
+    def __init__(self, rows: int = 1, columns: int = 1, **_: object) -> None:
+        from showstopper.figures import Axis  # type: ignore[import]
+
+        self.axes = [Undrawn(0) for _ in range(rows * columns)]
+        self.axis_of = {"x": Axis(), "y": Axis()}
+
+    def __getattr__(self, name: str) -> Undrawn:
+        return self
+
+    def __call__(self, *_: object, **__: object) -> Undrawn:
+        return self
+
+    def __iter__(self) -> Iterator[Undrawn]:
+        return iter([self])
+
+
+def in_process(
+    arguments: list[str], draw: Callable[[Any], object] | None = lambda fig: None
+) -> tuple[int, bytes, bytes]:
     """Calls ssreport of the package in this process. Commands of a case share what they read. draw() gets the pictures,
-    which are not written as SVG, because that would take most of the time."""
+    which are not written as SVG, because that would take longer than the rest; if it is None, nothing is drawn."""
     from markupsafe import Markup
     from showstopper import cli, figures, studies  # type: ignore[import]
 
@@ -274,7 +298,10 @@ def in_process(arguments: list[str], draw: Callable[[Any], None] = lambda fig: N
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(streams[0]))
         stack.enter_context(contextlib.redirect_stderr(streams[1]))
-        stack.enter_context(mock.patch.object(figures, "svg", lambda fig: draw(fig) or Markup("<svg></svg>")))
+        add = draw or (lambda fig: None)
+        stack.enter_context(mock.patch.object(figures, "svg", lambda fig: add(fig) or Markup("<svg></svg>")))
+        if draw is None:
+            stack.enter_context(mock.patch.object(figures, "figure", Undrawn))
         for name in ("_read_run", "_read_responses"):
             once = read_once(getattr(studies.Report, name))
             stack.enter_context(mock.patch.object(studies.Report, name, once))
