@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 
 /* Time between attempts to remove groups whose processes were killed. */
 #define REMOVAL_INTERVAL 10 /* milliseconds */
@@ -44,9 +45,8 @@ static void search_folder(struct search *search, const char *folder) {
     SS_OWNED(closedir) DIR *entries = search->deep ? opendir(folder) : NULL;
     const struct dirent *entry;
     while (entries && (entry = readdir(entries)) != NULL) {
-        char path[SS_GROUP_PATH_SIZE];
-        snprintf(path, sizeof path, "%.4000s/%.255s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && is_folder(path))
+        SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", folder, entry->d_name);
+        if (path && entry->d_name[0] != '.' && is_folder(path))
             search_folder(search, path);
     }
     search->see(search, folder);
@@ -54,34 +54,31 @@ static void search_folder(struct search *search, const char *folder) {
 
 /* Searches the hierarchy mounted at `root`. */
 static void search_hierarchy(struct search *search, const char *root) {
-    char path[SS_GROUP_PATH_SIZE];
-    snprintf(path, sizeof path, "%.4000s/%.255s", root, search->name);
-    if (is_folder(path))
+    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", root, search->name);
+    if (path && is_folder(path))
         search_folder(search, path);
 }
 
 /* In version 2 the root is the hierarchy; in version 1 it has a folder for each one. */
 static void search_all(struct search *search) {
     const char *root = search->roots->cgroup ? search->roots->cgroup : "/sys/fs/cgroup";
-    char path[SS_GROUP_PATH_SIZE];
+    SS_OWNED(free) char *unified = ss_words_format(NULL, "%s/cgroup.controllers", root);
     const struct dirent *entry;
-    snprintf(path, sizeof path, "%.4000s/cgroup.controllers", root);
-    if (access(path, F_OK) == 0) {
+    if (unified && access(unified, F_OK) == 0) {
         search_hierarchy(search, root);
         return;
     }
     SS_OWNED(closedir) DIR *entries = opendir(root);
     while (entries && (entry = readdir(entries)) != NULL) {
-        snprintf(path, sizeof path, "%.4000s/%.255s", root, entry->d_name);
-        if (entry->d_name[0] != '.' && is_folder(path))
+        SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", root, entry->d_name);
+        if (path && entry->d_name[0] != '.' && is_folder(path))
             search_hierarchy(search, path);
     }
 }
 
 static FILE *open_processes(const char *folder, const char *mode) {
-    char path[SS_GROUP_PATH_SIZE + 32];
-    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
-    return fopen(path, mode);
+    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/cgroup.procs", folder);
+    return path ? fopen(path, mode) : NULL;
 }
 
 static bool has_process(const char *folder, pid_t wanted) {
@@ -95,13 +92,12 @@ static bool has_process(const char *folder, pid_t wanted) {
 }
 
 static void join_folder(struct search *search, const char *folder) {
-    char path[SS_GROUP_PATH_SIZE + 32], text[32];
     if (search->like > 0 && !has_process(folder, search->like))
         return;
-    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
-    int length = snprintf(text, sizeof text, "%d", (int)search->pid);
-    SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file >= 0 && write(file, text, (size_t)length) == length)
+    FILE *file = open_processes(folder, "r+e");
+    if (file)
+        fprintf(file, "%d", (int)search->pid);
+    if (file && fclose(file) == 0) /* the kernel gets the text only here */
         search->count++;
     else if (search->failure == 0)
         search->failure = -errno;
@@ -120,9 +116,10 @@ int named_group_join(
 }
 
 static FILE *open_of_process(const struct ss_platform_roots *roots, pid_t pid, const char *name) {
-    char path[SS_GROUP_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%d/%s", roots->proc ? roots->proc : "/proc", (int)pid, name);
-    return fopen(path, "re");
+    SS_OWNED(free)
+    char *path =
+        ss_words_format(NULL, "%s/%d/%s", roots->proc ? roots->proc : "/proc", (int)pid, name);
+    return path ? fopen(path, "re") : NULL;
 }
 
 /*

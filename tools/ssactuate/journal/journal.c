@@ -51,14 +51,13 @@ static char *choose_folder(const char *root, struct ss_error *error) {
 }
 
 int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct ss_error *error) {
-    char boot[SSACTUATE_VALUE];
     *state = (struct ssactuate_state){.root = -1, .folder = -1};
     state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (state->root < 0)
         return ss_paths_fail(path ? path : "/", error);
-    if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", boot) < 0 || !*boot)
-        snprintf(boot, sizeof boot, "unknown");
-    snprintf(state->boot, sizeof state->boot, "%.60s", boot);
+    if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", state->boot) < 0 ||
+        !*state->boot)
+        snprintf(state->boot, sizeof state->boot, "unknown");
 
     state->path = choose_folder(path, error);
     if (!state->path)

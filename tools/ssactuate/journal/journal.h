@@ -48,10 +48,10 @@ struct ssactuate_setting {
 
 /* The folders of journals and locks, and the root of the files that journals describe. */
 struct ssactuate_state {
-    int root;      /* descriptor of / or of a recorded tree */
-    int folder;    /* descriptor of the state folder */
-    char *path;    /* of the state folder; owned */
-    char boot[64]; /* identifies this boot */
+    int root;                   /* descriptor of / or of a recorded tree */
+    int folder;                 /* descriptor of the state folder */
+    char *path;                 /* of the state folder; owned */
+    char boot[SSACTUATE_VALUE]; /* identifies this boot */
 };
 
 /*
@@ -93,7 +93,7 @@ struct ssactuate_journal {
     const struct ssactuate_state *state;
     int file; /* holds the lock; -1: not open */
     char name[96];
-    char boot[64];
+    char boot[SSACTUATE_VALUE];
     pid_t pid;
     bool armed;
     struct ssactuate_entry *entries;

@@ -201,7 +201,7 @@ static int parse_level(
     const char *dash = strchr(first, '-');
     level->range = dash != NULL;
     snprintf(level->low, sizeof level->low, "%.*s", dash ? (int)(dash - first) : 31, first);
-    snprintf(level->high, sizeof level->high, "%.31s", dash ? dash + 1 : first);
+    snprintf(level->high, sizeof level->high, "%s", dash ? dash + 1 : first);
     return 0;
 }
 
@@ -246,8 +246,7 @@ static int find_speed(const struct cpufreq_policy *policy, bool switched, const 
 static int add(struct ssactuate_plan *plan, const struct cpufreq_policy *policy, const char *file,
     const char *value, enum ssactuate_kept kept, struct ss_error *error) {
     struct ssactuate_setting setting = {.kept = kept};
-    snprintf(
-        setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
+    snprintf(setting.knob, sizeof setting.knob, "frequency-%s", strrchr(policy->folder, '/') + 1);
     snprintf(setting.path, sizeof setting.path, "%s/%s", policy->folder, file);
     snprintf(setting.value, sizeof setting.value, "%s", value);
     return ssactuate_plan_add(plan, &setting, error);
@@ -293,11 +292,9 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct cpufr
     if (!find_switch(machine, policy, setting.path, &inverted))
         return ss_error_fail(
             error, "these CPUs have no turbo switch: leave out turbo=%s", turbo ? "on" : "off");
-    if (strstr(setting.path, "policy"))
-        snprintf(
-            setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
-    else
-        snprintf(setting.knob, sizeof setting.knob, "frequency-turbo");
+    bool is_own = strstr(setting.path, "policy");
+    snprintf(setting.knob, sizeof setting.knob, "frequency-%s",
+        is_own ? strrchr(policy->folder, '/') + 1 : "turbo");
     snprintf(setting.value, sizeof setting.value, "%d", (turbo != 0) != inverted);
     for (size_t i = 0; i < plan->count; i++) {
         if (strcmp(plan->settings[i].path, setting.path) == 0) {

@@ -21,14 +21,14 @@ static bool is_package(const char *name) {
 static bool is_named(const struct ssactuate_knob *knob, const char *zone) {
     if (*knob->target)
         return strcmp(knob->target, zone) == 0;
-    char *name = sys_tree_line(&knob->machine->tree, POWERCAP "/%.100s/name", zone);
+    char *name = sys_tree_line(&knob->machine->tree, POWERCAP "/%s/name", zone);
     bool is_platform = name && strcmp(name, "psys") == 0;
     free(name);
     return !is_platform;
 }
 
 static void name_limit(char path[SSACTUATE_PATH], const char *zone) {
-    snprintf(path, SSACTUATE_PATH, POWERCAP "/%.100s/" LIMIT, zone);
+    snprintf(path, SSACTUATE_PATH, POWERCAP "/%s/" LIMIT, zone);
 }
 
 /* Returns the packages that the knob names. */
@@ -90,7 +90,7 @@ static int set(
     struct sys_tree_names zones = find_zones(knob);
     for (size_t i = 0; status == 0 && i < zones.count; i++) {
         struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
-        snprintf(setting.knob, sizeof setting.knob, "power-%.50s", zones.list[i]);
+        snprintf(setting.knob, sizeof setting.knob, "power-%s", zones.list[i]);
         name_limit(setting.path, zones.list[i]);
         snprintf(setting.value, sizeof setting.value, "%llu", (unsigned long long)microwatts);
         status = ssactuate_plan_add(plan, &setting, error);
