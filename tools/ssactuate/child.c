@@ -91,10 +91,6 @@ int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *e
     return result;
 }
 
-bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number) {
-    return (number == SIGINT || number == SIGQUIT) && signals->typed;
-}
-
 /* Time in which a signal that was passed on arrives after, or before, the one of the terminal. */
 #define REPEATED_MAX (100 * SS_MILLISECOND)
 

@@ -51,12 +51,6 @@ SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct
 SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
     struct ss_signals *signals, struct ss_error *error);
 
-/*
- * Returns whether the latest signal, which has this number, comes from the terminal, which sends it
- * to the command as well.
- */
-SS_NONNULL() bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number);
-
 /* A signal that ends the run. */
 struct ssactuate_end {
     int number; /* 0: none */

@@ -238,7 +238,9 @@ static int take_signal(
     } else if (session->signals_received > 1) {
         send_signal(session, SIGKILL);
     } else {
-        bool received = !started && ssactuate_is_from_terminal(&session->signals, number);
+        /* The terminal has sent it to the command as well. */
+        bool received =
+            !started && session->signals.typed && (number == SIGINT || number == SIGQUIT);
         send_signal(session, received ? 0 : number);
     }
 

@@ -2,6 +2,7 @@
 #include "batch_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,10 +76,13 @@ struct after_context {
     const struct ssbatch_study *study;
 };
 
+/* The study keeps the output of an `after` that a keeper or a later call carries out. */
 static int carry_after(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     const struct after_context *after = context;
-    SS_OWNED(close) int log = ssbatch_open_log(after->study);
+    SS_OWNED(close)
+    int log = open(ssbatch_study_path(after->study, ".study/undone.log").text,
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     const struct ssbatch_order order = {words, log, log, folder, NULL};
     return ssbatch_carry_after(after->spawner, &order, ok, error);
 }

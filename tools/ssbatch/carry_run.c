@@ -2,7 +2,6 @@
 #include "carry_run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sys/random.h>
@@ -28,11 +27,6 @@ struct carried {
     bool is_done;               /* an earlier attempt has a result */
     struct ssbatch_stage stage;
 };
-
-int ssbatch_open_log(const struct ssbatch_study *study) {
-    return open(ssbatch_study_path(study, ".study/undone.log").text,
-        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-}
 
 static bool has_trace(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {

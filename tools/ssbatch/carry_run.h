@@ -58,9 +58,6 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_note_journal(const struct ssbatch_ca
     const char *name, const struct ssbatch_stage *stage, const char *scratch, const char *result,
     struct ss_error *error);
 
-/* Opens the file for the output of `after`s that a keeper or a later call carries out. */
-int ssbatch_open_log(const struct ssbatch_study *study) SS_NONNULL();
-
 /* Adds the values of `once` lines that the study keeps. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);

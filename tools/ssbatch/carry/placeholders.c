@@ -179,12 +179,6 @@ static char *replace(const struct finding *finding, const char *from, struct ss_
     return NULL;
 }
 
-void ssbatch_words_free(char **words) {
-    for (char **word = words; word && *word; word++)
-        free(*word);
-    free(words);
-}
-
 /*
  * Whether showstopper records the run itself. Its options end where its own command begins. It
  * refuses words that cannot be parsed, with or without --record.

@@ -25,6 +25,4 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_act_replace(
 SS_MUST_USE SS_NONNULL(1, 2, 3) char *ssbatch_act_replace_text(struct ssbatch_stage *stage,
     const struct ssbatch_act *act, const char *text, struct ss_error *error);
 
-void ssbatch_words_free(char **words);
-
 #endif

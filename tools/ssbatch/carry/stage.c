@@ -76,7 +76,9 @@ void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream
 
 void ssbatch_stage_free(struct ssbatch_stage *stage) {
     for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
-        ssbatch_words_free(stage->acts[i].words);
+        for (char **word = stage->acts[i].words; word && *word; word++)
+            free(*word);
+        free(stage->acts[i].words);
         free(stage->acts[i].found);
     }
     free(stage->acts);
