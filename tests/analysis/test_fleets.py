@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleets: reading of nodes, sums over bins of time, predictions."""
+"""Predictions of fleets. The corpus has what is read of nodes, and sums over bins of time."""
 
 import math
 
@@ -9,106 +9,10 @@ import pytest
 
 from showstopper.fleets import BINS, Fleet
 from showstopper.studies import Report
-from showstopper.text import Notes
 from showstopper.topics import fleet as topic
 
 LIST = "node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
 LIST += "clock_error_seconds\n"
-START = "1795478400"  # 2026-11-24T00:00:00Z, the planned start
-
-
-def write(folder, nodes, rows, cpus=1, events=""):
-    """Write a fleet: lines of fleet.csv, and for each record (end, target, load, counted)."""
-    (folder / "fleet.csv").write_text(LIST + nodes)
-    for name, samples in rows.items():
-        (folder / name).mkdir()
-        (folder / name / "plan.json").write_text(f'{{"schema": 2, "cpu_count": {cpus}}}')
-        (folder / name / "events.jsonl").write_text(events)
-        lines = [
-            f"2026-11-24T{int(end) // 3600 % 24:02d}:{int(end) // 60 % 60:02d}:{end % 60:06.3f}Z,"
-            f"{end},{target},{load},{counted}\n"
-            for end, target, load, counted in samples
-        ]
-        head = "time,elapsed_seconds,target,load,counted\n"
-        (folder / name / "samples.csv").write_text(head + "".join(lines))
-
-
-def read(folder, notes=None):
-    return Fleet.read(str(folder), Notes() if notes is None else notes)
-
-
-def test_pauses_are_not_covered(tmp_path):
-    events = '{"elapsed_seconds":1.5,"event":"paused"}\n{"elapsed_seconds":11.5,"event":"continued"}\n'
-    samples = [(1, 0.5, 0.5, 1), (12.5, 0.5, 0.1, 1), (13.5, 0.5, 0.3, 1)]
-    write(tmp_path, "a,a,x,done,,,,,,\n", {"a": samples}, events=events)
-    fleet = read(tmp_path)
-    node = fleet.nodes.iloc[0]
-    assert (node["covered_seconds"], node["ended"]) == (3, 13.5)
-    assert node["load_mean"] == pytest.approx(0.3, rel=1e-15)
-    assert fleet.bins[5, 0] == 0
-    assert fleet.bins[11, :2] == pytest.approx([0.5, 0.05])
-
-
-def test_long_records_widen_the_bins_and_lose_no_second(tmp_path):
-    write(tmp_path, "a,a,x,done,,,,,,\n", {"a": [(i, 0.25, 0.5, 1) for i in range(1, 501)]}, cpus=4)
-    fleet = read(tmp_path)
-    assert (fleet.width, fleet.used) == (4, 125)
-    assert fleet.bins[:, 0].sum() == pytest.approx(2000)
-    assert fleet.map[0, :, 1].sum() == pytest.approx(1000)
-
-
-def test_late_starts_and_clocks(tmp_path):
-    lines = f"a,,x,done,,{START},0,0.0001,,\nb,b,y,done,,{START},3,0.0002,chrony,0.001\n"
-    late = [(end, 0.2, 0.2, 1) for end in (1, 2)]
-    write(tmp_path, lines, {"a": late, "b": late})
-    samples = (tmp_path / "b/samples.csv").read_text().replace(":01.000Z", ":04.100Z")
-    (tmp_path / "b/samples.csv").write_text(samples)
-    fleet = read(tmp_path)
-    assert fleet.nodes["late_seconds"].tolist() == pytest.approx([0, 0.1], abs=1e-6)
-    assert fleet.nodes["clock_trusted"].tolist() == [True, False]
-    # In the first second, b has samples from 0.1 s on.
-    assert fleet.bins[0, 0] == pytest.approx(1.9, abs=1e-6)
-
-
-def test_errors_over_spans_do_not_depend_on_the_length_of_samples(tmp_path):
-    short = [(5, 0.5, 0.7, 1), (10, 0.5, 0.4, 1), (12, 0.5, 0.4, 1)]
-    rows = {"a": short, "b": [(10, 0.5, 0.55, 1), (12, 0.5, 0.4, 1)]}
-    write(tmp_path, "a,a,x,done,,,,,,\nb,b,x,done,,,,,,\n", rows)
-    nodes = read(tmp_path).nodes
-    assert nodes["apart_mean"].tolist() == pytest.approx([(10 * 0.05 + 2 * 0.1) / 12] * 2)
-
-
-def test_a_gap_of_days_puts_only_its_first_sample_in_doubt(tmp_path):
-    ends = [1, 172800, 172801, 172803]
-    write(tmp_path, "a,a,x,done,,,,,,\n", {"a": [(e, 0.5, 0.1 * e % 1, 1) for e in ends]})
-    notes = Notes()
-    assert read(tmp_path, notes).nodes["covered_seconds"][0] == 4
-    assert str(notes).startswith("a: samples.csv:3: invalid row, in ")
-
-
-def test_impossible_times_are_noted_of_three_nodes_only(tmp_path):
-    samples = [(1, 0.5, 0.5, 1), (2000000, 0.5, 0.5, 1), (3, 0.5, 0.2, 1), (2, 0.5, 0.1, 1)]
-    names = "abcde"
-    lines = "".join(f"{name},{name},x,done,,,,,,\n" for name in names)
-    write(tmp_path, lines, dict.fromkeys(names, samples))
-    notes = Notes()
-    fleet = read(tmp_path, notes)
-    assert fleet.nodes["covered_seconds"].tolist() == [3] * 5 and fleet.width == 1
-    assert str(notes).count("invalid row") == 3
-    assert str(notes).endswith("; 2 more nodes have invalid or incomplete lines of samples")
-
-
-def test_nodes_without_a_record_or_cpus_have_failed(tmp_path):
-    lines = 'a,a,x,done,,,,,,\nb,b,x,done,,,,,,\nc,c,"x,1",failed,"was ""lost""",,,,,\n'
-    write(tmp_path, lines, {"a": [(1, 0.5, 0.5, 1)]}, cpus=0)
-    nodes = read(tmp_path).nodes
-    assert nodes["failed"].all()
-    assert nodes["reason"].tolist() == [
-        "its record does not say how many CPUs the node has",
-        f"{tmp_path}/b/plan.json: No such file or directory",
-        'was "lost"',
-    ]
-    assert nodes["trace"][2] == "x,1"
 
 
 def nodes_of(errors, traces, **columns):
