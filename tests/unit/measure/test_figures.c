@@ -175,12 +175,20 @@ TEST(sensor_load_is_the_number_that_the_sensor_prints) {
 }
 
 TEST(load_between_incomparable_readings_is_unknown) {
-    struct ss_counters to = second;
-    to.time = first.time;
-    assert_load(SS_SOURCE_SYSTEM, &first, &to, NAN, NAN);
-    to.time = first.time - 1;
-    assert_load(SS_SOURCE_SYSTEM, &first, &to, NAN, NAN);
-    assert_load(SS_SOURCE_CGROUP, &first, &to, NAN, NAN);
+    struct ss_counters rows[6];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = second;
+    rows[0].time = first.time;
+    rows[1].time = first.time - 1;
+    rows[2].set = 8;
+    rows[3].capacity = 0;
+    rows[4].idle = first.idle - 1;
+    rows[5].busy_ticks = first.busy_ticks - 1;
+    for (size_t i = 0; i < 6; i++) {
+        assert_load(SS_SOURCE_SYSTEM, &first, &rows[i], NAN, NAN);
+        if (i < 4)
+            assert_load(SS_SOURCE_CGROUP, &first, &rows[i], NAN, NAN);
+    }
 }
 
 TEST(load_is_limited_to_0_and_1) {
